@@ -46,7 +46,7 @@ async function loadedModule(root: string, code: string): Promise<object> {
   } catch (thrown) {
     const error = asError(thrown);
     const isMissing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
-    const remedy = isMissing ? 'npm install may help' : '(OPERATOR_BUILDER_DEBUG=1 shows where)';
+    const remedy = isMissing ? 'run npm install' : '(OPERATOR_BUILDER_DEBUG=1 shows where)';
     const message = `${operatorFile} of ${root} can't be loaded: ${error.message}\n${remedy}`;
     throw new OperatorError('InvalidConfig', message, { cause: error });
   } finally {
@@ -63,14 +63,17 @@ export function checkedDefinition(module: object, file: string): OperatorDefinit
   const { operator } = module as { readonly operator?: unknown };
   if (operator === undefined) {
     const others = Object.keys(module).join(', ');
-    const found = others === '' ? 'nothing' : others;
+    const found = others === '' ? 'no exports' : others;
     const remedy = 'add: export const operator: OperatorDefinition = { name, resources, setup }';
-    throw new OperatorError('InvalidConfig', `${file} exports ${found}, no operator; ${remedy}`);
+    throw new OperatorError(
+      'InvalidConfig',
+      `${file}: no export named operator, got ${found}; ${remedy}`,
+    );
   }
   const problems = problemsOf(operator);
   if (problems.length > 0) {
     const list = problems.map((problem) => `  ${problem}`).join('\n');
-    const message = `${file} exports an operator that is no OperatorDefinition:\n${list}`;
+    const message = `${file} exports an invalid OperatorDefinition:\n${list}`;
     throw new OperatorError('InvalidConfig', message);
   }
   return operator as OperatorDefinition;
@@ -84,17 +87,17 @@ function problemsOf(operator: unknown): readonly string[] {
     ...(typeof setup === 'function' ? [] : [`setup: want a function, got ${typeof setup}`]),
     ...listProblems('resources', resources, {
       isOne: (one) => isObject(one) && 'crd' in one && 'plural' in one,
-      wanted: 'what defineResource made',
+      wanted: 'a result of defineResource',
     }),
     ...listProblems('webhooks', webhooks, {
       isOne: (one) => isObject(one) && 'path' in one && 'type' in one,
-      wanted: 'what validatingWebhook, mutatingWebhook or conversionWebhook made',
+      wanted: 'a result of validatingWebhook, mutatingWebhook or conversionWebhook',
     }),
   ];
 }
 
 function nameProblems(name: unknown): readonly string[] {
-  if (typeof name !== 'string') return [`name: want a text, got ${typeof name}`];
+  if (typeof name !== 'string') return [`name: want a string, got ${typeof name}`];
   const problem = dns1123LabelProblem(name);
   return problem === undefined ? [] : [`name ${JSON.stringify(name)}: ${problem}`];
 }
@@ -105,7 +108,7 @@ interface Form {
 }
 
 function listProblems(name: string, list: unknown, { isOne, wanted }: Form): readonly string[] {
-  if (!Array.isArray(list)) return [`${name}: want a list, got ${typeof list}`];
+  if (!Array.isArray(list)) return [`${name}: want an array, got ${typeof list}`];
   return list.flatMap((one: unknown, index) =>
     isOne(one) ? [] : [`${name}[${index}]: want ${wanted}`],
   );
@@ -146,8 +149,8 @@ interface Esbuild {
  */
 export async function bundleOperator(root: string): Promise<OperatorBundle> {
   if (!(await exists(join(root, operatorFile)))) {
-    const remedy = 'it is to export an OperatorDefinition as operator';
-    throw new OperatorError('InvalidConfig', `${root} has no ${operatorFile}: ${remedy}`);
+    const remedy = 'create it, and export an OperatorDefinition named operator';
+    throw new OperatorError('InvalidConfig', `${root} has no ${operatorFile}; ${remedy}`);
   }
   const esbuild = await esbuildOf(root);
   try {
@@ -183,8 +186,8 @@ async function esbuildOf(root: string): Promise<Esbuild> {
   try {
     path = createRequire(join(root, 'package.json')).resolve('esbuild');
   } catch (error) {
-    const remedy = 'npm install, or npm install --save-dev esbuild where package.json lacks it';
-    throw new OperatorError('InvalidConfig', `${root} has no esbuild: ${remedy}`, { cause: error });
+    const remedy = 'run npm install, or npm install --save-dev esbuild if package.json lacks it';
+    throw new OperatorError('InvalidConfig', `${root} has no esbuild; ${remedy}`, { cause: error });
   }
   const loaded = (await import(pathToFileURL(path).href)) as Esbuild & {
     readonly default?: Esbuild;
@@ -211,10 +214,10 @@ export async function findProject(directory: string): Promise<string> {
   for (let each = resolve(directory); ; each = dirname(each)) {
     for (const mark of marks) if (await exists(join(each, mark))) return each;
     if (each !== dirname(each)) continue;
-    const remedy = 'go into one, name it with --project, or make one with operator-builder init';
+    const remedy = 'pass the directory of a project, or create one with operator-builder init';
     throw new OperatorError(
       'InvalidConfig',
-      `${directory} is in no project, for there is neither a PROJECT nor a package.json: ${remedy}`,
+      `${directory} is not inside a project: no PROJECT or package.json found; ${remedy}`,
     );
   }
 }

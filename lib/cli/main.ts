@@ -43,8 +43,8 @@ function prepareProcess(): void {
   process.once('exit', (code) => {
     if (done || code !== exitCodes.success) return;
     process.exitCode = exitCodes.failure;
-    const cause = 'the code of the operator waits for what never comes, or ended the process';
-    process.stderr.write(`error: the command did not come to its end: ${cause}\n`);
+    const cause = 'operator code waits for a promise that never settles, or ended the process';
+    process.stderr.write(`error: command did not finish: ${cause}\n`);
   });
 
   // Exit at once: the command may wait forever for the result of the rejected promise.

@@ -31,7 +31,7 @@ describe('The process of a command', () => {
     const setup = 'setup: () => new Promise(() => undefined)';
     const ended = await manifestsOf('waits', `export const operator = { name: 'a', ${setup} };`);
     expect(ended).to.include({ code: 1, stdout: '' });
-    expect(ended.stderr).to.match(/^error: the command did not come to its end: [^\n]*\n$/);
+    expect(ended.stderr).to.match(/^error: command did not finish: [^\n]*\n$/);
   });
 
   it('exits despite timers that the operator has started', async () => {

@@ -47,7 +47,7 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   const [from, to] = [withoutBookkeeping(before), withoutBookkeeping(after)];
   const changes = redactChanges(ref.kind, diffObjects(from, to, { ignore: ignored }));
   if (recreated) {
-    return { ...base, action: 'recreate', changes, reason: 'it is deleted and made again' };
+    return { ...base, action: 'recreate', changes, reason: 'it is deleted and created again' };
   }
   return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
 }

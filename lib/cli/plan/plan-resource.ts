@@ -187,7 +187,7 @@ function requireController(
   if (controllers.some(({ type }) => isOfKind(type, object))) return;
   const kinds = [...new Set(controllers.map(({ type }) => type.kind))].join(', ');
   const message = `operator ${name} reconciles no ${object.kind} of ${object.apiVersion}`;
-  throw new OperatorError('InvalidConfig', `${message}; what it does: ${kinds || 'nothing'}`);
+  throw new OperatorError('InvalidConfig', `${message}; it reconciles ${kinds || 'no kinds'}`);
 }
 
 function isOfKind(

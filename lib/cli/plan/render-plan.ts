@@ -29,7 +29,7 @@ export function renderSteps(
   return `${lines.join('\n')}\n`;
 }
 
-const notSettled = 'The operator goes on after this: it does not come to rest within the plan.';
+const notSettled = 'The operator did not settle within the limits of the plan.';
 
 function titleOf({ after }: PlanStep): string {
   return `then, once ${after.map(condition).join(', and ')}:`;

@@ -111,16 +111,16 @@ function refuseContradictions(options: RunOptions): void {
   const wrong = (embedded ? onlyCluster : onlyEmbedded).find((name) => options[name] !== undefined);
   if (wrong !== undefined) {
     const option = `--${wrong.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    const remedy = embedded ? 'leave it out, or --embedded' : 'add --embedded';
+    const remedy = embedded ? 'leave out one of the two' : 'add --embedded';
     throw new UsageError(
       embedded
-        ? `${option} is not for the embedded cluster: ${remedy}`
-        : `${option} is for an embedded cluster: ${remedy}`,
+        ? `${option}: not possible with --embedded; ${remedy}`
+        : `${option}: only possible with --embedded; ${remedy}`,
     );
   }
   if (webhookPort !== undefined && webhookCerts === undefined) {
-    const remedy = 'say where tls.crt and tls.key are by --webhook-certs';
-    throw new UsageError(`--webhook-port: webhooks are served over HTTPS: ${remedy}`);
+    const remedy = 'pass --webhook-certs';
+    throw new UsageError(`--webhook-port: the webhooks need a certificate; ${remedy}`);
   }
 }
 

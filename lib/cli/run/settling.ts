@@ -61,7 +61,7 @@ export class Settling {
       if (left === undefined) return;
       if (clock.monotonicMs() >= endMs) {
         const message = `the operator has not settled in ${timeoutMs / 1000} s`;
-        throw new OperatorError('Timeout', `${message}: ${left || 'it goes on writing'}`);
+        throw new OperatorError('Timeout', `${message}: ${left || 'it keeps writing'}`);
       }
       await sleep(clock, lookEveryMs, signal);
     }
@@ -90,9 +90,9 @@ export class Settling {
     const busy = manager
       .status()
       .controllers.find(({ depth, active }) => depth + active.length > 0);
-    if (busy !== undefined) return `${busy.name} reconciles`;
+    if (busy !== undefined) return `${busy.name} is still reconciling`;
     const again = [...this.#last.values()].find((event) => this.#isUnfinished(event));
-    if (again !== undefined) return `${again.controller} is to look at ${again.key} again`;
+    if (again !== undefined) return `${again.controller} will reconcile ${again.key} again`;
     const { clock } = this.#parts;
     return clock.monotonicMs() - this.#changedMs < quietMs ? '' : undefined;
   }

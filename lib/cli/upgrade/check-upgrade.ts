@@ -88,8 +88,8 @@ function isRecreated(ref: ObjectReference, findings: readonly Finding[]): boolea
 function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): void {
   if (failures.length === 0) return;
   const list = failures.map(({ ref, error }) => `  ${describeObject(ref)}: ${error.message}`);
-  const remedy = 'correct the resources, so that there is something to compare with';
-  const what = `the old version of ${name} fails on what is stored; ${remedy}:`;
+  const remedy = 'correct them, so that the versions can be compared';
+  const what = `the old version of ${name} fails on stored resources; ${remedy}:`;
   throw new OperatorError('InvalidConfig', [what, ...list].join('\n'));
 }
 
@@ -106,8 +106,11 @@ function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly
 }
 
 function restless(ref: ObjectReference): Finding {
-  const message = 'the new version writes it again and again: it does not come to rest';
-  return finding('restless', ref, { message, remedy: 'write it only where it is not as desired' });
+  const message = 'the new version writes it repeatedly: it does not settle';
+  return finding('restless', ref, {
+    message,
+    remedy: 'write the object only if it differs from the desired state',
+  });
 }
 
 /** Whether a finding already reports that the version is gone. */
@@ -161,7 +164,7 @@ export async function storeResources(
       stored.set(idOf(made), made);
     } catch (thrown) {
       const error = asError(thrown);
-      const what = `${describeObject(object)} can't be stored as the old version has it`;
+      const what = `${describeObject(object)} can't be stored with the definitions of the old version`;
       throw new OperatorError('InvalidConfig', `${what}: ${error.message}`, { cause: error });
     }
   }

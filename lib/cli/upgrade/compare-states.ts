@@ -97,7 +97,7 @@ function judge({ from, to }: Kept, { states, touched }: Surroundings): Compariso
   if (!rolls) return { findings: [], changes: harmless };
   const causes = ofTemplate.flatMap((change) => hashSources(change, touched));
   const message = `its pods are replaced (${pods.length})`;
-  const remedy = 'none is needed where that is meant: roll it out when a restart does no harm';
+  const remedy = 'none if the restart is intended; otherwise undo the changes';
   const restart = finding('restart', ref, {
     message,
     changes: ofTemplate,
@@ -119,12 +119,12 @@ function recreated(ref: ObjectReference, { from, states, changes }: Recreation):
   const gone = own.filter(({ metadata }) => !uids.has(metadata.uid)).length;
   const pods = rollsPods(from) ? `; ${gone} of its ${own.length} pods are replaced` : '';
   const runs = from.kind === 'Job' ? '; it runs again' : '';
-  const message = `it is deleted and made again${pods}${runs}`;
+  const message = `it is recreated${pods}${runs}`;
   const users = usersOf(from, states.before).map(withoutUid);
   const type = from.kind === 'PersistentVolumeClaim' ? 'claim' : 'recreated';
-  const data = type === 'claim' ? ': what is stored in it is lost' : '';
+  const data = type === 'claim' ? ': its data is lost' : '';
   const remedy =
-    'keep the fields that can not change, or make sure that it can be without for a while';
+    'leave the immutable fields unchanged, or make sure that the object may be absent for a while';
   const found = finding(type, ref, { message: message + data, changes, users, remedy });
   return { findings: [found], changes: [] };
 }
@@ -143,12 +143,12 @@ function noteOn(from: UnstructuredObject, { to, changes, states }: Change): stri
       : [];
     if (users.length === 0) return undefined;
     const names = users.map((user) => describeObject(user)).join(', ');
-    return `${names} is not restarted for it: what is mounted follows in a while, variables stay`;
+    return `${names} is not restarted: mounted files are updated after a while, environment variables keep their values`;
   }
   const isTemplate = changes.some(({ path }) => path.startsWith('spec.template'));
-  if (isTemplate && updatesOnDelete(to)) return 'its pods follow once they are deleted';
+  if (isTemplate && updatesOnDelete(to)) return 'its pods are updated once they are deleted';
   if (isTemplate && rollsPods(to)) return 'it has no pods';
-  if (to.kind === 'CronJob') return 'its next run is the first to have it';
+  if (to.kind === 'CronJob') return 'the change applies from its next run';
   return undefined;
 }
 
@@ -198,13 +198,13 @@ function cutTraffic({ before, after }: States): readonly Finding[] {
       path: `spec.selector.${change.path}`,
     }));
     if (selected(to, after).length === 0) {
-      const message = `it no longer selects a pod, of ${reached.length} before: requests to it fail`;
+      const message = `it no longer selects any pod (before: ${reached.length}): requests to it fail`;
       const remedy = 'change the labels of pods and the selector of their Service together';
       return [finding('traffic', ref, { message, changes, remedy })];
     }
     const still = reached.filter(({ metadata }) => fits(selectorOf(to), metadata.labels)).length;
     if (still === reached.length) return [];
-    const message = `it selects ${still} of the ${reached.length} pods that run, until new ones are ready`;
+    const message = `it selects ${still} of the ${reached.length} running pods until new ones are ready`;
     const remedy =
       'give pods the new labels in one release, and change the selector in the one after';
     return [finding('traffic', ref, { message, changes, remedy })];
@@ -291,19 +291,19 @@ function lost(
       : `; ${users.map((user) => describeObject(user)).join(', ')} refers to it`;
   const pods = rollsPods(object) ? `, with its ${podsOf(object, before).length} pods` : '';
   if (object.kind === 'PersistentVolumeClaim') {
-    const message = `it is deleted, and what is stored in it${used}`;
+    const message = `it is deleted with its data${used}`;
     const remedy =
-      'keep it: give it the annotation operator-builder.io/prune: "false", or copy it first';
+      'set its annotation operator-builder.io/prune: "false" to keep it, or copy the data first';
     return finding('claim', ref, { message, users, remedy });
   }
   if (replacement !== undefined) {
     const { name = '' } = replacement.metadata;
-    const message = `it is pruned${pods}, and ${describeObject(replacement)} made in its place${used}`;
+    const message = `it is pruned${pods}, and ${describeObject(replacement)} replaces it${used}`;
     const changes = [{ path: 'metadata.name', from: object.metadata.name, to: name }];
     const remedy = `keep the name ${object.metadata.name ?? ''}`;
     return finding('renamed', ref, { message, users, changes, remedy });
   }
-  const remedy = 'none is needed if nothing else uses it';
+  const remedy = 'none if nothing else uses it';
   return finding('pruned', ref, { message: `it is pruned${pods}${used}`, users, remedy });
 }
 

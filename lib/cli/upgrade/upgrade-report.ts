@@ -103,11 +103,11 @@ type Colors = ReturnType<typeof pc.createColors>;
 function findingLines(finding: Finding, colors: Colors): readonly string[] {
   const { type, ref, message, changes, causes, remedy } = finding;
   const names = causes.map((cause) => describeObject(cause)).join(', ');
-  const because = names === '' ? '' : `, for ${names} changed`;
+  const because = names === '' ? '' : `, because of changes in ${names}`;
   return [
     `${colors.red(`! ${type} ${describeObject(ref)}`)}: ${message}${because}`,
     ...changes.map((change) => `    ${fieldLine(change, colors)}`),
-    ...(remedy === undefined ? [] : [`    ${colors.dim(`what helps: ${remedy}`)}`]),
+    ...(remedy === undefined ? [] : [`    ${colors.dim(`remedy: ${remedy}`)}`]),
   ];
 }
 
@@ -137,7 +137,7 @@ function show(value: unknown): string {
 
 function summary({ findings, changes }: UpgradeReport): string {
   const harmless = `${changes.length} harmless change${changes.length === 1 ? '' : 's'}`;
-  if (findings.length === 0) return `nothing to worry about, ${harmless}`;
+  if (findings.length === 0) return `no findings, ${harmless}`;
   const counts = new Map<string, number>();
   for (const { type } of findings) counts.set(type, (counts.get(type) ?? 0) + 1);
   const parts = [...counts].map(([type, count]) => `${count} ${type}`);

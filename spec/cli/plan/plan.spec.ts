@@ -273,7 +273,7 @@ describe('operator-builder plan', () => {
     [
       'a foreign kind',
       'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }',
-      'operator shops reconciles no ConfigMap of v1; what it does: Shop',
+      'operator shops reconciles no ConfigMap of v1; it reconciles Shop',
     ],
   ] as const) {
     it(`refuses ${what}`, async () => {

@@ -174,7 +174,7 @@ describe('The steps of a plan', () => {
   it('stop with a message if the operator does not settle', async () => {
     const plans = await plan({ restless: true });
     expect(plans.settled).to.equal(false);
-    expect(renderSteps(plans, {})).to.include('it does not come to rest');
+    expect(renderSteps(plans, {})).to.include('The operator did not settle');
   });
 
   it('are printed as text', async () => {

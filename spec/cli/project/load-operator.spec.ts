@@ -77,7 +77,7 @@ describe('The operator of a project', () => {
 
   it('is refused without a project', async () => {
     expect(await refusal('/'))
-      .to.include('is in no project')
+      .to.include('is not inside a project')
       .and.include('operator-builder init');
   });
 
@@ -120,16 +120,22 @@ describe('The operator of a project', () => {
   it('is refused if it is not exported', async () => {
     const root = await projectOf({ 'src/operator.ts': 'export const shops = 1, bars = 2;' });
     const message = await refusal(root);
-    expect(message).to.include('exports bars, shops, no operator').and.include('add: export const');
+    expect(message)
+      .to.include('no export named operator, got bars, shops')
+      .and.include('add: export const');
   });
 
   for (const [what, operator, says] of [
     ['a number in place of an object', '5', 'want an object, got number'],
-    ['a missing name', '{ setup() {} }', 'name: want a text, got undefined'],
+    ['a missing name', '{ setup() {} }', 'name: want a string, got undefined'],
     ['an invalid name', `{ name: 'Shops!', setup() {} }`, 'name "Shops!": '],
     ['an invalid setup', `{ name: 'a', setup: 1 }`, 'setup: want a function, got number'],
-    ['invalid resources', `{ name: 'a', setup() {}, resources: [{}] }`, 'resources[0]: want what'],
-    ['invalid webhooks', `{ name: 'a', setup() {}, webhooks: {} }`, 'webhooks: want a list'],
+    [
+      'invalid resources',
+      `{ name: 'a', setup() {}, resources: [{}] }`,
+      'resources[0]: want a result',
+    ],
+    ['invalid webhooks', `{ name: 'a', setup() {}, webhooks: {} }`, 'webhooks: want an array'],
   ] as const) {
     it(`is refused with ${what}`, async () => {
       expect(await refusal(await exporting(operator))).to.include(says);

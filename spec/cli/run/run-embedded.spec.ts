@@ -201,12 +201,12 @@ describe('operator-builder run --embedded', () => {
     [
       'options of a cluster with --embedded',
       ['--embedded', '--context', 'a'],
-      '--context is not for the embedded',
+      '--context: not possible with --embedded',
     ],
     [
       'options of an embedded cluster without --embedded',
       ['--until-settled'],
-      '--until-settled is for an embedded cluster',
+      '--until-settled: only possible with --embedded',
     ],
     ['a webhook port without certificates', ['--webhook-port', '1'], '--webhook-certs'],
     ['missing files', ['--embedded', '-f', 'none.yaml'], "none.yaml can't be read"],

@@ -78,7 +78,7 @@ describe('checkUpgrade', () => {
     const report = await check({ settings: { name: 'config' } });
     const [renamed, restart] = report.findings;
     expect(brief(report)[0]).to.equal('renamed ConfigMap settings metadata.name');
-    expect(renamed?.message).to.include('ConfigMap default/config made in its place');
+    expect(renamed?.message).to.include('ConfigMap default/config replaces it');
     expect(renamed?.users.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal([
       'Deployment web',
     ]);
@@ -141,19 +141,19 @@ describe('checkUpgrade', () => {
   it('reports a deleted claim and the loss of its data', async () => {
     const report = await check({ backup: false });
     expect(brief(report)).to.deep.equal(['claim PersistentVolumeClaim backup']);
-    expect(report.findings[0]?.message).to.include('what is stored in it');
+    expect(report.findings[0]?.message).to.include('its data');
   });
 
   it('reports a Service that no longer selects a pod, or none of the running pods', async () => {
     const none = await check({ serviceSelector: { app: 'shop' } });
     expect(brief(none)).to.deep.equal(['traffic Service web spec.selector.app']);
-    expect(none.findings[0]?.message).to.include('no longer selects a pod, of 1 before');
+    expect(none.findings[0]?.message).to.include('no longer selects any pod (before: 1)');
     const labels = { app: 'web', part: 'back' };
     const later = await check({
       ...{ webSelector: labels, serviceSelector: labels, onImmutable: 'recreate' },
     });
     const [found] = later.findings.filter(({ type }) => type === 'traffic');
-    expect(found?.message).to.include('selects 0 of the 1 pods that run, until new ones are ready');
+    expect(found?.message).to.include('selects 0 of the 1 running pods until new ones are ready');
   });
 
   it('lists a changed template without a restart with the strategy OnDelete', async () => {

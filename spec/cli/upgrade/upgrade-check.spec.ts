@@ -49,14 +49,14 @@ describe('operator-builder upgrade-check', () => {
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
     // The page shows this output.
     expect(await readFile('docs/plan.md', 'utf8')).to.include(stdout);
-    const lines = stdout.split('\n').filter((line) => !line.startsWith('    what helps'));
+    const lines = stdout.split('\n').filter((line) => !line.startsWith('    remedy: '));
     expect(lines.map((line) => line.replaceAll(/[0-9a-f]{64}/g, 'HASH'))).to.deep.equal([
       'Upgrade of stores, with 2 objects stored',
       "! refused StatefulSet default/db: the server refuses to apply it: spec.serviceName can't change once set (spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden)",
       '    ~ spec.serviceName: "db" → "db-new"',
-      '! renamed ConfigMap default/settings: it is pruned, and ConfigMap default/config made in its place; Deployment default/web refers to it',
+      '! renamed ConfigMap default/settings: it is pruned, and ConfigMap default/config replaces it; Deployment default/web refers to it',
       '    ~ metadata.name: "settings" → "config"',
-      '! restart Deployment default/web: its pods are replaced (2), for ConfigMap default/settings, ConfigMap default/config changed',
+      '! restart Deployment default/web: its pods are replaced (2), because of changes in ConfigMap default/settings, ConfigMap default/config',
       '    ~ spec.template.spec.containers[name=web].image: "web:1" → "store:2"',
       '    ~ spec.template.spec.containers[name=web].envFrom[0].configMapRef.name: "settings" → "config"',
       '    - spec.template.spec.containers[name=web].env[name=CONFIGMAP_HASH_SETTINGS]: {"name":"CONFIGMAP_HASH_SETTINGS","value":"HASH"}',
@@ -76,7 +76,7 @@ describe('operator-builder upgrade-check', () => {
         'Upgrade of stores, with 2 objects stored',
         '~ ConfigMap default/notes configure',
         '    + metadata.labels.extra: "new"',
-        'nothing to worry about, 1 harmless change',
+        'no findings, 1 harmless change',
         '',
       ].join('\n'),
     );
@@ -96,7 +96,7 @@ describe('operator-builder upgrade-check', () => {
 
   for (const [what, args, says] of [
     ['a missing directory', ['-f', 'no-such'], "no-such can't be read"],
-    ['a directory without a project', ['--to', '/'], 'is in no project'],
+    ['a directory without a project', ['--to', '/'], 'is not inside a project'],
     ['resources that the old version refuses', ['-f', '-'], "Store b can't be stored"],
   ] as const) {
     it(`exits with 1 for ${what}`, async () => {
