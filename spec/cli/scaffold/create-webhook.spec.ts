@@ -226,7 +226,7 @@ describe('operator-builder create webhook', () => {
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       const above = isList ? /scaffold:versions\n {2}\],\n/ : /\n {2}versions: \[one, two\],\n/;
       const below =
-        /(?: {2}\/\/ Obj.*\n)? {2}conversion: \{\n[^]*\n {2}\},\n {2}\/\/ \+operator-builder:scaffold:conversion\n {2}printerColumns/;
+        /(?: {2}\/\/ Converts .*\n)? {2}conversion: \{\n[^]*\n {2}\},\n {2}\/\/ \+operator-builder:scaffold:conversion\n {2}printerColumns/;
       expect(await readFile(path, 'utf8')).to.match(new RegExp(above.source + below.source));
     });
   }

@@ -59,7 +59,7 @@ describe('operator-builder upgrade-project', () => {
   it('merges changes of the templates with those of the user', async () => {
     const folder = file('merged');
     await makeOld(folder, {
-      'src/main.ts': (text) => text.replace('a clean stop on SIGTERM', 'an old remark'),
+      'src/main.ts': (text) => text.replace('stops cleanly on SIGTERM', 'an old remark'),
       Dockerfile: (text) => text.replace('not as root', 'as root'),
     });
     await edit(`${folder}/src/main.ts`, (text) =>
@@ -70,7 +70,7 @@ describe('operator-builder upgrade-project', () => {
     expect(stdout).to.include('changed Dockerfile').and.include('changed src/main.ts');
     const texts = await textsIn(folder);
     expect(texts['src/main.ts'])
-      .to.include('a clean stop on SIGTERM')
+      .to.include('stops cleanly on SIGTERM')
       .and.include('operator.main(myArguments)')
       .and.not.include('<<<<<<<');
     expect(texts['Dockerfile']).to.include('not as root');
@@ -81,7 +81,7 @@ describe('operator-builder upgrade-project', () => {
 
   it('marks conflicts like git, lists them and exits with 2', async () => {
     const folder = file('conflict');
-    const remark = 'a clean stop on SIGTERM';
+    const remark = 'stops cleanly on SIGTERM';
     await makeOld(folder, { 'src/main.ts': (text) => text.replace(remark, 'an old remark') });
     await edit(`${folder}/src/main.ts`, (text) => text.replace('an old remark', 'my remark'));
     const { code, stdout } = await upgrade(folder, '--force');
