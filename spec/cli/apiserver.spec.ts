@@ -116,6 +116,6 @@ describe('operator-builder apiserver', () => {
     const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(own.written().stdout) ?? [];
     const busy = await cli(['apiserver', '--port', port, '--kubeconfig', file('other')]);
     expect(busy).to.include({ code: 1 });
-    expect(busy.stderr).to.include(`${port}: the port is in use (choose another one by --port`);
+    expect(busy.stderr).to.include(`${port}: the port is in use (pass another --port`);
   });
 });

@@ -29,10 +29,10 @@ export function parseRoleFile(text: string, path: string): RoleFile {
   const start =
     bare.findLastIndex((line, at) => at < marker && /^rules:(?: +#.*)?$/.test(line)) + 1;
   if (marker < 0 || start === 0) {
-    const remedy = `put a line rules: before those that are generated, and ${roleMarker} after them`;
+    const remedy = `write rules: before the generated rules, and ${roleMarker} after them`;
     throw new OperatorError(
       'InvalidConfig',
-      `${path} does not say which rules are generated: ${remedy}`,
+      `${path} does not mark the generated rules; ${remedy}`,
     );
   }
   const rules = rulesIn(bare.slice(start, marker).join('\n'), path);

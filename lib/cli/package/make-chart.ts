@@ -64,14 +64,17 @@ async function versionOf(folder: string): Promise<string> {
   const content = jsonOf(await readText(path), path);
   const version = isJsonObject(content) ? content['version'] : undefined;
   if (typeof version === 'string' && version !== '') return version;
-  throw new OperatorError('InvalidConfig', `${path}: want a version: it is the chart's, too`);
+  throw new OperatorError(
+    'InvalidConfig',
+    `${path}: version: missing; set it, because the chart has the same version`,
+  );
 }
 
 function jsonOf(text: string, path: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw contentError(path, 'it is no JSON: repair it', error);
+    throw contentError(path, 'invalid JSON; correct it', error);
   }
 }
 
@@ -137,7 +140,8 @@ async function wantedFiles(chart: Chart, place: ChartPlace): Promise<readonly Wa
 
 function refuse(problems: readonly string[]): void {
   if (problems.length === 0) return;
-  const remedy = 'put the changes into config/ or into files of your own, or --force drops them';
+  const remedy =
+    'move the changes to config/ or to files of your own, or discard them with --force';
   throw new OperatorError(
     'InvalidConfig',
     `these files were changed by hand (${remedy}):\n${problems.join('\n')}\nNothing was written.`,

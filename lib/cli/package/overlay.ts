@@ -172,7 +172,7 @@ export function managerDeployment(objects: readonly object[], from: string): Man
   const count = first === undefined ? 'no Deployment' : 'several Deployments';
   throw new OperatorError(
     'InvalidConfig',
-    `${from} has ${count} with a container called manager: the operator's has to be the only one`,
+    `${from} has ${count} with a container named manager; want exactly one`,
   );
 }
 
@@ -286,7 +286,7 @@ async function kustomizationIn(copy: string, folder: string): Promise<string> {
   for (const name of ['kustomization.yaml', 'kustomization.yml', 'Kustomization']) {
     if (await exists(join(copy, name))) return join(copy, name);
   }
-  throw contentError(folder, 'there is no kustomization.yaml');
+  throw contentError(folder, 'no kustomization.yaml found');
 }
 
 async function contentOf(file: string): Promise<Readonly<Record<string, unknown>>> {
@@ -316,11 +316,7 @@ async function kustomize(folder: string, said = folder): Promise<readonly BuiltO
 function kubectlError(folder: string, error: Error, stderr: string): OperatorError {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
     const remedy = 'install kubectl, which builds kustomizations';
-    return contentError(
-      folder,
-      `kubectl kustomize: there is no kubectl on the PATH; ${remedy}`,
-      error,
-    );
+    return contentError(folder, `kubectl kustomize: kubectl is not on the PATH; ${remedy}`, error);
   }
   const problem = stderr.trim().replace(/^(?:error: |.* err=)/, '') || error.message;
   return contentError(folder, `kubectl kustomize: ${problem}`, error);

@@ -114,8 +114,8 @@ function checkWay(own: Document, path: ValuePath, file: string): void {
     const above = path.slice(0, index);
     const there = index === 0 ? own.contents : own.getIn(above, true);
     if (there === undefined || isMap(there)) continue;
-    const wanted = `${path.join('.')} is to be set, but ${above.join('.') || 'the file'} is no map`;
-    throw contentError(file, `${wanted}: repair it, or --force overwrites it`);
+    const wanted = `${path.join('.')} can't be set, because ${above.join('.') || 'the file'} is not a map`;
+    throw contentError(file, `${wanted}; correct it, or overwrite it with --force`);
   }
 }
 

@@ -124,7 +124,7 @@ export async function startServer({ port, ...options }: ServerOptions): Promise<
     const cause = asError(thrown);
     const { code } = cause as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
-    const remedy = 'choose another one by --port, or leave it out for any that is free';
+    const remedy = 'pass another --port, or leave it out for any free port';
     const address = `${options.host ?? '127.0.0.1'}:${port}`;
     const message = `the API server can't listen on ${address}: ${why} (${remedy})`;
     throw new OperatorError('ListenFailed', message, { cause });
@@ -167,9 +167,9 @@ async function refuseOthers(file: string): Promise<void> {
   const { contexts } = isJsonObject(content) ? content : {};
   const [only, ...others] = Array.isArray(contexts) ? (contexts as readonly unknown[]) : [];
   if (others.length === 0 && isJsonObject(only) && only['name'] === 'embedded') return;
-  const remedy = 'name another file, or remove it';
+  const remedy = 'pass another file, or remove it';
   throw new OperatorError(
     'InvalidConfig',
-    `${file} is there, and is no kubeconfig of an embedded cluster: ${remedy}`,
+    `${file} exists, and is not the kubeconfig of an embedded cluster; ${remedy}`,
   );
 }

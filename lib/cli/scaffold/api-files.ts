@@ -216,6 +216,6 @@ function find({ items }: YAMLSeq, name: string): YAMLMap | undefined {
 }
 
 function noVersions(): OperatorError {
-  const remedy = 'give it back its versions, or delete it and start again';
-  return new OperatorError('InvalidConfig', `a file below config/crd has no versions: ${remedy}`);
+  const remedy = 'restore its versions, or delete the file and run the command again';
+  return new OperatorError('InvalidConfig', `a file below config/crd has no versions; ${remedy}`);
 }

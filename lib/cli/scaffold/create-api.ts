@@ -91,15 +91,19 @@ function refuseForeign(options: CreateApiOptions, { resources }: Project): void 
   checkKindName(kind);
   if (builtInType(options) === undefined) checkKind(kind);
   if (style !== 'builder') {
-    throw new UsageError(`--style ${style}: only own kinds have one; leave it out for ${kind}`);
+    throw new UsageError(
+      `--style ${style}: not possible for the foreign kind ${kind}; leave it out`,
+    );
   }
   const own = resources.find((one) => isSameKind(one, options));
   if (own?.controller === undefined || force) return;
-  throw new UsageError(`${kind} has a controller already: --force overwrites it`);
+  throw new UsageError(`${kind} already has a controller; --force overwrites it`);
 }
 
 function nothingToDo(): UsageError {
-  return new UsageError('--no-resource and --no-controller: nothing is left to do');
+  return new UsageError(
+    '--no-resource and --no-controller: nothing to add; leave out one of the two',
+  );
 }
 
 /** An addition to a project. */
@@ -122,7 +126,7 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
   const scope = namespaced ? 'Namespaced' : 'Cluster';
   refuseTwins(resources, { group, kind, plural });
   if (resources.some((one) => one.external === true && isSameKind(one, options))) {
-    throw new UsageError(`others define ${kind} of ${group}: give --no-resource`);
+    throw new UsageError(`${kind} of ${group} is a foreign kind; pass --no-resource`);
   }
   const first = resources.find((one) => isSameKind(one, { group, kind }));
   if (!options.resource) return controllerOf(first, options);
@@ -133,8 +137,8 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
     return { type: 'kind', resource, withResource: true, withController: controller };
   }
   if (resources.some((one) => isSameKind(one, named) && one.version === version)) {
-    const remedy = 'take another version, or --force, which overwrites its files';
-    throw new UsageError(`the project has ${kind} ${version} of ${group} already: ${remedy}`);
+    const remedy = 'pass another version, or --force to overwrite its files';
+    throw new UsageError(`the project already has ${kind} ${version} of ${group}; ${remedy}`);
   }
   const { plural: samePlural, scope: sameScope } = first;
   return {
@@ -151,16 +155,16 @@ function controllerOf(
 ): Added {
   if (!controller) throw nothingToDo();
   if (first?.version !== version) {
-    const remedy = 'leave --no-resource out, and it is made';
-    throw new UsageError(`the project has no ${kind} ${version} of ${group}: ${remedy}`);
+    const remedy = 'leave out --no-resource to create it';
+    throw new UsageError(`the project has no ${kind} ${version} of ${group}; ${remedy}`);
   }
   if (first.controller !== undefined && !force) {
     const remedy = '--force overwrites it';
-    throw new UsageError(`${kind} has a controller already: ${remedy}`);
+    throw new UsageError(`${kind} already has a controller; ${remedy}`);
   }
   if ((first.controller === 'lifecycle') !== (style === 'lifecycle')) {
-    const remedy = 'leave --no-resource out, with --force';
-    throw new UsageError(`--style ${style} needs another status of ${kind}: ${remedy}`);
+    const remedy = 'leave out --no-resource, and pass --force';
+    throw new UsageError(`--style ${style}: the status of ${kind} does not fit; ${remedy}`);
   }
   const resource = { ...first, controller: style };
   return { type: 'kind', resource, withResource: false, withController: true };
@@ -173,11 +177,13 @@ function refuseTwins(
 ): void {
   for (const one of resources.filter((other) => !isSameKind(other, { group, kind }))) {
     if (one.kind.toLowerCase() === kind.toLowerCase()) {
-      const remedy = 'files are called by it: take another name';
-      throw new UsageError(`--kind: the group ${one.group} has a kind ${one.kind}: ${remedy}`);
+      const remedy = 'choose another name, because the names of files would be equal';
+      throw new UsageError(`--kind: the project has a kind ${one.kind} in ${one.group}; ${remedy}`);
     }
     if (one.group === group && one.plural === plural) {
-      throw new UsageError(`--plural: ${one.kind} has the plural ${plural}: give another one`);
+      throw new UsageError(
+        `--plural: ${one.kind} already has the plural ${plural}; pass another one`,
+      );
     }
   }
 }

@@ -88,7 +88,7 @@ function subjectOf(
   }
   const command = `operator-builder create api --group ${group} --version ${version} --kind ${kind}`;
   throw new UsageError(
-    `the project has no ${kind} ${version} of ${group}; make it first: ${command}`,
+    `the project has no ${kind} ${version} of ${group}; create it first: ${command}`,
   );
 }
 
@@ -100,7 +100,7 @@ function askedOf(
   const asked = webhookWords.filter((word) => options[word]);
   if (asked.length === 0) {
     const flags = webhookWords.map((word) => `--${word}`).join(', ');
-    throw new UsageError(`nothing is asked for: give at least one of ${flags}`);
+    throw new UsageError(`no webhook requested; pass at least one of ${flags}`);
   }
   const { kind, version, webhooks } = resource;
   // All versions of a kind share one conversion.
@@ -108,15 +108,15 @@ function askedOf(
   const had: ProjectWebhooks = { ...webhooks, conversion };
   const twice = asked.filter((word) => had[word] === true);
   if (twice.length > 0 && !options.force) {
-    const remedy = 'its code is yours by now; --force overwrites it';
-    throw new UsageError(`${kind} ${version} has ${twice.join(' and ')} already: ${remedy}`);
+    const remedy = '--force overwrites its code';
+    throw new UsageError(`${kind} ${version} already has ${twice.join(' and ')}; ${remedy}`);
   }
   if (options.conversion && resource.external === true) {
-    throw new UsageError(`--conversion: others define ${kind}, and convert it`);
+    throw new UsageError(`--conversion: not possible for the foreign kind ${kind}; leave it out`);
   }
   if (options.conversion && others.length === 0) {
-    const remedy = 'add another by operator-builder create api, before';
-    throw new UsageError(`--conversion: ${kind} has one version only, ${version}: ${remedy}`);
+    const remedy = 'add another one with operator-builder create api first';
+    throw new UsageError(`--conversion: ${kind} has only one version, ${version}; ${remedy}`);
   }
   return Object.fromEntries(asked.map((word) => [word, true]));
 }

@@ -53,10 +53,9 @@ export async function foreignKind(options: ForeignOptions, cwd: string): Promise
     return { resource: resourceOf(options, where), definition };
   }
   if (!group.includes('.') || dns1123SubdomainProblem(group) !== undefined) {
-    const what = `the project has no ${kind} ${version} of ${group}, and none is built in`;
-    const remedy =
-      'leave --no-resource out, and it is made; or give the whole group of a kind of another operator';
-    throw new UsageError(`${what}: ${remedy}`);
+    const what = `the project has no ${kind} ${version} of ${group}, and the kind is not built in`;
+    const remedy = 'leave out --no-resource to create it, or pass the full group of a foreign kind';
+    throw new UsageError(`${what}; ${remedy}`);
   }
   const { plural = englishPlural(kind.toLowerCase()), namespaced } = options;
   const resource = resourceOf(options, { plural, namespaced });
@@ -77,7 +76,7 @@ async function definitionIn(
   { group, version, kind }: ForeignOptions,
 ): Promise<CustomResourceDefinition> {
   const text = await textIfExists(path);
-  if (text === undefined) throw new UsageError(`--crd-file: there is no ${path}`);
+  if (text === undefined) throw new UsageError(`--crd-file: ${path} does not exist`);
   const documents = [...parseAllDocuments(checkYamlDepth(text, path))];
   const found = documents
     .filter(({ errors }) => errors.length === 0)
@@ -87,7 +86,7 @@ async function definitionIn(
     .find(({ spec }) => spec.group === group && spec.names.kind === kind);
   if (found?.spec.versions.some(({ name }) => name === version) === true) return found;
   const what = `has no CustomResourceDefinition with ${kind} ${version} of ${group}`;
-  throw new UsageError(`--crd-file: ${path} ${what}; give the group as the file has it`);
+  throw new UsageError(`--crd-file: ${path} ${what}; pass the group as in the file`);
 }
 
 /** Returns a definition that accepts every object of a kind. */

@@ -94,9 +94,8 @@ async function refuseFull(folder: string): Promise<void> {
   const found = (await namesIn(folder)).filter((name) => !ofRepository.test(name));
   if (found.length === 0) return;
   const some = found.slice(0, 5).join(', ') + (found.length > 5 ? ', …' : '');
-  const remedy =
-    'take an empty folder, or --force, which overwrites generated files of the same names';
-  throw new OperatorError('InvalidConfig', `${folder} is not empty (${some}): ${remedy}`);
+  const remedy = 'choose an empty folder, or pass --force to overwrite files of the same names';
+  throw new OperatorError('InvalidConfig', `${folder} is not empty (${some}); ${remedy}`);
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
@@ -178,12 +177,12 @@ const tarballName = /\.(?:tgz|tar\.gz|tar)$/;
 /** @throws UsageError a value that npm does not understand */
 export function checkPackageOptions({ repo, license }: PackageOptions): void {
   if (repo !== undefined && !remote.test(repo) && !shortRepository.test(repo)) {
-    const wanted = 'want an address, as https://git.example/shop, or owner/name';
+    const wanted = 'want a URL such as https://git.example/shop, or owner/name';
     throw new UsageError(`--repo: ${wanted}, got ${JSON.stringify(repo)}`);
   }
   if (license !== undefined && !isLicense(license)) {
-    const wanted = 'want an SPDX expression, as Apache-2.0 or (MIT OR ISC), or UNLICENSED';
-    const remedy = 'name any other by "SEE LICENSE IN <file>"';
+    const wanted = 'want an SPDX expression such as Apache-2.0 or (MIT OR ISC), or UNLICENSED';
+    const remedy = 'for other licenses write "SEE LICENSE IN <file>"';
     throw new UsageError(`--license: ${wanted}, got ${JSON.stringify(license)}; ${remedy}`);
   }
 }
@@ -212,15 +211,15 @@ export async function packageSource(given: string, folder: string): Promise<Pack
     if (remote.test(given) || tag.test(given) || validRange(given) !== null) {
       return { specifier: given };
     }
-    const wanted = 'want a version, a tag, an address, or the path of a tarball or folder';
+    const wanted = 'want a version, a tag, a URL, or the path of a tarball or folder';
     throw new UsageError(`--package: ${wanted}, got ${JSON.stringify(given)}`);
   }
   const place = given.replace(/^file:/, '').replace(/^~(?=\/)/, homedir());
   const path = resolve(folder, place);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
-    const remedy = "give the path from the project's folder";
-    throw new UsageError(`--package: there is no ${path}: ${remedy}`);
+    const remedy = 'paths are relative to the folder of the project';
+    throw new UsageError(`--package: ${path} does not exist; ${remedy}`);
   }
   if (found.isDirectory()) return { specifier: given };
   const isInside = !relative(folder, path).startsWith('..');

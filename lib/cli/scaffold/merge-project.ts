@@ -38,8 +38,8 @@ export async function upgradeProject(
   const { folder, path, text, project } = await openProject(options, context);
   const record = await readRecord(folder);
   if (record.size === 0) {
-    const remedy = 'take .operator-builder from your version control';
-    const what = `${folder} has no record of the templates that it was made by`;
+    const remedy = 'restore .operator-builder from version control';
+    const what = `${folder} has no record of its templates`;
     throw new OperatorError('InvalidConfig', `${what}; ${remedy}`);
   }
   if (!options.force && !options.dryRun) await refuseUncommitted(folder);
@@ -57,9 +57,7 @@ export async function upgradeProject(
   const files = [...wanted, { type: 'edited', path: projectFileName, text: noted } as const];
   const steps = [
     ...conflicts.map((file) => `edit ${file}  # it has conflicts`),
-    ...left.map(
-      (file) => `rm ${file}  # the templates have it no longer, and it has changes of yours`,
-    ),
+    ...left.map((file) => `rm ${file}  # no longer in the templates; it has changes of yours`),
   ];
   const next = [...steps, 'npm install', 'npm run manifests', 'npm test'];
   const written = await carryOut({ wanted: files, next }, options, context);
@@ -75,8 +73,8 @@ async function refuseUncommitted(folder: string): Promise<void> {
     );
   });
   if (status === '') return;
-  const what = status === undefined ? 'is no git repository' : 'has changes that are not committed';
-  const remedy = 'commit first, or give --force: a merge could not be undone';
+  const what = status === undefined ? 'is not a git repository' : 'has uncommitted changes';
+  const remedy = 'commit first, so that the merge can be undone, or pass --force';
   throw new OperatorError('InvalidConfig', `${folder} ${what}; ${remedy}`);
 }
 

@@ -41,7 +41,7 @@ export function checkProjectName(name: string, source = '--name'): void {
   const problem =
     dns1035LabelProblem(name) ??
     (name.length > longestName
-      ? `has ${name.length} characters, at most ${longestName} are allowed: objects are named after it`
+      ? `has ${name.length} characters, at most ${longestName} are allowed, because objects are named after it`
       : undefined);
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
@@ -59,7 +59,7 @@ export function checkDomain(domain: string, source = '--domain'): void {
 export function checkGroup(group: string, domain: string): void {
   checkGroupName(group, domain);
   if (group !== domain && !group.endsWith(`.${domain}`)) return;
-  throw new UsageError(`--group: leave the domain out of ${group}: .${domain} is added`);
+  throw new UsageError(`--group: leave out the domain of ${group}; .${domain} is added`);
 }
 
 /** @throws UsageError the group is invalid alone or with the domain */
@@ -71,7 +71,7 @@ export function checkGroupName(group: string, domain: string, source = '--group'
 /** @throws UsageError not in the form of a Kubernetes version */
 export function checkVersion(version: string, source = '--version'): void {
   if (versionPattern.test(version)) return;
-  const wanted = 'want v1, v1beta1, v2alpha3 or alike';
+  const wanted = 'want a version such as v1, v1beta1 or v2alpha3';
   throw new UsageError(`${source}: ${wanted}, got ${JSON.stringify(version)}`);
 }
 
@@ -81,9 +81,12 @@ export function checkKind(kind: string): void {
   const fail = (problem: string): never => {
     throw new UsageError(`--kind: ${problem}`);
   };
-  if (otherInYaml.test(kind)) fail(`YAML has another ${kind}: take a longer name, as My${kind}`);
+  if (otherInYaml.test(kind))
+    fail(`${kind} has a meaning in YAML; choose a longer name, such as My${kind}`);
   if (takenKinds.includes(kind) || kind in globalThis) {
-    fail(`the generated code has another ${kind}: take a longer name, as My${kind}`);
+    fail(
+      `${kind} is already a name in the generated code; choose a longer name, such as My${kind}`,
+    );
   }
 }
 
@@ -91,7 +94,7 @@ export function checkKind(kind: string): void {
 export function checkKindName(kind: string, source = '--kind'): void {
   const problem = kindPattern.test(kind)
     ? dns1035LabelProblem(kind.toLowerCase())
-    : `want a capital, then letters and digits, as CronTab, got ${JSON.stringify(kind)}`;
+    : `want a capital letter, then letters and digits, such as CronTab, got ${JSON.stringify(kind)}`;
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 

@@ -82,7 +82,7 @@ export async function planFiles(
   }
   if (taken.length > 0) {
     const remedy = '--force overwrites them';
-    problems.unshift(`these files are there already (${remedy}): ${taken.join(', ')}`);
+    problems.unshift(`these files already exist (${remedy}): ${taken.join(', ')}`);
   }
   if (problems.length === 0) return planned;
   throw new OperatorError('InvalidConfig', `${problems.join('\n')}\nNothing was written.`);
@@ -119,7 +119,7 @@ function changed(
   before: string | undefined,
 ): PlannedFile | string {
   if (before === undefined) {
-    return `${path} is not there, and was to be changed: take it from your version control`;
+    return `${path} does not exist, but has to be changed; restore it from version control`;
   }
   const inserted = insert(before, insertions);
   if (inserted.type === 'markers-missing') {

@@ -79,7 +79,10 @@ export function parseProject(text: string, path: string): Project {
     resources,
   } = recordOf(content);
   if (found !== layout) {
-    fail(path, `want layout: ${layout}, got ${JSON.stringify(found)}: is it another tool's?`);
+    fail(
+      path,
+      `want layout: ${layout}, got ${JSON.stringify(found)}; another tool may have written it`,
+    );
   }
   if (!Array.isArray(resources)) return fail(path, 'want a list of resources');
   const project = {
@@ -215,7 +218,7 @@ function resourceOf(
     return fail(path, `${at('scope')}: want Namespaced or Cluster, got ${JSON.stringify(scope)}`);
   }
   if (external !== undefined && external !== true) {
-    fail(path, `${at('external')}: want true, or no such line, got ${JSON.stringify(external)}`);
+    fail(path, `${at('external')}: want true or no such field, got ${JSON.stringify(external)}`);
   }
   const style = styles.find((one) => one === controller);
   if (controller !== undefined && style === undefined) {
@@ -260,11 +263,11 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function textOf(field: string, value: unknown, path: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  return fail(path, `${field}: want a text, got ${JSON.stringify(value)}`);
+  return fail(path, `${field}: want a string, got ${JSON.stringify(value)}`);
 }
 
 function fail(path: string, problem: string): never {
-  const remedy = 'repair it, or take it from your version control';
+  const remedy = 'correct it, or restore it from version control';
   throw new OperatorError('InvalidConfig', `${path} can't be used: ${problem} (${remedy})`);
 }
 
@@ -290,6 +293,6 @@ export async function openProject(
   const path = join(folder, projectFileName);
   const text = await textIfExists(path);
   if (text !== undefined) return { folder, path, text, project: parseProject(text, path) };
-  const remedy = 'go to the folder of a project, or make one with operator-builder init';
-  throw new OperatorError('InvalidConfig', `there is no file ${path}: ${remedy}`);
+  const remedy = 'pass the folder of a project, or create one with operator-builder init';
+  throw new OperatorError('InvalidConfig', `${path} does not exist; ${remedy}`);
 }

@@ -87,7 +87,7 @@ describe('operator-builder build-installer', () => {
     const { code, stderr } = await run('--image', 'a:b', '--overlay', 'config/crd');
     expect([code, stderr]).to.deep.equal([
       1,
-      "error: config/crd has no Deployment with a container called manager: the operator's has to be the only one\n",
+      'error: config/crd has no Deployment with a container named manager; want exactly one\n',
     ]);
   });
 
@@ -97,7 +97,7 @@ describe('operator-builder build-installer', () => {
     try {
       const { code, stderr } = await run();
       expect(code).to.equal(1);
-      expect(stderr).to.include('there is no kubectl on the PATH; install kubectl');
+      expect(stderr).to.include('kubectl is not on the PATH; install kubectl');
     } finally {
       process.env['PATH'] = PATH;
     }

@@ -75,7 +75,7 @@ describe('operator-builder helm', () => {
     const { code, stderr } = await helm();
     expect([code, stderr]).to.deep.equal([
       1,
-      `error: ${at('values.yaml')}: image.repository is to be set, but image is no map: repair it, or --force overwrites it\n`,
+      `error: ${at('values.yaml')}: image.repository can't be set, because image is not a map; correct it, or overwrite it with --force\n`,
     ]);
     expect(await read('values.yaml')).to.equal('image: a:b\n');
     expect(await helm('--force')).to.include({ code: 0 });
@@ -92,7 +92,7 @@ describe('operator-builder helm', () => {
     expect(code).to.equal(1);
     expect(stderr).to.include(`--- charts/shops/${path}\n`);
     expect(stderr).to.match(/\n-\s+periodSeconds: 21\n\+\s+periodSeconds: 20\n/);
-    expect(stderr).to.match(/--force drops them[^]*Nothing was written\.\n$/);
+    expect(stderr).to.match(/discard them with --force[^]*Nothing was written\.\n$/);
     expect(await helm('--force')).to.include({ code: 0 });
     expect(await read(path)).to.include('periodSeconds: 20');
   });
@@ -173,7 +173,7 @@ describe('operator-builder helm', () => {
     for (const path of [at('values.schema.json'), file(project, 'package.json')]) {
       await writeFile(path, '{');
       const { code, stderr } = await helm();
-      expect([code, stderr]).to.deep.equal([1, `error: ${path}: it is no JSON: repair it\n`]);
+      expect([code, stderr]).to.deep.equal([1, `error: ${path}: invalid JSON; correct it\n`]);
     }
   });
 

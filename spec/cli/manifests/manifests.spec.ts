@@ -214,7 +214,7 @@ describe('operator-builder manifests', () => {
     await writeFile(file('theirs', base), 'kind: Other\n');
     const { code, stderr } = await manifests('theirs');
     expect(code).to.equal(1);
-    expect(stderr).to.include(`there already (--force overwrites them): ${base}`);
+    expect(stderr).to.include(`already exist (--force overwrites them): ${base}`);
     expect(await readFile(file('theirs', base), 'utf8')).to.equal('kind: Other\n');
     expect((await manifests('theirs', '--force')).stdout).to.include(`overwrote ${base}`);
     expect(await manifests('theirs', '--check')).to.deep.equal(fresh);

@@ -41,8 +41,8 @@ describe('A role file', () => {
   });
 
   for (const [what, text, says] of [
-    ['the marker is missing', head + pods, 'does not say which rules are generated'],
-    ['the list is missing', 'kind: Role\n' + marker, 'put a line rules: before'],
+    ['the marker is missing', head + pods, 'does not mark the generated rules'],
+    ['the list is missing', 'kind: Role\n' + marker, 'write rules: before'],
     ['a rule of paths precedes the marker', head + own + marker, 'below the line # +operator'],
     ['its YAML is invalid', head + '  - [\n' + marker, "role.yaml has rules that can't be read"],
     ['the rules are not a list', head + '  a: b\n' + marker, 'want a list of rules'],

@@ -181,7 +181,7 @@ describe('operator-builder run --embedded', () => {
     await writeFile(file('mine'), 'contexts: [{ name: a }, { name: b }]');
     const mine = await run('--kubeconfig-out', file('mine'));
     expect(mine.code).to.equal(1);
-    expect(mine.stderr).to.include('mine is there').and.include('name another file');
+    expect(mine.stderr).to.include('mine exists').and.include('pass another file');
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

@@ -182,7 +182,7 @@ describe('operator-builder create api', () => {
     expect(texts['src/operator.ts']?.match(/import \{ Shop \}/g)).to.have.length(1);
     expect(texts['config/rbac/role.yaml']).to.include('shops/finalizers');
     const again = await createApi(file('later'), 'Shop', 'v1', '--no-resource');
-    expect(again.stderr).to.include('Shop has a controller already: --force overwrites it');
+    expect(again.stderr).to.include('Shop already has a controller; --force overwrites it');
   });
 
   it('adds a controller later that uses only fields of the kind', async () => {
@@ -282,7 +282,7 @@ describe('operator-builder create api', () => {
     await writeFile(file('forced', 'src/controllers/shop-controller.ts'), 'mine');
     const { stderr } = await createApi(file('forced'));
     expect(stderr).to.include(
-      'has Shop v1alpha1 of shop already: take another version, or --force',
+      'already has Shop v1alpha1 of shop; pass another version, or --force',
     );
     const { code, stdout } = await createApi(file('forced'), 'Shop', 'v1alpha1', '--force');
     expect(code).to.equal(0);
@@ -308,34 +308,34 @@ describe('operator-builder create api', () => {
       [
         'a kind with the name of a JavaScript global',
         ['Promise'],
-        'has another Promise: take a longer name',
+        'Promise is already a name in the generated code; choose a longer name',
       ],
-      ['a kind that YAML reads as null', ['Null'], 'YAML has another Null'],
+      ['a kind that YAML reads as null', ['Null'], 'Null has a meaning in YAML'],
       ['a kind with the name of a template import', ['Deployment'], 'as MyDeployment'],
-      ['an invalid version', ['Pot', '1.0'], '--version: want v1, v1beta1'],
+      ['an invalid version', ['Pot', '1.0'], '--version: want a version such as v1'],
       ['an invalid plural', ['Pot', 'v1', '--plural', 'Pots'], '--plural: "Pots" must be'],
-      ['a plural in use', ['Pot', 'v1', '--plural', 'shops'], 'Shop has the plural shops'],
+      ['a plural in use', ['Pot', 'v1', '--plural', 'shops'], 'Shop already has the plural shops'],
       [
         'an existing kind in another group',
         ['Shop', 'v1', '--group', 'b'],
-        'the group shop has a kind Shop',
+        'the project has a kind Shop in shop',
       ],
       [
         'a group that contains the domain',
         ['Pot', 'v1', '--group', 'a.example.com'],
-        'leave the domain out',
+        'leave out the domain',
       ],
       [
         'the style lifecycle with a different status',
         ['Shop', 'v1alpha1', '--no-resource', '--force', '--style', 'lifecycle'],
-        '--style lifecycle needs another status of Shop',
+        '--style lifecycle: the status of Shop does not fit',
       ],
       [
         'a call without anything to create',
         ['Pot', 'v1', '--no-resource', '--no-controller'],
-        'nothing is left to do',
+        'nothing to add',
       ],
-      ['a controller of a missing kind', ['Pot', 'v1', '--no-resource'], 'leave --no-resource out'],
+      ['a controller of a missing kind', ['Pot', 'v1', '--no-resource'], 'leave out --no-resource'],
       ['an invalid boolean', ['Pot', 'v1', '--controller=maybe'], 'want true or false'],
     ] as const) {
       it(what, async () => {
@@ -350,14 +350,14 @@ describe('operator-builder create api', () => {
     it('a directory without a project', async () => {
       const { code, stderr } = await createApi(file('nowhere'));
       expect(code).to.equal(1);
-      expect(stderr).to.include('or make one with operator-builder init');
+      expect(stderr).to.include('or create one with operator-builder init');
     });
 
     for (const [what, text, says] of [
       ['is invalid YAML', 'a: [', "PROJECT can't be used: "],
       ['is of another tool', 'layout: [go.kubebuilder.io/v4]', 'want layout: operator-builder/v1'],
       ['is empty', '', 'it is empty'],
-      ['lacks a name', 'layout: operator-builder/v1\nresources: []', 'name: want a text'],
+      ['lacks a name', 'layout: operator-builder/v1\nresources: []', 'name: want a string'],
     ] as const) {
       it(`a PROJECT that ${what}`, async () => {
         const [name] = says.split(':');
@@ -365,7 +365,7 @@ describe('operator-builder create api', () => {
         await writeFile(file(`broken-${name}`, 'PROJECT'), text);
         const { code, stderr } = await createApi(file(`broken-${name}`));
         expect(code).to.equal(1);
-        expect(stderr).to.include(says).and.include('take it from your version control');
+        expect(stderr).to.include(says).and.include('restore it from version control');
       });
     }
 
@@ -373,7 +373,7 @@ describe('operator-builder create api', () => {
       ['plural', '../../../stolen', 'resources[0].plural: "../../../stolen" must be'],
       ['group', '../../shop', 'resources[0].group: "../../shop" must be'],
       ['kind', '../Shop', 'resources[0].kind: want a capital'],
-      ['version', 'v1/../../v2', 'resources[0].version: want v1'],
+      ['version', 'v1/../../v2', 'resources[0].version: want a version such as v1'],
       ['domain', 'example.com/../..', 'domain: "example.com/../.." must be'],
       ['name', '$(reboot)', 'name: "$(reboot)" must be'],
     ] as const) {

@@ -269,7 +269,7 @@ describe('operator-builder create webhook', () => {
     await writeFile(file('forced/src/webhooks/v1alpha1/shop-webhook.ts'), 'mine');
     const again = await createWebhook(file('forced'), ...args);
     expect(again.stderr).to.equal(
-      'error: Shop v1alpha1 has defaulting already: its code is yours by now; --force overwrites it\n',
+      'error: Shop v1alpha1 already has defaulting; --force overwrites its code\n',
     );
     const { code, stdout } = await createWebhook(file('forced'), ...args, '--force');
     expect(code).to.equal(0);
@@ -301,18 +301,18 @@ describe('operator-builder create webhook', () => {
       [
         'a missing kind',
         ['Other', 'v1', '--validation'],
-        'make it first: operator-builder create api --group shop --version v1 --kind Other',
+        'create it first: operator-builder create api --group shop --version v1 --kind Other',
       ],
       ['a missing version', ['Pot', 'v2', '--validation'], 'has no Pot v2 of shop'],
       [
         'a conversion of a single version',
         ['Pot', 'v1', '--conversion'],
-        'Pot has one version only',
+        'Pot has only one version',
       ],
       [
         'a second conversion',
         ['Shop', 'v1alpha1', '--conversion'],
-        'Shop v1alpha1 has conversion already',
+        'Shop v1alpha1 already has conversion',
       ],
     ] as const) {
       it(what, async () => {

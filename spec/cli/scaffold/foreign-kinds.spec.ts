@@ -56,13 +56,13 @@ describe('Controllers and webhooks of foreign kinds', () => {
       'an unknown kind without a complete group',
       ['apps', 'v1', 'Nope'],
       [],
-      'or give the whole group',
+      'or pass the full group',
     ],
     [
       'a style other than builder',
       ['apps', 'v1', 'Deployment'],
       ['--style', 'lifecycle'],
-      'leave it out for Deployment',
+      'not possible for the foreign kind Deployment',
     ],
     [
       'a definition file without the kind',
@@ -91,7 +91,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     await makeProject(file('conversion'));
     const pod = [file('conversion'), 'core', 'v1', 'Pod'] as const;
     const { stderr } = await createForeign('webhook', pod, '--conversion');
-    expect(stderr).to.include('--conversion: others define Pod');
+    expect(stderr).to.include('--conversion: not possible for the foreign kind Pod');
   });
 
   it('have a valid sample object for each built-in kind', async () => {

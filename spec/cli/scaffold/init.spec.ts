@@ -152,14 +152,14 @@ describe('operator-builder init', () => {
     [['--domain', 'Example'], '--domain: "Example" must be lower case letters'],
     [['--domain', 'example.com', '--name', '1st'], '--name: "1st" must be'],
     [['--domain', 'example.com', '--name', 'a'.repeat(37)], 'at most 36 are allowed'],
-    [['--domain', 'example.com', '--repo', 'not a url'], '--repo: want an address'],
+    [['--domain', 'example.com', '--repo', 'not a url'], '--repo: want a URL'],
     [['--domain', 'example.com', '--license', 'Bad Lic'], '--license: want an SPDX expression'],
     [
       ['--domain', 'example.com', '--license', 'BadLic'],
-      '"BadLic"; name any other by "SEE LICENSE',
+      '"BadLic"; for other licenses write "SEE LICENSE',
     ],
     [['--domain', 'example.com', '--license', 'MIT OR'], '--license: want an SPDX expression'],
-    [['--domain', 'example.com', '--package', 'nonexist.tgz'], '--package: there is no '],
+    [['--domain', 'example.com', '--package', 'nonexist.tgz'], 'nonexist.tgz does not exist; '],
     [['--domain', 'example.com', '--package', '$(reboot)'], '--package: want a version'],
     [[], "required option '--domain <domain>' not specified"],
   ] as const) {

@@ -59,7 +59,7 @@ describe('The templates', () => {
       (name) => /^[A-Z]/.test(name) && !name.startsWith('KindName'),
     );
     expect(names).not.to.deep.equal([]);
-    for (const name of names) expect(() => checkKind(name), name).to.throw('take a longer name');
+    for (const name of names) expect(() => checkKind(name), name).to.throw('choose a longer name');
     const free = Object.keys({ ...ownPackage, ...testing }).filter(
       (name) => /^[A-Z]\w*[a-z]/.test(name) && !names.includes(name),
     );

@@ -112,7 +112,7 @@ describe('operator-builder upgrade-project', () => {
     expect(stdout)
       .to.include('created Dockerfile')
       .and.include('deleted src/gone.ts')
-      .and.include('rm src/mine.ts  # the templates have it no longer');
+      .and.include('rm src/mine.ts  # no longer in the templates');
   });
 
   it('refuses a project with uncommitted changes or without a record', async () => {
@@ -120,9 +120,11 @@ describe('operator-builder upgrade-project', () => {
     await makeProject(folder);
     const uncommitted = await upgrade(folder);
     expect(uncommitted.code).to.equal(1);
-    expect(uncommitted.stderr).to.include('commit first, or give --force');
+    expect(uncommitted.stderr).to.include(
+      'commit first, so that the merge can be undone, or pass --force',
+    );
     await rm(`${folder}/.operator-builder`, { recursive: true });
     const { stderr } = await upgrade(folder, '--force');
-    expect(stderr).to.include('has no record of the templates that it was made by');
+    expect(stderr).to.include('has no record of its templates');
   });
 });
