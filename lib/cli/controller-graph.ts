@@ -102,7 +102,7 @@ function kindOf(type: Controller['type']): GraphedKind {
 /** `setup` must not send requests. */
 const nowhere: Transport = {
   request: () => {
-    const message = 'setup of the operator reaches outside of its manager: do that in a runnable';
+    const message = 'setup of the operator sends requests; send them in a runnable';
     return Promise.reject(new OperatorError('InvalidConfig', message));
   },
   close: () => Promise.resolve(),

@@ -31,13 +31,13 @@ export async function writeResult(
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EBUSY: 'it is in use',
-  EEXIST: 'there is a file of this name',
+  EEXIST: 'the file already exists',
   EISDIR: 'it is a directory',
   ENOENT: 'there is no such file or directory',
   ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of its path is no directory',
+  ENOTDIR: 'a part of its path is not a directory',
   EPERM: 'permission denied',
-  EROFS: 'it is on a disk that is read only',
+  EROFS: 'the disk is read-only',
 };
 
 /** Returns the error of a file that can't be read or written: the path and the cause. */

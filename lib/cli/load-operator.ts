@@ -46,7 +46,7 @@ async function loadedModule(root: string, code: string): Promise<object> {
   } catch (thrown) {
     const error = asError(thrown);
     const isMissing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
-    const remedy = isMissing ? 'run npm install' : '(OPERATOR_BUILDER_DEBUG=1 shows where)';
+    const remedy = isMissing ? 'run npm install' : '(OPERATOR_BUILDER_DEBUG=1 prints the stack)';
     const message = `${operatorFile} of ${root} can't be loaded: ${error.message}\n${remedy}`;
     throw new OperatorError('InvalidConfig', message, { cause: error });
   } finally {

@@ -17,7 +17,7 @@ export async function resourcesAt(
 ): Promise<readonly UnstructuredObject[]> {
   const files = await objectFiles(paths, context.cwd);
   if (files.length > 0) return readResources(files, context);
-  throw new OperatorError('InvalidConfig', `${paths.join(', ')}: there is no YAML in it`);
+  throw new OperatorError('InvalidConfig', `${paths.join(', ')}: no YAML files found`);
 }
 
 /**
@@ -75,7 +75,7 @@ export async function readResources(
     }
   }
   if (all.length > 0) return all;
-  throw new OperatorError('InvalidConfig', `${files.join(', ')}: there is no object in it`);
+  throw new OperatorError('InvalidConfig', `${files.join(', ')}: no objects found`);
 }
 
 function objectsIn(value: unknown, file: string): readonly UnstructuredObject[] {

@@ -41,7 +41,7 @@ export function parseObjects(text: string, file: string): readonly Json[] {
 }
 
 function checkedObjects(value: unknown, file: string): readonly Json[] {
-  if (!isJsonObject(value)) throw contentError(file, 'want objects of Kubernetes');
+  if (!isJsonObject(value)) throw contentError(file, 'want Kubernetes objects');
   if (Object.keys(value).length === 0) return [];
   const { kind, apiVersion, metadata, items } = value;
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') {

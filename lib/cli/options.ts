@@ -96,7 +96,9 @@ function leaseNameOf(text: string): LeaseName {
   const wellFormed =
     dns1123LabelProblem(namespace) === undefined && dns1123SubdomainProblem(name) === undefined;
   if (wellFormed && others.length === 0) return { namespace, name };
-  throw new InvalidArgumentError('Want the namespace and the name of a Lease, as shop/operator.');
+  throw new InvalidArgumentError(
+    'Want the namespace and the name of a Lease, such as shop/operator.',
+  );
 }
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -97,7 +97,7 @@ function explained(thrown: unknown, { env }: CommandContext): string {
   const trace = env['OPERATOR_BUILDER_DEBUG'] === undefined ? '' : `\n${stacksOf(error)}`;
   const message = readableMessage(error);
   if (isOperatorError(error) || trace !== '') return `${message}${trace}`;
-  return `${message}\n(OPERATOR_BUILDER_DEBUG=1 shows where it comes from)`;
+  return `${message}\n(OPERATOR_BUILDER_DEBUG=1 prints the stack)`;
 }
 
 /** Includes the causes of an operator's error. */

@@ -21,14 +21,14 @@ export function initQuestions(
   return [
     {
       name: 'domain',
-      message: 'Which domain do the groups of your kinds end with?',
+      message: 'What is the domain of your API groups?',
       placeholder: 'example.com',
       required: true,
       check: checkDomain,
     },
     {
       name: 'name',
-      message: 'What is the operator called?',
+      message: 'What is the name of the operator?',
       initialValue: basename(resolve(cwd, directory)).toLowerCase(),
       required: false,
       check: checkProjectName,
@@ -46,7 +46,7 @@ export async function apiQuestions(
   return [
     {
       name: 'group',
-      message: `Which group is the kind of, without .${domain}?`,
+      message: `What is the API group of the kind, without .${domain}?`,
       placeholder: 'shop',
       initialValue: resources.at(-1)?.group,
       required: true,
@@ -54,14 +54,14 @@ export async function apiQuestions(
     },
     {
       name: 'version',
-      message: 'Which version of it?',
+      message: 'What is the version of the kind?',
       initialValue: 'v1alpha1',
       required: true,
       check: checkVersion,
     },
     {
       name: 'kind',
-      message: 'What is the kind called?',
+      message: 'What is the name of the kind?',
       placeholder: 'CronTab',
       required: true,
       check: checkKind,
@@ -91,7 +91,7 @@ export async function chooseKind(
   if (fitting.length === 0) return refuse(needed, command);
   const { select } = await import('@clack/prompts');
   const choice = await select({
-    message: 'For which kind?',
+    message: 'Which kind gets the webhook?',
     options: fitting.map(({ kind, group, version }, value) => ({
       value,
       label: `${kind} ${version}`,

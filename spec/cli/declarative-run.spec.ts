@@ -145,7 +145,7 @@ describe('operator-builder declarative run', () => {
     [
       'plain HTTP beyond loopback',
       ['--api-server-port', '0', '--api-server-host', '0.0.0.0'],
-      'give --api-server-keys',
+      'pass --api-server-keys',
     ],
     ['a Lease without a namespace', ['--leader-election', 'shop'], 'as shop/operator'],
   ] as const) {

@@ -104,7 +104,7 @@ describe('operator-builder graph', () => {
     const { code, stderr } = await cli(['graph', '-', '-'], { stdin: named });
     expect(code).to.equal(1);
     expect(stderr).to.include(
-      'standard input has an operator shop twice: give one of them another',
+      'standard input has two operators named shop; change the metadata.name of one of them',
     );
   });
 

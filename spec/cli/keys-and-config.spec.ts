@@ -70,7 +70,7 @@ describe('operator-builder declarative keys and config', () => {
   it('report a file in place of the keys directory, without leaving files', async () => {
     const { code, stderr } = await cli(['declarative', 'keys', '-d', 'package.json']);
     expect(code).to.equal(1);
-    expect(stderr).to.equal("error: package.json can't be written: there is a file of this name\n");
+    expect(stderr).to.equal("error: package.json can't be written: the file already exists\n");
   });
 
   it('print the paths of keys as JSON', async () => {
@@ -210,7 +210,7 @@ describe('operator-builder declarative keys and config', () => {
       'cannot be used with',
     ],
     ['invalid rules', ['-u', 'a', '-n', 'a', '--rules', 'package.json'], 'want a list of rules'],
-    ['invalid YAML', ['-u', 'a', '-n', 'a', '--rules', 'README.md'], 'README.md is no YAML'],
+    ['invalid YAML', ['-u', 'a', '-n', 'a', '--rules', 'README.md'], 'README.md: invalid YAML'],
     ['a missing file of rules', ['-u', 'a', '-n', 'a', '--rules', 'x'], "x can't be read"],
     ['an existing output file', ['-u', 'a', '-n', 'a', '-o', 'package.json'], 'exists already'],
     [

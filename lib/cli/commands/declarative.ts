@@ -173,7 +173,7 @@ async function install({ client, logger, signal }: RunningGroup): Promise<void> 
   const { ensureCrd } = await import('../../client/index.js');
   const { OperatorResource } = await import('../../declarative/index.js');
   const { metadata } = await ensureCrd(client, OperatorResource.crd, { signal });
-  logger.info('the custom resource is installed', { name: metadata.name });
+  logger.info('CRD installed', { name: metadata.name });
 }
 
 interface KeysOptions {

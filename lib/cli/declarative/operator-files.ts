@@ -64,8 +64,8 @@ export function refuseOddNames(operators: readonly FileOperator[]): void {
   for (const { name, source } of operators) {
     const problem = dns1123SubdomainProblem(name);
     if (problem === undefined) continue;
-    const remedy = 'give it another metadata.name, or, where it has none, rename the file';
-    throw new UsageError(`${source}: its operator's name ${problem}: ${remedy}`);
+    const remedy = 'change its metadata.name, or rename the file if it has no name';
+    throw new UsageError(`${source}: the name of the operator ${problem}; ${remedy}`);
   }
 }
 
@@ -74,12 +74,12 @@ function refuseTwins(operators: readonly FileOperator[]): void {
   for (const { name, source } of operators) {
     const other = seen.get(name);
     if (other === source) {
-      const remedy = 'give one of them another metadata.name, or the file once';
-      throw new UsageError(`${source} has an operator ${name} twice: ${remedy}`);
+      const remedy = 'change the metadata.name of one of them, or pass the file only once';
+      throw new UsageError(`${source} has two operators named ${name}; ${remedy}`);
     }
     if (other !== undefined) {
-      const remedy = 'give one of them another metadata.name';
-      throw new UsageError(`${other} and ${source} both have an operator ${name}: ${remedy}`);
+      const remedy = 'change the metadata.name of one of them';
+      throw new UsageError(`${other} and ${source} both have an operator ${name}; ${remedy}`);
     }
     seen.set(name, source);
   }

@@ -105,8 +105,8 @@ export async function startViewServer(
   logger: Logger,
 ): Promise<ViewApiServer> {
   if (keys === undefined && host !== undefined && !isLoopback(host)) {
-    const remedy = `give ${keysOption}, made by operator-builder declarative keys`;
-    throw new UsageError(`HTTP is for this machine only, not for ${host}: ${remedy}`);
+    const remedy = `pass ${keysOption} with a directory from operator-builder declarative keys`;
+    throw new UsageError(`${host}: plain HTTP is possible on loopback addresses only; ${remedy}`);
   }
   const { ViewApiServer } = await import('../../declarative/index.js');
   const { readServerKeys } = await import('./view-access.js');

@@ -62,11 +62,11 @@ export async function readRules(file: string): Promise<readonly PolicyRule[]> {
   try {
     value = parse(checkYamlDepth(text, file));
   } catch (error) {
-    throw new UsageError(`${file} is no YAML: ${asError(error).message.split('\n')[0] ?? ''}`);
+    throw new UsageError(`${file}: invalid YAML: ${asError(error).message.split('\n')[0] ?? ''}`);
   }
   const rules = isRole(value) ? value.rules : value;
   if (!Array.isArray(rules)) {
-    throw new UsageError(`${file}: want a list of rules, as a Role has`);
+    throw new UsageError(`${file}: want a list of rules, or a Role`);
   }
   return rules as readonly PolicyRule[];
 }

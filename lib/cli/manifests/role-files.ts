@@ -89,7 +89,7 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Acces
     await operator.setup(manager);
   } catch (error) {
     if (isOperatorError(error, 'InvalidConfig')) throw error;
-    const where = '(OPERATOR_BUILDER_DEBUG=1 shows where)';
+    const where = '(OPERATOR_BUILDER_DEBUG=1 prints the stack)';
     const message = `setup of the operator ${name} failed: ${asError(error).message}\n${where}`;
     throw new OperatorError('InvalidConfig', message, { cause: error });
   }

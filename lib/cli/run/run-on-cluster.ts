@@ -122,8 +122,8 @@ export async function installCrds(
       installed.push({ name, action: actionOf(before, after) });
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      const remedy = 'have an administrator apply config/crd, and leave --install-crds out';
-      const message = `the custom resource ${name} can't be installed: ${asError(error).message}`;
+      const remedy = 'have an administrator apply config/crd, and leave out --install-crds';
+      const message = `the CRD ${name} can't be installed: ${asError(error).message}`;
       throw new OperatorError('MissingPermission', `${message} (${remedy})`, { cause: error });
     }
   }
@@ -161,7 +161,7 @@ export async function refuseUnserved(
     }
   }
   if (missing.length === 0) return;
-  const remedy = '--install-crds installs its custom resource, as kubectl apply -k config/crd does';
+  const remedy = '--install-crds installs its CRDs, as kubectl apply -k config/crd does';
   const message = `the cluster does not serve ${missing.join(', ')}: ${remedy}`;
   throw new OperatorError('UnknownKind', message);
 }

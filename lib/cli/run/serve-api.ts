@@ -102,7 +102,7 @@ async function definitionsIn(
   const other = objects.find(({ kind }) => kind !== CustomResourceDefinition.kind);
   if (other === undefined) return objects as unknown as readonly CustomResourceDefinition[];
   const message = `--crds: want CustomResourceDefinitions, got a ${other.kind}`;
-  throw new OperatorError('InvalidConfig', `${message}: apply it once the server runs`);
+  throw new OperatorError('InvalidConfig', `${message}; apply it once the server runs`);
 }
 
 /** Options of {@link startServer}. */

@@ -269,7 +269,7 @@ describe('operator-builder plan', () => {
       'kind: Shop',
       'want objects with an apiVersion, a kind and a metadata.name',
     ],
-    ['an empty file', '', 'there is no object in it'],
+    ['an empty file', '', 'no objects found'],
     [
       'a foreign kind',
       'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }',

@@ -35,9 +35,9 @@ describe('A command at a terminal', () => {
   it('prompts for missing options, and validates answers like options', async () => {
     const person = new Person();
     const made = running(person, ['init', '-C', file('shops')]);
-    await person.answers('Which domain', 'Example.com\r');
+    await person.answers('What is the domain', 'Example.com\r');
     await person.answers('must', '\u007f'.repeat(11) + 'example.com\r');
-    await person.answers('What is the operator called?', '-operator\r');
+    await person.answers('What is the name of the operator?', '-operator\r');
     const { code, stderr } = await made;
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const project = await readFile(file('shops/PROJECT'), 'utf8');
@@ -48,12 +48,12 @@ describe('A command at a terminal', () => {
     await makeProject(file('kinds'), ['Pot']);
     const person = new Person();
     const kind = running(person, ['create', 'api', '--group', 'tea', '-C', file('kinds')]);
-    await person.answers('Which version', '\r');
-    await person.answers('What is the kind called?', 'cup\r');
+    await person.answers('What is the version', '\r');
+    await person.answers('What is the name of the kind?', 'cup\r');
     await person.answers('want a capital', '\u007f'.repeat(3) + 'Cup\r');
     expect(await kind).to.include({ code: 0, stderr: '' });
     const webhook = running(person, ['create', 'webhook', '--validation', '-C', file('kinds')]);
-    await person.answers('For which kind?', '\u001b[B\r');
+    await person.answers('Which kind gets the webhook?', '\u001b[B\r');
     expect(await webhook).to.include({ code: 0, stderr: '' });
     expect(await readFile(file('kinds/src/operator.ts'), 'utf8')).to.include('cup-webhook');
   });
@@ -61,7 +61,7 @@ describe('A command at a terminal', () => {
   it('writes nothing on SIGINT, and exits with 130', async () => {
     const person = new Person();
     const made = running(person, ['init', '-C', file('none')]);
-    await person.answers('Which domain', '\u0003');
+    await person.answers('What is the domain', '\u0003');
     const { code, stderr } = await made;
     expect({ code, stderr }).to.deep.equal({
       ...{ code: 130, stderr: 'error: stopped: nothing was written\n' },

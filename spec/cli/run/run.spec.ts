@@ -52,9 +52,7 @@ describe('operator-builder run', () => {
   it('reports the missing permission to install a CRD', async () => {
     const { code, stderr } = await run('clerk', '--install-crds');
     expect(code).to.equal(1);
-    expect(stderr).to.match(
-      /^error: the custom resource shops\.shops\.example can't be installed: /,
-    );
+    expect(stderr).to.match(/^error: the CRD shops\.shops\.example can't be installed: /);
     expect(stderr).to.include('User "clerk" cannot').and.include('have an administrator');
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
   });
