@@ -142,7 +142,9 @@ export async function recreateObject(
   const remaining = await deleteAsRead(client, desired.type, live, deletion);
   if (remaining !== undefined && remaining.metadata.uid === live.metadata.uid) {
     const why = changes.map(({ path }) => path).join(', ');
-    return pending(desired.ref, `is being deleted, to be made again with another ${why}`, { live });
+    return pending(desired.ref, `is being deleted and will be recreated with another ${why}`, {
+      live,
+    });
   }
   const options = applyOptions(context, { changes });
   const { object } = await client.apply(asNew(creation), options);

@@ -196,7 +196,7 @@ function afterEmptying(
 ): Pick<PlannedObject, 'changes' | 'approximate' | 'reason'> {
   const removals = appliedChanges({ before: pair.live, after: emptied, drift });
   const changes = [...removals, ...expectedChanges({ ...pair, live: emptied }, drift)];
-  const reason = 'maps that are to be empty are emptied before the rest is applied';
+  const reason = 'empties maps in a separate write first';
   return { changes, approximate: true, reason };
 }
 
@@ -206,9 +206,9 @@ async function planRecreation(
   decision: Recreating,
 ): Promise<ObjectPlan> {
   const { desired, live, changes, orphan } = decision;
-  const around = orphan ? 'it is made again around its pods' : 'it is deleted and made again';
+  const around = orphan ? 'recreated; its pods stay' : 'deleted and recreated';
   const grows = orphan && isGrowthOnly(live, changes);
-  const reason = grows ? 'its claims grow, and its pods stay' : around;
+  const reason = grows ? 'its claims grow; its pods stay' : around;
   const problem = await recreationProblem(context, decision);
   const planned: PlannedObject = {
     ...{ action: 'recreate', ref, changes, immutable: changes.map(({ path }) => path) },

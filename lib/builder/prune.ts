@@ -127,7 +127,7 @@ async function listControlled(context: RunContext, chain: Chain): Promise<readon
 }
 
 function reportForbidden({ report, settings }: RunContext, kinds: readonly string[]): void {
-  const note = `not pruned, for they can't be listed: ${kinds.join(', ')}; give the operator the verb list for them, or name the kinds that it owns`;
+  const note = `kinds not pruned, because the operator can't list them: ${kinds.join(', ')}; give it the verb list for them, or set owns`;
   const related = referenceTo(settings.owner);
   report({ type: 'Warning', reason: 'PruneForbidden', action: 'Prune', note, related });
 }

@@ -107,7 +107,7 @@ export class Run {
     if (failures.length > 0) {
       const names = failures.map(({ ref }) => describeObject(ref)).join(', ');
       const owner = describeObject(this.#context.settings.owner);
-      const message = `${owner}: nothing was pruned, for these failed: ${names}; prune once they are right`;
+      const message = `${owner}: nothing was pruned, because these objects failed: ${names}; correct them first`;
       throw new OperatorError('DependencyFailed', message, { cause: failures[0]?.error });
     }
     return resultsOf(await this.#deleteOrphans(chain));

@@ -82,7 +82,7 @@ function withSelection(
   const spec = isJsonObject(object['spec']) ? object['spec'] : {};
   const given = spec[kind.field];
   if (selects !== undefined && given !== undefined && selects.explicit) {
-    const message = `${describeObject(object)}: workload and spec.${kind.field} both say what it is for; leave one out`;
+    const message = `${describeObject(object)}: workload and spec.${kind.field} are both set; set only one`;
     throw new OperatorError('InvalidOption', message);
   }
   if (given !== undefined) {
@@ -139,8 +139,8 @@ function checkLabels(
   });
   if (values.includes(value)) return;
   const nearest = nearestName(value, values);
-  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-  const message = `${describeObject(object)}: it selects pods with ${workloadLabel} ${value}, which no workload of the chain has, got ${values.join(', ')}${hint} set workload to the name of the workload`;
+  const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+  const message = `${describeObject(object)}: selects pods with ${workloadLabel} ${value}, which no workload of the chain has; want ${values.join(' or ')}${hint}; set workload to the name of the workload`;
   throw new OperatorError('UnknownReference', message);
 }
 

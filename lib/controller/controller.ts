@@ -171,9 +171,9 @@ function builder(description: Description): ControllerBuilder {
 /** Rejects an undefined type, which a circular import or plain JavaScript can pass despite the compiler. */
 function refuseNoType(where: string, type: TypeReference<KubernetesObject> | undefined): void {
   if (typeof type?.kind === 'string') return;
-  const remedy = 'give a ResourceType, such as ConfigMap, or { apiVersion, kind }';
-  const cause = 'where it is imported, look for modules that import each other';
-  throw new OperatorError('InvalidOption', `${where}: there is no type: ${remedy}; ${cause}`);
+  const remedy = 'pass a ResourceType, such as ConfigMap, or { apiVersion, kind }';
+  const cause = 'check for circular imports';
+  throw new OperatorError('InvalidOption', `${where}: the type is undefined: ${remedy}; ${cause}`);
 }
 
 function refuseNoFunction(where: string, given: unknown): void {

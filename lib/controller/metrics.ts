@@ -53,20 +53,23 @@ function theirMetrics(metrics: Metrics): Omit<ControllerMetrics, keyof OurMetric
       labelNames: [...labelNames, 'result'],
     }),
     errors: counter('reconcile_errors_total', 'Reconciles that failed.'),
-    terminalErrors: counter('terminal_reconcile_errors_total', 'Reconciles that failed for good.'),
+    terminalErrors: counter(
+      'terminal_reconcile_errors_total',
+      'Reconciles that failed with a terminal error.',
+    ),
     bugs: counter(
       'reconcile_panics_total',
-      'Reconciles that failed by a mistake in their code (a TypeError, for example).',
+      'Reconciles that failed because of a bug (a TypeError, for example).',
     ),
-    timeouts: counter('reconcile_timeouts_total', 'Reconciles that took too long.'),
+    timeouts: counter('reconcile_timeouts_total', 'Reconciles that timed out.'),
     durations: metrics.histogram({
-      ...named('reconcile_time_seconds', 'How long reconciles take.'),
+      ...named('reconcile_time_seconds', 'Duration of reconciles, in seconds.'),
       buckets,
     }),
     maxConcurrent: metrics.gauge(
-      named('max_concurrent_reconciles', 'How many reconciles may run at once.'),
+      named('max_concurrent_reconciles', 'Maximum number of concurrent reconciles.'),
     ),
-    activeWorkers: metrics.gauge(named('active_workers', 'How many reconciles run.')),
+    activeWorkers: metrics.gauge(named('active_workers', 'Number of running reconciles.')),
   };
 }
 
@@ -77,13 +80,15 @@ function ourMetrics(metrics: Metrics): OurMetrics {
   });
   return {
     conflicts: metrics.counter(
-      named('reconcile_conflicts_total', 'Reconciles that met an outdated object.'),
+      named('reconcile_conflicts_total', 'Reconciles that ended in a conflict.'),
     ),
-    hotLoops: metrics.counter(named('hot_loops_total', 'Keys found to keep writing one object.')),
+    hotLoops: metrics.counter(
+      named('hot_loops_total', 'Keys whose reconciles were found to write one object repeatedly.'),
+    ),
     heldKeys: metrics.gauge(
       named(
         'held_keys',
-        'Keys whose reconcile timed out and has not ended: they are not reconciled.',
+        'Keys whose reconcile timed out and has not ended; they are not reconciled.',
       ),
     ),
     sourceErrors: metrics.counter({
@@ -115,23 +120,29 @@ export function newWorkQueueMetrics(metrics: Metrics): WorkQueueMetrics {
       ...named('depth', 'Keys that wait for a worker.'),
       labelNames: [...labelNames, 'priority'],
     }),
-    adds: metrics.counter(named('adds_total', 'Keys added, those that waited already left out.')),
+    adds: metrics.counter(named('adds_total', 'Keys added to the queue, without duplicates.')),
     queueDuration: metrics.histogram({
-      ...named('queue_duration_seconds', 'How long keys wait for a worker.'),
+      ...named('queue_duration_seconds', 'Waiting time of a key in the queue, in seconds.'),
       buckets,
     }),
     workDuration: metrics.histogram({
-      ...named('work_duration_seconds', 'How long keys are worked on.'),
+      ...named('work_duration_seconds', 'Processing time of a key, in seconds.'),
       buckets,
     }),
     unfinishedWork: metrics.gauge(
-      named('unfinished_work_seconds', 'The time spent so far on keys that are worked on, in sum.'),
+      named(
+        'unfinished_work_seconds',
+        'Total processing time so far of the keys in progress, in seconds.',
+      ),
     ),
     longestRunning: metrics.gauge(
-      named('longest_running_processor_seconds', 'The longest time spent so far on one key.'),
+      named(
+        'longest_running_processor_seconds',
+        'Longest processing time so far of a key in progress, in seconds.',
+      ),
     ),
     retries: metrics.counter(
-      named('retries_total', 'Keys added with a delay: after a failure, or as asked for.'),
+      named('retries_total', 'Keys added with a delay, after a failure or on request.'),
     ),
   };
 }

@@ -114,7 +114,7 @@ export class Outcomes {
     const againInMs = mayQueue(run.work, cluster) ? queue.addRateLimited(key, priority) : undefined;
     const error = readableError(thrown);
     try {
-      logger.error('the outcome of a reconcile could not be dealt with', { key, error, againInMs });
+      logger.error('reconcile outcome not handled', { key, error, againInMs });
     } catch {
       // The logger itself may throw, which leaves no way to report the error.
     }

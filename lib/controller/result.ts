@@ -210,7 +210,7 @@ export function readableError(error: unknown): unknown {
     return error;
   } catch {
     // The exception from reading it may be unreadable too.
-    return new Error('threw what can not be read: a proxy, or a field of it throws');
+    return new Error('threw an unreadable value: a proxy, or an object whose getter throws');
   }
 }
 

@@ -272,8 +272,8 @@ export class RunningController {
     const { text } = work;
     const cluster = this.#clusters.get(work.cluster);
     if (cluster === undefined) {
-      const remedy = `it runs on ${[...this.#clusters.keys()].join(', ') || 'none'}`;
-      const message = `controller ${this.name}: ${text} is of a cluster that it does not run on`;
+      const remedy = `want ${[...this.#clusters.keys()].join(' or ') || 'none'}`;
+      const message = `controller ${this.name}: unknown cluster ${work.cluster} of ${text}`;
       throw new OperatorError('InvalidValue', `${message}: ${remedy}`);
     }
     if (!this.#owned.owns(work)) {
@@ -316,7 +316,7 @@ export class RunningController {
   async #released(graceMs: number): Promise<void> {
     this.#drop((work) => !this.#owned.owns(work));
     const runs = this.#runs.all().filter(({ work }) => !this.#owned.owns(work));
-    const message = `controller ${this.name}: the key is another process's now`;
+    const message = `controller ${this.name}: the key was released to another replica`;
     await this.#runs.end(runs, { graceMs, reason: new OperatorError('Fenced', message) });
   }
 

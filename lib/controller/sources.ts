@@ -189,7 +189,10 @@ export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSo
     },
     notify: async (item) => {
       if (contexts.size === 0) {
-        throw new OperatorError('Stopped', `source ${name}: no controller is running that uses it`);
+        throw new OperatorError(
+          'Stopped',
+          `source ${name}: not started; add it to a running controller`,
+        );
       }
       const keys = await mapper(item);
       const taken = [...contexts].map((context, _, all) =>

@@ -190,7 +190,7 @@ export class Workers {
     }
     const fields = { key: item.key, error: readableError(error) };
     try {
-      logger.error('what surrounds a reconcile has thrown', fields);
+      logger.error('error outside the reconciler', fields);
     } catch {
       // The logger itself may throw, which leaves no way to report the error.
     }

@@ -120,8 +120,8 @@ export class Operator implements OperatorDefinition {
   ): OperatorController<T> {
     // In plain JavaScript or with circular imports, the type may be undefined.
     if (typeof (type as Partial<typeof type> | undefined)?.kind !== 'string') {
-      const remedy = 'give a resource of defineResource, a built-in kind, or { apiVersion, kind }';
-      throw new OperatorError('InvalidOption', `Operator.for: there is no type: ${remedy}`);
+      const remedy = 'pass a resource of defineResource, a built-in kind, or { apiVersion, kind }';
+      throw new OperatorError('InvalidOption', `Operator.for: the type is undefined: ${remedy}`);
     }
     const parts = { name: this.name, reports: this.#reports, controllers: this.#controllers };
     const controller = new ControllerLinks<T, never>(parts, type, options);

@@ -119,9 +119,9 @@ describe('a reconciler with bad output', () => {
     [
       'throws an error whose message getter throws',
       throwing(Object.defineProperty(new Error('x'), 'message', { get: fail })),
-      'can not be read',
+      'unreadable value',
     ],
-    ['throws a proxy', throwing(new Proxy(new Error('x'), { getPrototypeOf: fail })), 'be read'],
+    ['throws a proxy', throwing(new Proxy(new Error('x'), { getPrototypeOf: fail })), 'unreadable'],
     ['throws an error that contains itself', throwing(containingItself()), 'round and round'],
     [
       'returns a bigint',

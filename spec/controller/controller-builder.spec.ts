@@ -16,12 +16,12 @@ describe('controllerFor', () => {
   const nothing = undefined as unknown as typeof ConfigMap;
   const noFunction = undefined as unknown as Reconciler;
   const mistakes: readonly [string, () => unknown, string][] = [
-    ['no type', () => controllerFor(nothing), 'controllerFor: there is no type: give a'],
-    ['no owned type', () => controllerFor(Secret).owns(nothing), 'owns: there is no type'],
+    ['no type', () => controllerFor(nothing), 'controllerFor: the type is undefined: pass a'],
+    ['no owned type', () => controllerFor(Secret).owns(nothing), 'owns: the type is undefined'],
     [
       'no watched type',
       () => controllerFor(Secret).watches(nothing, () => []),
-      'watches: there is no type',
+      'watches: the type is undefined',
     ],
     [
       'no mapper',

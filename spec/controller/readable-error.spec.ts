@@ -24,7 +24,7 @@ describe('readableError', () => {
       const readable = readableError(error);
       expect(readable).to.be.an('error');
       expect((readable as Error).message).to.equal(
-        'threw what can not be read: a proxy, or a field of it throws',
+        'threw an unreadable value: a proxy, or an object whose getter throws',
       );
     });
   }

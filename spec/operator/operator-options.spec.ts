@@ -230,12 +230,12 @@ describe('Operator', () => {
       return 'accepted';
     };
     expect(refused(() => new Operator('Not a name'))).to.contain('Operator: name "Not a name"');
-    expect(refused(() => operator.for(undefined as never))).to.contain('there is no type');
+    expect(refused(() => operator.for(undefined as never))).to.contain('the type is undefined');
     expect(refused(() => operator.for(Tenant, { nmae: 'a' } as never))).to.contain(
       'unknown option "nmae"',
     );
     expect(refused(() => operator.for(Tenant).owns(undefined as never))).to.contain(
-      'owns: there is no type',
+      'owns: the type is undefined',
     );
     expect(refused(() => operator.for(Tenant).builds({} as never))).to.contain(
       'builds: want a function, got object',

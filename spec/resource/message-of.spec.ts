@@ -36,8 +36,8 @@ const thrown: readonly [title: string, value: unknown, words: string][] = [
   ['an object without one', { password: 'hunter2' }, 'a value of type object was thrown'],
   ['an object without a prototype', Object.create(null), 'a value of type object was thrown'],
   ['a function', () => 'hunter2', 'a value of type function was thrown'],
-  ['an error whose message throws', unreadable, 'threw what can not be read'],
-  ['a proxy that was revoked', revoked(), 'threw what can not be read'],
+  ['an error whose message throws', unreadable, 'threw an unreadable value'],
+  ['a proxy that was revoked', revoked(), 'threw an unreadable value'],
 ];
 
 describe('messageOf', () => {

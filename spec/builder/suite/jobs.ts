@@ -149,7 +149,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(summary(results)).to.deep.equal(['unchanged Job/migrate']);
     const warning = scene.events.find(({ reason }) => reason === 'RunNotRecorded');
     expect(warning?.note).to.match(
-      /^Job .*migrate: kept without its .*; give the operator the verb patch/,
+      /^Job .*migrate: applied without .*; give the operator the verb patch/,
     );
   });
 

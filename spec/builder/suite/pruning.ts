@@ -263,7 +263,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(objects.map(({ error }) => error?.code)).to.deep.equal(['TooManyDeletions']);
     const [error] = await errorsOf(chain());
     expect(error?.code).to.equal('TooManyDeletions');
-    expect(error?.message).to.include('2 of 2 objects, and nothing that it has is desired');
+    expect(error?.message).to.include('2 of 2 objects, and none of its objects is desired');
     expect(await scene.writes()).to.deep.equal([]);
     // A new object takes their place, so that the owner keeps something.
     const renamed = await chain('three').plan();

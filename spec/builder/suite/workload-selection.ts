@@ -87,7 +87,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
       [
         'both a workload and a selector',
         (chain) => chain.service({ name: 's', workload: 'apis', spec: { ports, selector: {} } }),
-        ...(['InvalidOption', /leave one out/] as const),
+        ...(['InvalidOption', /set only one/] as const),
       ],
     ];
     for (const [title, add, code, message] of cases) {
