@@ -107,7 +107,7 @@ async function record(
   } catch (error) {
     if (!isForbidden(error)) throw error;
     const owner = describeObject(context.settings.owner);
-    const note = `${describeObject(ref)}: applied without ${ttl}, because its end can't be recorded on ${owner}, and a deleted Job would run again;  give the operator the verb patch for the kind of the owner`;
+    const note = `${describeObject(ref)}: applied without ${ttl}, because its end can't be recorded on ${owner}, and a deleted Job would run again; give the operator the verb patch for the kind of the owner`;
     const warning = { type: 'Warning', reason: 'RunNotRecorded', action: 'Reconcile' } as const;
     context.report({ ...warning, note, related: ref });
     return false;

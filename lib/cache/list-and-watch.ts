@@ -70,7 +70,12 @@ export async function followWatch<T extends KubernetesObject>(
   const startedMs = clock.monotonicMs();
   const endMs = startedMs + timeoutMs + deadWatchMs;
   const watchdog = new Watchdog(clock, () => {
-    attempt.abort(new OperatorError('Timeout', `watch ${type.kind}: the server fell silent`));
+    attempt.abort(
+      new OperatorError(
+        'Timeout',
+        `watch ${type.kind}: no watch event or bookmark before the deadline`,
+      ),
+    );
   });
   const start =
     from === 'initialEvents'

@@ -161,7 +161,7 @@ function segment(
     throw invalid(type, target, `namespace: want a text, got ${typeof value}`);
   }
   if (value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {
-    throw invalid(type, target, `${JSON.stringify(value)} is no name`);
+    throw invalid(type, target, `${JSON.stringify(value)} is not a valid name`);
   }
   return encodeURIComponent(value);
 }

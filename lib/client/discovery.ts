@@ -211,7 +211,7 @@ function unknownKind(what: string, others: readonly string[]): OperatorError {
     others.length === 0
       ? 'install its CustomResourceDefinition or check the spelling'
       : `it serves ${others.join(', ')}`;
-  return new OperatorError('UnknownKind', `${what}: the API server serves no such kind (${hint})`);
+  return new OperatorError('UnknownKind', `${what}: kind not served (${hint})`);
 }
 
 function rootOf(group: string): Root {

@@ -271,7 +271,7 @@ export class Exchange {
       const { expired } = deadline;
       deadline.release();
       if (!expired) throw this.#explain(error, request, deadline);
-      const message = `${describeCall(request.call)}: the server did not end it in its time`;
+      const message = `${describeCall(request.call)}: the watch did not end at its time-out; the connection is dead`;
       throw new ConnectionError(message, { cause: error, requestSent: true });
     };
     const iterator: AsyncIterator<T, undefined> = {

@@ -101,7 +101,7 @@ export async function readKubeConfig(source: KubeConfigSource): Promise<KubeConf
   const name = `kubeconfig ${paths.join(delimiter)}`;
   const read = await Promise.all(paths.map((path) => readFileOf(path, paths.length > 1)));
   const files = read.filter((file) => file !== undefined);
-  if (files.length === 0) throw invalidKubeConfig(name, 'there is no such file', 'set KUBECONFIG');
+  if (files.length === 0) throw invalidKubeConfig(name, 'no such file', 'set KUBECONFIG');
   return resolveContext(files, name, source.context);
 }
 
@@ -145,7 +145,7 @@ interface Origin {
 async function parseKubeConfig(text: string, origin: Origin): Promise<KubeConfigFile> {
   const root = await parseYaml(text, origin);
   if (!isRecord(root)) {
-    throw invalidKubeConfig(origin.name, 'it is no kubeconfig', 'want a mapping with clusters');
+    throw invalidKubeConfig(origin.name, 'it is not a kubeconfig', 'want a mapping with clusters');
   }
   const currentContext = root['current-context'];
   return {
@@ -164,7 +164,7 @@ async function parseYaml(text: string, { name }: Origin): Promise<unknown> {
   if (error === undefined) return document.toJS();
   // The parser's message would quote the line, which may be a token.
   const line = text.slice(0, error.pos[0]).split('\n').length;
-  throw invalidKubeConfig(name, `line ${line} is no YAML: ${error.code}`, 'correct it');
+  throw invalidKubeConfig(name, `line ${line} is not YAML: ${error.code}`, 'correct it');
 }
 
 function entriesOf<T extends object>(
@@ -175,7 +175,7 @@ function entriesOf<T extends object>(
   const list = root[listName] ?? [];
   const entries = new Map<string, T>();
   if (!Array.isArray(list)) {
-    throw invalidKubeConfig(file, `${listName} is no list`, 'want a list of named entries');
+    throw invalidKubeConfig(file, `${listName} is not a list`, 'want a list of named entries');
   }
   for (const [index, item] of list.entries()) {
     const where = `${listName}[${index}]`;
@@ -184,7 +184,7 @@ function entriesOf<T extends object>(
       throw invalidKubeConfig(file, `${where}.name is missing`, 'name every entry');
     }
     if (entry !== undefined && entry !== null && !isRecord(entry)) {
-      throw invalidKubeConfig(file, `${where}.${entryName} is no mapping`, 'correct it');
+      throw invalidKubeConfig(file, `${where}.${entryName} is not a mapping`, 'correct it');
     }
     if (!entries.has(name)) entries.set(name, absolutePaths((entry ?? {}) as T, directory));
   }
@@ -217,7 +217,7 @@ function resolveContext(
   const name = wanted ?? current;
   if (name === undefined) {
     const remedy = 'choose one with kubectl config use-context, or give a context';
-    throw invalidKubeConfig(source, 'there is no current-context', remedy);
+    throw invalidKubeConfig(source, 'current-context is missing', remedy);
   }
   const find = <T>(list: 'contexts' | 'clusters' | 'users', entry: string): T => {
     const holder = files.find((file) => file[list].has(entry));

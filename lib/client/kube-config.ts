@@ -73,7 +73,7 @@ export async function clientFromKubeConfig(
   const { maxConnections } = options;
   const { cluster, user, source } = context;
   if (!/^https?:$/.test(URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '')) {
-    throw invalidKubeConfig(source, 'server is no http or https URL', 'correct it');
+    throw invalidKubeConfig(source, 'server is not an http or https URL', 'correct it');
   }
   const exec: ExecCredentials | undefined =
     user.exec &&
@@ -106,7 +106,7 @@ function proxyOf({ 'proxy-url': proxy = '' }: ClusterEntry, source: string): str
   if (proxy === '') return undefined;
   // The message omits the text: it may hold a password.
   if (isProxyUrl(proxy)) return proxy;
-  throw invalidKubeConfig(source, 'proxy-url is no http, https or socks5 URL', 'correct it');
+  throw invalidKubeConfig(source, 'proxy-url is not an http, https or socks5 URL', 'correct it');
 }
 
 type CertificateSource = () => Promise<ClientCertificate | undefined> | undefined;

@@ -67,7 +67,7 @@ export async function withinLimits<T>(
     return await work(deadline);
   } catch (error) {
     if (deadline.expired) {
-      throw new OperatorError('Timeout', `${what}: not as wanted after ${timeoutMs} ms`);
+      throw new OperatorError('Timeout', `${what}: condition not met within ${timeoutMs} ms`);
     }
     if (signal?.aborted !== true) throw error;
     throw new OperatorError('Aborted', `${what}: aborted`, { cause: signal.reason });

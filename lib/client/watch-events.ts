@@ -39,7 +39,7 @@ export function watchEvent<T extends KubernetesObject>(
       throw new ApiError(status, { ...call, status: status.code ?? 500 });
     }
     default: {
-      const message = `${describeCall(call)}: the stream holds something that is no watch event`;
+      const message = `${describeCall(call)}: invalid watch event in the stream`;
       throw new ConnectionError(message, { requestSent: true });
     }
   }

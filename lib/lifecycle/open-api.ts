@@ -85,14 +85,14 @@ const time = s.string({ format: 'date-time' });
 
 const condition = s.object(
   {
-    type: s.string({ description: 'What it is about, for example Available.' }),
+    type: s.string({ description: 'Type of the condition, for example Available.' }),
     status: s.string({ enum: ['True', 'False', 'Unknown'] }),
-    reason: s.optional(s.string({ description: 'Why, for machines.' })),
-    message: s.optional(s.string({ description: 'Why, for people.' })),
+    reason: s.optional(s.string({ description: 'Reason of the status, for programs.' })),
+    message: s.optional(s.string({ description: 'Explanation of the status, for people.' })),
     lastHeartbeatTime: s.optional(time),
     lastTransitionTime: s.optional(time),
   },
-  { description: 'One aspect of the state of the system.' },
+  { description: 'A condition of the system.' },
 );
 
 /**
@@ -104,17 +104,15 @@ const condition = s.object(
  * ```
  */
 export const lifecycleStatusProperties = {
-  phase: s.optional(
-    s.string({ enum: phases, description: 'How far the operator is with the system.' }),
-  ),
+  phase: s.optional(s.string({ enum: phases, description: 'Phase of the lifecycle.' })),
   conditions: s.optional(s.array(condition, { listType: 'map', listMapKeys: ['type'] })),
   operatorVersion: s.optional(
-    s.string({ description: 'The version of the operator that last looked at this.' }),
+    s.string({ description: 'Version of the operator that last reconciled this resource.' }),
   ),
   targetVersion: s.optional(
-    s.string({ description: 'The version that is being deployed, or was.' }),
+    s.string({ description: 'Version that is being deployed or was deployed last.' }),
   ),
-  observedVersion: s.optional(s.string({ description: 'The version that is deployed.' })),
+  observedVersion: s.optional(s.string({ description: 'Version that is deployed.' })),
 };
 
 /** Returns the status schema of the kind `name`, in the form of a CRD. */

@@ -62,7 +62,7 @@ export class HealthChecks {
   /** Runs one check; an unknown name fails. */
   async runOne(name: string, signal: AbortSignal): Promise<HealthResult> {
     const check = this.#checks.get(name);
-    if (check === undefined) return { name, type: 'failed', reason: 'there is no such check' };
+    if (check === undefined) return { name, type: 'failed', reason: 'unknown check' };
     const over = new AbortController();
     const onAbort = (): void => over.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });

@@ -180,7 +180,7 @@ export class LeaderElector implements Leadership {
     );
     try {
       await this.#hold(claim, fence, { ending: ending.signal, drained: failed });
-      this.#end(fence, new OperatorError('Stopped', 'it was given back'), callbacks);
+      this.#end(fence, new OperatorError('Stopped', 'it was released'), callbacks);
       await this.#release(claim);
     } catch (error) {
       const lost = lostOf(error, this.#store.key);
@@ -281,7 +281,7 @@ export class LeaderElector implements Leadership {
     try {
       await this.#store.within(limits, (signal) => claim.release(signal));
     } catch (error) {
-      const message = `Lease ${this.#store.key}: not given back, others wait until it expires`;
+      const message = `Lease ${this.#store.key}: not released; other replicas wait until it expires`;
       logger.warn(message, { error });
     }
   }

@@ -177,7 +177,7 @@ export class ManagerRun {
       // Its caches are empty, so no reconcile of it can be running.
       this.#leave(cluster, 0).catch((failed: unknown) => {
         const { logger } = this.#parts.options;
-        logger.error('a cluster could not be left', { error: failed, cluster: cluster.name });
+        logger.error('cluster not removed', { error: failed, cluster: cluster.name });
       });
       throw error;
     }
@@ -261,7 +261,7 @@ export class ManagerRun {
     for (;;) {
       const cause = await leadership.run(callbacks, signal).catch((error: unknown) => error);
       if (signal.aborted) {
-        if (cause !== undefined) logger.warn('the lease was not given back', { error: cause });
+        if (cause !== undefined) logger.warn('lease not released', { error: cause });
         return;
       }
       this.#leadNoMore();
@@ -269,7 +269,7 @@ export class ManagerRun {
       if (whenLeadershipIsLost === 'fail') this.#fail(lostLeadership(cause));
       await this.#standingBy;
       if (this.#ending.signal.aborted) return;
-      logger.warn('leadership is lost: stands by', { error: cause });
+      logger.warn('leadership lost; standing by', { error: cause });
     }
   }
 
@@ -351,7 +351,7 @@ export class ManagerRun {
 
 function lostLeadership(cause: unknown): unknown {
   if (cause !== undefined) return cause;
-  const message = 'leader election ended: this process leads no more';
+  const message = 'leader election ended: this process no longer leads';
   return new OperatorError('LeadershipLost', message);
 }
 

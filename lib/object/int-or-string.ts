@@ -11,11 +11,14 @@ export type IntOrString = number | string;
 export function scaledValue(value: IntOrString, total: number, rounding: 'up' | 'down'): number {
   if (typeof value === 'number') {
     if (Number.isInteger(value)) return value;
-    throw new OperatorError('InvalidValue', `${value} is no whole number`);
+    throw new OperatorError('InvalidValue', `${value} is not a whole number`);
   }
   const percentage = /^([0-9]+)%$/.exec(value)?.[1];
   if (percentage === undefined) {
-    throw new OperatorError('InvalidValue', `${JSON.stringify(value)} is no percentage like 25%`);
+    throw new OperatorError(
+      'InvalidValue',
+      `${JSON.stringify(value)} is not a percentage, such as 25%`,
+    );
   }
   const exact = Number(percentage) * total;
   return rounding === 'up' ? Math.ceil(exact / 100) : Math.floor(exact / 100);

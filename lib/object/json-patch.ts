@@ -245,7 +245,10 @@ class JsonPatcher {
     const fromStart = index < 0 ? index + places : index;
     if (fromStart >= 0 && fromStart < places) return fromStart;
     const path = formatJsonPointer(tokens);
-    throw new Refusal('missing-path', `${path}: ${token} is no index of a list of ${list.length}`);
+    throw new Refusal(
+      'missing-path',
+      `${path}: ${token} is not an index of a list of ${list.length}`,
+    );
   }
 
   #valueOf(operation: JsonPatchOperation & { value?: unknown }): unknown {
@@ -263,7 +266,7 @@ class JsonPatcher {
     if (typeof pointer !== 'string') throw new Refusal('malformed', `${member} is missing`);
     const tokens = parseJsonPointer(pointer);
     if (tokens !== undefined && (this.#isLax || isWellEscaped(pointer))) return tokens;
-    throw new Refusal('malformed', `${member} ${pointer} is no JSON pointer`);
+    throw new Refusal('malformed', `${member} ${pointer} is not a JSON pointer`);
   }
 }
 

@@ -173,7 +173,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   withBuilder(options: BuilderSetting<T>): this {
-    if (this.#builderOptions !== undefined) this.#refuse('withBuilder: it is there already');
+    if (this.#builderOptions !== undefined) this.#refuse('withBuilder: called twice');
     if (typeof options !== 'function') refuseDecided(this.#type, options);
     this.#builderOptions = options;
     return this.#checkStyle();
@@ -210,7 +210,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   finalizes(handler: FinalizeHandler<T>): this {
     if (typeof handler !== 'function')
       this.#refuse(`finalizes: want a function, got ${typeof handler}`);
-    if (this.#finalize !== undefined) this.#refuse('finalizes: it is there already');
+    if (this.#finalize !== undefined) this.#refuse('finalizes: called twice');
     this.#finalize = handler;
     return this.#checkStyle();
   }
@@ -348,9 +348,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     const wanted = handling.type === 'uses' ? 'object' : 'function';
     if (typeof given !== wanted) this.#refuse(`${by}: want a ${wanted}, got ${typeof given}`);
     if (this.#handling !== undefined) {
-      this.#refuse(
-        `${by}: ${this.#handling.type} says already how it is reconciled; keep one of them`,
-      );
+      this.#refuse(`${by}: ${this.#handling.type} is already set; keep one of them`);
     }
     this.#handling = handling;
     return this.#checkStyle();

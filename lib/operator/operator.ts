@@ -89,7 +89,7 @@ export class Operator implements OperatorDefinition {
       const remedy = 'install the CRDs that `operator-builder manifests` writes';
       throw new OperatorError(
         'InvalidOption',
-        `Operator: installCrds does not know where the conversion webhook is; ${remedy}`,
+        `Operator: installCrds is not possible with a conversion webhook; ${remedy}`,
       );
     }
     this.name = name;

@@ -170,7 +170,7 @@ describe('The inspector in Chromium', () => {
     }
     expect(await page.getByRole('navigation', { name: 'Sections' }).count()).to.equal(1);
     expect(await page.getByRole('region', { name: 'Caches' }).count()).to.equal(1);
-    expect(await page.getByRole('table', { name: 'Kinds that are cached' }).count()).to.equal(1);
+    expect(await page.getByRole('table', { name: 'Cached kinds' }).count()).to.equal(1);
     expect(await page.locator('html').getAttribute('lang')).to.equal('en');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).to.equal('Skip to content');

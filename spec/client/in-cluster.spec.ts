@@ -103,7 +103,7 @@ describe('defaultClient', () => {
   it('prefers its options', async () => {
     const env = { KUBECONFIG: '/no/such/file' };
     const error = await failureOf(defaultClient({ env, text: 'hello' }));
-    expect(error.message).to.contain('it is no kubeconfig');
+    expect(error.message).to.contain('it is not a kubeconfig');
   });
 });
 

@@ -186,8 +186,8 @@ describe('clientFromKubeConfig', () => {
   });
 
   const broken: readonly (readonly [string, object, object, string])[] = [
-    ['a proxy', { server: 'https://a', 'proxy-url': 'ftp://p' }, {}, 'proxy-url is no http'],
-    ['no URL', { server: 'a:6443' }, {}, 'server is no http or https URL'],
+    ['a proxy', { server: 'https://a', 'proxy-url': 'ftp://p' }, {}, 'proxy-url is not an http'],
+    ['no URL', { server: 'a:6443' }, {}, 'server is not an http or https URL'],
     [
       'a missing CA',
       { server: 'https://a', 'certificate-authority': '/no/ca.pem' },

@@ -53,7 +53,9 @@ describe('waitFor', () => {
     await clock.advance(5_000);
     const error = await failure;
     expect(error).to.have.property('code', 'Timeout');
-    expect(error.message).to.equal('wait for ConfigMap default/web: not as wanted after 5000 ms');
+    expect(error.message).to.equal(
+      'wait for ConfigMap default/web: condition not met within 5000 ms',
+    );
     expect({ watches: server.openWatches, timers: clock.pendingTimers }).to.deep.equal({
       ...{ watches: 0, timers: 0 },
     });

@@ -125,7 +125,7 @@ describe('defineResource', () => {
       spec: { schedule: 'x', replicas: 1 },
     });
     expect(CronTab.convert(hub, 'example.com/v1alpha1')).to.deep.equal(old);
-    expect(() => CronTab.convert(old, 'example.com/v2')).to.throw('is no version of CronTab');
+    expect(() => CronTab.convert(old, 'example.com/v2')).to.throw('is not a version of CronTab');
   });
 
   it('converts an object nested deeper than the stack', () => {
@@ -211,12 +211,12 @@ describe('defineResource', () => {
     [
       'an unknown scale path',
       { scale: { specReplicasPath: '.spec.nope', statusReplicasPath: '.status.replicas' } },
-      'versions[0].scale.specReplicasPath: .spec.nope is no field of the schema',
+      'versions[0].scale.specReplicasPath: .spec.nope is not a field of the schema',
     ],
     [
       'an unknown selectable field',
       { selectableFields: ['.spec.nope'] },
-      'versions[0].selectableFields[0]: .spec.nope is no field',
+      'versions[0].selectableFields[0]: .spec.nope is not a field',
     ],
     [
       'a spoke without functions',

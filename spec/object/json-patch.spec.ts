@@ -68,15 +68,19 @@ describe('applyJsonPatch', () => {
     [{ op: 'replace', path: '/a/no', value: 1 }, 'missing-path', '/a/no is not there'],
     [{ op: 'add', path: '/no/b/c', value: 1 }, 'missing-path', '/no/b/c: /no is not there'],
     [{ op: 'add', path: '/a/b/c', value: 1 }, 'missing-path', '/a/b/c: /a/b is not there'],
-    [{ op: 'add', path: '/list/4', value: 1 }, 'missing-path', '4 is no index of a list of 3'],
-    [{ op: 'add', path: '/list/01', value: 1 }, 'missing-path', '01 is no index of a list of 3'],
-    [{ op: 'add', path: '/list/-1', value: 1 }, 'missing-path', '-1 is no index'],
-    [{ op: 'remove', path: '/list/-' }, 'missing-path', '- is no index'],
-    [{ op: 'replace', path: '/list/3', value: 1 }, 'missing-path', '3 is no index'],
+    [{ op: 'add', path: '/list/4', value: 1 }, 'missing-path', '4 is not an index of a list of 3'],
+    [
+      { op: 'add', path: '/list/01', value: 1 },
+      'missing-path',
+      '01 is not an index of a list of 3',
+    ],
+    [{ op: 'add', path: '/list/-1', value: 1 }, 'missing-path', '-1 is not an index'],
+    [{ op: 'remove', path: '/list/-' }, 'missing-path', '- is not an index'],
+    [{ op: 'replace', path: '/list/3', value: 1 }, 'missing-path', '3 is not an index'],
     [{ op: 'copy', from: '/no', path: '/x' }, 'missing-path', '/no is not there'],
     [{ op: 'move', from: '/a', path: '/a/b' }, 'malformed', "/a can't move into itself"],
-    [{ op: 'add', path: 'a', value: 1 }, 'malformed', 'path a is no JSON pointer'],
-    [{ op: 'add', path: '/~2', value: 1 }, 'malformed', 'path /~2 is no JSON pointer'],
+    [{ op: 'add', path: 'a', value: 1 }, 'malformed', 'path a is not a JSON pointer'],
+    [{ op: 'add', path: '/~2', value: 1 }, 'malformed', 'path /~2 is not a JSON pointer'],
     [{ op: 'add', path: '/x' }, 'malformed', 'add has no value'],
     [{ op: 'copy', path: '/x' }, 'malformed', 'from is missing'],
     [{ op: 'spam', path: '/x' }, 'malformed', 'unknown op "spam"'],
@@ -120,7 +124,7 @@ describe('applyJsonPatch', () => {
       expect(() => lax({ op: 'test', path: '/a/b', value: null })).to.throw('another one');
       expect(() => lax({ op: 'test', path: '', value: null })).to.throw('another one');
       expect(() => lax({ op: 'test', path: '/no/no', value: null })).to.throw('not there');
-      expect(() => lax({ op: 'test', path: '/list/3', value: null })).to.throw('no index');
+      expect(() => lax({ op: 'test', path: '/list/3', value: null })).to.throw('not an index');
     });
 
     it('treats an absent value as null', () => {
@@ -134,7 +138,7 @@ describe('applyJsonPatch', () => {
       expect(add).to.have.deep.property('list', [1, 2, 3, 4]);
       const replace = lax({ op: 'replace', path: '/list/01', value: 9 });
       expect(replace).to.have.deep.property('list', [1, 9, 3]);
-      expect(() => lax({ op: 'remove', path: '/list/-4' })).to.throw('no index');
+      expect(() => lax({ op: 'remove', path: '/list/-4' })).to.throw('not an index');
     });
 
     it('still rejects the removal of an absent member', () => {

@@ -82,7 +82,7 @@ describe('parseQuantity', () => {
   for (const text of [...bad, '0x1', '1_0', '1e9999', '٣', 'NaN']) {
     it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => parseQuantity(text))
-        .to.throw('no quantity')
+        .to.throw('not a quantity')
         .with.property('code', 'InvalidValue');
     });
   }
@@ -91,7 +91,7 @@ describe('parseQuantity', () => {
 describe('parseQuantity of a very long text', () => {
   it('rejects it quickly, and quotes only its beginning', () => {
     for (const text of [`1${'0'.repeat(1e6)}`, `0.${'1'.repeat(1e6)}`]) {
-      expect(() => parseQuantity(text)).to.throw(/^"[01.]{100}…" is no quantity$/);
+      expect(() => parseQuantity(text)).to.throw(/^"[01.]{100}…" is not a quantity$/);
     }
   });
 });

@@ -74,7 +74,7 @@ describe('Operator', () => {
     it('rejects installCrds with a conversion webhook, whose address is only in the manifests', () => {
       const webhooks = [{ type: 'conversion', name: 'tenants.front.example' } as never];
       expect(() => new Operator('tenants', { installCrds: true, webhooks })).to.throw(
-        'Operator: installCrds does not know where the conversion webhook is; install the CRDs that `operator-builder manifests` writes',
+        'Operator: installCrds is not possible with a conversion webhook; install the CRDs that `operator-builder manifests` writes',
       );
     });
 
@@ -208,8 +208,8 @@ describe('Operator', () => {
     const tenants = () => new Operator('tenants').for(Tenant);
     const end = () => undefined;
     for (const [describe, problem] of [
-      [() => tenants().withBuilder({}).withBuilder({}), 'withBuilder: it is there already'],
-      [() => tenants().finalizes(end).finalizes(end), 'finalizes: it is there already'],
+      [() => tenants().withBuilder({}).withBuilder({}), 'withBuilder: called twice'],
+      [() => tenants().finalizes(end).finalizes(end), 'finalizes: called twice'],
       [() => tenants().withBuilder({ owner: {} } as never), 'withBuilder: the operator sets owner'],
       [() => tenants().withOptions({ name: 'a' } as never), "withOptions: name can't be set here"],
       [() => tenants().withOptions({ workers: 2 } as never), 'unknown option "workers"'],
@@ -241,9 +241,7 @@ describe('Operator', () => {
       'builds: want a function, got object',
     );
     const twice = operator.for(Tenant).reconciles(() => done());
-    expect(refused(() => twice.reconciles(() => done()))).to.contain(
-      'reconciles says already how it is reconciled',
-    );
+    expect(refused(() => twice.reconciles(() => done()))).to.contain('reconciles is already set');
     const unfinished = new Operator('unfinished');
     unfinished.for(Secret).owns(ConfigMap);
     expect(refused(() => managed(unfinished))).to.contain(

@@ -35,9 +35,9 @@ export function convertObject(
   for (const apiVersion of [object.apiVersion, desiredApiVersion]) {
     if (groupOf(apiVersion) === group && names.includes(versionOf(apiVersion))) continue;
     const known = names.map((name) => `${group}/${name}`).join(', ');
-    throw invalid(object, `${apiVersion} is no version of ${kind}: it has ${known}`);
+    throw invalid(object, `${apiVersion} is not a version of ${kind}; want ${known}`);
   }
-  if (object.kind !== kind) throw invalid(object, `is no ${kind}`);
+  if (object.kind !== kind) throw invalid(object, `is not a ${kind}`);
   if (object.apiVersion === desiredApiVersion) return copyJson(object);
   if (conversion === undefined || conversion === 'prune') {
     return { ...copyJson(object), apiVersion: desiredApiVersion };

@@ -194,13 +194,13 @@ export class CustomResource<out T extends KubernetesObject, in I>
   #schemaOf(object: KubernetesObject): Schema {
     const problem = objectProblem(object);
     if (problem !== undefined) {
-      throw new OperatorError('InvalidObject', `what is given for a ${this.kind} ${problem}`);
+      throw new OperatorError('InvalidObject', `the value for a ${this.kind} ${problem}`);
     }
     const { apiVersion, kind } = object;
     const version = versionOf(apiVersion);
     if (kind === this.kind && apiVersion === `${this.group}/${version}`)
       return this.schema(version);
-    const text = `${apiVersion} ${kind} is no ${this.kind} of ${this.group}`;
+    const text = `${apiVersion} ${kind} is not a ${this.kind} of ${this.group}`;
     throw new OperatorError('InvalidObject', text);
   }
 
@@ -224,7 +224,7 @@ function textOf(causes: readonly StatusCause[]): string {
  * anything.
  */
 function objectProblem(object: unknown): string | undefined {
-  if (!isJsonObject(object)) return 'is no object';
+  if (!isJsonObject(object)) return 'is not an object';
   if (typeof object['apiVersion'] !== 'string') return 'has no apiVersion';
   if (typeof object['kind'] !== 'string') return 'has no kind';
   return jsonProblem(object);

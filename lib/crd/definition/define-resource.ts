@@ -213,10 +213,12 @@ function memberOf(schema: Found, name: string): Found {
 function selectableProblem(version: ResolvedVersion, path: string): string | undefined {
   if (!path.startsWith('.')) return 'must begin with a dot, as .spec.node';
   const found = schemaAt(version, path);
-  if (found === undefined) return `${path} is no field of the schema: correct the path`;
+  if (found === undefined) return `${path} is not a field of the schema: correct the path`;
   if (found === 'unknown') return undefined;
   const usable = ['string', 'integer', 'boolean'].includes(found.type ?? '');
-  return usable ? undefined : `${path} is no text, whole number or boolean: select another field`;
+  return usable
+    ? undefined
+    : `${path} is not a text, whole number or boolean: select another field`;
 }
 
 function scaleProblems(
@@ -235,7 +237,7 @@ function scaleProblems(
     if (!path.startsWith(prefix)) return problemAt(at, `${path} must begin with ${prefix}`);
     const found = schemaAt(version, path);
     if (found === undefined) {
-      return problemAt(at, `${path} is no field of the schema: declare it, or correct the path`);
+      return problemAt(at, `${path} is not a field of the schema: declare it, or correct the path`);
     }
     if (found === 'unknown' || found.type === type) return [];
     return problemAt(at, `${path} must be of type ${type}`);
@@ -252,14 +254,14 @@ function conversionProblems({ conversion, versions }: ResolvedDefinition): Defin
   return [
     ...(names.includes(hub)
       ? []
-      : problemAt('conversion.hub', `${hub} is no version: use one of ${names.join(', ')}`)),
+      : problemAt('conversion.hub', `${hub} is not a version: use one of ${names.join(', ')}`)),
     ...missing.flatMap((name) =>
       problemAt(`conversion.spokes.${name}`, 'is missing: give toHub and fromHub'),
     ),
     ...Object.keys(spokes)
       .filter((name) => name === hub || !names.includes(name))
       .flatMap((name) =>
-        problemAt(`conversion.spokes.${name}`, 'is no version beside the hub: take it out'),
+        problemAt(`conversion.spokes.${name}`, 'is not a version other than the hub: remove it'),
       ),
   ];
 }

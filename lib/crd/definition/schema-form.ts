@@ -28,9 +28,9 @@ function problemsOf(schema: unknown, { field, around, nested }: At): DefinitionP
   if (around.length >= deepest) return one(`must not be nested more than ${deepest} levels deep`);
   const { [builtInType]: name } = schema as { readonly [builtInType]?: unknown };
   if (name !== undefined) {
-    if (nested) return one('must be no built-in type within allOf, anyOf, oneOf or not');
+    if (nested) return one('must not be a built-in type within allOf, anyOf, oneOf or not');
     if (!isBuiltInType(name))
-      return one(`${JSON.stringify(name)} is no built-in type of Kubernetes`);
+      return one(`${JSON.stringify(name)} is not a built-in type of Kubernetes`);
   }
   const inner = { around: [...around, schema], nested };
   return [

@@ -81,7 +81,7 @@ function refuse<CR extends LifecycleObject>(
   }
   const names = objects.map((object) => describeObject(object)).join(', ');
   const remedy = `annotate them with ${pruneAnnotation}: "true" to prune them, or "false" to keep them`;
-  const message = `kept, for users' objects would go with them: ${names}; ${remedy}`;
+  const message = `kept, because pruning would also delete users' objects: ${names}; ${remedy}`;
   if (!raise(pass, 'PruneRefused', { reason: 'HoldsData', message })) return;
   pass.tellOfStatus({ type: 'Warning', reason: 'PruneRefused', message });
 }

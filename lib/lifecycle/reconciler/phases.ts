@@ -105,7 +105,7 @@ export async function settleContradiction<CR extends LifecycleObject>(
     return true;
   }
   const why = pass.settings.crManager.isCreating(pass.cr)
-    ? 'no version says what was deployed'
+    ? 'the deployed version is missing'
     : 'it is not being deleted';
   const message = `the phase is ${phase}, and ${why}: change the spec to start again`;
   const marked = markFailed(pass.status, { reason: 'ConfigError', message }, pass.settings.clock);

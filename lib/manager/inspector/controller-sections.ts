@@ -30,7 +30,7 @@ export function controllersSection({ controllers }: Overview): Html {
     ],
     {
       id: 'controllers',
-      caption: 'Controllers and how many keys each has to work on',
+      caption: 'Controllers and the number of keys of each',
       empty: 'No controller was started yet.',
     },
   );
@@ -38,15 +38,15 @@ export function controllersSection({ controllers }: Overview): Html {
 
 /** Shows the running reconciles and their causes. */
 export function activeSection({ active }: Overview): Html {
-  const options = { id: 'active', caption: 'Reconciles that go on, and what caused them' };
-  return table(active, activeColumns, { ...options, empty: 'Nothing is being reconciled.' });
+  const options = { id: 'active', caption: 'Running reconciles and their causes' };
+  return table(active, activeColumns, { ...options, empty: 'No reconcile is running.' });
 }
 
 /** Shows keys that are blocked by a reconcile that does not end. */
 export function heldSection({ held }: Overview): Html {
   const options = {
     id: 'held',
-    caption: 'Keys whose reconcile has not ended though its time is over',
+    caption: 'Keys whose reconcile timed out and has not ended',
   };
   const since: Column<ShownActive> = {
     head: 'Overdue for',
@@ -80,8 +80,7 @@ export function queuesSection({ queued }: Overview): Html {
     ],
     {
       id: 'queues',
-      caption:
-        'Keys that wait: of each controller those that have waited longest, and the next due',
+      caption: 'Waiting keys: of each controller, those with the longest wait and the next due',
       empty: 'Nothing waits.',
     },
   );
@@ -105,7 +104,7 @@ export function recentSection({ recent }: Overview): Html {
     ],
     {
       id: 'recent',
-      caption: 'Reconciles that have ended, the latest first',
+      caption: 'Ended reconciles, latest first',
       empty: 'Nothing has been reconciled yet.',
     },
   );
@@ -124,7 +123,7 @@ export function failuresSection({ failures }: Overview): Html {
     ],
     {
       id: 'failures',
-      caption: 'Keys that have failed and not succeeded since, the latest first',
+      caption: 'Keys that have failed and not succeeded since, latest first',
       empty: 'No key fails.',
     },
   );
@@ -144,7 +143,7 @@ export function hotLoopsSection({ hotLoops }: Overview): Html {
     ],
     {
       id: 'hot-loops',
-      caption: 'Keys that write one object again and again, and are slowed down',
+      caption: 'Keys that write one object repeatedly and are slowed down',
       empty: 'There is no hot loop.',
     },
   );

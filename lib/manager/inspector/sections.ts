@@ -66,7 +66,7 @@ function cachesSection({ caches, clusters }: Overview): Html {
       { head: 'State', cell: (row) => stateOf(row) },
       { head: 'Problem', cell: problemOf },
     ],
-    { id: 'caches', caption: 'Kinds that are cached', empty: 'Nothing is cached.' },
+    { id: 'caches', caption: 'Cached kinds', empty: 'Nothing is cached.' },
   );
 }
 
@@ -103,8 +103,8 @@ function sourcesSection({ troubledSources }: Overview): Html {
     ],
     {
       id: 'sources',
-      caption: 'Sources of controllers that are not in step',
-      empty: 'All sources are in step.',
+      caption: 'Sources of controllers that are not synced',
+      empty: 'All sources are synced.',
     },
   );
 }
@@ -117,7 +117,7 @@ function kindLink({ cluster, apiVersion, kind }: ShownCache): Html {
 
 function stateOf({ synced, parked }: Pick<ShownSource, 'synced' | 'parked'>): Html {
   if (parked) return html`<strong class="bad">not served</strong>`;
-  return synced ? html`in step` : html`<strong class="bad">not synced</strong>`;
+  return synced ? html`synced` : html`<strong class="bad">not synced</strong>`;
 }
 
 function problemOf({ problem, remedy }: ShownCache): Html | undefined {
@@ -191,7 +191,7 @@ function runnablesSection({ runnables }: Overview): Html {
       },
       { head: 'Address', cell: ({ url }) => url },
     ],
-    { id: 'runnables', caption: 'What runs beside controllers', empty: 'Nothing.' },
+    { id: 'runnables', caption: 'Runnables', empty: 'Nothing.' },
   );
 }
 
@@ -302,7 +302,7 @@ function placeOf(from: ObjectView['from']): string {
     case 'server':
       return 'the server: it is not cached';
     case 'gone':
-      return 'nowhere: there is no such object';
+      return 'nowhere: the object does not exist';
     case 'unreadable':
       return 'nowhere: it could not be read';
   }

@@ -112,9 +112,9 @@ function parsedJson(text: string): Partial<Record<keyof Text, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch (error) {
-    throw unreadable('it is no JSON', error);
+    throw unreadable('it is not JSON', error);
   }
-  throw unreadable('it is no object');
+  throw unreadable('it is not an object');
 }
 
 function isEpoch(value: unknown): value is number {

@@ -197,7 +197,9 @@ export class Sharding implements KeyOwnership, Runnable {
         );
         return;
       case 'expel':
-        this.#options.logger.info('sharding: a replica is silent', { lease: command.lease.name });
+        this.#options.logger.info('sharding: replica missed its renewals', {
+          lease: command.lease.name,
+        });
         void store
           .giveUp(command.lease)
           .then((outcome) => this.#step({ type: 'expelled', outcome }));
@@ -228,7 +230,7 @@ export class Sharding implements KeyOwnership, Runnable {
       this.#step({ type: 'listed', view, startedMs });
     } catch (error) {
       if (!this.#ended.signal.aborted) {
-        this.#options.logger.warn('sharding: the Leases could not be listed', { error });
+        this.#options.logger.warn('sharding: Leases not listed', { error });
       }
       this.#problem = error;
       this.#step({ type: 'listFailed' });
@@ -241,7 +243,7 @@ export class Sharding implements KeyOwnership, Runnable {
       await Promise.all(released);
     } catch (error) {
       // Work that may continue must not lose its slots: they stay owned until this process ends.
-      this.#options.logger.error('sharding: keys could not be released', { error });
+      this.#options.logger.error('sharding: keys not released', { error });
       return;
     }
     this.#step({ type: 'drained', drain });
@@ -253,7 +255,7 @@ export class Sharding implements KeyOwnership, Runnable {
       try {
         listener.acquired(isNew);
       } catch (error) {
-        this.#options.logger.error('sharding: keys could not be taken over', { error });
+        this.#options.logger.error('sharding: keys not acquired', { error });
       }
     }
   }
@@ -324,7 +326,10 @@ export function shardingOf(
   const { name = election.name, namespace = election.namespace } = shards;
   if (name === undefined || namespace === undefined) {
     const remedy = "give the manager's shards a name and a namespace";
-    throw new OperatorError('InvalidOption', `where are the Leases of the shards? ${remedy}`);
+    throw new OperatorError(
+      'InvalidOption',
+      `shards: name and namespace of the Leases are unknown; ${remedy}`,
+    );
   }
   const { client = election.client ?? parts.client, identity = election.identity } = shards;
   const {

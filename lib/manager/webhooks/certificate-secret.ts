@@ -102,8 +102,8 @@ function isForeign({ metadata, data = {} }: Secret): boolean {
 }
 
 function notOurs(title: string): OperatorError {
-  const holds = 'it holds a certificate that was not made here, whose key would be lost';
-  const remedy = 'name another Secret, serve this one by certificateFiles, or delete it';
+  const holds = 'it holds a certificate from another source, whose key would be lost';
+  const remedy = 'name another Secret, serve this one with certificateFiles, or delete it';
   return new OperatorError('NotOurs', `generatedCertificates: ${title}: ${holds} (${remedy})`);
 }
 
@@ -224,7 +224,7 @@ function faultOf(
   nowMs: number,
 ): string | undefined {
   if (authority === undefined || !fitTogether(authority, authorityKey)) {
-    return 'the authority can not be read';
+    return "the authority can't be read";
   }
   if (endMs(authority) <= nowMs) return 'the authority has expired';
   if (isEarly(authority, nowMs)) return `the authority is not valid before ${authority.validFrom}`;
@@ -255,8 +255,8 @@ function lackOf(
   shown: X509Certificate | undefined,
   { state: { privateKey }, rules: { dnsNames, rotateBeforeMs }, nowMs }: Judged,
 ): { readonly why: string; readonly otherNames?: string } | undefined {
-  if (shown === undefined) return { why: 'it can not be read' };
-  if (!fitTogether(shown, privateKey)) return { why: 'its key is another' };
+  if (shown === undefined) return { why: "it can't be read" };
+  if (!fitTogether(shown, privateKey)) return { why: 'its key does not match' };
   const missing = dnsNames.find((name) => !isNamed(shown, name));
   if (missing !== undefined) {
     return { why: `it is not for ${missing}`, otherNames: shown.subjectAltName ?? 'no name' };

@@ -235,7 +235,7 @@ function checkConverted(
   for (const field of ['labels', 'annotations'] as const) {
     const values = metadata[field] ?? {};
     const isMap = isJsonObject(values) && Object.values(values).every(isString);
-    if (!isMap) fail(`made metadata.${field} something else than a map of strings`);
+    if (!isMap) fail(`set metadata.${field} to a value that is not a map of strings`);
   }
 }
 
@@ -276,7 +276,7 @@ export class BadRequestError extends OperatorError {
 function requestIn(body: unknown, { apiVersion, kind }: TypeMeta): Json & { readonly uid: string } {
   const request = isJsonObject(body) ? body['request'] : undefined;
   if (!isJsonObject(body) || body['kind'] !== kind || !isJsonObject(request)) {
-    throw new BadRequestError(400, `the body is no ${kind} with a request`);
+    throw new BadRequestError(400, `invalid ${kind}: the body has another kind or no request`);
   }
   if (body['apiVersion'] !== apiVersion) {
     const got = JSON.stringify(body['apiVersion']);

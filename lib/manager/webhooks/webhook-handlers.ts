@@ -110,7 +110,7 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (error) {
-    throw new BadRequestError(400, `the body is no JSON: ${errorMessage(error)}`, error);
+    throw new BadRequestError(400, `the body is not JSON: ${errorMessage(error)}`, error);
   }
 }
 

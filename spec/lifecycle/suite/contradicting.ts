@@ -5,10 +5,10 @@ import type { OpenStage } from './stage.js';
 /** Declares how an inconsistent status, such as a phase without a version, is handled. */
 export function contradictingSuite(open: OpenStage): void {
   const reasons: [Phase, LifecycleStatus, RegExp][] = [
-    ['Deployed', {}, /the phase is Deployed, and no version says what was deployed/],
-    ['Upgrading', {}, /the phase is Upgrading, and no version/],
-    ['Deploying', {}, /the phase is Deploying, and no version/],
-    ['Error', {}, /the phase is Error, and no version/],
+    ['Deployed', {}, /the phase is Deployed, and the deployed version is missing/],
+    ['Upgrading', {}, /the phase is Upgrading, and the deployed version is missing/],
+    ['Deploying', {}, /the phase is Deploying, and the deployed version is missing/],
+    ['Error', {}, /the phase is Error, and the deployed version is missing/],
     ['Deleting', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
     ['Deleted', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
   ];

@@ -175,7 +175,7 @@ describe('The inspector', () => {
     await started();
     await setup.clock.advance(0);
     const caches = await section('caches');
-    expect(caches).to.match(/ConfigMap v1 [1-9]\d* \d+ kB objects in step/);
+    expect(caches).to.match(/ConfigMap v1 [1-9]\d* \d+ kB objects synced/);
     expect(caches).to.match(/Widget shop\.example\/v1 0 0 kB objects not served .*install its/);
     expect(await section('sources')).to.match(/widget not served/);
   });

@@ -86,7 +86,7 @@ describe('The ownership tree of the inspector', () => {
     const uncached = { ...shop, kind: 'ServiceAccount', name: 'nobody' };
     const missing = await treeOf(uncached);
     expect(missing.status).to.equal(404);
-    expect(sectionText(missing.text, 'object')).to.include('nowhere: there is no such object');
+    expect(sectionText(missing.text, 'object')).to.include('nowhere: the object does not exist');
   });
 
   it('reads only the metadata of kinds that contain nothing but data', async () => {

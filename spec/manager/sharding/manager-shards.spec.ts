@@ -95,7 +95,9 @@ describe('Manager with shards', () => {
   it('rejects shards without a Lease namespace, and shards together with a phase', () => {
     const add = (options: ConstructorParameters<typeof Manager>[0], phase?: 'leader') => () =>
       setup.manager(options).add(watcher([]), { shards: true, phase });
-    expect(add({})).to.throw('where are the Leases').with.property('code', 'InvalidOption');
+    expect(add({}))
+      .to.throw('name and namespace of the Leases are unknown')
+      .with.property('code', 'InvalidOption');
     expect(add({ shards }, 'leader')).to.throw('not both').with.property('code', 'InvalidOption');
   });
 });

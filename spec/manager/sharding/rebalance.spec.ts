@@ -121,6 +121,6 @@ describe('parseAssignment', () => {
   }
 
   it('rejects invalid JSON', () => {
-    expect(() => parseAssignment('', 2)).to.throw('no JSON');
+    expect(() => parseAssignment('', 2)).to.throw('not JSON');
   });
 });

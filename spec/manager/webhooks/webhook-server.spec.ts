@@ -425,10 +425,13 @@ describe('conversionWebhook', () => {
     [{ ...v2, metadata: { name: 'b' } }, 'changed metadata.name to "b"; copy the metadata'],
     [{ ...v2, metadata: { name: 'a', namespace: 'n' } }, 'changed metadata.namespace to "n"'],
     [{ ...v2, metadata: { name: 'a', uid: 'u' } }, 'changed metadata.uid to "u"'],
-    [{ ...v2, metadata: { name: 'a', labels: { a: 1 } } }, 'made metadata.labels something else'],
+    [
+      { ...v2, metadata: { name: 'a', labels: { a: 1 } } },
+      'set metadata.labels to a value that is not a map',
+    ],
     [
       { ...v2, metadata: { name: 'a', annotations: [] } },
-      'made metadata.annotations something else',
+      'set metadata.annotations to a value that is not a map',
     ],
   ] as const) {
     it(`names the object if a converter ${why}`, async () => {
