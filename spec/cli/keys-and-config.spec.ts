@@ -202,7 +202,7 @@ describe('operator-builder declarative keys and config', () => {
     [
       'an invalid server',
       ['-u', 'a', '-n', 'a', '--server', 'views'],
-      'no https:// or http:// URL',
+      'want an https:// or http:// URL',
     ],
     [
       'rules together with an access level',

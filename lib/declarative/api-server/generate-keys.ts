@@ -72,7 +72,7 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
   }
   const odd = hostNames.find((name) => isIP(name) === 0 && !hostName.test(name));
   if (odd !== undefined) {
-    const message = `keys: ${JSON.stringify(odd)} is no host name and no address`;
+    const message = `keys: want a host name or an address, got ${JSON.stringify(odd)}`;
     throw new OperatorError('InvalidOption', message);
   }
   const files = keyFilesIn(directory);
@@ -178,7 +178,7 @@ export function viewKubeConfig(options: ViewKubeConfigOptions): string {
   refuseUnknownOptions<ViewKubeConfigOptions>('kubeconfig of views', options, names);
   const { protocol } = URL.canParse(server) ? new URL(server) : { protocol: '' };
   if (protocol !== 'https:' && protocol !== 'http:') {
-    throw wrong(`server ${JSON.stringify(server)} is no https:// or http:// URL`);
+    throw wrong(`server: want an https:// or http:// URL, got ${JSON.stringify(server)}`);
   }
   if (protocol === 'http:' && token !== undefined) {
     throw wrong('a token must not go over plain HTTP: use https://, or leave the token out');

@@ -203,8 +203,8 @@ function problemOf(error: unknown): string {
     readonly code?: string;
     readonly claim?: string;
   };
-  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED') return `its claim ${claim} is not good`;
-  return problems[code] ?? 'it is no signed JWT';
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED') return `its claim ${claim} is invalid`;
+  return problems[code] ?? 'it is not a signed JWT';
 }
 
 const allowed: Decision = { allowed: true, reason: '' };
@@ -374,7 +374,7 @@ function readKey(what: string, read: () => KeyObject): KeyObject {
   try {
     return read();
   } catch (cause) {
-    const message = `${what}: this is no key in PEM that can be read`;
+    const message = `${what}: want a key in PEM`;
     throw new OperatorError('InvalidOption', message, { cause });
   }
 }

@@ -251,7 +251,7 @@ function checkTls(tls: ViewTls): void {
   refuseUnknownOptions<ViewTls>(`${subject}: tls`, tls, { certificate: true, privateKey: true });
   const { certificate, privateKey } = tls;
   const read = readCertificate(certificate);
-  if (read === undefined) throw wrong('tls.certificate is no certificate in PEM');
+  if (read === undefined) throw wrong('tls.certificate: want a certificate in PEM');
   if (!fitTogether(read, privateKey)) {
     throw wrong('tls.privateKey is not the private key of the certificate');
   }

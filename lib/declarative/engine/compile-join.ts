@@ -69,7 +69,7 @@ function reportStrangers(source: unknown, names: readonly string[], context: Com
   for (const member of referencesOf(source).members) {
     if (names.includes(member)) continue;
     context.report({
-      message: `$.${member} is no source of this controller; they are ${names.join(', ')}`,
+      message: `unknown source $.${member}; want ${names.join(', ')}`,
       suggestion: nearestName(member, names),
     });
   }

@@ -82,7 +82,7 @@ function joinOf(
   const [join] = joins;
   if (join === undefined) {
     if (names.length > 1) {
-      const message = `several sources (${names.join(', ')}) want @join as the first stage`;
+      const message = `several sources (${names.join(', ')}): want @join as the first stage`;
       site.context.report({ message });
     }
     return undefined;
@@ -102,9 +102,8 @@ function warningsOf({ path, sources, orders }: JoinPlan): SpecProblem[] {
   if (orders.untied.length === 0) return [];
   const untied = orders.untied.map((number) => sources[number]?.name).join(', ');
   const message =
-    `no equality of the condition ties ${untied} to ${sources[0]?.name ?? ''}: ` +
-    `all their objects are compared, which is slow. An index wants @eq of an expression of each, ` +
-    `or @in, alone or in the @and of the condition`;
+    `no equality links ${untied} to ${sources[0]?.name ?? ''}, so all their objects are compared, ` +
+    `which is slow; add @eq or @in of an expression of each, alone or in the @and of the condition`;
   return [{ path, message }];
 }
 
@@ -201,7 +200,7 @@ function gather(argument: unknown, site: StageSite): StagePlan | undefined {
   const { stage, context, options } = site;
   if (!Array.isArray(argument) || argument.length !== 2) {
     context.report({
-      message: `${stage} wants a list of two: the key, and the path of the values`,
+      message: `${stage}: want a list of two: the key, and the path of the values`,
     });
     return undefined;
   }
@@ -233,13 +232,13 @@ function compileSourceNames(
   sources: readonly PipelineSource[],
   context: CompileContext,
 ): readonly string[] {
-  if (sources.length === 0) context.report({ message: 'wants at least one source' }, 'sources');
+  if (sources.length === 0) context.report({ message: 'want at least one source' }, 'sources');
   const names = sources.map(({ kind, as }) => as ?? kind);
   for (const [place, source] of sources.entries()) {
     const name = source.as ?? source.kind;
     const at = context.at('sources', place, source.as === undefined ? 'kind' : 'as');
     if (!sourceName.test(name)) {
-      at.report({ message: `${JSON.stringify(name)} is no name: letters, digits, _ and -` });
+      at.report({ message: `invalid name ${JSON.stringify(name)}; want letters, digits, _ and -` });
     }
     const earlier = names.indexOf(name);
     const other = sources[earlier];
@@ -316,8 +315,8 @@ function stagesOfFirstForm(pipeline: FirstForm, context: CompileContext): Writte
 function writtenStage(stage: unknown, place: number, context: CompileContext): WrittenStage[] {
   const [name, ...more] = isJsonObject(stage) ? Object.keys(stage) : [];
   if (!isJsonObject(stage) || name === undefined || more.length > 0) {
-    const got = more.length > 0 ? `, not ${more.length + 1}: they go into a list` : '';
-    context.report({ message: `a stage is a map with one member, as "@select"${got}` });
+    const got = more.length > 0 ? `, got ${more.length + 1}; put stages into a list` : '';
+    context.report({ message: `want a map with one member as the stage, such as "@select"${got}` });
     return [];
   }
   if (!stageNames.includes(name)) {

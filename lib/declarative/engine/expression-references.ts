@@ -153,7 +153,7 @@ export function compileDocumentPath(source: unknown, site: PathSite): DocumentPa
   if (path === undefined) return undefined;
   const wrong = notOnePlace(path);
   if (wrong !== undefined) {
-    context.report({ message: `${stage} wants the path of one place: ${wrong}` });
+    context.report({ message: `${stage}: want the path of one place: ${wrong}` });
     return undefined;
   }
   const find = compileFinder(path);
@@ -183,7 +183,7 @@ function holding({ root, segments }: Path, set: DocumentPath['set']): DocumentPa
 
 function pathOf(source: unknown, { stage, context }: PathSite): Path | undefined {
   if (typeof source === 'string' && source.startsWith('$')) return readPath(source, context);
-  context.report({ message: `${stage} wants a JSONPath, for example "$.spec.ports"` });
+  context.report({ message: `${stage}: want a JSONPath, for example "$.spec.ports"` });
   return undefined;
 }
 

@@ -267,15 +267,19 @@ const longestName = 253;
 function objectKeyOf(document: Document): ObjectKey {
   const metadata = memberOf(document, 'metadata') ?? null;
   if (!isJsonObject(metadata)) {
-    throw new DataError('target', 'the result wants metadata, with a name', undefined);
+    throw new DataError(
+      'target',
+      'the result has no metadata; want metadata.name, a text',
+      undefined,
+    );
   }
   const name = memberOf(metadata, 'name');
   if (typeof name !== 'string' || name === '') {
-    throw new DataError('target', 'the result wants metadata.name, a text', name);
+    throw new DataError('target', 'metadata.name of the result: want a text', name);
   }
   const namespace = memberOf(metadata, 'namespace') ?? '';
   if (typeof namespace !== 'string') {
-    throw new DataError('target', 'metadata.namespace is no text', namespace);
+    throw new DataError('target', 'metadata.namespace of the result: want a text', namespace);
   }
   if (name.length > longestName) {
     const problem = `metadata.name has ${name.length} characters, at most ${longestName} are allowed`;

@@ -34,7 +34,7 @@ export function compileCondition(
 ): (document: Document, element?: unknown) => boolean {
   const { evaluate, type } = compilePart(source, context, options);
   if (type !== undefined && type !== 'boolean') {
-    context.report({ message: `${operation} wants true or false, not a ${type}` });
+    context.report({ message: `${operation}: want true or false, got a ${type}` });
   }
   const run: Expression = (document, element) =>
     condition.read(evaluate(document, element), operation);
@@ -166,7 +166,7 @@ function compileEntry(name: string, value: Compiled, context: CompileContext): E
   if (path === undefined) return undefined;
   const problem = path.root === '$$' ? '$$ is not what is built' : unsettable(path);
   if (problem !== undefined) {
-    context.report({ message: `${JSON.stringify(name)} is no setter: ${problem}` });
+    context.report({ message: `invalid setter ${JSON.stringify(name)}: ${problem}` });
     return undefined;
   }
   if (path.segments.length === 0) return copyEntry(name, value, context);
@@ -178,12 +178,12 @@ function compileEntry(name: string, value: Compiled, context: CompileContext): E
 /** Compiles `"$."`, which copies every member of a map. */
 function copyEntry(name: string, value: Compiled, context: CompileContext): Entry | undefined {
   if (value.type !== undefined && value.type !== 'map') {
-    context.report({ message: `${name} copies a map, not a ${value.type}` });
+    context.report({ message: `${name}: want a map to copy, got a ${value.type}` });
     return undefined;
   }
   return (built, document, element) => {
     const copied = value.evaluate(document, element);
-    if (!isJsonObject(copied)) throw new DataError(name, 'copies a map', copied ?? null);
+    if (!isJsonObject(copied)) throw new DataError(name, 'want a map to copy', copied ?? null);
     return { ...built, ...copied };
   };
 }
@@ -207,7 +207,7 @@ export function compileProjection(
   const items = Array.isArray(source)
     ? source.map((item, index) => compileItem(item, context.at(index), options))
     : [compileItem(source, context, options)];
-  if (items.length === 0) context.report({ message: '@project wants a map, or a list of maps' });
+  if (items.length === 0) context.report({ message: '@project: want a map, or a list of maps' });
   const [first, ...others] = items;
   const project: Projection = (document) =>
     others.reduce((merged, item) => mergeMaps(merged, item(document)), first?.(document) ?? {});
@@ -235,7 +235,7 @@ function compileItem(
 ): Projection {
   const { evaluate, type } = compilePart(source, context, options);
   if (type !== undefined && type !== 'map') {
-    context.report({ message: `@project wants a map, or a list of maps, not a ${type}` });
+    context.report({ message: `@project: want a map, or a list of maps, got a ${type}` });
   }
   return (document) => map.read(evaluate(document), '@project');
 }

@@ -94,7 +94,7 @@ function copyOf(source: unknown, context: CompileContext, found: { problem: bool
     );
     return Object.fromEntries(members);
   }
-  context.report({ message: `wants JSON, not ${describe(source)}` });
+  context.report({ message: `want JSON, got ${describe(source)}` });
   found.problem = true;
   return null;
 }

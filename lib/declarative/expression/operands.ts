@@ -114,7 +114,7 @@ function numberOf(value: unknown): number | undefined {
 }
 
 function misfit(operation: string, { want }: Operand<unknown>, value: unknown): never {
-  throw new DataError(operation, `wants ${want}`, value ?? null);
+  throw new DataError(operation, `want ${want}`, value ?? null);
 }
 
 /**
@@ -138,7 +138,7 @@ export function compareValues(
       return left < right ? -1 : left > right ? 1 : 0;
     }
   }
-  throw new DataError(operation, 'wants two numbers or two strings', [left, right]);
+  throw new DataError(operation, 'want two numbers or two strings', [left, right]);
 }
 
 function numeric(value: number | string): number | undefined {

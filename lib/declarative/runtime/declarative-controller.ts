@@ -351,7 +351,7 @@ export class DeclarativeController {
 }
 
 function feedsItself({ object }: Braked): string {
-  return `its own writes make it write again, ${object} for example: such writes wait longer and longer`;
+  return `its own writes cause further writes, for example of ${object}; these writes are delayed`;
 }
 
 function describeProblem({ path, message }: SpecProblem, count: number): string {

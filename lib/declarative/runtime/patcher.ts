@@ -122,7 +122,7 @@ function existing(nulls: Document, live: unknown): Document | undefined {
 }
 
 function isMissing({ type, key }: TargetKey): OperatorError {
-  const message = `${describeObject(type, key)} does not exist, and a Patcher makes none`;
-  const remedy = 'it is tried again; an Updater would make it';
+  const message = `${describeObject(type, key)} does not exist, and a Patcher creates no objects`;
+  const remedy = 'the write is retried; use an Updater to create it';
   return new OperatorError('TargetMissing', `${message}: ${remedy}`);
 }

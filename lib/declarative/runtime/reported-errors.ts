@@ -91,7 +91,7 @@ export function describe(
   return `${where}${of}: ${redaction.ofData(error).message}`;
 }
 
-const hidden = 'what the server says may show data of a Secret';
+const hidden = "the server's message may contain Secret data";
 
 /**
  * Redacts the errors of a controller. If its documents may include data of Secrets, errors show neither
@@ -195,7 +195,7 @@ async function read(
 async function describeCause(object: ObjectReference, client: Client): Promise<string> {
   const managers = managersOf(await read(object, client));
   const by = managers.length === 0 ? '' : `, which is written by ${managers.join(', ')}`;
-  return `; what makes it write is ${object.kind} ${keyString(object)}${by}`;
+  return `; caused by ${object.kind} ${keyString(object)}${by}`;
 }
 
 function managersOf(object: KubernetesObject | undefined): readonly string[] {

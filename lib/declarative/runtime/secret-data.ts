@@ -41,7 +41,7 @@ export function encodeSecret(document: Document): Document {
 function encoded64(key: string, value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'object') {
-    const message = `Secret: data[${JSON.stringify(key)}] wants a text, got a list or a map`;
+    const message = `Secret: data[${JSON.stringify(key)}]: want a text, got a list or a map`;
     throw new OperatorError('InvalidObject', message);
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -390,7 +390,7 @@ function noting(client: Client, writing: Writing): Client {
 
 function growsTooMuch(object: string, limit: GrowthLimit): OperatorError {
   const most = `${limit.objects.toLocaleString('en')} objects or ${limit.bytes / 1024 ** 2} MiB`;
-  const problem = `${object}: the controller makes ever more of its own results`;
-  const remedy = `it stops at ${most}; break the circle of controllers`;
+  const problem = `${object}: growth limit reached: the controller keeps creating objects from its own results`;
+  const remedy = `it stops at ${most}; break the cycle of controllers`;
   return new OperatorError('GrowthLimit', `${problem}; ${remedy}`);
 }

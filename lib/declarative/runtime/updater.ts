@@ -202,7 +202,7 @@ const identity = ['apiVersion', 'kind', 'metadata'];
 
 function isBeingDeleted({ type, key }: TargetKey): OperatorError {
   const object = describeObject(type, key);
-  const message = `${object} is being deleted: it is left alone, and made again when it is gone`;
+  const message = `${object} is being deleted; it is created again once it is gone`;
   return new OperatorError('TargetDeleting', message);
 }
 

@@ -116,7 +116,7 @@ function readType(members: Members, { apiGroup, kind }: ResourceSpec): SourceTyp
   const type = sourceTypes.find((each) => each === kind);
   if (type !== undefined && type !== 'Watcher') return type;
   members.context.report(
-    { message: `${kind} is no virtual source: want OneShot, Periodic` },
+    { message: `unknown virtual source ${kind}; want OneShot, Periodic` },
     'kind',
   );
   return 'OneShot';
@@ -173,7 +173,7 @@ function readPredicate(value: unknown, context: CompileContext): PredicateSpec |
   if (type === 'and' || type === 'or') return readCombination(type, inner, context.at(name));
   if (type === 'not') return readNegation(inner, context.at(name));
   if (type === 'basic') return readPredicate(inner, context.at(name));
-  const message = `${name} is no combination of predicates: want and, or, not`;
+  const message = `unknown combination of predicates ${name}; want and, or, not`;
   context.report({ message, suggestion: nearestName(name, ['and', 'or', 'not']) }, name);
   return undefined;
 }
@@ -184,7 +184,7 @@ function readName(name: string, context: CompileContext): PredicateSpec | undefi
     aliases.get(written) ??
     basicPredicates.find((predicate) => predicate.toLowerCase() === written);
   if (found !== undefined) return { type: 'basic', name: found };
-  const message = `${name} is no predicate: want ${basicPredicates.join(', ')}`;
+  const message = `unknown predicate ${name}; want ${basicPredicates.join(', ')}`;
   context.report({ message, suggestion: nearestName(name, basicPredicates) });
   return undefined;
 }
@@ -206,7 +206,7 @@ function readCombination(
 /** Reads one predicate, alone or in a list of one. */
 function readNegation(value: unknown, context: CompileContext): PredicateSpec | undefined {
   if (Array.isArray(value) && value.length !== 1) {
-    context.report({ message: `want one predicate, not ${value.length}` });
+    context.report({ message: `want one predicate, got ${value.length}` });
     return undefined;
   }
   const predicate = Array.isArray(value)
@@ -316,7 +316,7 @@ class Members {
     }
     for (const name of Object.keys(value)) {
       if (known.includes(name)) continue;
-      const message = `${name} is no field here: want ${known.join(', ')}`;
+      const message = `unknown field ${name}; want ${known.join(', ')}`;
       context.report({ message, suggestion: nearestName(name, known) }, name);
     }
     return new Members(value, context);

@@ -44,7 +44,7 @@ describe('createToken', () => {
     ['a rule without verbs', [{ rules: [rules[0], { resources: ['*'] }] }], /rules\[1\]/],
     ['a validity below one second', [{}, { validForMs: 999 }], /validForMs/],
     ['an infinite validity', [{}, { validForMs: Infinity }], /validForMs/],
-    ['an invalid key', [{}, { key: 'x' }], /no key in PEM/],
+    ['an invalid key', [{}, { key: 'x' }], /want a key in PEM/],
   ];
   for (const [what, args, message] of wrong) {
     it(`refuses ${what}`, async () => {

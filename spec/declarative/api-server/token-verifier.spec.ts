@@ -40,7 +40,7 @@ describe('TokenVerifier', () => {
       const whole = audience === undefined ? expiring : expiring.setAudience(audience);
       const foreign = await whole.sign(createPrivateKey(privateKey));
       const verdict = await verifier.verify(foreign, clock.now());
-      expect(verdict).to.deep.equal({ problem: 'its claim aud is not good' });
+      expect(verdict).to.deep.equal({ problem: 'its claim aud is invalid' });
     });
   }
 

@@ -172,7 +172,7 @@ describe('ViewApiServer', () => {
     [
       'an invalid certificate',
       ({ tls }) => ({ tls: { ...tls, certificate: 'x' } }),
-      /no certificate/,
+      /want a certificate/,
     ],
     [
       'the key of another certificate',
@@ -184,7 +184,7 @@ describe('ViewApiServer', () => {
       ({ tls, token }) => ({ tls, tokenKey: token.privateKey }),
       /this is a private key/,
     ],
-    ['an invalid key for tokens', ({ tls }) => ({ tls, tokenKey: 'x' }), /no key in PEM/],
+    ['an invalid key for tokens', ({ tls }) => ({ tls, tokenKey: 'x' }), /want a key in PEM/],
     ['an elliptic-curve key', ({ tls }) => ({ tls, tokenKey: ellipticKey }), /RSA.*got ec/],
   ];
   for (const [what, options, message] of wrong) {

@@ -61,8 +61,8 @@ describe('viewKubeConfig', () => {
   });
 
   const wrong: [string, Parameters<typeof viewKubeConfig>[0], RegExp][] = [
-    ['a server that is not a URL', { server: '127.0.0.1:1' }, /no https/],
-    ['a server with another scheme', { server: 'ftp://views.example' }, /no https/],
+    ['a server that is not a URL', { server: '127.0.0.1:1' }, /want an https/],
+    ['a server with another scheme', { server: 'ftp://views.example' }, /want an https/],
     ['a token over HTTP', { server: 'http://127.0.0.1:1', token: 't' }, /plain HTTP/],
     ['an invalid certificate', { server: 'https://a', certificate: 'x' }, /certificate/],
   ];

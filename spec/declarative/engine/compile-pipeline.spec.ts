@@ -31,11 +31,13 @@ describe('compilePipeline', () => {
   }
 
   const bad: [unknown, string[]][] = [
-    ['text', ['pipeline: a stage is a map with one member, as "@select"']],
-    [[{}], ['pipeline[0]: a stage is a map with one member, as "@select"']],
+    ['text', ['pipeline: want a map with one member as the stage, such as "@select"']],
+    [[{}], ['pipeline[0]: want a map with one member as the stage, such as "@select"']],
     [
       { '@select': true, '@project': {} },
-      ['pipeline: a stage is a map with one member, as "@select", not 2: they go into a list'],
+      [
+        'pipeline: want a map with one member as the stage, such as "@select", got 2; put stages into a list',
+      ],
     ],
     [
       { '@aggregate': [{ '@select': true }, { '@projct': {} }] },
@@ -45,7 +47,9 @@ describe('compilePipeline', () => {
     ],
     [
       { '@select': true, '@aggregate': [] },
-      ['pipeline: a stage is a map with one member, as "@select", not 2: they go into a list'],
+      [
+        'pipeline: want a map with one member as the stage, such as "@select", got 2; put stages into a list',
+      ],
     ],
     [
       [{ '@selct': true }, { '@gahter': [] }],
@@ -60,37 +64,37 @@ describe('compilePipeline', () => {
     ],
     [
       { '@gather': '$.a' },
-      ['pipeline["@gather"]: @gather wants a list of two: the key, and the path of the values'],
+      ['pipeline["@gather"]: @gather: want a list of two: the key, and the path of the values'],
     ],
     [
       { '@mux': ['$.a', 'b'] },
-      ['pipeline["@mux"][1]: @mux wants a JSONPath, for example "$.spec.ports"'],
+      ['pipeline["@mux"][1]: @mux: want a JSONPath, for example "$.spec.ports"'],
     ],
     [
       { '@unwind': ['$.a'] },
-      ['pipeline["@unwind"]: @unwind wants a JSONPath, for example "$.spec.ports"'],
+      ['pipeline["@unwind"]: @unwind: want a JSONPath, for example "$.spec.ports"'],
     ],
     [
       { '@unwind': '$' },
-      ['pipeline["@unwind"]: @unwind wants the path of one place: $ is the document itself'],
+      ['pipeline["@unwind"]: @unwind: want the path of one place: $ is the document itself'],
     ],
     [
       { '@unwind': '$.a[*]' },
       [
-        'pipeline["@unwind"]: @unwind wants the path of one place: names and indexes, no wildcard, slice, filter or ..',
+        'pipeline["@unwind"]: @unwind: want the path of one place: names and indexes, no wildcard, slice, filter or ..',
       ],
     ],
     [
       { '@unwind': '$[0]' },
-      ['pipeline["@unwind"]: @unwind wants the path of one place: a document is a map, not a list'],
+      ['pipeline["@unwind"]: @unwind: want the path of one place: a document is a map, not a list'],
     ],
     [
       { '@unwind': '$$.a' },
       [
-        'pipeline["@unwind"]: @unwind wants the path of one place: there is no element, $$, outside of list operators',
+        'pipeline["@unwind"]: @unwind: want the path of one place: there is no element, $$, outside of list operators',
       ],
     ],
-    [{ '@select': 'text' }, ['pipeline["@select"]: @select wants true or false, not a string']],
+    [{ '@select': 'text' }, ['pipeline["@select"]: @select: want true or false, got a string']],
   ];
   for (const [stages, problems] of bad) {
     it(`refuses ${JSON.stringify(stages)}`, () => {
@@ -114,7 +118,7 @@ describe('compilePipeline', () => {
 
   it('requires a join for several sources', () => {
     expect(problemsOf({ '@select': true }, two)).to.deep.equal([
-      'pipeline: several sources (Pod, Service) want @join as the first stage',
+      'pipeline: several sources (Pod, Service): want @join as the first stage',
     ]);
   });
 
@@ -124,7 +128,7 @@ describe('compilePipeline', () => {
     };
     const problems = problemsOf({ '@join': condition }, two);
     expect(problems[0]).to.equal(
-      'pipeline["@join"]: $.Servce is no source of this controller; they are Pod, Service (Service)',
+      'pipeline["@join"]: unknown source $.Servce; want Pod, Service (Service)',
     );
     const places = problems.map((problem) => problem.slice(0, problem.indexOf(':')));
     expect(places).to.deep.equal([
@@ -144,7 +148,7 @@ describe('compilePipeline', () => {
     expect(problemsOf({ '@join': true }, sources)).to.deep.equal([
       'sources[1].kind: kind Pod is a source in two groups, core ("") and the operator\'s views: give one an alias (as: Pod2)',
       'sources[2].as: sources[0] is called Pod already: give this one another alias (as: Pod2)',
-      'sources[3].as: "$x" is no name: letters, digits, _ and -',
+      'sources[3].as: invalid name "$x"; want letters, digits, _ and -',
     ]);
     const twice = [{ kind: 'Pod' }, { kind: 'Pod' }];
     expect(problemsOf({ '@join': true }, twice)).to.deep.equal([
@@ -153,7 +157,7 @@ describe('compilePipeline', () => {
   });
 
   it('requires a source', () => {
-    expect(problemsOf([], [])).to.deep.equal(['sources: wants at least one source']);
+    expect(problemsOf([], [])).to.deep.equal(['sources: want at least one source']);
   });
 });
 
@@ -161,7 +165,7 @@ describe('a join condition', () => {
   const warnings = (condition: unknown, kinds = ['A', 'B', 'C']) =>
     planOf({ '@join': condition }, kinds).warnings.map(({ path, message }) => ({
       path: path.join('.'),
-      tied: /ties (.*?):/.exec(message)?.[1],
+      tied: /links (.*?), so/.exec(message)?.[1],
     }));
 
   for (const condition of [

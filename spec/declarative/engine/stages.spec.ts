@@ -111,7 +111,7 @@ for (const stage of ['@unwind', '@demux']) {
       expect(pipeline.snapshot()).to.deep.equal([]);
       const [failure] = pipeline.failures();
       expect(failure).to.include({ stage, subject: 'default/name' });
-      expect(failure?.error.message).to.equal(`${stage}: wants a list, got "text"`);
+      expect(failure?.error.message).to.equal(`${stage}: want a list, got "text"`);
     });
 
     it('changes only the documents of changed elements', () => {

@@ -46,10 +46,10 @@ describe('Arithmetic', () => {
   for (const [source, message] of [
     [{ '@div': ['$.a', '$.zero'] }, '@div: division by zero'],
     [{ '@mod': ['$.a', '$.zero'] }, '@mod: division by zero'],
-    [{ '@add': ['$.a', '$.none'] }, '@add: wants a number, got null'],
-    [{ '@sub': ['$.a', '$.list'] }, '@sub: wants a number, got [1,2.5,"3"]'],
-    [{ '@mul': ['$.huge', 10] }, '@mul: the result is beyond all numbers, got [1e+308,10]'],
-    [{ '@abs': '$.missing' }, '@abs: wants a number, got null'],
+    [{ '@add': ['$.a', '$.none'] }, '@add: want a number, got null'],
+    [{ '@sub': ['$.a', '$.list'] }, '@sub: want a number, got [1,2.5,"3"]'],
+    [{ '@mul': ['$.huge', 10] }, '@mul: the result is not a finite number, got [1e+308,10]'],
+    [{ '@abs': '$.missing' }, '@abs: want a number, got null'],
   ] as const) {
     it(`fails on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
@@ -86,8 +86,8 @@ describe('Arithmetic', () => {
       'x["@div"]: @div: division by zero',
     ]);
     expect(problemsOf({ '@add': ['x', '$.a', true] })).to.deep.equal([
-      '["@add"][0]: @add: wants a number, got "x"',
-      '["@add"][2]: @add: wants a number, got true',
+      '["@add"][0]: @add: want a number, got "x"',
+      '["@add"][2]: @add: want a number, got true',
     ]);
   });
 

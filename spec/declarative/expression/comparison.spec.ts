@@ -61,9 +61,11 @@ describe('Comparison', () => {
 
   it('refuses a null literal in @eq and @ne at load', () => {
     expect(problemsOf({ '@eq': ['$.a', null] })).to.deep.equal([
-      '["@eq"][1]: @eq: null equals nothing; whether a value is null tells @isnil (@isnil)',
+      '["@eq"][1]: @eq: comparison with null has a constant result; use @isnil (@isnil)',
     ]);
-    expect(problemsOf({ '@ne': [null, '$.a'] })[0]).to.match(/^\["@ne"\]\[0\]: @ne: null equals/);
+    expect(problemsOf({ '@ne': [null, '$.a'] })[0]).to.match(
+      /^\["@ne"\]\[0\]: @ne: comparison with null/,
+    );
   });
 
   for (const [lower, higher] of [
@@ -127,26 +129,26 @@ describe('Comparison', () => {
       expect(dataErrorOf({ '@lt': pair }, document).operation).to.equal('@lt');
     }
     expect(dataErrorOf({ '@gte': ['$.c', '$.d'] }, document).message).to.equal(
-      '@gte: wants two numbers or two strings, got ["x",1]',
+      '@gte: want two numbers or two strings, got ["x",1]',
     );
   });
 
   it('refuses literals without an order at load', () => {
     expect(problemsOf({ '@lt': [true, '$.a'] })).to.deep.equal([
-      '["@lt"][0]: @lt: wants a number or a string, got true',
+      '["@lt"][0]: @lt: want a number or a string, got true',
     ]);
     expect(problemsOf({ '@lt': ['x', 1] })).to.deep.equal([
-      '["@lt"]: @lt: wants two numbers or two strings, got ["x",1]',
+      '["@lt"]: @lt: want two numbers or two strings, got ["x",1]',
     ]);
   });
 
   it('accepts an expression that gives the pair', () => {
     expect(evaluate({ '@eq': '$.pair' }, { pair: [1, 1] })).to.equal(true);
     expect(dataErrorOf({ '@eq': '$.pair' }, { pair: [1] }).message).to.equal(
-      '@eq: wants a list of 2, got [1]',
+      '@eq: want a list of 2, got [1]',
     );
     expect(dataErrorOf({ '@eq': '$.pair' }, { pair: 1 }).message).to.equal(
-      '@eq: wants a list, got 1',
+      '@eq: want a list, got 1',
     );
   });
 });

@@ -46,12 +46,12 @@ describe('compileExpression', () => {
     };
     expect(problemsOf(source)).to.deep.equal([
       'a["@concta"]: there is no operator @concta (@concat)',
-      'b[0]["@eq"]: @eq wants 2 operands, not 1',
-      'b[1]["@add"][1]: @add: wants a number, got "y"',
+      'b[0]["@eq"]: @eq: want 2 operands, got 1',
+      'b[1]["@add"][1]: @add: want a number, got "y"',
       'c: an operator stands alone in its map, here are @eq, @ne',
       'd: an operator stands alone in its map, here are @len, name',
-      'e["@and"][0]["@not"]: "$.a[" is no JSONPath: character 5: wants \'a name\', an index, *, a slice or ?filter',
-      'e["@and"][1]["@or"]: @or wants 1 operand or more, not 0',
+      'e["@and"][0]["@not"]: invalid JSONPath "$.a[": character 5: want \'a name\', an index, *, a slice or ?filter',
+      'e["@and"][1]["@or"]: @or: want 1 operand or more, got 0',
     ]);
   });
 
@@ -76,10 +76,10 @@ describe('compileExpression', () => {
 
   it('refuses values that are not JSON', () => {
     expect(problemsOf({ a: NaN, b: [undefined], c: 1n, d: () => 1 })).to.deep.equal([
-      'a: wants JSON, not NaN',
-      'b[0]: wants JSON, not a value of type undefined',
-      'c: wants JSON, not 1',
-      'd: wants JSON, not a value of type function',
+      'a: want JSON, got NaN',
+      'b[0]: want JSON, got a value of type undefined',
+      'c: want JSON, got 1',
+      'd: want JSON, got a value of type function',
     ]);
   });
 
@@ -139,17 +139,17 @@ describe('compileCondition', () => {
       compileCondition(source, compileContext(problems), { operation: '@select' });
     }
     expect(problems.map(({ message }) => message)).to.deep.equal([
-      '@select wants true or false, not a number',
-      '@select wants true or false, not a string',
-      '@select wants true or false, not a map',
-      '@eq wants 2 operands, not 1',
+      '@select: want true or false, got a number',
+      '@select: want true or false, got a string',
+      '@select: want true or false, got a map',
+      '@eq: want 2 operands, got 1',
     ]);
   });
 
   it('fails on a document that gives another type', () => {
     const holds = compileCondition('$.a', compileContext([]), { operation: '@select' });
-    expect(() => holds({ a: 'yes' })).to.throw('@select: wants true or false, got "yes"');
-    expect(() => holds({})).to.throw('@select: wants true or false, got null');
+    expect(() => holds({ a: 'yes' })).to.throw('@select: want true or false, got "yes"');
+    expect(() => holds({})).to.throw('@select: want true or false, got null');
   });
 });
 

@@ -52,8 +52,8 @@ describe('compileProjection', () => {
   });
 
   it('fails on a document that does not give a map', () => {
-    expect(() => project('$.spec.ports')).to.throw('@project: wants a map, got [{"port":80}]');
-    expect(() => project([{ a: 1 }, '$.missing'])).to.throw('@project: wants a map, got null');
+    expect(() => project('$.spec.ports')).to.throw('@project: want a map, got [{"port":80}]');
+    expect(() => project([{ a: 1 }, '$.missing'])).to.throw('@project: want a map, got null');
   });
 
   it('refuses expressions that cannot give a map at load', () => {
@@ -64,10 +64,10 @@ describe('compileProjection', () => {
     expect(
       problems.map((problem) => `${formatSpecPath(problem.path)}: ${problem.message}`),
     ).to.deep.equal([
-      '["@project"]: @project wants a map, or a list of maps, not a number',
-      '["@project"]: @project wants a map, or a list of maps',
-      '["@project"][1]: @project wants a map, or a list of maps, not a string',
-      '["@project"]: @project wants a map, or a list of maps, not a number',
+      '["@project"]: @project: want a map, or a list of maps, got a number',
+      '["@project"]: @project: want a map, or a list of maps',
+      '["@project"][1]: @project: want a map, or a list of maps, got a string',
+      '["@project"]: @project: want a map, or a list of maps, got a number',
       '["@project"][0].a["@eqq"]: there is no operator @eqq',
     ]);
   });

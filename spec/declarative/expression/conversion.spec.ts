@@ -26,16 +26,16 @@ describe('Conversions', () => {
     });
   }
 
-  const integer = 'wants a whole number up to 9007199254740991';
+  const integer = 'want a whole number up to 9007199254740991';
   for (const [source, message] of [
-    [{ '@bool': '$.n' }, '@bool: wants true, false, or one of them as a string, got 12'],
-    [{ '@bool': '$.none' }, '@bool: wants true, false, or one of them as a string, got null'],
+    [{ '@bool': '$.n' }, '@bool: want true, false, or one of them as a string, got 12'],
+    [{ '@bool': '$.none' }, '@bool: want true, false, or one of them as a string, got null'],
     [{ '@int': '$.f' }, `@int: ${integer}, got 1.5`],
     [{ '@int': { '@concat': ['9007199254740993'] } }, `@int: ${integer}, got "9007199254740993"`],
-    [{ '@float': '$.t' }, '@float: wants a number, got "true"'],
-    [{ '@string': '$.map' }, '@string: wants a string, a number or a boolean, got {"a":1}'],
-    [{ '@list': '$.map' }, '@list: wants a list, got {"a":1}'],
-    [{ '@dict': '$.list' }, '@dict: wants a map, got [[1],2]'],
+    [{ '@float': '$.t' }, '@float: want a number, got "true"'],
+    [{ '@string': '$.map' }, '@string: want a string, a number or a boolean, got {"a":1}'],
+    [{ '@list': '$.map' }, '@list: want a list, got {"a":1}'],
+    [{ '@dict': '$.list' }, '@dict: want a map, got [[1],2]'],
   ] as const) {
     it(`fail on ${JSON.stringify(source)}`, () => {
       const known = problemsOf(source);
@@ -48,10 +48,10 @@ describe('Conversions', () => {
     expect(
       [{ '@bool': 'yes' }, { '@int': 'x' }, { '@list': 1 }, { '@dict': [1] }].flatMap(problemsOf),
     ).to.deep.equal([
-      '["@bool"]: @bool: wants true, false, or one of them as a string, got "yes"',
+      '["@bool"]: @bool: want true, false, or one of them as a string, got "yes"',
       `["@int"]: @int: ${integer}, got "x"`,
-      '["@list"]: @list: wants a list, got 1',
-      '["@dict"]: @dict: wants a map, got [1]',
+      '["@list"]: @list: want a list, got 1',
+      '["@dict"]: @dict: want a map, got [1]',
     ]);
   });
 });

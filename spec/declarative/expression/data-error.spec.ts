@@ -4,8 +4,8 @@ import { dataErrorOf } from './evaluate.js';
 
 describe('DataError', () => {
   it('names operation and value', () => {
-    const error = new DataError('@add', 'wants a number', { a: 1 });
-    expect(error.message).to.equal('@add: wants a number, got {"a":1}');
+    const error = new DataError('@add', 'want a number', { a: 1 });
+    expect(error.message).to.equal('@add: want a number, got {"a":1}');
     expect(error).to.deep.include({ code: 'InvalidData', operation: '@add', value: { a: 1 } });
     expect(isDataError(error)).to.equal(true);
     expect(isDataError(new TypeError('x'))).to.equal(false);
@@ -30,6 +30,6 @@ describe('DataError', () => {
       expect(`${error.stack ?? ''} ${String(error.cause)}`).to.not.contain('hunter2');
     }
     const error = dataErrorOf({ '@int': '$.password' }, document, { showValues: false });
-    expect(error.message).to.match(/^@int: wants a whole number up to \d+, got a string$/);
+    expect(error.message).to.match(/^@int: want a whole number up to \d+, got a string$/);
   });
 });

@@ -171,18 +171,18 @@ describe('Filters', () => {
 
 describe('An invalid JSONPath', () => {
   for (const [path, problem] of [
-    ['$.a[', "character 5: wants 'a name', an index, *, a slice or ?filter"],
-    ['$.a.', "character 5: wants a name, or * (a name with other characters stands in ['…'])"],
-    ['$.a b', 'character 4: wants . or [, not " "'],
-    ['$.a/b', 'character 4: wants . or [, not "/"'],
-    ["$['a", "character 3: the text that begins here wants a ' at its end"],
-    ["$['\\x']", 'character 5: \\x is no escape'],
-    ['$[1', 'character 4: wants ]'],
-    ['$[01]', "character 3: wants 'a name', an index, *, a slice or ?filter"],
-    ['$[9007199254740993]', 'character 19: 9007199254740993 is no index'],
-    ['$.a[?@.b ==]', "character 12: wants @…, $…, 'a text', a number, true, false or null"],
-    ['$.a[?(@.b == 1]', 'character 15: wants )'],
-    ["$.a[?@.b = 'x']", 'character 10: wants ]'],
+    ['$.a[', "character 5: want 'a name', an index, *, a slice or ?filter"],
+    ['$.a.', "character 5: want a name, or * (a name with other characters stands in ['…'])"],
+    ['$.a b', 'character 4: want . or [, got " "'],
+    ['$.a/b', 'character 4: want . or [, got "/"'],
+    ["$['a", "character 3: unterminated text; want a closing '"],
+    ["$['\\x']", 'character 5: invalid escape \\x'],
+    ['$[1', 'character 4: want ]'],
+    ['$[01]', "character 3: want 'a name', an index, *, a slice or ?filter"],
+    ['$[9007199254740993]', 'character 19: invalid index 9007199254740993'],
+    ['$.a[?@.b ==]', "character 12: want @…, $…, 'a text', a number, true, false or null"],
+    ['$.a[?(@.b == 1]', 'character 15: want )'],
+    ["$.a[?@.b = 'x']", 'character 10: want ]'],
     [
       '$.a[?@.* == 1]',
       'character 12: only a path to one place, of names and indexes, can be compared',
@@ -191,13 +191,13 @@ describe('An invalid JSONPath', () => {
       '$.a[?sum(@.b) == 1]',
       'character 9: sum() is unknown: there are length, count, match and search',
     ],
-    ['$.a[?1]', 'character 7: wants a comparison'],
-    ['$a', 'character 2: wants . or [, not "a"'],
+    ['$.a[?1]', 'character 7: want a comparison'],
+    ['$a', 'character 2: want . or [, got "a"'],
   ] as const) {
     it(`is refused with the position: ${path}`, () => {
       const [found, ...others] = problemsOf({ x: [path] });
       expect(others).to.deep.equal([]);
-      expect(found).to.contain(`x[0]: ${JSON.stringify(path)} is no JSONPath: ${problem}`);
+      expect(found).to.contain(`x[0]: invalid JSONPath ${JSON.stringify(path)}: ${problem}`);
     });
   }
 

@@ -92,25 +92,25 @@ describe('Lists and maps', () => {
   }
 
   for (const [source, message] of [
-    [{ '@map': ['$$', '$.text'] }, '@map: wants a list, got "frontend"'],
-    [{ '@filter': ['$$', '$.missing'] }, '@filter: wants a list, got null'],
-    [{ '@filter': ['$$', '$.numbers'] }, '@filter: wants true or false, got 1'],
-    [{ '@in': [1, '$.map.b'] }, '@in: wants a list, got 1'],
-    [{ '@contains': ['$.text', '$.map.b'] }, '@contains: wants a string, got 1'],
-    [{ '@contains': ['$.map.b', 1] }, '@contains: wants a list or a string, got 1'],
-    [{ '@len': '$.text' }, '@len: wants a list, got "frontend"'],
-    [{ '@min': '$.nested' }, '@min: wants a number or a string, got [1,2]'],
-    [{ '@keys': '$.numbers' }, '@keys: wants a map, got [1,2,3,4,5]'],
-    [{ '@values': '$.missing' }, '@values: wants a map, got null'],
+    [{ '@map': ['$$', '$.text'] }, '@map: want a list, got "frontend"'],
+    [{ '@filter': ['$$', '$.missing'] }, '@filter: want a list, got null'],
+    [{ '@filter': ['$$', '$.numbers'] }, '@filter: want true or false, got 1'],
+    [{ '@in': [1, '$.map.b'] }, '@in: want a list, got 1'],
+    [{ '@contains': ['$.text', '$.map.b'] }, '@contains: want a string, got 1'],
+    [{ '@contains': ['$.map.b', 1] }, '@contains: want a list or a string, got 1'],
+    [{ '@len': '$.text' }, '@len: want a list, got "frontend"'],
+    [{ '@min': '$.nested' }, '@min: want a number or a string, got [1,2]'],
+    [{ '@keys': '$.numbers' }, '@keys: want a map, got [1,2,3,4,5]'],
+    [{ '@values': '$.missing' }, '@values: want a map, got null'],
     [
       { '@range': { '@mul': ['$.numbers[4]', 100_000] } },
-      '@range: wants a whole number from 0 to 65536, got 500000',
+      '@range: want a whole number from 0 to 65536, got 500000',
     ],
     [
       { '@range': [0, { '@mul': ['$.numbers[4]', 100_000] }] },
       '@range: gives 65536 numbers at most, got [0,500000]',
     ],
-    [{ '@set': ['$.text', '$.a', 1] }, '@set: wants a map to set "a" in, got "frontend"'],
+    [{ '@set': ['$.text', '$.a', 1] }, '@set: want a map to set "a" in, got "frontend"'],
   ] as const) {
     it(`fail on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
@@ -127,12 +127,12 @@ describe('Lists and maps', () => {
       { '@min': [1, { a: '$.b' }] },
     ].flatMap(problemsOf);
     expect(problems).to.deep.equal([
-      '["@map"][1]: @map: wants a list, got 3',
-      '["@filter"][0]: @filter: wants true or false, got 3',
-      '["@len"]: @len: wants a list, got 3',
-      '["@keys"]: @keys wants 1 operand, not 2',
-      '["@range"]: @range: wants a whole number from 0 to 65536, got -1',
-      '["@min"][1]: @min: wants a number or a string, not a map',
+      '["@map"][1]: @map: want a list, got 3',
+      '["@filter"][0]: @filter: want true or false, got 3',
+      '["@len"]: @len: want a list, got 3',
+      '["@keys"]: @keys: want 1 operand, got 2',
+      '["@range"]: @range: want a whole number from 0 to 65536, got -1',
+      '["@min"][1]: @min: want a number or a string, got a map',
     ]);
   });
 

@@ -68,24 +68,24 @@ describe('Conditions and choices', () => {
       ([name, argument]) => dataErrorOf({ [name]: argument }, document).message,
     );
     expect(messages).to.deep.equal([
-      '@and: wants true or false, got 1',
-      '@or: wants true or false, got null',
-      '@not: wants true or false, got 1',
-      '@cond: wants true or false, got 1',
-      '@switch: wants true or false, got 1',
+      '@and: want true or false, got 1',
+      '@or: want true or false, got null',
+      '@not: want true or false, got 1',
+      '@cond: want true or false, got 1',
+      '@switch: want true or false, got 1',
     ]);
   });
 
   it('refuse conditions that cannot be booleans at load', () => {
     expect(problemsOf({ '@and': ['$.a', 1, { '@len': '$.b' }] })).to.deep.equal([
-      '["@and"][1]: @and: wants true or false, got 1',
-      '["@and"][2]: @and: wants true or false, not a number',
+      '["@and"][1]: @and: want true or false, got 1',
+      '["@and"][2]: @and: want true or false, got a number',
     ]);
     expect(problemsOf({ '@cond': [{ '@concat': ['$.a'] }, 1] })).to.deep.equal([
-      '["@cond"][0]: @cond: wants true or false, not a string',
+      '["@cond"][0]: @cond: want true or false, got a string',
     ]);
     expect(problemsOf({ '@switch': [['$.a', 1], [3, 2], ['$.a']] })).to.deep.equal([
-      '["@switch"][2]: @switch wants a list of [case, value]',
+      '["@switch"][2]: @switch: want a list of [case, value]',
     ]);
     expect(
       problemsOf({
@@ -94,7 +94,7 @@ describe('Conditions and choices', () => {
           [3, 2],
         ],
       }),
-    ).to.deep.equal(['["@switch"][1][0]: @switch: wants true or false, got 3']);
+    ).to.deep.equal(['["@switch"][1][0]: @switch: want true or false, got 3']);
   });
 
   it('refuse a branch that fails on every document, even if it never runs', () => {

@@ -81,12 +81,12 @@ describe('@selector', () => {
   it('refuses an invalid selector, at load with the reason or with a data error', () => {
     const selector = { matchExpressions: [{ key: 'app', operator: 'Like', values: ['a'] }] };
     const [problem] = problemsOf({ '@selector': [selector, '$.labels'] });
-    expect(problem).to.contain('["@selector"][0]: @selector: wants a label selector');
+    expect(problem).to.contain('["@selector"][0]: @selector: want a label selector');
     expect(problem).to.contain('operator Like of app');
     const error = dataErrorOf({ '@selector': ['$.selector', '$.labels'] }, { selector, labels });
-    expect(error.message).to.contain('@selector: wants a label selector, got {"matchExpressions"');
+    expect(error.message).to.contain('@selector: want a label selector, got {"matchExpressions"');
     expect(dataErrorOf({ '@selector': ['$.a', '$.a'] }, { a: 'x' }).message).to.equal(
-      '@selector: wants a map or null, got "x"',
+      '@selector: want a map or null, got "x"',
     );
   });
 });
@@ -108,10 +108,10 @@ describe('@rnd', () => {
 
   it('requires a range of whole numbers', () => {
     expect(problemsOf({ '@rnd': [3, 3] })).to.deep.equal([
-      '["@rnd"]: @rnd: wants [least, more than that], got [3,3]',
+      '["@rnd"]: @rnd: want [least, more than that], got [3,3]',
     ]);
     expect(problemsOf({ '@rnd': [0, 1.5] })).to.have.lengthOf(1);
-    expect(problemsOf({ '@rnd': 3 })).to.deep.equal(['["@rnd"]: @rnd wants 2 operands, not 1']);
+    expect(problemsOf({ '@rnd': 3 })).to.deep.equal(['["@rnd"]: @rnd: want 2 operands, got 1']);
     expect(dataErrorOf({ '@rnd': ['$.a', 1] }, { a: 2 }).operation).to.equal('@rnd');
   });
 });
@@ -128,7 +128,7 @@ describe('@now', () => {
   it('is allowed as an operator without an operand', () => {
     const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'));
     expect(evaluate({ '@now': null }, {}, { clock })).to.equal('2026-01-02T03:04:05Z');
-    expect(problemsOf({ '@now': '$.a' })).to.deep.equal(['["@now"]: @now wants no operand']);
+    expect(problemsOf({ '@now': '$.a' })).to.deep.equal(['["@now"]: @now: want no operand']);
   });
 
   it('is data in a document', () => {

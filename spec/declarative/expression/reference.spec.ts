@@ -35,7 +35,7 @@ describe('The reference of expressions', () => {
     for (const count of special ? [] : wrong) {
       it(`refuses ${name} with ${count} operands`, () => {
         const problems = problemsOf({ [name]: Array.from({ length: count }, () => '$.a') });
-        expect(problems.join()).to.contain(`${name} wants`).and.contain(`not ${count}`);
+        expect(problems.join()).to.contain(`${name}: want`).and.contain(`got ${count}`);
       });
     }
   }

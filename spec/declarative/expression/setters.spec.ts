@@ -81,13 +81,13 @@ describe('Setters', () => {
   });
 
   for (const [source, message] of [
-    [{ a: '$.spec.a', '$.a.b': 1 }, '$.a.b: wants a map to set "b" in, got 1'],
-    [{ a: '$.spec.list', '$.a.b': 1 }, '$.a.b: wants a map to set "b" in, got [{"x":1},{"x":2}]'],
-    [{ a: '$.spec.b', '$.a[0]': 1 }, '$.a[0]: wants a list to set [0] in, got {"c":2}'],
-    [{ '$[0]': '$.spec.a' }, '$[0]: wants a list to set [0] in, got {}'],
+    [{ a: '$.spec.a', '$.a.b': 1 }, '$.a.b: want a map to set "b" in, got 1'],
+    [{ a: '$.spec.list', '$.a.b': 1 }, '$.a.b: want a map to set "b" in, got [{"x":1},{"x":2}]'],
+    [{ a: '$.spec.b', '$.a[0]': 1 }, '$.a[0]: want a list to set [0] in, got {"c":2}'],
+    [{ '$[0]': '$.spec.a' }, '$[0]: want a list to set [0] in, got {}'],
     [{ a: '$.spec.list', '$.a[-3]': 1 }, '$.a[-3]: the list has no [-3], got [{"x":1},{"x":2}]'],
-    [{ '$.': '$.spec.a' }, '$.: copies a map, got 1'],
-    [{ '$.': '$.missing' }, '$.: copies a map, got null'],
+    [{ '$.': '$.spec.a' }, '$.: want a map to copy, got 1'],
+    [{ '$.': '$.missing' }, '$.: want a map to copy, got null'],
   ] as const) {
     it(`fail on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
@@ -106,13 +106,13 @@ describe('Setters', () => {
         '$.b': { '@eq': [1] },
       }),
     ).to.deep.equal([
-      '["$.b"]["@eq"]: @eq wants 2 operands, not 1',
-      '["$..a"]: "$..a" is no setter: .. selects, it sets nothing',
-      '["$$.a"]: "$$.a" is no setter: $$ is not what is built',
-      '["$.a[70000]"]: "$.a[70000]" is no setter: a list is filled up to index 65535 at most',
-      '["$.a["]: "$.a[" is no JSONPath: character 5: wants \'a name\', an index, *, a slice or ?filter',
-      '["$."]: $. copies a map, not a string',
-      '["$"]: $ copies a map, not a list',
+      '["$.b"]["@eq"]: @eq: want 2 operands, got 1',
+      '["$..a"]: invalid setter "$..a": .. selects, it sets nothing',
+      '["$$.a"]: invalid setter "$$.a": $$ is not what is built',
+      '["$.a[70000]"]: invalid setter "$.a[70000]": a list is filled up to index 65535 at most',
+      '["$.a["]: invalid JSONPath "$.a[": character 5: want \'a name\', an index, *, a slice or ?filter',
+      '["$."]: $.: want a map to copy, got a string',
+      '["$"]: $: want a map to copy, got a list',
     ]);
   });
 

@@ -37,13 +37,13 @@ describe('Strings', () => {
   }
 
   for (const [source, message] of [
-    [{ '@concat': ['a', '$.missing'] }, '@concat: wants a string, a number or a boolean, got null'],
-    [{ '@concat': '$.name' }, '@concat: wants a list, got "web"'],
-    [{ '@split': ['$.port', ','] }, '@split: wants a string, got 80'],
-    [{ '@replace': ['$.name', '$.port', ''] }, '@replace: wants a string, got 80'],
-    [{ '@regex': ['$.bad', 'a'] }, '@regex: wants a regular expression, got "("'],
-    [{ '@regex': ['a', '$.missing'] }, '@regex: wants a string, got null'],
-    [{ '@lower': '$.port' }, '@lower: wants a string, got 80'],
+    [{ '@concat': ['a', '$.missing'] }, '@concat: want a string, a number or a boolean, got null'],
+    [{ '@concat': '$.name' }, '@concat: want a list, got "web"'],
+    [{ '@split': ['$.port', ','] }, '@split: want a string, got 80'],
+    [{ '@replace': ['$.name', '$.port', ''] }, '@replace: want a string, got 80'],
+    [{ '@regex': ['$.bad', 'a'] }, '@regex: want a regular expression, got "("'],
+    [{ '@regex': ['a', '$.missing'] }, '@regex: want a string, got null'],
+    [{ '@lower': '$.port' }, '@lower: want a string, got 80'],
   ] as const) {
     it(`fail on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
@@ -58,15 +58,15 @@ describe('Strings', () => {
       { '@replace': ['a', 'b'] },
     ].flatMap(problemsOf);
     expect(problems).to.deep.equal([
-      '["@concat"][1]: @concat: wants a string, a number or a boolean, got null',
-      '["@concat"][3]: @concat: wants a string, a number or a boolean, got {"b":1}',
-      '["@upper"]: @upper: wants a string, got 3',
-      '["@split"]: @split wants 2 operands, not 3',
-      '["@replace"]: @replace wants 3 operands, not 2',
+      '["@concat"][1]: @concat: want a string, a number or a boolean, got null',
+      '["@concat"][3]: @concat: want a string, a number or a boolean, got {"b":1}',
+      '["@upper"]: @upper: want a string, got 3',
+      '["@split"]: @split: want 2 operands, got 3',
+      '["@replace"]: @replace: want 3 operands, got 2',
     ]);
     const [problem, ...others] = problemsOf({ '@regex': ['a(', '$.name'] });
     expect(others).to.deep.equal([]);
-    expect(problem).to.contain('["@regex"][0]: @regex: wants a regular expression, got "a("');
+    expect(problem).to.contain('["@regex"][0]: @regex: want a regular expression, got "a("');
     expect(problem).to.contain('missing closing )');
   });
 

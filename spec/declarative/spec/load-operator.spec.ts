@@ -127,7 +127,7 @@ describe('loadOperators', () => {
   it('reports all problems with file, line, path and suggestion', () => {
     const text = whole.replace('Patcher', 'Pather').replace('namespace: shop', 'namspace: shop');
     expect(problemsOf(text)).to.deep.equal([
-      'operator.yaml:12:21: spec.controllers[0].sources[0].namspace: namspace is no field here: want apiGroup, version, kind, type, as, namespace, labelSelector, predicate, parameters; did you mean namespace?',
+      'operator.yaml:12:21: spec.controllers[0].sources[0].namspace: unknown field namspace; want apiGroup, version, kind, type, as, namespace, labelSelector, predicate, parameters; did you mean namespace?',
       'operator.yaml:19:52: spec.controllers[0].target.type: type Pather: want Updater, Patcher; did you mean Patcher?',
     ]);
   });
@@ -203,14 +203,14 @@ controllers:
     [
       'a predicate with the name of a property of every object',
       controller({ sources: [{ kind: 'T', predicate: { constructor: [] } }] }),
-      'constructor is no combination',
+      'unknown combination of predicates constructor',
     ],
     [
       'a negation of two predicates',
       controller({
         sources: [{ kind: 'T', predicate: { not: ['LabelChanged', 'GenerationChanged'] } }],
       }),
-      'want one predicate, not 2',
+      'want one predicate, got 2',
     ],
     [
       'an empty combination of predicates',
@@ -279,7 +279,7 @@ controllers:
     [
       'an unknown virtual source',
       controller({ sources: [{ apiGroup: 'source.dcontroller.io', kind: 'Twice' }] }),
-      'Twice is no virtual source',
+      'unknown virtual source Twice',
     ],
   ] as const) {
     it(`refuses ${what}`, () => {

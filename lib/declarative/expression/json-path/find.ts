@@ -290,7 +290,7 @@ export function readPath(text: string, context: CompileContext): Path | undefine
     if (!(error instanceof PathSyntaxError)) throw error;
     const { message, position } = error;
     context.report({
-      message: `${JSON.stringify(text)} is no JSONPath: character ${position}: ${message}`,
+      message: `invalid JSONPath ${JSON.stringify(text)}: character ${position}: ${message}`,
       // A text that begins with $ but does not continue as a path may be meant literally.
       ...(position === 2 && { suggestion: `{"@literal": ${JSON.stringify(text)}}` }),
     });

@@ -9,11 +9,11 @@ const integer = /-?(?:0|[1-9][0-9]*)(?![0-9.eE])/y;
  */
 export function parsePath(text: string): Path {
   const scanner = new PathScanner(text);
-  if (!scanner.take('$')) scanner.fail('wants $ or $$');
+  if (!scanner.take('$')) scanner.fail('want $ or $$');
   const root = scanner.take('$') ? '$$' : '$';
   if (text === `${root}.`) return { root, segments: [] };
   const segments = parseSegments(scanner);
-  if (!scanner.atEnd) scanner.fail(`wants . or [, not ${JSON.stringify(scanner.next)}`);
+  if (!scanner.atEnd) scanner.fail(`want . or [, got ${JSON.stringify(scanner.next)}`);
   return { root, segments };
 }
 
@@ -38,7 +38,7 @@ function parseBare(scanner: PathScanner): Selector {
   if (scanner.take('*')) return { kind: 'wildcard' };
   const name = scanner.takeMatch(bareName);
   return name === undefined
-    ? scanner.fail("wants a name, or * (a name with other characters stands in ['…'])")
+    ? scanner.fail("want a name, or * (a name with other characters stands in ['…'])")
     : { kind: 'name', name };
 }
 
@@ -64,7 +64,7 @@ function parseSelector(scanner: PathScanner): Selector {
   scanner.skipBlanks();
   if (scanner.next === ':') return parseSlice(scanner, start);
   return start === undefined
-    ? scanner.fail("wants 'a name', an index, *, a slice or ?filter")
+    ? scanner.fail("want 'a name', an index, *, a slice or ?filter")
     : { kind: 'index', index: start };
 }
 
@@ -82,13 +82,13 @@ function parseInteger(scanner: PathScanner): number | undefined {
   const digits = scanner.takeMatch(integer);
   if (digits === undefined) return undefined;
   const value = Number(digits);
-  if (digits === '-0' || !Number.isSafeInteger(value)) scanner.fail(`${digits} is no index`);
+  if (digits === '-0' || !Number.isSafeInteger(value)) scanner.fail(`invalid index ${digits}`);
   return value;
 }
 
 /** Reads a path within a filter: of the node under test (`@`) or of the document (`$`). */
 function parseQuery(scanner: PathScanner): Path {
-  const root = scanner.take('@') ? '@' : scanner.take('$') ? '$' : scanner.fail('wants @ or $');
+  const root = scanner.take('@') ? '@' : scanner.take('$') ? '$' : scanner.fail('want @ or $');
   return { root, segments: parseSegments(scanner) };
 }
 
@@ -154,7 +154,7 @@ function parseRelation(scanner: PathScanner, parseQuery: ParseQuery): Test {
     const left = value ?? singular(scanner, query);
     return { kind: 'in', left, items: parseItems(scanner) };
   }
-  return query === undefined ? scanner.fail('wants a comparison') : { kind: 'exists', path: query };
+  return query === undefined ? scanner.fail('want a comparison') : { kind: 'exists', path: query };
 }
 
 function parseComparable(scanner: PathScanner, parseQuery: ParseQuery): Comparable {
@@ -200,7 +200,7 @@ function parseLiteral(scanner: PathScanner): string | number | boolean | null {
   const word = scanner.takeMatch(/(?:true|false|null)(?![\w-])/y);
   if (word === 'null') return null;
   if (word !== undefined) return word === 'true';
-  return scanner.fail("wants @…, $…, 'a text', a number, true, false or null");
+  return scanner.fail("want @…, $…, 'a text', a number, true, false or null");
 }
 
 function singular(scanner: PathScanner, path: Path | undefined): Comparable {
@@ -262,7 +262,7 @@ class PathScanner {
   /** Consumes `wanted` after blanks. @throws PathSyntaxError other text comes next */
   expect(wanted: string): void {
     this.skipBlanks();
-    if (!this.take(wanted)) this.fail(`wants ${wanted}`);
+    if (!this.take(wanted)) this.fail(`want ${wanted}`);
   }
 
   /** Consumes blanks, tabs and line ends. */
@@ -279,7 +279,7 @@ class PathScanner {
     while (!this.take(quote)) {
       if (this.atEnd) {
         this.#at = start;
-        this.fail(`the text that begins here wants a ${quote} at its end`);
+        this.fail(`unterminated text; want a closing ${quote}`);
       }
       text += this.take('\\') ? this.#takeEscape() : this.#takeAny();
     }
@@ -301,7 +301,7 @@ class PathScanner {
     const code = this.takeMatch(/u[0-9A-Fa-f]{4}/y);
     if (code !== undefined) return String.fromCharCode(parseInt(code.slice(1), 16));
     const escaped = Object.hasOwn(escapes, this.next) ? escapes[this.next] : undefined;
-    if (escaped === undefined) this.fail(`\\${this.next} is no escape`);
+    if (escaped === undefined) this.fail(`invalid escape \\${this.next}`);
     this.#at += 1;
     return escaped;
   }

@@ -65,7 +65,7 @@ function nameSetter(name: string, next: PlaceSetter, operation: string): PlaceSe
   return (node, value, document) => {
     const map = node ?? {};
     if (!isJsonObject(map)) {
-      throw new DataError(operation, `wants a map to set ${JSON.stringify(name)} in`, node);
+      throw new DataError(operation, `want a map to set ${JSON.stringify(name)} in`, node);
     }
     const copy: Record<string, unknown> = { ...map };
     setMember(copy, name, next(memberOf(map, name), value, document));
@@ -77,7 +77,7 @@ function indexSetter(index: number, next: PlaceSetter, operation: string): Place
   return (node, value, document) => {
     const list = node ?? [];
     if (!Array.isArray(list)) {
-      throw new DataError(operation, `wants a list to set [${index}] in`, node);
+      throw new DataError(operation, `want a list to set [${index}] in`, node);
     }
     const copy: unknown[] = [...(list as unknown[])];
     const place = index < 0 ? copy.length + index : index;

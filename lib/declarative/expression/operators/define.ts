@@ -126,7 +126,7 @@ function onListOfOperands(
   const compiled = site.compiler.compile(argument, site.context);
   const applyTo: Apply = (values, operation) => {
     if (values.length === operands.length) return apply(values, operation);
-    throw new DataError(operation, `wants a list of ${operands.length}`, values);
+    throw new DataError(operation, `want a list of ${operands.length}`, values);
   };
   return onOperand([{ compiled, below: [] }], { operand: list, type, apply: applyTo }, site);
 }
@@ -196,7 +196,7 @@ export function compileOperands(
   const { least, most, firstHasElement = false } = arity;
   const count = Array.isArray(argument) ? argument.length : 1;
   if (count < least || count > most) {
-    context.report({ message: `${name} ${wantedOperands(arity)}, not ${count}` });
+    context.report({ message: `${name}: ${wantedOperands(arity)}, got ${count}` });
     return undefined;
   }
   if (!Array.isArray(argument)) {
@@ -263,7 +263,7 @@ function misfitOf(
   if (!known) {
     return type === undefined || operand.accepts.includes(type)
       ? undefined
-      : `${operation}: wants ${operand.want}, not a ${type}`;
+      : `${operation}: want ${operand.want}, got a ${type}`;
   }
   try {
     operand.read(evaluate({}), operation);
@@ -281,10 +281,10 @@ function dataErrorMessage(error: unknown): string {
 }
 
 function wantedOperands({ least, most }: Arity): string {
-  if (least === most) return `wants ${operands(least)}`;
+  if (least === most) return `want ${operands(least)}`;
   return most === Infinity
-    ? `wants ${operands(least)} or more`
-    : `wants ${least} to ${operands(most)}`;
+    ? `want ${operands(least)} or more`
+    : `want ${least} to ${operands(most)}`;
 }
 
 function operands(count: number): string {

@@ -61,7 +61,7 @@ const listOrText: Operand<readonly unknown[] | string> = {
   accepts: ['list', 'string'],
   read: (value, operation) => {
     if (Array.isArray(value) || typeof value === 'string') return value;
-    throw new DataError(operation, 'wants a list or a string', value ?? null);
+    throw new DataError(operation, 'want a list or a string', value ?? null);
   },
 };
 
@@ -151,7 +151,7 @@ const otherOperators: readonly OperatorDefinition[] = [
 /** `"@now"`, or `{"@now": null}`: the time of the evaluation, whole seconds, in UTC. */
 export function compileNow(argument: unknown, site: Site): Compiled {
   if (argument !== null && argument !== undefined) {
-    site.context.report({ message: `${site.name} wants no operand` });
+    site.context.report({ message: `${site.name}: want no operand` });
     return failed;
   }
   const { clock } = site.compiler;
@@ -179,7 +179,7 @@ function compileRandom(argument: unknown, site: Site): Compiled {
     { operands: [integer, integer], type: 'list' },
     (least, beyond, operation) => {
       if (least < beyond) return [least, beyond];
-      throw new DataError(operation, 'wants [least, more than that]', [least, beyond]);
+      throw new DataError(operation, 'want [least, more than that]', [least, beyond]);
     },
   ).compile(argument, site);
   if (bounds.failed) return failed;
@@ -222,7 +222,7 @@ function readSelector(selector: Map, operation: string): readonly LabelRequireme
     return labelRequirementsOf(selectorOf(selector));
   } catch (error) {
     if (!isOperatorError(error, 'InvalidSelector')) throw error;
-    const refused = new DataError(operation, 'wants a label selector', selector);
+    const refused = new DataError(operation, 'want a label selector', selector);
     refused.cause = error;
     throw refused;
   }
@@ -261,7 +261,7 @@ function compileSet(argument: unknown, site: Site): Compiled {
   const { name, context, compiler } = site;
   if (!Array.isArray(argument) || argument.length !== 3) {
     const count = Array.isArray(argument) ? argument.length : 1;
-    context.report({ message: `${name} wants 3 operands, not ${count}` });
+    context.report({ message: `${name}: want 3 operands, got ${count}` });
     return failed;
   }
   const [source, path, value] = argument as readonly unknown[];
@@ -282,14 +282,14 @@ function compilePath(
 ): ReturnType<typeof compilePlaceSetter> | undefined {
   const at = context.at(1);
   if (typeof path !== 'string' || !path.startsWith('$')) {
-    at.report({ message: `${name} wants a JSONPath within the value, for example "$.port"` });
+    at.report({ message: `${name}: want a JSONPath within the value, for example "$.port"` });
     return undefined;
   }
   const read = readPath(path, at);
   if (read === undefined) return undefined;
   const problem = read.root === '$$' ? 'within the value it begins with $' : unsettable(read);
   if (problem === undefined) return compilePlaceSetter(read, name);
-  at.report({ message: `${JSON.stringify(path)} is no setter: ${problem}` });
+  at.report({ message: `invalid setter ${JSON.stringify(path)}: ${problem}` });
   return undefined;
 }
 

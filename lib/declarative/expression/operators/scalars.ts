@@ -77,7 +77,7 @@ function compileCond(argument: unknown, site: Site): Compiled {
 function compileSwitch(argument: unknown, site: Site): Compiled {
   const { name, context, compiler } = site;
   if (!Array.isArray(argument) || argument.length === 0) {
-    context.report({ message: `${name} wants a list of [case, value]` });
+    context.report({ message: `${name}: want a list of [case, value]` });
     return failed;
   }
   const cases = argument.map((pair: unknown, index) => {
@@ -85,7 +85,7 @@ function compileSwitch(argument: unknown, site: Site): Compiled {
       const within = { name, compiler, context: context.at(index) };
       return compileOperands(pair, { least: 2, most: 2 }, within);
     }
-    context.report({ message: `${name} wants a list of [case, value]` }, index);
+    context.report({ message: `${name}: want a list of [case, value]` }, index);
     return undefined;
   });
   if (!cases.every((pair) => pair !== undefined)) return failed;
@@ -142,7 +142,7 @@ function equality(name: string, equal: boolean): OperatorDefinition {
     name,
     compile: (argument, site) => {
       if (!Array.isArray(argument) || !argument.includes(null)) return compile(argument, site);
-      const message = `${name}: null equals nothing; whether a value is null tells @isnil`;
+      const message = `${name}: comparison with null has a constant result; use @isnil`;
       site.context.report({ message, suggestion: '@isnil' }, argument.indexOf(null));
       return failed;
     },
@@ -178,7 +178,7 @@ const longestRange = 65_536;
 /** The numbers from 1 to a number, inclusive. */
 const rangeTo = unary('@range', { operand: integer, type: 'list' }, (last, operation) => {
   if (last >= 0 && last <= longestRange) return numbersFrom(1, last);
-  throw new DataError(operation, `wants a whole number from 0 to ${longestRange}`, last);
+  throw new DataError(operation, `want a whole number from 0 to ${longestRange}`, last);
 });
 
 /** The numbers from a start to an end, exclusive; an empty list if the end is not higher. */
@@ -230,7 +230,7 @@ function divisor(value: number, operation: string): number {
 
 function finite(result: number, operation: string, operands: readonly unknown[]): number {
   if (!Number.isFinite(result)) {
-    throw new DataError(operation, 'the result is beyond all numbers', operands);
+    throw new DataError(operation, 'the result is not a finite number', operands);
   }
   return result + 0;
 }
@@ -241,7 +241,7 @@ const truth: Operand<boolean> = {
   read: (value, operation) => {
     if (value === true || value === 'true') return true;
     if (value === false || value === 'false') return false;
-    throw new DataError(operation, `wants ${truth.want}`, value ?? null);
+    throw new DataError(operation, `want ${truth.want}`, value ?? null);
   },
 };
 
@@ -312,7 +312,7 @@ function compileRegex(argument: unknown, site: Site): Compiled {
 function patternOf(source: string, operation: string): GoPattern {
   const pattern = goPattern(source);
   if (pattern instanceof GoPattern) return pattern;
-  const refused = new DataError(operation, 'wants a regular expression', source);
+  const refused = new DataError(operation, 'want a regular expression', source);
   refused.cause = pattern;
   throw refused;
 }
