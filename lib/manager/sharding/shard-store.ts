@@ -195,7 +195,7 @@ export class ShardStore {
       this.#record = storedAssignmentOf(lease, slotCount);
     } catch (error) {
       if (this.#unreadable !== resourceVersion) {
-        const message = `Lease ${this.recordName} can't be read: delete it, and it is made again`;
+        const message = `Lease ${this.recordName} can't be read: delete it; it is created again`;
         this.#options.logger.error(message, { error });
       }
       this.#unreadable = resourceVersion;

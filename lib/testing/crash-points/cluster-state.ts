@@ -239,7 +239,7 @@ function replaced([before, after]: BeforeAndAfter, whole: BeforeAndAfter): Crash
   return [...after].flatMap(([key, { name, live }]) => {
     const wasKept = isSame(whole[0].get(key), whole[1].get(key));
     if (!wasKept || !before.has(key) || isSame(before.get(key), after.get(key))) return [];
-    const message = `${name} was deleted and made again: its UID was ${before.get(key)?.live.metadata.uid ?? ''}, now ${live.metadata.uid ?? ''}`;
+    const message = `${name} was deleted and recreated: its UID was ${before.get(key)?.live.metadata.uid ?? ''}, now ${live.metadata.uid ?? ''}`;
     return [{ type: 'replaced', message } as const];
   });
 }

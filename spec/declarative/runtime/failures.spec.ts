@@ -216,7 +216,9 @@ describe('failures of declarative controllers', () => {
       await scene.put(view('Wanted', 'b', { called: 'x/y' }));
       await scene.settled();
       const messages = scene.errors.map(({ message }) => message);
-      expect(messages[0]).to.contain('target').and.contain('metadata.name of the result: want a text');
+      expect(messages[0])
+        .to.contain('target')
+        .and.contain('metadata.name of the result: want a text');
       expect(messages[1]).to.contain('metadata.name has a slash');
     });
 
