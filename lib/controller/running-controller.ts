@@ -273,7 +273,7 @@ export class RunningController {
     const cluster = this.#clusters.get(work.cluster);
     if (cluster === undefined) {
       const remedy = `want ${[...this.#clusters.keys()].join(' or ') || 'none'}`;
-      const message = `controller ${this.name}: unknown cluster ${work.cluster} of ${text}`;
+      const message = `controller ${this.name}: the cluster of ${text} is unknown`;
       throw new OperatorError('InvalidValue', `${message}: ${remedy}`);
     }
     if (!this.#owned.owns(work)) {
