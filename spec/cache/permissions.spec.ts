@@ -8,7 +8,7 @@ import { cachePermissions } from './permissions.js';
 describe('permissions of a cache on the embedded server', () => {
   cachePermissions(async () => {
     const users = { secret: 'reader' };
-    const cluster = await EmbeddedCluster.start({ rbac: true, port: 0, users });
+    const cluster = await EmbeddedCluster.start({ rbac: true, tls: false, port: 0, users });
     const port = Number(new URL(cluster.url).port);
     const proxy = await FaultProxy.start(() => connect(port, '127.0.0.1'));
     const transport = new UndiciTransport({ server: proxy.url });

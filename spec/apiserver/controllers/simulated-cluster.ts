@@ -44,7 +44,9 @@ export async function simulatedCluster(
 ): Promise<SimulatedCluster> {
   const clock = new VirtualClock();
   const { simulateWorkloads = true, random = seededRandom(7) } = options;
-  const settings = { ...options, simulateWorkloads, random, clock };
+  // Without the Service of the API server: the specs list all Services and their endpoints.
+  const controllers = { kubernetesService: false, ...options.controllers };
+  const settings = { ...options, simulateWorkloads, controllers, random, clock };
   const cluster: EmbeddedCluster<VirtualClock> = await EmbeddedCluster.start(settings);
   running.push(cluster);
   await cluster.settled();
