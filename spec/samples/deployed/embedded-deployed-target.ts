@@ -5,7 +5,7 @@ import type { DeployedTarget } from './deployed-target.js';
 export async function embeddedDeployedTarget(): Promise<DeployedTarget> {
   const services: Record<string, string> = {};
   const cluster = await EmbeddedCluster.start({
-    ...{ simulateWorkloads: true, rbac: true, port: 0, services },
+    ...{ simulateWorkloads: true, rbac: true, tls: false, port: 0, services },
   });
   return {
     ...{ admin: cluster.client(), url: cluster.url, caData: undefined },
