@@ -7,7 +7,7 @@ import type { KubernetesObject, TypeReference } from '../object/index.js';
 import type { Clock, Logger, OptionNames } from '../system/index.js';
 import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 
-/** Options of {@link Builder}. */
+/** Options of a `Builder`. */
 export interface BuilderOptions<Order extends string = string> {
   /** Client of the cluster. With a cached client, an unchanged chain makes no API calls. */
   readonly client: BuilderClient;

@@ -49,7 +49,7 @@ import { SettledCheck } from './settled.js';
  *
  * All `reconcile` methods behave alike:
  * - An object that is already as desired costs no write; with a cached client it costs no API read either.
- * - Failures of independent objects are collected and thrown together as a {@link ReconcileFailedError},
+ * - Failures of independent objects are collected and thrown together as a `ReconcileFailedError`,
  *   after the other objects are reconciled.
  * - Nothing is written for an owner that is being deleted.
  * - An inconsistent chain throws `DuplicateObject`, `UnknownReference`, `InvalidOwner` or `InvalidOption`

@@ -40,7 +40,7 @@ const app = await Application.bootstrapWithPlugins({
   groupOrder: [...sections.map(({ title }) => title), 'Modules', '*'],
   navigation: { includeGroups: true },
   // The languages of code blocks in the pages.
-  highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'mermaid', 'diff'],
+  highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'mermaid', 'diff', 'go', 'python'],
   markdownItLoader: keepCodeOfHeadings,
   disableSources: true,
   excludeInternal: true,

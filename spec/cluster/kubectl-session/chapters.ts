@@ -268,8 +268,6 @@ delete priorityclass NAMESPACE
 delete pod one --grace-period=0 --force
 `,
   'discovery and explanations': `
-api-versions
-api-resources -o name --namespaced=true
 api-resources -o wide --api-group=apps
 api-resources --api-group=batch
 explain pod.spec.containers.livenessProbe
