@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { copyFile } from 'node:fs/promises';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { deepEqual } from '../../lib/object/index.js';
 import { systemRandom } from '../../lib/system/random.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
@@ -37,10 +38,17 @@ describe('a kubectl session', () => {
       const [real, ours] = await Promise.all(
         sides.map((kubectl) => runChapter(kubectl, commands.trim().split('\n'))),
       );
-      expect(ours).to.deep.equal(real);
+      const differences = real.flatMap((expected, index) => differenceOf(expected, ours[index]));
+      if (differences.length > 0) expect.fail(differences.join('\n'));
     }).timeout(300_000);
   }
 });
+
+/** Returns the whole output of both servers where it differs: an assertion would shorten it. */
+function differenceOf(real: Result, ours: Result | undefined): readonly string[] {
+  if (deepEqual(ours, real)) return [];
+  return [`${real.command}\nreal: ${JSON.stringify(real)}\nours: ${JSON.stringify(ours)}`];
+}
 
 /** Runs the commands one after the other in a new namespace. */
 async function runChapter(kubectl: Kubectl, lines: readonly string[]): Promise<Result[]> {

@@ -10,6 +10,7 @@ import { compareQuantities } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
+import { countedCollections } from './quota.js';
 
 type Item = Wire<V1LimitRangeItem>;
 
@@ -93,20 +94,10 @@ const limitRangeRules = typedRules<Wire<V1LimitRange>>(
   { createOnUpdate: true },
 );
 
-const objects = [
-  'pods',
-  'services',
-  'replicationcontrollers',
-  'resourcequotas',
-  'secrets',
-  'configmaps',
-  'persistentvolumeclaims',
-  'services.nodeports',
-  'services.loadbalancers',
-];
 const amounts = ['cpu', 'memory', 'ephemeral-storage', 'storage'];
 const quotaResources: ReadonlySet<string> = new Set([
-  ...objects,
+  ...countedCollections,
+  ...['services.nodeports', 'services.loadbalancers'],
   ...amounts,
   ...amounts.map((name) => `requests.${name}`),
   ...amounts.map((name) => `limits.${name}`),

@@ -108,7 +108,7 @@ export function quotaUsage(quota: Quota, objects: Objects): Usage {
 }
 
 /** Resources of a quota that are the name of a collection and count its objects. */
-const counted = new Set([
+export const countedCollections: ReadonlySet<string> = new Set([
   'pods',
   'services',
   'replicationcontrollers',
@@ -128,7 +128,7 @@ function collectionOf(resource: string): string {
   if (resource.includes('storageclass.storage.k8s.io') || resource === 'requests.storage') {
     return 'persistentvolumeclaims';
   }
-  return counted.has(resource) ? resource : 'pods';
+  return countedCollections.has(resource) ? resource : 'pods';
 }
 
 function usageOf(collection: string, object: UnstructuredObject): Usage {
@@ -142,7 +142,7 @@ function usageOf(collection: string, object: UnstructuredObject): Usage {
     case 'services':
       return { ...count, ...serviceUsage(object) };
     default:
-      return counted.has(collection) ? { ...count, [collection]: '1' } : count;
+      return countedCollections.has(collection) ? { ...count, [collection]: '1' } : count;
   }
 }
 
