@@ -15,27 +15,23 @@ import { benchNoOp } from './no-op.js';
 import { benchQueue } from './queue.js';
 import { flag } from './sides.js';
 import { benchViews } from './views.js';
-import { benchServerWrites } from './server-writes.js';
+import { benchServerMemory, benchServerRequests, benchServerStart } from './api-server.js';
 import { benchApply } from './write.js';
 
 const benches = {
   ...{ benchImportTime, benchImportMemory, benchClient, benchQueue },
-  ...{
-    benchCache,
-    benchCacheEvents,
-    benchDeclarative,
-    benchFleet,
-    benchNoOp,
-    benchApply,
-    benchServerWrites,
-  },
-  benchViews,
+  ...{ benchCache, benchCacheEvents, benchDeclarative, benchFleet, benchNoOp, benchApply },
+  ...{ benchServerStart, benchServerRequests, benchServerMemory, benchViews },
 };
 /** Benches that take many minutes or need a real control plane. They run only if named. */
-const onRequest = ['benchFleet', 'benchNoOp', 'benchServerWrites'];
+const onRequest = [
+  ...['benchFleet', 'benchNoOp'],
+  ...['benchServerStart', 'benchServerRequests', 'benchServerMemory'],
+];
 /** Names for several benches, for example `npm run bench -- runtime`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   import: ['benchImportTime', 'benchImportMemory'],
+  apiserver: ['benchServerStart', 'benchServerRequests', 'benchServerMemory'],
   runtime: ['benchQueue', 'benchCache', 'benchCacheEvents'],
 };
 const wanted = process.argv

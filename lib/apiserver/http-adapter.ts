@@ -7,7 +7,7 @@ import type { ListenerAccess, RequestHead, Visitor } from './auth/asking.js';
 import { certifiedClient } from './auth/authenticator.js';
 import type { CertifiedClient } from './auth/authenticator.js';
 import { WatchStream } from './reads/watch-stream.js';
-import { bodyLimitBytes, errorResponse } from './requests/body.js';
+import { WholeBody, bodyLimitBytes, errorResponse } from './requests/body.js';
 import { methodNotAllowed, tooLarge } from './status-error.js';
 
 /** Handles a request. The response may be a stream. */
@@ -131,7 +131,9 @@ async function serve(
   outgoing: ServerResponse,
 ): Promise<void> {
   const abort = new AbortController();
-  outgoing.once('close', () => abort.abort());
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) abort.abort();
+  });
   try {
     const response = await respond(handlers, incoming, abort.signal);
     await send(response, outgoing);
@@ -162,17 +164,32 @@ async function respond(
 }
 
 /** Reads the body. @returns undefined if it exceeds the limit; the rest of it is read and discarded */
-async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
+function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= bodyLimitBytes) chunks.push(chunk);
-  }
-  return length > bodyLimitBytes ? undefined : Buffer.concat(chunks);
+  // Listeners cost a fraction of the stream's async iterator, and every request pays for them.
+  return new Promise((resolve, reject) => {
+    incoming.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= bodyLimitBytes) chunks.push(chunk);
+    });
+    incoming.once('end', () => resolve(length > bodyLimitBytes ? undefined : joined(chunks)));
+    incoming.once('error', reject);
+  });
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [only, ...more] = chunks;
+  return only === undefined || more.length > 0 ? Buffer.concat(chunks) : only;
 }
 
 async function send(response: TransportResponse, outgoing: ServerResponse): Promise<void> {
+  if (response.body instanceof WholeBody) {
+    const { bytes } = response.body;
+    outgoing.writeHead(response.status, { ...response.headers, 'content-length': bytes.length });
+    outgoing.end(bytes);
+    return;
+  }
   const chunks = response.body[Symbol.asyncIterator]();
   const leave = (): void => void chunks.return?.();
   const isClosed = (): boolean => outgoing.destroyed || outgoing.closed;

@@ -141,7 +141,7 @@ const encoder = new TextEncoder();
 
 /** Returns a response with a complete body. */
 export function textResponse(status: number, type: string, text: string): TransportResponse {
-  return { status, headers: { 'content-type': type }, body: once(encoder.encode(text)) };
+  return { status, headers: { 'content-type': type }, body: new WholeBody(encoder.encode(text)) };
 }
 
 export function jsonResponse(status: number, value: unknown): TransportResponse {
@@ -164,7 +164,7 @@ export function objectResponse(
 ): TransportResponse {
   if (encoding === 'json') return jsonResponse(status, object);
   const bytes = objectToProtobuf(object as Parameters<typeof objectToProtobuf>[0]);
-  return { status, headers: { 'content-type': protobufMediaType }, body: once(bytes) };
+  return { status, headers: { 'content-type': protobufMediaType }, body: new WholeBody(bytes) };
 }
 
 /**
@@ -189,8 +189,17 @@ export function withWarnings(
   return { ...response, headers: { ...response.headers, warning: values.join(', ') } };
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+/** A body that is complete, so that its length is known and it can be sent with the headers. */
+export class WholeBody implements AsyncIterable<Uint8Array> {
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    yield this.bytes;
+  }
 }
 
 /** The form in which the server returns objects. */
@@ -245,10 +254,21 @@ function preferred(
   accept: string | undefined,
   serves: (clause: Clause) => boolean,
 ): Clause | undefined {
-  const header = accept === undefined || accept.trim() === '' ? '*/*' : accept;
-  const clauses = header.split(',').flatMap((text) => parseClause(text));
+  return clausesOf(accept === undefined || accept.trim() === '' ? '*/*' : accept).find(serves);
+}
+
+/** Clauses by header: a client sends the same few headers with all of its requests. */
+const parsedHeaders = new Map<string, readonly Clause[]>();
+
+function clausesOf(header: string): readonly Clause[] {
+  const parsed = parsedHeaders.get(header);
+  if (parsed !== undefined) return parsed;
   // The sort is stable: of equal clauses the first one counts.
-  return clauses.sort((a, b) => b.quality - a.quality).find(serves);
+  const clauses = header.split(',').flatMap((text) => parseClause(text));
+  clauses.sort((a, b) => b.quality - a.quality);
+  if (parsedHeaders.size >= 100) parsedHeaders.clear();
+  parsedHeaders.set(header, clauses);
+  return clauses;
 }
 
 const wildcards = ['application/json', '*/*', 'application/*'];

@@ -78,11 +78,10 @@ type ResourcePath = Pick<
 >;
 
 function resourceSegments(segments: readonly string[]): ResourcePath | undefined {
-  const [root, ...after] = segments;
+  const [root] = segments;
   if (root !== 'api' && root !== 'apis') return undefined;
-  const group = root === 'api' ? '' : (after.shift() ?? '');
-  const version = after.shift() ?? '';
-  const [first, second, third, ...more] = after;
+  const group = root === 'api' ? '' : (segments[1] ?? '');
+  const [version = '', first, second, third, ...more] = segments.slice(root === 'api' ? 1 : 2);
   if (first === undefined) return undefined;
   const base = { group, version };
   if (first !== 'namespaces' || (root === 'apis' && second === undefined)) {
