@@ -66,6 +66,7 @@ const limited: ReadonlySet<string> = new Set([
 ]);
 
 interface WithTemplate {
+  readonly metadata?: { readonly generation?: number };
   readonly spec?: { readonly template?: { readonly spec?: Wire<V1PodSpec> } };
 }
 
@@ -73,11 +74,15 @@ function dropDisabled({ spec }: WithTemplate): void {
   dropDisabledPodFields(spec?.template?.spec);
 }
 
-/** Returns warnings about the pod template if it is new or changed. */
-function warnings({ spec }: WithTemplate, old?: WithTemplate): readonly string[] {
+/** Returns warnings about the pod template of a new object, or of one with a new generation. */
+function warnings(object: WithTemplate, old?: WithTemplate): readonly string[] {
+  const isNew = old === undefined || object.metadata?.generation !== old.metadata?.generation;
+  return isNew ? templateWarnings(object) : [];
+}
+
+function templateWarnings({ spec }: WithTemplate): readonly string[] {
   const podSpec = spec?.template?.spec;
-  if (podSpec === undefined || deepEqual(podSpec, old?.spec?.template?.spec)) return [];
-  return podWarnings(podSpec, 'spec.template.spec');
+  return podSpec === undefined ? [] : podWarnings(podSpec, 'spec.template.spec');
 }
 
 const deployment = typedRules<Wire<V1Deployment>>(
@@ -165,7 +170,10 @@ const daemonSet = typedRules<Wire<V1DaemonSet>>(
     },
     validate: validateDaemonSet,
     validateUpdate: keepSelector,
-    warnings,
+    warnings: (object, old) => {
+      const isNew = old === undefined || !deepEqual(object.spec?.template, old.spec?.template);
+      return isNew ? templateWarnings(object) : [];
+    },
     prepareForCreate: (object) => {
       const { metadata } = object;
       dropDisabled(object);

@@ -34,6 +34,15 @@ function templateWarnings(spec: Wire<V1JobSpec> | undefined, field: string): rea
   return podSpec === undefined ? [] : podWarnings(podSpec, `${field}.template.spec`);
 }
 
+interface WithGeneration {
+  readonly metadata?: { readonly generation?: number };
+}
+
+/** Returns whether an object is new or its spec has changed: only then its template has warnings. */
+function hasNewGeneration({ metadata }: WithGeneration, old?: WithGeneration): boolean {
+  return old === undefined || metadata?.generation !== old.metadata?.generation;
+}
+
 const job = typedRules<Job>(
   {
     defaults: ({ metadata, spec }) => {
@@ -45,7 +54,8 @@ const job = typedRules<Job>(
     prepareForCreate: generateSelector,
     validate: validateJob,
     validateUpdate: validateJobUpdate,
-    warnings: ({ spec }, old) => (old === undefined ? templateWarnings(spec, 'spec') : []),
+    warnings: (object, old) =>
+      hasNewGeneration(object, old) ? templateWarnings(object.spec, 'spec') : [],
     selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
   },
   { specChanged, orphansByDefault: false },
@@ -55,7 +65,10 @@ const cronJob = typedRules<Wire<V1CronJob>>(
   {
     defaults: defaultCronJob,
     validate: validateCronJob,
-    warnings: ({ spec }) => templateWarnings(spec?.jobTemplate.spec, 'spec.jobTemplate.spec'),
+    warnings: (object, old) =>
+      hasNewGeneration(object, old)
+        ? templateWarnings(object.spec?.jobTemplate.spec, 'spec.jobTemplate.spec')
+        : [],
   },
   { specChanged },
 );

@@ -231,10 +231,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   spec.terminationGracePeriodSeconds ??= 30;
   spec.schedulerName ??= 'default-scheduler';
   for (const volume of spec.volumes ?? []) defaultVolume(volume);
-  for (const container of allContainers(spec)) {
-    defaultContainer(container);
-    if (spec.hostNetwork === true) defaultHostPorts(container);
-  }
+  for (const container of allContainers(spec)) defaultContainer(container);
 }
 
 /**
@@ -260,13 +257,19 @@ export function allContainers(spec: PodSpec): readonly Container[] {
   ];
 }
 
-/** Fills in the defaults that only pods get, not templates: requests from limits, service links. */
+/**
+ * Fills in the defaults that only pods get, not templates: requests from limits, host ports, service
+ * links.
+ */
 export function defaultPodOnly(spec: PodSpec): void {
   const { initContainers = [] } = spec;
   const containers = (spec.containers as Container[] | null) ?? [];
-  for (const { resources } of [...containers, ...initContainers]) {
-    if (resources?.limits === undefined) continue;
-    resources.requests = { ...resources.limits, ...resources.requests };
+  for (const container of [...containers, ...initContainers]) {
+    const { resources } = container;
+    if (resources?.limits !== undefined) {
+      resources.requests = { ...resources.limits, ...resources.requests };
+    }
+    if (spec.hostNetwork === true) defaultHostPorts(container);
   }
   spec.enableServiceLinks ??= true;
   // Older servers accepted negative values, and kubelets use 1 for them.

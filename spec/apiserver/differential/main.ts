@@ -32,13 +32,13 @@ async function main(): Promise<void> {
   }
 }
 
-/** Compares the chosen subjects, or all of them and random writes. */
+/** Compares the chosen subjects, by default all of them; `random` is the subject of random writes. */
 async function comparisons(servers: Servers): Promise<Comparison[]> {
   const seed = Number(values.seed);
-  const { subject = Object.keys(subjects) } = values;
+  const { subject = [...Object.keys(subjects), 'random'] } = values;
   const chosen = subject.flatMap((name) => subjects[name]?.(seed) ?? []);
   const results = await compare(servers, chosen);
-  if (values.subject !== undefined) return results;
+  if (!subject.includes('random')) return results;
   const steps = Number(values.steps);
   return [...results, ...(await compareRandomWrites(servers, { steps, seed }))];
 }

@@ -1,13 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { compare, firstDifference } from './comparison.js';
 import type { Comparison, Servers } from './comparison.js';
 import { apply, get, patch, post, put } from './scenario.js';
 import type { Request } from './scenario.js';
+import type { Server } from './servers.js';
 
 /** Options of {@link compareRandomWrites}. */
 export interface RandomWritesOptions {
-  /** Total of writes, in sequences of up to {@link longest}. */
+  /** Number of writes, about: sequences have up to {@link longest} of them. */
   readonly steps: number;
   readonly seed: number;
 }
@@ -26,6 +28,7 @@ export async function compareRandomWrites(
   servers: Servers,
   { steps, seed }: RandomWritesOptions,
 ): Promise<readonly Comparison[]> {
+  await Promise.all([defineThings(servers.embedded), defineThings(servers.real)]);
   const agreed: Comparison[] = [];
   let last: readonly Comparison[] = [];
   const property = fc.asyncProperty(sequence, async (requests) => {
@@ -37,7 +40,7 @@ export async function compareRandomWrites(
     else agreed.push(...comparisons);
     return differ.length === 0;
   });
-  const numRuns = Math.ceil(steps / longest);
+  const numRuns = Math.ceil((2 * steps) / longest);
   const { failed } = await fc.check(property, { seed, numRuns, endOnFailure: false });
   return failed ? last : agreed;
 }
@@ -110,7 +113,6 @@ interface RandomKind {
   readonly path: string;
   readonly fields: Arbitrary<Body>;
   readonly strategic: boolean;
-  readonly before: readonly Request[];
 }
 
 const strings = { type: 'array', items: { type: 'string' } };
@@ -139,9 +141,9 @@ const thingSpec = {
   },
 };
 const thingDefinition: Body = {
-  metadata: { name: 'things.{{ns}}.example.com' },
+  metadata: { name: 'things.random.example.com' },
   spec: {
-    ...{ group: '{{ns}}.example.com', scope: 'Namespaced' },
+    ...{ group: 'random.example.com', scope: 'Namespaced' },
     names: { plural: 'things', kind: 'Thing' },
     versions: [
       {
@@ -151,26 +153,33 @@ const thingDefinition: Body = {
     ],
   },
 };
-const things = '/apis/{{ns}}.example.com/v1/namespaces/{{ns}}/things';
+const things = '/apis/random.example.com/v1/namespaces/{{ns}}/things';
+
+/** Defines the custom resource, and waits until `server` serves it. */
+async function defineThings(server: Server): Promise<void> {
+  await server.send(
+    post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', thingDefinition),
+  );
+  const path = things.replace('{{ns}}', 'default');
+  const waiting: readonly number[] = [404, 429];
+  while (waiting.includes((await server.send(get(path))).code)) await delay(50);
+}
+
 const small = fc.dictionary(fc.constantFrom('k', 'l'), word, { maxKeys: 2 });
 
 const kinds: readonly RandomKind[] = [
   {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', strategic: true, before: [] },
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', strategic: true },
     path: '/apis/apps/v1/namespaces/{{ns}}/deployments',
     fields: deploymentSpec.map((spec) => ({ spec })),
   },
   {
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', strategic: true, before: [] },
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', strategic: true },
     path: '/api/v1/namespaces/{{ns}}/configmaps',
     fields: fc.record({ data: small }, { requiredKeys: [] }),
   },
   {
-    ...{ apiVersion: '{{ns}}.example.com/v1', kind: 'Thing', path: things, strategic: false },
-    before: [
-      post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', thingDefinition),
-      get(things, { whileStatus: 404 }),
-    ],
+    ...{ apiVersion: 'random.example.com/v1', kind: 'Thing', path: things, strategic: false },
     fields: fc
       .record(
         {
@@ -194,7 +203,7 @@ const sequence: Arbitrary<Request[]> = fc
   .chain((kind) =>
     fc
       .array(writeOf(kind), { minLength: 1, maxLength: longest, size: 'max' })
-      .map((writes) => [...kind.before, ...writes, get(`${kind.path}/one`)]),
+      .map((writes) => [...writes, get(`${kind.path}/one`)]),
   );
 
 /** Returns an arbitrary write to the object `one` of a kind. */

@@ -144,6 +144,17 @@ describe('pod templates', () => {
 });
 
 describe('deployments', () => {
+  it('warn about their template when the generation changes', async () => {
+    const api = new Api();
+    const spread = { maxSkew: 1, topologyKey: 't', whenUnsatisfiable: 'DoNotSchedule' };
+    await api.create(deployments, running({ topologySpreadConstraints: [spread] }));
+    const change = (patch: object) => api.call('PATCH', `${deployments}/web`, patch, merge);
+    const scaled = await change({ spec: { replicas: 3 } });
+    expect(scaled.headers['warning']).to.match(/null labelSelector results in matching no pod/);
+    const labelled = await change({ metadata: { labels: { a: 'b' } } });
+    expect(labelled.headers).not.to.have.property('warning');
+  });
+
   it('require an immutable selector that matches their pods', async () => {
     const api = new Api();
     const none = deployment('web', { selector: { matchLabels: {} } });
@@ -251,6 +262,17 @@ describe('jobs', () => {
 });
 
 describe('pods', () => {
+  it('get the host ports of a host network, their templates do not', async () => {
+    const api = new Api();
+    const containers = [{ ...container, ports: [{ containerPort: 80 }] }];
+    const spec = { containers, hostNetwork: true };
+    const created = await api.create(pods, pod(spec));
+    expect(created).to.have.nested.property('spec.containers[0].ports[0].hostPort', 80);
+    const owner = await api.create(deployments, running(spec));
+    const port = 'spec.template.spec.containers[0].ports[0]';
+    expect(owner).to.have.deep.nested.property(port, { containerPort: 80, protocol: 'TCP' });
+  });
+
   it('accept only changes of images in their spec', async () => {
     const api = new Api();
     await api.create(pods, pod());
