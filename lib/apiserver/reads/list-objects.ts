@@ -28,12 +28,13 @@ export function listObjects(
   const { selection, options } = request;
   checkListOptions(options, false);
   const { log } = core;
-  const token = options.continue === '' ? undefined : decodeContinue(options.continue);
+  const token = options.continue === '' ? undefined : continueToken(options);
   const wanted = token?.revision ?? wantedRevision(core, options);
   const revision = wanted === undefined || wanted < 0 ? log.revision : wanted;
   if (revision < log.compactedRevision) throw tooOld(token);
   const collection = log.collection(kind.collection);
-  const limit = Math.max(0, options.limit);
+  // Version 0 accepts any state: the real server answers with its whole cache then.
+  const limit = options.resourceVersion === '0' ? 0 : Math.max(0, options.limit);
   const source = { collection, revision, current: log.revision };
   const page = collect(source, { selection, limit, after: token?.after });
   const metadata: ListMeta = { resourceVersion: String(revision) };
@@ -48,7 +49,7 @@ export function listObjects(
 function wantedRevision(core: ServerCore, options: ListOptions): number | undefined {
   const { resourceVersion, resourceVersionMatch, limit } = options;
   if (resourceVersion === '' || resourceVersion === '0') return undefined;
-  const revision = parseRevision(resourceVersion);
+  const revision = parseRevision(resourceVersion, 'list');
   checkNotFuture(core.log, revision);
   // A limit without a match means an exact version, as in the API's first paging clients.
   const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);
@@ -147,10 +148,21 @@ function encodeContinue({ revision, after }: ContinueToken): string {
 }
 
 /**
- * Decodes a token.
- * @throws StatusError 400: it is not a token of this server.
+ * Returns the token of a list that continues.
+ * @throws StatusError 400: it is not a token of this server, or the list names a version too.
  */
+function continueToken({ continue: text, resourceVersion }: ListOptions): ContinueToken {
+  const token = decodeContinue(text);
+  if (resourceVersion === '' || resourceVersion === '0') return token;
+  throw badRequest('specifying resource version is not allowed when using continue');
+}
+
 function decodeContinue(text: string): ContinueToken {
+  const invalid = invalidBase64At(text);
+  if (invalid !== undefined) {
+    const why = `illegal base64 data at input byte ${invalid}`;
+    throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
+  }
   const json = Buffer.from(text, 'base64url').toString('utf8');
   let token: unknown;
   try {
@@ -168,4 +180,12 @@ function decodeContinue(text: string): ContinueToken {
     throw badRequest('invalid continue token: continue key is not valid');
   }
   return { revision: rv, after: start.slice(0, -1) };
+}
+
+/** Returns the index of the first byte that is invalid in base64url without padding. */
+function invalidBase64At(text: string): number | undefined {
+  const foreign = text.search(/[^\w-]/);
+  if (foreign >= 0) return foreign;
+  // One character alone has too few bits for a byte.
+  return text.length % 4 === 1 ? text.length - 1 : undefined;
 }

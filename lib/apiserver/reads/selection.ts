@@ -9,7 +9,7 @@ import { isOperatorError } from '../../system/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isTrue } from '../requests/request-info.js';
 import type { ResourceRequest } from '../requests/request-info.js';
-import { badRequest, failure, invalid } from '../status-error.js';
+import { badRequest, failure, internalFailure, invalid } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
 import { FieldErrors } from '../../crd/internal.js';
 
@@ -130,21 +130,24 @@ function readInteger(text: string | null): number | undefined {
   if (!/^[+-]?\d+$/.test(text)) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   }
+  if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+  }
   return Number(text);
 }
 
 /**
  * Parses a resource version.
- * @throws StatusError 400: it is not a number.
+ * @throws StatusError it is not a number: 400 for a list, 500 for other reads, as on the real server.
  */
-export function parseRevision(text: string): number {
-  if (!/^\d+$/.test(text)) {
-    const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-    throw badRequest(
-      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`,
-    );
-  }
-  return Number(text);
+export function parseRevision(text: string, read: 'list' | 'other'): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  const quoted = JSON.stringify(text);
+  const why = `strconv.ParseUint: parsing ${quoted}: invalid syntax`;
+  const message = `resourceVersion: Invalid value: ${quoted}: ${why}`;
+  throw read === 'list'
+    ? badRequest(`invalid resource version: ${message}`)
+    : internalFailure(message);
 }
 
 /**
@@ -171,6 +174,9 @@ export function checkListOptions(options: ListOptions, watch: boolean): void {
   else if (watch && match !== '') {
     const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
     errors.forbidden('resourceVersionMatch', why);
+    if (match !== 'NotOlderThan') {
+      errors.notSupported('resourceVersionMatch', match, ['NotOlderThan']);
+    }
   } else checkMatch(options, errors);
   if (!errors.empty) {
     throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, errors.causes);

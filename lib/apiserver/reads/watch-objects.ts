@@ -27,7 +27,7 @@ const shortestTimeoutMs = 1_800_000;
 /**
  * Starts a watch. Without a version, or if `sendInitialEvents` requests it, the watch starts with
  * the existing objects; otherwise it starts with the first change after the version.
- * @throws StatusError 400 or 422.
+ * @throws StatusError 400, 422, or 500 for a malformed version.
  */
 export function watchObjects(request: WatchRequest): WatchStream {
   const { view, selection, options } = request;
@@ -35,7 +35,8 @@ export function watchObjects(request: WatchRequest): WatchStream {
   checkListOptions(options, true);
   const { log, clock, alarms, random, bookmarkEveryMs } = core;
   const collection = log.collection(kind.collection);
-  const revision = options.resourceVersion === '' ? 0 : parseRevision(options.resourceVersion);
+  const revision =
+    options.resourceVersion === '' ? 0 : parseRevision(options.resourceVersion, 'other');
   // Without a version, a watch starts with the existing objects unless the client opts out.
   const fromState = options.sendInitialEvents ?? revision === 0;
   const past = revision !== 0 && !fromState;

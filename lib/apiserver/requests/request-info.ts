@@ -48,7 +48,17 @@ export function readRequestInfo(request: TransportRequest): RequestInfo {
   if (rest === undefined) {
     return { type: 'plain', method, path: `/${segments.join('/')}`, segments, query };
   }
-  return { type: 'resource', method, query, ...rest, verb: verbOf(method, rest, query) };
+  if (rest.watched && method === 'GET') return watchRequest(rest.target, query);
+  const { target } = rest;
+  return { type: 'resource', method, query, ...target, verb: verbOf(method, target, query) };
+}
+
+/** Returns the watch of a path with `watch` after its version, the API's first form of a watch. */
+function watchRequest(target: ResourcePath, query: URLSearchParams): ResourceRequest {
+  const watching = new URLSearchParams(query);
+  watching.set('watch', 'true');
+  if (target.name !== '') watching.set('fieldSelector', `metadata.name=${target.name}`);
+  return { type: 'resource', method: 'GET', verb: 'watch', ...target, name: '', query: watching };
 }
 
 function pathSegments(path: string): string[] {
@@ -77,13 +87,28 @@ type ResourcePath = Pick<
   'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'
 >;
 
-function resourceSegments(segments: readonly string[]): ResourcePath | undefined {
+/** A path that names a resource. */
+interface ResourceSegments {
+  readonly target: ResourcePath;
+  /** True for a path with `watch` after its version. */
+  readonly watched: boolean;
+}
+
+function resourceSegments(segments: readonly string[]): ResourceSegments | undefined {
   const [root] = segments;
   if (root !== 'api' && root !== 'apis') return undefined;
   const group = root === 'api' ? '' : (segments[1] ?? '');
-  const [version = '', first, second, third, ...more] = segments.slice(root === 'api' ? 1 : 2);
-  if (first === undefined) return undefined;
-  const base = { group, version };
+  const [version = '', ...rest] = segments.slice(root === 'api' ? 1 : 2);
+  const watched = rest[0] === 'watch' && rest.length > 1;
+  const path = watched ? rest.slice(1) : rest;
+  if (path.length === 0) return undefined;
+  return { target: resourcePath({ root, group, version }, path), watched };
+}
+
+function resourcePath(
+  { root, ...base }: { readonly root: string; readonly group: string; readonly version: string },
+  [first = '', second, third, ...more]: readonly string[],
+): ResourcePath {
   if (first !== 'namespaces' || (root === 'apis' && second === undefined)) {
     const subresource = subresourceOf([third, ...more]);
     return { ...base, resource: first, namespace: '', name: second ?? '', subresource };

@@ -152,7 +152,7 @@ function handleGet(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const { namespace, name, query } = info;
   const version = query.get('resourceVersion') ?? '';
-  if (version !== '') checkNotFuture(core.log, parseRevision(version));
+  if (version !== '') checkNotFuture(core.log, parseRevision(version, 'other'));
   const object = findObject(core, kind, { namespace, name });
   if (object === undefined) throw notFound(subjectOf(kind, name));
   return objectResponse(200, represent(view, object), view.encoding);

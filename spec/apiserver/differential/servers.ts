@@ -26,6 +26,8 @@ const adminToken = 'admin-token';
 export async function startEmbedded(): Promise<Server> {
   const users = { [adminToken]: { name: 'admin', groups: ['system:masters'] } };
   const server = new EmbeddedApiServer({ users });
+  // The real server's history, too, starts after its first writes.
+  server.compact();
   const url = await server.listen();
   const dispatcher = new Agent();
   return {

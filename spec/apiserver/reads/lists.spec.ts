@@ -63,6 +63,43 @@ describe('lists', () => {
     expect((await api.get(`${configMaps}?resourceVersion=999`)).code).to.equal(504);
   });
 
+  it("ignore the limit at version 0, and continue at no other version than the token's", async () => {
+    const api = new Api();
+    await filled(api, 'a', 'b', 'c');
+    expect(names(await api.get(`${configMaps}?limit=1&resourceVersion=0`))).to.have.length(3);
+    const { metadata } = (await api.get(`${configMaps}?limit=1`)).body as {
+      metadata: { continue?: string };
+    };
+    const next = `${configMaps}?limit=1&continue=${metadata.continue ?? ''}`;
+    expect(names(await api.get(`${next}&resourceVersion=0`))).to.deep.equal(['b', 'c']);
+    const refused = await api.get(`${next}&resourceVersion=1`);
+    expect(refused.body.message).to.equal(
+      'specifying resource version is not allowed when using continue',
+    );
+  });
+
+  it('refuse malformed numbers and tokens', async () => {
+    const api = new Api();
+    const problem = async (query: string) => {
+      const { code, body } = await api.get(`${configMaps}${query}`);
+      return [code, body.message];
+    };
+    expect(await problem('?limit=9223372036854775808')).to.deep.equal([
+      ...[400, 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
+    ]);
+    const token = 'invalid continue token: continue key is not valid: illegal base64 data';
+    expect(await problem('?continue=x')).to.deep.equal([400, `${token} at input byte 0`]);
+    expect(await problem('?continue=ab!d')).to.deep.equal([400, `${token} at input byte 2`]);
+    const version =
+      'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax';
+    expect(await problem('?resourceVersion=x')).to.deep.equal([
+      ...[400, `invalid resource version: ${version}`],
+    ]);
+    for (const query of ['/a?resourceVersion=x', '?watch=true&resourceVersion=x']) {
+      expect(await problem(query)).to.deep.equal([500, version]);
+    }
+  });
+
   it('omit objects that do not match the selectors', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');

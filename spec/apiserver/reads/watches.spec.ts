@@ -123,6 +123,16 @@ describe('watches', () => {
     expect(await next).to.equal(undefined);
   });
 
+  it('are served below /watch too, for a collection or one object', async () => {
+    const api = new Api();
+    for (const name of ['a', 'b']) await api.create(configMaps, configMap(name));
+    const old = configMaps.replace('/api/v1', '/api/v1/watch');
+    const [all, one] = [await api.watch(old), await api.watch(`${old}/b`)];
+    open.push(all, one);
+    expect(await all.names(2)).to.deep.equal(['ADDED a', 'ADDED b']);
+    expect(await one.names(1)).to.deep.equal(['ADDED b']);
+  });
+
   it('answer a watch at the path of one object with the object', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
