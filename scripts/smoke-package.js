@@ -1,8 +1,12 @@
 // Uses the built package like an installed one, by import and by require. A manager reconciles a custom resource on
-// the embedded server. This finds errors of the build and the packaging, which specs on the sources cannot see.
+// the embedded server, over HTTPS. This finds errors of the build, the packaging and the runtime, which specs on the
+// sources cannot see.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Builder, Manager, controllerFor, done } from 'operator-builder';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Builder, Manager, clientFromKubeConfig, controllerFor, done } from 'operator-builder';
 import { EmbeddedCluster } from 'operator-builder/apiserver';
 import { defineResource, s } from 'operator-builder/crd';
 import { eventually } from 'operator-builder/testing';
@@ -18,10 +22,15 @@ const Shop = defineResource({
   kind: 'Shop',
   versions: [{ name: 'v1', schema: s.object({ spec: s.object({ image: s.string() }) }) }],
 });
-const cluster = await EmbeddedCluster.start({ crds: [Shop], simulateWorkloads: true });
-const client = cluster.client();
+const cluster = await EmbeddedCluster.start({ crds: [Shop], simulateWorkloads: true, rbac: true });
+await cluster.listen();
+assert.match(cluster.url, /^https:/);
+const folder = mkdtempSync(join(tmpdir(), 'smoke-package-'));
+const path = join(folder, 'kubeconfig');
+await cluster.writeKubeConfig(path);
+const client = await clientFromKubeConfig({ path });
 const local = { host: '127.0.0.1', port: 0 };
-const manager = new Manager({ client: cluster.client(), health: local, metrics: local });
+const manager = new Manager({ client, health: local, metrics: local });
 const operations = [];
 manager.add(
   controllerFor(Shop).complete(async ({ key, client: own }) => {
@@ -42,5 +51,7 @@ await client.create({ apiVersion: 'example.com/v1', kind: 'Shop', metadata, spec
 await eventually(() => assert.deepEqual(operations.slice(0, 2), ['created', 'created']));
 stop.abort();
 await running;
+await client.close();
 await cluster.stop();
+rmSync(folder, { recursive: true });
 console.log('the built package imports, requires, and reconciles');

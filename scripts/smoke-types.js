@@ -25,8 +25,7 @@ writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 const compilerOptions = {
   ...{ target: 'es2022', module: 'node16', strict: true, exactOptionalPropertyTypes: true },
   ...{ declaration: true, emitDeclarationOnly: true, outDir: 'dist', types: ['node'] },
-  // The types of @kubernetes/client-node lack those of `ws`.
-  skipLibCheck: true,
+  skipLibCheck: false,
 };
 writeFileSync(
   join(folder, 'tsconfig.json'),
