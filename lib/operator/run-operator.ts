@@ -18,7 +18,7 @@ import type {
   OperatorDefinition,
   CertificateSource,
 } from '../manager/index.js';
-import { asError, OperatorError } from '../system/index.js';
+import { OperatorError, asError, bothMetrics, registeredMetrics } from '../system/index.js';
 import type { Logger } from '../system/index.js';
 import { isPod, readCommandLine, usageOf, beginFeed, outputOf } from './command-line.js';
 import type { CommandLine, RunPlace } from './command-line.js';
@@ -159,12 +159,13 @@ async function clientOf(
 const nothing = { registry: undefined, metrics: undefined };
 
 async function newRegistry() {
-  const [{ Registry }, { promMetrics }] = await Promise.all([
+  const [{ Registry }, { promMetrics }, collected] = await Promise.all([
     import('prom-client'),
     import('../prometheus/index.js'),
+    registeredMetrics(),
   ]);
   const registry = new Registry();
-  return { registry, metrics: promMetrics(registry) };
+  return { registry, metrics: bothMetrics(promMetrics(registry), collected) };
 }
 
 type Settings = Pick<ManagerOptions, 'health' | 'metrics' | 'webhooks' | 'leaderElection'>;

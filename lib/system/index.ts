@@ -24,6 +24,7 @@ export type {
   Metrics,
   RemovableSeries,
 } from './metrics.js';
+export { bothMetrics, registeredMetrics } from './open-telemetry-metrics.js';
 export { openTelemetryTracer, registeredTracer, noTracer, noSpan } from './tracer.js';
 export type { OpenTelemetryOptions, Span, SpanAttributes, Tracer } from './tracer.js';
 export { pinoLogger } from './pino-logger.js';

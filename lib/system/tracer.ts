@@ -51,14 +51,16 @@ export async function openTelemetryTracer(options: OpenTelemetryOptions = {}): P
 
 /** Returns `openTelemetryTracer` if an SDK is registered with the API, else `noTracer`. */
 export async function registeredTracer(options: OpenTelemetryOptions = {}): Promise<Tracer> {
-  return isApiRegistered() ? openTelemetryTracer(options) : noTracer;
+  return isRegistered('trace') ? openTelemetryTracer(options) : noTracer;
 }
 
-// The API registers itself under this name, so that its copies find each other. This check is free; loading
-// the package is not.
-function isApiRegistered(): boolean {
+/**
+ * Returns whether an SDK has registered a provider for `signal`. The API keeps providers under a global name, so that
+ * copies of the package find each other. This check is free; loading the package is not.
+ */
+export function isRegistered(signal: 'trace' | 'metrics'): boolean {
   const registered = (globalThis as Record<symbol, unknown>)[Symbol.for('opentelemetry.js.api.1')];
-  return (registered as { trace?: unknown } | undefined)?.trace !== undefined;
+  return (registered as Record<string, unknown> | undefined)?.[signal] !== undefined;
 }
 
 interface Scope {

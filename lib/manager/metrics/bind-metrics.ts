@@ -10,7 +10,12 @@ import type {
   Metrics,
   RemovableSeries,
 } from '../../system/index.js';
-import { refuseUnknownOptions, noMetrics, OperatorError } from '../../system/index.js';
+import {
+  OperatorError,
+  bothMetrics,
+  refuseUnknownOptions,
+  registeredMetrics,
+} from '../../system/index.js';
 import { HttpEndpoint } from '../http-endpoint.js';
 import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { Runnable } from '../runnable.js';
@@ -24,7 +29,8 @@ interface BindMetricsOptions {
 }
 
 /**
- * Binds the metrics to their registry, or discards them. Loads prom-client only if needed.
+ * Binds the metrics to their registry and to an OpenTelemetry SDK, if the process has one. Without both, discards
+ * them. Loads prom-client only if needed.
  * @param client - sends the reviews of metrics clients
  * @returns the metrics server; undefined if not requested
  */
@@ -33,8 +39,9 @@ export async function bindMetrics(
   { metrics: options, clock }: BindMetricsOptions,
   client: Client,
 ): Promise<Runnable | undefined> {
+  const collected = await registeredMetrics();
   if (options === undefined) {
-    late.bind(noMetrics);
+    late.bind(collected);
     return undefined;
   }
   const [{ Registry }, { promMetrics }, { registerProcessMetrics }] = await Promise.all([
@@ -44,7 +51,7 @@ export async function bindMetrics(
   ]);
   const registry = options.registry ?? new Registry();
   if (options.processMetrics) registerProcessMetrics(registry);
-  late.bind(promMetrics(registry));
+  late.bind(bothMetrics(promMetrics(registry), collected));
   if (!options.serve) return undefined;
   const { host, port, certificate } = options;
   const access = options.access === 'reviewed' ? new ReviewedAccess({ client, clock }) : undefined;

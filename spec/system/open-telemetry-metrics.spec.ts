@@ -1,0 +1,87 @@
+import { metrics as api } from '@opentelemetry/api';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { promMetrics } from '../../lib/prometheus/index.js';
+import { bothMetrics, noMetrics, registeredMetrics } from '../../lib/system/index.js';
+
+describe('registeredMetrics', () => {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
+  const provider = new MeterProvider({ readers: [reader] });
+  const name = (metric: string) => ({ name: metric, help: metric, labelNames: ['kind'] });
+
+  afterEach(() => {
+    api.disable();
+    exporter.reset();
+  });
+  after(() => provider.shutdown());
+
+  /** Collects, and returns the samples by `name{labels}`. */
+  async function collected(): Promise<ReadonlyMap<string, unknown>> {
+    await reader.forceFlush();
+    const [all] = exporter.getMetrics().slice(-1);
+    const samples = all?.scopeMetrics.flatMap(({ metrics }) =>
+      metrics.flatMap(({ descriptor, dataPoints }) =>
+        dataPoints.map(({ attributes, value }) => {
+          return [`${descriptor.name}${JSON.stringify(attributes)}`, value] as const;
+        }),
+      ),
+    );
+    return new Map(samples);
+  }
+
+  it('is noMetrics until an SDK is registered', async () => {
+    expect(await registeredMetrics()).to.equal(noMetrics);
+  });
+
+  it('sends counters, gauges and histograms to the SDK', async () => {
+    api.setGlobalMeterProvider(provider);
+    const metrics = await registeredMetrics();
+    metrics.counter(name('a_total')).add(2, { kind: 'Pod' });
+    metrics.counter(name('a_total')).add(1, { kind: 'Pod' });
+    metrics.histogram({ ...name('b_seconds'), buckets: [1, 5] }).observe(3, { kind: 'Pod' });
+    const gauge = metrics.gauge(name('c'));
+    gauge.set(5, { kind: 'Pod' });
+    gauge.add(-1, { kind: 'Pod' });
+    gauge.set(7, { kind: 'Node' });
+    await gauge.remove?.({ kind: 'Node' });
+    const end = gauge.onCollect?.(() => gauge.set(9, { kind: 'Secret' }));
+    const samples = await collected();
+    expect(samples.get('a_total{"kind":"Pod"}')).to.equal(3);
+    expect(samples.get('b_seconds{"kind":"Pod"}')).to.deep.include({
+      ...{ count: 1, sum: 3 },
+      buckets: { boundaries: [1, 5], counts: [0, 1, 0] },
+    });
+    expect(samples.get('c{"kind":"Pod"}')).to.equal(4);
+    expect(samples.get('c{"kind":"Secret"}')).to.equal(9);
+    expect(samples.has('c{"kind":"Node"}')).to.equal(false);
+    end?.();
+    gauge.set(0, { kind: 'Secret' });
+    expect((await collected()).get('c{"kind":"Secret"}')).to.equal(0);
+  });
+
+  it('goes beside Prometheus metrics', async () => {
+    api.setGlobalMeterProvider(provider);
+    const registry = new Registry();
+    const metrics = bothMetrics(promMetrics(registry), await registeredMetrics());
+    metrics.counter(name('d_total')).add(1, { kind: 'Pod' });
+    metrics.histogram({ ...name('d_seconds'), buckets: [1] }).observe(0.5, { kind: 'Pod' });
+    const gauge = metrics.gauge(name('d'));
+    gauge.onCollect?.(() => gauge.set(2, { kind: 'Pod' }));
+    const text = await registry.metrics();
+    expect(text).to.include('d_total{kind="Pod"} 1').and.include('d{kind="Pod"} 2');
+    expect(text).to.include('d_seconds_count{kind="Pod"} 1');
+    const samples = await collected();
+    expect(samples.get('d_total{"kind":"Pod"}')).to.equal(1);
+    expect(samples.get('d{"kind":"Pod"}')).to.equal(2);
+    await gauge.remove?.({ kind: 'Pod' });
+    await metrics.counter(name('d_total')).remove?.({ kind: 'Pod' });
+    expect(await registry.metrics()).to.not.include('d_total{kind="Pod"}');
+  });
+});
