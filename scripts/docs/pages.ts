@@ -42,6 +42,7 @@ export const sections: readonly Section[] = [
         'inspector',
         'errors',
         'reference',
+        'runtimes',
         'performance',
         'architecture',
       ),

@@ -1,6 +1,6 @@
 // Generates the documentation site with TypeDoc: the pages, and the API reference from the doc comments of
 // exported names and the types that they mention. Warnings of TypeDoc, such as broken links, fail the run.
-import { readFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Application, Converter, KindRouter, ReflectionKind, UnionType } from 'typedoc';
 import type { Context, DeclarationReflection, DocumentReflection, Reflection } from 'typedoc';
@@ -63,8 +63,37 @@ const project = await app.convert();
 if (project !== undefined) {
   app.validate(project);
   await app.generateOutputs(project);
+  await writeMarkdown();
 }
 if (app.logger.hasErrors() || app.logger.hasWarnings()) process.exitCode = 1;
+
+/**
+ * Adds the pages as Markdown, and `llms.txt`, the list of them for language models (https://llmstxt.org): each with
+ * its first paragraph.
+ */
+async function writeMarkdown(): Promise<void> {
+  const lines = ['# operator-builder', ''];
+  const [, summary = ''] = /^# .+\n\n((?:.+\n)+)/m.exec(await readFile('README.md', 'utf8')) ?? [];
+  lines.push(`> ${oneLine(summary)}`);
+  for (const section of sections) {
+    lines.push('', `## ${section.title}`, '');
+    for (const page of section.pages) {
+      const text = await readFile(page, 'utf8');
+      const [, first = ''] = /^# .+\n\n(?:<!--.*-->\n\n)?((?:.+\n)+)/m.exec(text) ?? [];
+      lines.push(`- [${titles.get(page) ?? page}](${page}): ${oneLine(first)}`);
+      await cp(page, join(out, page));
+    }
+  }
+  await writeFile(join(out, 'llms.txt'), `${lines.join('\n')}\n`);
+}
+
+/** Joins the lines of a paragraph, and keeps only the text of links, which are relative to the page. */
+function oneLine(paragraph: string): string {
+  return paragraph
+    .trim()
+    .replaceAll('\n', ' ')
+    .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
+}
 
 interface Token {
   type: string;
