@@ -36,10 +36,12 @@ export function listObjects(
   // Version 0 accepts any state: the real server answers with its whole cache then.
   const limit = options.resourceVersion === '0' ? 0 : Math.max(0, options.limit);
   const source = { collection, revision, current: log.revision };
-  const page = collect(source, { selection, limit, after: token?.after });
+  const { prefix } = selection;
+  const after = token && prefix + token.after;
+  const page = collect(source, { selection, limit, after });
   const metadata: ListMeta = { resourceVersion: String(revision) };
   if (page.more > 0) {
-    metadata.continue = encodeContinue({ revision, after: page.last });
+    metadata.continue = encodeContinue({ revision, after: page.last.slice(prefix.length) });
     // With selectors, the number of remaining objects is unknown.
     if (selection.all) metadata.remainingItemCount = page.more;
   }
@@ -77,7 +79,8 @@ interface Source {
 interface Window {
   readonly selection: Selection;
   readonly limit: number;
-  readonly after: ContinueToken['after'] | undefined;
+  /** The last key of the previous page. */
+  readonly after: string | undefined;
 }
 
 function collect(
@@ -137,7 +140,7 @@ interface ContinueToken {
    * current state.
    */
   readonly revision: number;
-  /** The last key of the previous page. */
+  /** The last key of the previous page, without the namespace that the list has in its path. */
   readonly after: string;
 }
 

@@ -1,5 +1,5 @@
 import type { ListMeta, UnstructuredObject } from '../../object/index.js';
-import { apiVersionOf, withoutMembers } from '../../object/index.js';
+import { apiVersionOf, isJsonObject, withoutMembers } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { listToProtobuf, objectToProtobuf } from '../protobuf/objects.js';
 import type { Encoding, Representation } from '../requests/body.js';
@@ -166,10 +166,25 @@ function tableOf(view: TableView, content: TableContent): object {
     columnDefinitions: content.withColumns ? columns.map(definitionOf) : null,
     rows: content.items.map((item) => ({
       cells: columns.map(({ cell }) => cell(item, nowMs)),
+      ...rowConditions(view.kind, item),
       object: rowObject(view, item),
     })),
   };
 }
+
+/** Returns the condition of the row of a Pod that has ended. */
+function rowConditions({ type }: ServedKind, { status }: UnstructuredObject): object {
+  if (type.kind !== 'Pod' || type.group !== '' || !isJsonObject(status)) return {};
+  const reason = String(status['phase']);
+  const message = endMessages[reason];
+  if (message === undefined) return {};
+  return { conditions: [{ type: 'Completed', status: 'True', reason, message }] };
+}
+
+const endMessages: Readonly<Partial<Record<string, string>>> = {
+  Succeeded: 'The pod has completed successfully.',
+  Failed: 'The pod failed.',
+};
 
 function columnsOf(kind: ServedKind): readonly TableColumn[] {
   const { group, kind: name } = kind.type;

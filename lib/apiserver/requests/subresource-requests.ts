@@ -15,7 +15,7 @@ import {
   unknownResource,
 } from '../status-error.js';
 import { deleteObject, readDeleteOptions } from '../writes/delete-object.js';
-import { patchObject } from '../writes/patch-object.js';
+import { patchObject, patchedText } from '../writes/patch-object.js';
 import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../writes/scale.js';
 import type { ScaleWrite } from '../writes/scale.js';
 import { checkName, decodeObject, decodePatched } from '../writes/write-request.js';
@@ -138,8 +138,12 @@ function patch(context: ResourceContext, live: UnstructuredObject): Unstructured
     return applyScale(core, write, { applied, force: options.force });
   }
   const { value, duplicates } = parseJson(bodyText(request), refusePatch);
-  const patched = patchObject(ofScale, liveScale(write), { type, value, duplicates });
-  const next = decodePatched({ ...asked, kind: ofScale }, patched);
+  const scale = liveScale(write);
+  const patchBody = { type, value, duplicates };
+  const patched = patchObject(ofScale, scale, patchBody);
+  const next = decodePatched({ ...asked, kind: ofScale }, patched, () =>
+    patchedText(ofScale, scale, patchBody),
+  );
   checkName(info.name, next.metadata);
   return updateScale(core, write, admitScale(context, write, next));
 }
@@ -167,6 +171,9 @@ function handleBinding(context: ResourceContext): TransportResponse {
   const { namespace, name } = info;
   const { value: body } = readObject(request, 'Binding');
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {};
+  if (metadata['name'] !== name) {
+    throw badRequest('name in URL does not match name in Binding object');
+  }
   const binding = { ...body, apiVersion: 'v1', kind: 'Binding' };
   const object = { ...binding, metadata: { ...metadata, namespace, name } };
   const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });

@@ -28,10 +28,16 @@ import { createObject } from '../writes/create-object.js';
 import { deleteObject, readDeleteOptions, readDryRun } from '../writes/delete-object.js';
 import type { DeleteOptions, DeletionResult } from '../writes/delete-object.js';
 import { applyFields, trackUpdate } from '../writes/managed-fields.js';
-import { patchObject } from '../writes/patch-object.js';
+import { patchObject, patchedText } from '../writes/patch-object.js';
 import type { PatchBody } from '../writes/patch-object.js';
 import { updateObject } from '../writes/update-object.js';
-import { checkName, decodeApplied, decodeObject, decodePatched } from '../writes/write-request.js';
+import {
+  checkName,
+  decodeApplied,
+  decodeObject,
+  decodePatched,
+  dropRepeatedOwners,
+} from '../writes/write-request.js';
 import type {
   AdmittedWrite,
   WriteHooks,
@@ -102,6 +108,7 @@ export function handleUpdate(context: ResourceContext): TransportResponse {
   const write = writeOf(context, readWriteOptions(info.query, 'UpdateOptions'));
   const next = decodeObject(write, readObject(request, kind.type.kind));
   checkName(info.name, next.metadata);
+  dropRepeatedOwners(next, write.warn);
   const live = findObject(core, kind, info);
   if (live === undefined) {
     if (kind.rules.createOnUpdate !== true || info.subresource !== undefined) {
@@ -149,8 +156,9 @@ export function handlePatch(context: ResourceContext): TransportResponse {
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
   const refuse = type === 'strategic' ? badRequest : refusePatch;
   const { value, duplicates } = parseJson(bodyText(request), refuse);
-  const patched = patchObject(kind, live, { type, value, duplicates });
-  const next = decodePatched(write, patched);
+  const patch = { type, value, duplicates };
+  const patched = patchObject(kind, live, patch);
+  const next = decodePatched(write, patched, () => patchedText(kind, live, patch));
   return answer(context, updateObject(core, { request: write, live, next }));
 }
 
@@ -192,11 +200,20 @@ export function handleDelete(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const { namespace, name, query } = info;
   const options = readDeleteOptions(optionsBody(context), query);
+  warnOfOrphans(context, options);
   const hooks = deleteHooks(context, options);
   const result = deleteObject(core, { kind, namespace, name, options, hooks });
   const answersObject = !result.removed || rulingKind(core, kind).rules.answersDeleted === true;
   const answered = answersObject ? represent(view, result.object) : successOf(context, result);
   return objectResponse(200, answered, view.encoding);
+}
+
+/** Warns a caller without a propagation policy about dependents that stay, if the kind does so. */
+function warnOfOrphans({ kind, warn }: ResourceContext, options: DeleteOptions): void {
+  const { orphanWarning } = kind.rules;
+  const { propagationPolicy, orphanDependents } = options;
+  const isChosen = propagationPolicy !== undefined || orphanDependents !== undefined;
+  if (orphanWarning !== undefined && !isChosen) warn(orphanWarning);
 }
 
 function deleteHooks(context: ResourceContext, options: DeleteOptions): WriteHooks | undefined {
@@ -238,6 +255,7 @@ export function handleDeleteCollection(context: ResourceContext): TransportRespo
   const { core, kind, info, view } = context;
   const selection = readSelection(kind, info);
   const options = readDeleteOptions(optionsBody(context), info.query);
+  warnOfOrphans(context, options);
   const { outside } = core;
   const listed = outside.once('list', () =>
     listObjects(core, kind, { selection, options: readListOptions(info.query) }),

@@ -58,7 +58,12 @@ const job = typedRules<Job>(
       hasNewGeneration(object, old) ? templateWarnings(object.spec, 'spec') : [],
     selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
   },
-  { specChanged, orphansByDefault: false },
+  {
+    specChanged,
+    orphansByDefault: true,
+    orphanWarning:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  },
 );
 
 const cronJob = typedRules<Wire<V1CronJob>>(

@@ -88,6 +88,8 @@ export interface KindRules {
    * @defaultValue none: status updates can write labels, annotations and finalizers
    */
   readonly statusResets?: readonly string[];
+  /** Members of the status that a status update without them keeps. @defaultValue none */
+  readonly keptInStatus?: readonly string[];
   /** Returns values for field selectors beside `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: (object: UnstructuredObject) => Readonly<Record<string, string>>;
   /**
@@ -100,6 +102,8 @@ export interface KindRules {
   ) => number | undefined;
   /** Orphans dependents by default. @defaultValue false */
   readonly orphansByDefault?: boolean;
+  /** The warning about a deletion without a propagation policy. @defaultValue none */
+  readonly orphanWarning?: string;
   /** Returns whether only `metadata.finalizers` can delay the deletion. @defaultValue true */
   readonly isFinalized?: (object: UnstructuredObject) => boolean;
   /** Changes an object marked for deletion (a namespace's phase). */

@@ -217,6 +217,7 @@ export const podRules: KindRules = typedRules<Pod>(
     specChanged,
     answersDeleted: true,
     statusResets: ['metadata.deletionTimestamp', 'metadata.ownerReferences'],
+    keptInStatus: ['qosClass'],
     admitCreate: (object, server) => admit(object, server),
     initialStatus: (object) => {
       const { spec } = object as unknown as Pod;

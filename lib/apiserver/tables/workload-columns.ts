@@ -198,7 +198,8 @@ function podStatusText({ metadata, spec, status }: Pod): string {
     reason = containersReason(statuses) ?? reason;
     if (reason === 'Completed' && running) reason = isReady(status) ? 'Running' : 'NotReady';
   }
-  if (metadata?.deletionTimestamp === undefined) return reason;
+  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
+  if (metadata?.deletionTimestamp === undefined || hasEnded) return reason;
   return given === 'NodeLost' ? 'Unknown' : 'Terminating';
 }
 

@@ -20,6 +20,7 @@ import {
 } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { trackUpdate } from './managed-fields.js';
+import { dropRepeatedOwners } from './write-request.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
 
 /** A create that is ready to run. */
@@ -43,12 +44,14 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   const { kind } = request;
   const ruling = rulingKind(core, kind);
   nameObject(creation);
+  dropRepeatedOwners(creation.object, request.warn);
   kind.rules.defaults?.(creation.object);
   const owned = tracked ? creation.object : trackUpdate(core, request, undefined, creation.object);
   const own = kind === ruling ? owned : mutable(kind.toStorage(owned));
   checkNamespace(core, request, own);
   ruling.rules.admitCreate?.(own, core.view);
   const object = admitted(request, ruling, own);
+  dropRepeatedOwners(object, request.warn, ' after mutating admission happens');
   generateName(core, request, object);
   fillSystemFields(core, request, object.metadata);
   ruling.rules.prepareForCreate?.(object, core.view);
@@ -174,17 +177,26 @@ function store(core: ServerCore, request: WriteRequest, object: UnstructuredObje
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
   const key = storageKey(namespace, name);
-  if (core.log.collection(kind.collection).get(key) !== undefined) {
-    const { generateName = '' } = object.metadata;
-    const error = alreadyExists(subjectOf(kind, name));
-    throw generateName === '' ? error : noUniqueName(error);
-  }
+  const existing = core.log.collection(kind.collection).get(key);
+  if (existing !== undefined) throw takenName(kind, object.metadata, existing);
   const stored = rulingKind(core, kind).isStorageVersion ? object : kind.toStorage(object);
   if (dryRun) return { object: kind.fromStorage(stored), created: true };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
   return { object: kind.fromStorage(entry.object), created: true };
+}
+
+function takenName(
+  kind: ServedKind,
+  { name = '', generateName = '' }: ObjectMeta,
+  existing: UnstructuredObject,
+): StatusError {
+  const error = alreadyExists(subjectOf(kind, name));
+  if (generateName !== '') return noUniqueName(error);
+  if (existing.metadata.deletionTimestamp === undefined) return error;
+  const message = `object is being deleted: ${error.body.message ?? ''}`;
+  return failure(409, 'AlreadyExists', message, error.body.details);
 }
 
 function noUniqueName({ body }: StatusError): StatusError {

@@ -1,5 +1,6 @@
 import {
   applyJsonPatch,
+  goText,
   JsonPatchError,
   isDeeperThan,
   isJsonObject,
@@ -13,7 +14,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, failure, internalFailure } from '../status-error.js';
 import { depthLimit } from './write-request.js';
-import type { RawObject } from './write-request.js';
+import type { PatchedText, RawObject } from './write-request.js';
 
 /** A patch other than an apply, as the client sent it. */
 export interface PatchBody {
@@ -46,6 +47,35 @@ export function patchObject(
   const { apiVersion = kind.custom && own.apiVersion, kind: name = own.kind } = patched;
   if (apiVersion === undefined) throw badRequest("the patched object has no 'apiVersion'");
   return { value: { ...patched, apiVersion, kind: name }, duplicates: patch.duplicates };
+}
+
+/**
+ * Returns what the real server shows of a patched object that it cannot decode: a strategic patch, or the
+ * result of another patch. Its JSON patch library sorts the members of each object that it opens.
+ */
+export function patchedText(
+  kind: ServedKind,
+  live: UnstructuredObject,
+  patch: PatchBody,
+): PatchedText {
+  if (patch.type === 'strategic') return { value: goText(patch.value), converted: true };
+  const ordered = kind.decode({ ...live }).object;
+  const { value } = patchObject(kind, ordered, patch);
+  // Go keeps a custom resource as maps, whose members it always sorts.
+  const sorted = sortedWhereChanged(value, kind.custom === undefined ? ordered : undefined);
+  return { value: JSON.stringify(sorted), converted: false };
+}
+
+function sortedWhereChanged(value: unknown, live: unknown): unknown {
+  if (live === undefined && Array.isArray(value)) {
+    return value.map((item: unknown) => sortedWhereChanged(item, undefined));
+  }
+  if (value === live || !isJsonObject(value)) return value;
+  const old = isJsonObject(live) ? live : {};
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(
+    names.map((name) => [name, sortedWhereChanged(value[name], old[name])]),
+  );
 }
 
 /**

@@ -81,7 +81,7 @@ function scaleWith(
 ): UnstructuredObject {
   const members = membersOf(kind);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const selector = selectorText(members.selector && read(object, members.selector));
+  const selector = selectorText(kind, members.selector && read(object, members.selector));
   const observed = read(object, members.observed);
   return decodeScale({
     kind: 'Scale',
@@ -92,9 +92,14 @@ function scaleWith(
   });
 }
 
-function selectorText(selector: unknown): string {
+function selectorText({ type }: ServedKind, selector: unknown): string {
   if (typeof selector === 'string') return selector;
-  return isJsonObject(selector) ? formatLabelSelector(selector) : '';
+  if (!isJsonObject(selector)) return '';
+  // The selector of a ReplicationController is older than label selectors: a map of labels.
+  const isOld = type.kind === 'ReplicationController';
+  return formatLabelSelector(
+    isOld ? { matchLabels: selector as Readonly<Record<string, string>> } : selector,
+  );
 }
 
 function decodeScale(value: Readonly<Record<string, unknown>>): UnstructuredObject {

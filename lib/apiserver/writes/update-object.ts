@@ -17,7 +17,7 @@ import {
   validateMetaUpdate,
   validateSameObject,
 } from '../rules/metadata.js';
-import { checkName } from './write-request.js';
+import { checkName, dropRepeatedOwners } from './write-request.js';
 import { deepEqual, formatTime, isJsonObject, withoutMembers } from '../../object/index.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './delete-object.js';
@@ -50,6 +50,7 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   kind.rules.defaults?.(update.next);
   const tracking = tracked ? update.next : trackUpdate(core, request, live, update.next);
   const owned = admitted(request, live, tracking);
+  dropRepeatedOwners(owned, request.warn, ' after mutating admission happens');
   const object = kind === ruling ? owned : kind.toStorage(owned);
   const old = kind === ruling ? live : kind.toStorage(live);
   checkVersion(ruling, object.metadata, old.metadata);
@@ -221,7 +222,20 @@ function subresourceOnly({ request, ruling, object, old }: Prepared): Unstructur
   const next: UnstructuredObject = { ...old, metadata };
   if (object[member] === undefined) Reflect.deleteProperty(next, member);
   else next[member] = object[member];
+  if (member === 'status') keepInStatus(ruling, next, old);
   return next;
+}
+
+function keepInStatus(
+  { rules }: ServedKind,
+  next: UnstructuredObject,
+  { status: old }: UnstructuredObject,
+): void {
+  const { status } = next;
+  if (!isJsonObject(status) || !isJsonObject(old)) return;
+  const kept = (rules.keptInStatus ?? []).filter((name) => !(name in status) && name in old);
+  if (kept.length === 0) return;
+  next['status'] = { ...status, ...Object.fromEntries(kept.map((name) => [name, old[name]])) };
 }
 
 function subresourceMeta({ request, ruling, object, old }: Prepared): ObjectMeta {

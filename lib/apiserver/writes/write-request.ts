@@ -1,5 +1,5 @@
 import { FieldErrors } from '../../crd/internal.js';
-import { apiVersionOf, groupOf, isJsonObject } from '../../object/index.js';
+import { apiVersionOf, deepEqual, groupOf, isJsonObject } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -106,9 +106,14 @@ export function decodeObject(request: DecodeRequest, raw: RawObject): Unstructur
 
 /**
  * Decodes a patched object as {@link decodeObject} decodes bodies.
+ * @param text - Returns the part that an error message shows.
  * @throws StatusError 422 with the whole result: the patch produced an object of another type.
  */
-export function decodePatched(request: DecodeRequest, raw: RawObject): UnstructuredObject {
+export function decodePatched(
+  request: DecodeRequest,
+  raw: RawObject,
+  text: () => PatchedText,
+): UnstructuredObject {
   try {
     return decodeStrictly(request, raw);
   } catch (error) {
@@ -116,11 +121,63 @@ export function decodePatched(request: DecodeRequest, raw: RawObject): Unstructu
     // later.
     const isOfAnotherType = isStatusError(error) && request.kind.custom === undefined;
     if (!(error instanceof DecodeError) && !isOfAnotherType) throw error;
-    const text = JSON.stringify(JSON.stringify(raw.value));
-    const message = `Invalid value: ${text}: ${error.message}`;
+    const { value, converted } = text();
+    const why = converted ? conversionProblem(error.message) : error.message;
+    const message = `Invalid value: ${JSON.stringify(value)}: ${why}`;
     const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
     throw failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
   }
+}
+
+const repeatedOwners = '.metadata.ownerReferences contains duplicate entries';
+const owners =
+  'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed';
+
+/** Drops equal owner references, in place, with a warning. */
+export function dropRepeatedOwners(
+  { metadata }: UnstructuredObject,
+  warn: (text: string) => void,
+  when: '' | ' after mutating admission happens' = '',
+): void {
+  const { ownerReferences = [] } = metadata;
+  const isRepeated = ownerReferences.map((one, index) =>
+    ownerReferences.slice(0, index).some((other) => deepEqual(one, other)),
+  );
+  if (!isRepeated.includes(true)) return;
+  const uids = ownerReferences.filter((_, index) => isRepeated[index]).map(({ uid }) => uid);
+  warn(`${repeatedOwners}${when}; ${owners}: ${uids.join(', ')}`);
+  metadata.ownerReferences = ownerReferences.filter((_, index) => isRepeated[index] !== true);
+}
+
+/** The part of a patched object that an error message shows. */
+export interface PatchedText {
+  readonly value: string;
+  /** True if Go's converter, not its JSON decoder, reads the patched object. */
+  readonly converted: boolean;
+}
+
+const unmarshalProblem = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go .*of type (\S+)$/;
+
+/** Returns a problem of Go's JSON decoder in the words of its converter from maps to structs. */
+function conversionProblem(message: string): string {
+  const [whole, type = '', text = '', target = ''] = unmarshalProblem.exec(message) ?? [];
+  if (whole === undefined) return message;
+  const kind = type === 'number' ? numberKind(text) : (goKinds[type] ?? type);
+  if (target.startsWith('[]')) return `cannot restore slice from ${kind}`;
+  if (target.startsWith('map[')) return `cannot restore map from ${kind}`;
+  const isSimple = /^(?:string|bool|u?int\d*|float\d+)$/.test(target);
+  if (!isSimple) return `cannot restore struct from: ${kind}`;
+  return `cannot convert ${goTypes[kind] ?? kind} to ${target}`;
+}
+
+const goKinds: Readonly<Partial<Record<string, string>>> = { array: 'slice', object: 'map' };
+const goTypes: Readonly<Partial<Record<string, string>>> = {
+  slice: '[]interface {}',
+  map: 'map[string]interface {}',
+};
+
+function numberKind(text: string): string {
+  return /^-?\d+$/.test(text) ? 'int64' : 'float64';
 }
 
 /**
@@ -143,7 +200,8 @@ export function decodeApplied(
     const { namespace = '', name = '' } = value['metadata'] as UnstructuredObject['metadata'];
     const kind = `${type.group}/${type.version}, Kind=${type.kind}`;
     const fromJson = error.message.startsWith('illegal base64') ? 'error decoding from json: ' : '';
-    const why = `unable to convert unstructured object to ${kind}: ${fromJson}${error.message}`;
+    const problem = conversionProblem(error.message);
+    const why = `unable to convert unstructured object to ${kind}: ${fromJson}${problem}`;
     const message = `failed to convert new object (${namespace}/${name}; ${kind}) to proper version: ${why}`;
     throw internalFailure(message);
   }
@@ -207,7 +265,7 @@ function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, 
   if (custom !== undefined && kind === '') {
     const json = JSON.stringify(value);
     throw badRequest(
-      `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${json}' (${json.slice(0, 30)})`,
+      `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${json}' (${json.slice(0, 30)}${json.length > 30 ? ' ...' : ''})`,
     );
   }
   const isOtherGroup = custom === undefined && groupOf(apiVersion) !== type.group;

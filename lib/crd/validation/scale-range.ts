@@ -7,6 +7,7 @@ const maxInt32 = 2 ** 31 - 1;
 export interface ReplicasPaths {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string | undefined;
 }
 
 /** Checks the desired replica count of a custom resource with a scale subresource. */
@@ -18,34 +19,62 @@ export function validateScaleSpec(
   if (scale !== undefined) validateReplicas(object, scale.specReplicasPath, errors);
 }
 
-/** Checks the observed replica count of a custom resource with a scale subresource. */
+/** Checks the observed replica count and the selector of a custom resource with a scale subresource. */
 export function validateScaleStatus(
   object: object,
   scale: ReplicasPaths | undefined,
   errors: FieldErrors,
 ): void {
-  if (scale !== undefined) validateReplicas(object, scale.statusReplicasPath, errors);
+  if (scale === undefined) return;
+  const { statusReplicasPath, labelSelectorPath } = scale;
+  validateReplicas(object, statusReplicasPath, errors);
+  if (labelSelectorPath !== undefined) validateSelector(object, labelSelectorPath, errors);
 }
 
 function validateReplicas(object: object, path: string, errors: FieldErrors): void {
-  const names = path.replace(/^\./, '').split('.');
-  let replicas: unknown = object;
-  for (const name of names) {
-    if (replicas === null) return;
-    if (!isJsonObject(replicas)) {
-      const found = `${goText(replicas)} is of the type ${goTypeOf(replicas)}, expected map[string]interface{}`;
-      errors.invalid(path, 0, `.${names.join('.')} accessor error: ${found}`);
-      return;
-    }
-    replicas = replicas[name];
-    if (replicas === undefined) return;
-  }
-  if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
-    const found = `${goText(replicas)} is of the type ${goTypeOf(replicas)}, expected int64`;
-    errors.invalid(path, 0, `.${names.join('.')} accessor error: ${found}`);
+  const { value: replicas, problem } = valueAt(object, path);
+  if (problem !== undefined) errors.invalid(path, 0, problem);
+  else if (replicas === undefined) return;
+  else if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
+    errors.invalid(path, 0, accessorProblem(path, replicas, 'int64'));
   } else if (replicas < 0) {
     errors.invalid(path, replicas, 'should be a non-negative integer');
   } else if (replicas > maxInt32) {
     errors.invalid(path, replicas, `should be less than or equal to ${maxInt32}`);
   }
+}
+
+function validateSelector(object: object, path: string, errors: FieldErrors): void {
+  const { value: selector, problem } = valueAt(object, path);
+  if (problem !== undefined) errors.invalid(path, '', problem);
+  else if (selector !== undefined && typeof selector !== 'string') {
+    errors.invalid(path, '', accessorProblem(path, selector, 'string'));
+  }
+}
+
+/** A value, undefined if it is absent, or the problem of a part that is not an object. */
+interface FoundValue {
+  readonly value?: unknown;
+  readonly problem?: string;
+}
+
+function valueAt(object: object, path: string): FoundValue {
+  let value: unknown = object;
+  for (const name of namesOf(path)) {
+    if (value === null || value === undefined) return {};
+    if (!isJsonObject(value)) {
+      return { problem: accessorProblem(path, value, 'map[string]interface{}') };
+    }
+    value = value[name];
+  }
+  return { value };
+}
+
+function accessorProblem(path: string, value: unknown, expected: string): string {
+  const found = `${goText(value)} is of the type ${goTypeOf(value)}, expected ${expected}`;
+  return `.${namesOf(path).join('.')} accessor error: ${found}`;
+}
+
+function namesOf(path: string): readonly string[] {
+  return path.replace(/^\./, '').split('.');
 }

@@ -25,7 +25,7 @@ const adminToken = 'admin-token';
 /** Starts an embedded server without controllers, on a loopback port. */
 export async function startEmbedded(): Promise<Server> {
   const users = { [adminToken]: { name: 'admin', groups: ['system:masters'] } };
-  const server = new EmbeddedApiServer({ users });
+  const server = new EmbeddedApiServer({ users, rbac: true });
   // The real server's history, too, starts after its first writes.
   server.compact();
   const url = await server.listen();

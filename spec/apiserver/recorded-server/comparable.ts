@@ -30,7 +30,7 @@ function value(given: unknown, name: string): unknown {
   if (name === 'nodePort' && typeof given === 'number' && given >= 30_000) return 'PORT';
   if (typeof given !== 'object' || given === null) return given;
   const members = Object.entries(status(given as Members)).map(
-    ([member, inner]) => [member, value(inner, member)] as const,
+    ([member, inner]) => [text(member), value(inner, member)] as const,
   );
   return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -246,6 +246,16 @@ describe('jobs', () => {
     });
   });
 
+  it('keep their pods when deleted without a propagation policy, with a warning', async () => {
+    const api = new Api();
+    await api.create(`${batch}/jobs`, job());
+    const deleted = await api.call('DELETE', `${batch}/jobs/a`);
+    expect(deleted.headers['warning']).to.match(/child pods are preserved by default/);
+    expect(deleted.body.metadata.finalizers).to.deep.equal(['orphan']);
+    const again = await api.call('DELETE', `${batch}/jobs/a`, { propagationPolicy: 'Background' });
+    expect(again.headers).not.to.have.property('warning');
+  });
+
   it('have an immutable template', async () => {
     const api = new Api();
     await api.create(`${batch}/jobs`, job());
@@ -288,6 +298,18 @@ describe('pods', () => {
     const resources = { limits: { cpu: '1', memory: '1Gi' } };
     const created = await api.create(pods, pod({ containers: [{ ...container, resources }] }));
     expect(created).to.deep.include({ status: { phase: 'Pending', qosClass: 'Guaranteed' } });
+  });
+
+  it('keep their quality of service class in a status without it', async () => {
+    const api = new Api();
+    await api.create(pods, pod());
+    const named = { metadata: { name: 'a' }, status: { phase: 'Succeeded' } };
+    const { body } = await api.call('PUT', `${pods}/a/status`, named);
+    expect(body['status']).to.deep.equal({ phase: 'Succeeded', qosClass: 'BestEffort' });
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    expect((await api.get(pods, { accept })).body)
+      .to.have.nested.property('rows[0].conditions[0].message')
+      .that.equals('The pod has completed successfully.');
   });
 
   it('are bound to a node only once', async () => {

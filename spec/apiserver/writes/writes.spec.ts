@@ -34,6 +34,42 @@ describe('writes', () => {
     expect(invalid.code).to.equal(422);
   });
 
+  it('report that an object of the same name is being deleted', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a', {}, { finalizers: ['example.com/f'] }));
+    await api.call('DELETE', `${configMaps}/a`);
+    const again = await api.call('POST', configMaps, configMap('a'));
+    expect([again.code, again.body.message]).to.deep.equal([
+      ...[409, 'object is being deleted: configmaps "a" already exists'],
+    ]);
+  });
+
+  it('drop equal owner references with a warning', async () => {
+    const api = new Api();
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u', controller: true };
+    const ownerReferences = [owner, owner];
+    const created = await api.call('POST', configMaps, configMap('a', {}, { ownerReferences }));
+    expect(created.body.metadata.ownerReferences).to.deep.equal([owner]);
+    expect(created.headers['warning']).to.match(/contains duplicate entries; .* observed: u"$/);
+    const body = { metadata: { ownerReferences } };
+    const patched = await api.call('PATCH', `${configMaps}/a`, body, merge);
+    expect(patched.body.metadata.ownerReferences).to.deep.equal([owner]);
+    expect(patched.headers['warning']).to.match(/duplicate entries after mutating admission/);
+  });
+
+  it('show a patch that fits no struct: the sorted result, or a strategic patch itself', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const problem = async (type: string): Promise<string> =>
+      (await api.call('PATCH', `${configMaps}/a`, { data: ['x'] }, type)).body.message;
+    expect(await problem(merge)).to.match(
+      /Invalid value: "\{\\"apiVersion\\":\\"v1\\",\\"data\\":\[\\"x\\"\],\\"kind.*json: cannot unmarshal/,
+    );
+    expect(await problem(strategic)).to.equal(
+      ' "" is invalid: patch: Invalid value: "map[data:[x]]": cannot restore map from slice',
+    );
+  });
+
   it('answer 404 for a missing namespace, and 403 with a cause for a terminating one', async () => {
     const api = new Api();
     const missing = await api.call('POST', '/api/v1/namespaces/nope/configmaps', configMap('a'));

@@ -1,10 +1,14 @@
 import type { Scenario } from '../scenario.js';
+import { access } from './access.js';
 import { custom } from './custom.js';
+import { deletions } from './deletions.js';
 import { discovery } from './discovery.js';
 import { fields } from './fields.js';
 import { merging } from './merging.js';
 import { reads } from './reads.js';
+import { scaling } from './scaling.js';
 import { verbs } from './verbs.js';
+import { watches } from './watches.js';
 import { workloads } from './workloads.js';
 import { writes } from './writes.js';
 
@@ -16,6 +20,10 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   merging: () => merging,
   reads: () => reads,
   custom: () => custom,
+  access: () => access,
+  deletions: () => deletions,
+  scaling: () => scaling,
+  watches: () => watches,
   discovery: () => discovery,
   fields: (seed) => fields(seed, 12),
 };
