@@ -24,8 +24,12 @@ const install = (cwd, ...packages) =>
 
 /** Runs the operator until it has reconciled the sample. */
 async function firstReconcile() {
-  const args = ['operator-builder', 'run', '--embedded'];
-  const operator = spawn('npx', args, { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] });
+  // Not by npx, which would not pass the signal on.
+  const program = join(project, 'node_modules/.bin/operator-builder');
+  const operator = spawn(program, ['run', '--embedded'], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = new Promise((end) => operator.once('close', end));
   let output = '';
   for await (const chunk of operator.stdout) {
