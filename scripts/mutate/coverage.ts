@@ -11,11 +11,16 @@ import ts from 'typescript';
 import { afterShebang } from './mutants.js';
 import type { Edit, Mutant } from './mutants.js';
 
-/** Blocks that ran, by file. Global: all modules and the recording hook share it. */
+/**
+ * Counters of blocks, by file: 1 if the block ran, 2 if it ran while a module was loaded, 3 if both. Global: all
+ * modules and the recording hook share it.
+ */
 export type BlockHits = Record<string, Uint8Array>;
 
 declare global {
   var __blockHits: BlockHits | undefined;
+  /** Number of modules of lib/ that are being loaded. */
+  var __loading: number | undefined;
 }
 
 /** Outcome of one spec file. */
@@ -24,8 +29,12 @@ export interface RecordedSpec {
   readonly passed: boolean;
   readonly milliseconds: number;
   /** Numbers of the blocks that ran, by source file. */
-  readonly blocks: Readonly<Record<string, readonly number[]>>;
+  readonly blocks: BlockNumbers;
+  /** Numbers of the blocks that ran while modules were loaded, which happens once in a process. */
+  readonly loaded: BlockNumbers;
 }
+
+type BlockNumbers = Readonly<Record<string, readonly number[]>>;
 
 interface CachedSpec extends RecordedSpec {
   readonly hash: string;
@@ -38,7 +47,7 @@ export const copy = '.cache/mutate/copy';
 
 /** Returns the coverage of each spec file, measured now or at an earlier run. */
 export function measuredCoverage(sources: ReadonlyMap<string, string>, jobs: number): Coverage {
-  const cacheFile = `.cache/mutate/coverage-${hashOf([...sources].flat().join('\0'))}.json`;
+  const cacheFile = `.cache/mutate/loads-${hashOf([...sources].flat().join('\0'))}.json`;
   const cached = new Map(readCache(cacheFile).map((spec) => [spec.file, spec]));
   const hashes = new Map(specFiles().map((file) => [file, hashOf(fs.readFileSync(file, 'utf8'))]));
   const stale = [...hashes].filter(([file, hash]) => cached.get(file)?.hash !== hash);
@@ -149,9 +158,11 @@ interface Block {
 export function withCounters(file: string, text: string): string {
   const blocks = blocksOf(file, text);
   const name = JSON.stringify(file);
-  const prelude = `const __ran=((globalThis.__blockHits??={})[${name}]??=new Uint8Array(${blocks.length}));`;
+  const prelude =
+    `const __ran=((globalThis.__blockHits??={})[${name}]??=new Uint8Array(${blocks.length}));` +
+    'globalThis.__loading=(globalThis.__loading??0)+1;';
   const edits = blocks.map(({ kind, start, end, first }, number): Edit => {
-    const count = `__ran[${number}]=1`;
+    const count = `__ran[${number}]|=globalThis.__loading>0?2:1`;
     if (kind === 'block' || kind === 'clause') {
       return { start: first, end: first, write: () => `${count};` };
     }
@@ -160,7 +171,9 @@ export function withCounters(file: string, text: string): string {
       isStatement ? `{${count};${inner}}` : `(${count},${inner})`;
     return { start, end, write };
   });
-  return blocks.length === 0 ? text : afterShebang(text, prelude, edits);
+  return blocks.length === 0
+    ? text
+    : `${afterShebang(text, prelude, edits)}\nglobalThis.__loading--;\n`;
 }
 
 /** Returns the number of the smallest block around a mutant, or undefined at the top of a module. */

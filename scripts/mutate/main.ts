@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { blockOf, blocksOf, measuredCoverage, writeCopy } from './coverage.js';
-import type { Coverage } from './coverage.js';
+import type { Coverage, RecordedSpec } from './coverage.js';
 import { drawn, mutantsOf, withSwitches } from './mutants.js';
 import type { Mutant } from './mutants.js';
 import { outcomeOf } from './run-mutant.js';
@@ -108,13 +108,15 @@ async function resultsOf(mutants: readonly Mutant[]): Promise<Result[]> {
 /** Returns the spec files that run the block of a mutant. */
 function coveringSpecs(mutant: Mutant, from: Coverage) {
   const block = blockOf(blocksOf(mutant.file, sources.get(mutant.file) ?? ''), mutant);
-  // The top of a module runs once in a process, so its specs are those that run any of its blocks, or,
-  // as a table of constants has none, blocks of the modules that import it.
-  const files = block === undefined ? [mutant.file, ...importersOf(mutant.file)] : [mutant.file];
-  return [...from.values()].filter(({ passed, blocks }) => {
-    if (!passed) return false;
-    if (block !== undefined) return blocks[mutant.file]?.includes(block) === true;
-    return files.some((file) => (blocks[file]?.length ?? 0) > 0);
+  const all = [...from.values()];
+  const isIn = (blocks: RecordedSpec['blocks']): boolean =>
+    block !== undefined && blocks[mutant.file]?.includes(block) === true;
+  // Code that runs while a module is loaded runs once in a process of several spec files. Its specs are those
+  // that run any block of its module or, as a table of constants has none, of the modules that import it.
+  const isLoaded = block === undefined || all.some(({ loaded }) => isIn(loaded));
+  const files = isLoaded ? [mutant.file, ...importersOf(mutant.file)] : [];
+  return all.filter(({ passed, blocks }) => {
+    return passed && (isIn(blocks) || files.some((file) => (blocks[file]?.length ?? 0) > 0));
   });
 }
 
