@@ -59,6 +59,35 @@ describe('RBAC', () => {
     expect(body['rules']).not.to.deep.include(rule);
   });
 
+  it('names the bindings that it could not resolve when it refuses to grant rights', async () => {
+    const server = new AccessApi();
+    const group = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+    const apiGroup = 'rbac.authorization.k8s.io';
+    await server.grant('maker', [{ apiGroups: ['*'], resources: ['*'], verbs: ['create'] }], alice);
+    const refusal = async (): Promise<string> => {
+      const object = { metadata: { name: 'more' }, rules: reading };
+      const request = { method: 'POST', path: `${group}/roles`, object } as const;
+      const { code, body } = await server.as('alice-token', request);
+      expect(code).to.equal(403);
+      return body.message;
+    };
+    const bind = (name: string): Promise<object> => {
+      const roleRef = { apiGroup, kind: 'Role', name };
+      return server.make(`${group}/rolebindings`, {
+        metadata: { name },
+        roleRef,
+        subjects: [alice],
+      });
+    };
+    expect(await refusal()).to.not.contain('resolution errors');
+    await bind('lost');
+    const lost = 'role.rbac.authorization.k8s.io "lost" not found';
+    expect(await refusal()).to.contain(`; resolution errors: [${lost}]`);
+    await bind('gone');
+    const gone = 'role.rbac.authorization.k8s.io "gone" not found';
+    expect(await refusal()).to.contain(`; resolution errors: [[${gone}, ${lost}]]`);
+  });
+
   it('authorizes impersonation of users and groups', async () => {
     const server = new AccessApi();
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';

@@ -117,6 +117,16 @@ describe('conversion webhooks', () => {
     expect(conversions.requests.map(({ objects }) => objects.length)).to.deep.equal([3]);
   });
 
+  it('convert a collection in one request before its objects are deleted', async () => {
+    const conversions = await new ConversionApi().start();
+    const { api } = conversions;
+    for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
+    const before = conversions.requests.length;
+    expect((await api.call('DELETE', v1)).code).to.equal(200);
+    expect(conversions.requests[before]?.objects).to.have.length(3);
+    expect((await api.get(v2)).body.items).to.deep.equal([]);
+  });
+
   it('convert the events of a watch', async () => {
     const { api } = await new ConversionApi().start();
     await api.create(v2, shop('a', { count: 1 }, 'v2'));
@@ -143,7 +153,7 @@ describe('conversion webhooks', () => {
   it('fail a request with the reason, without storing a write', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
-    await api.create(v2, shop('a', { count: 1 }, 'v2'));
+    const live = await api.create(v2, shop('a', { count: 1 }, 'v2'));
     const message = async (change: ConversionApi['change']): Promise<string> => {
       conversions.change = change;
       const { code, body } = await api.get(`${v1}/a`);
@@ -164,6 +174,12 @@ describe('conversion webhooks', () => {
     expect(await message((response) => first(response, { apiVersion: 'acme.com/v2' }))).to.equal(
       `${webhook} returned invalid object at index 0: invalid groupVersion (expected acme.com/v1, received acme.com/v2)`,
     );
+    for (const field of ['labels', 'annotations']) {
+      const metadata = { ...live.metadata, [field]: { by: 5 } };
+      expect(await message((response) => first(response, { metadata }))).to.contain(
+        `metadata.${field}[by] must be a string`,
+      );
+    }
     const failed = { status: 'Failure', message: 'no way' };
     expect(await message((response) => ({ ...response, result: failed }))).to.equal(
       `${webhook} failed: no way`,

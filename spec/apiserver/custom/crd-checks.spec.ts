@@ -75,6 +75,17 @@ describe('checks of custom resource definitions', () => {
     });
   }
 
+  for (const type of ['string', 'boolean', 'integer', 'number']) {
+    const isAllowed = type !== 'number';
+    it(`${isAllowed ? 'allow' : 'refuse'} a selectable field of type ${type}`, async () => {
+      const spec = { type: 'object', properties: { chosen: { type } } };
+      const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+      const own = { ...version, schema, selectableFields: [{ jsonPath: '.spec.chosen' }] };
+      const { code } = await new Api().call('POST', crds, widgetCrd({ versions: [own] }));
+      expect(code).to.equal(isAllowed ? 201 : 422);
+    });
+  }
+
   it('follow the default port of the Service of a conversion', async () => {
     const service = { name: 's', namespace: 'n' };
     const conversion = { strategy: 'Webhook', webhook: { ...webhook, clientConfig: { service } } };

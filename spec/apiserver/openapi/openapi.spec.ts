@@ -33,6 +33,16 @@ describe('OpenAPI v3', () => {
     expect(properties).to.include.keys('replicas', 'template');
   });
 
+  it('names the bearer token as the way to authenticate', async () => {
+    const { body } = await new Api().get('/openapi/v3/api/v1');
+    expect(body).to.have.deep.nested.property('components.securitySchemes.BearerToken', {
+      type: 'apiKey',
+      description: 'Bearer Token authentication',
+      name: 'authorization',
+      in: 'header',
+    });
+  });
+
   it('omits strategic merge patch for custom kinds, so that kubectl does not use it', async () => {
     const api = new Api();
     await installed(api);

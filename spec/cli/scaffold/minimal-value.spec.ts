@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { minimalValue } from '../../../lib/cli/scaffold/minimal-value.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import type { TypedSchema } from '../../../lib/crd/index.js';
+import type { Schema } from '../../../lib/object/index.js';
 
 /** Returns the content generated for a schema of `spec`, and the errors of its validation. */
 function madeFor(spec: TypedSchema<unknown>): { readonly spec: unknown; readonly causes: object } {
@@ -13,6 +14,10 @@ function madeFor(spec: TypedSchema<unknown>): { readonly spec: unknown; readonly
   const content = minimalValue(Thing.schema()) as { spec: unknown };
   const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } };
   return { spec: content.spec, causes: Thing.validate({ ...object, ...content }) };
+}
+
+interface Nested {
+  readonly child?: Nested;
 }
 
 describe('minimalValue', () => {
@@ -64,4 +69,40 @@ describe('minimalValue', () => {
       expect(madeFor(schema).causes).to.deep.equal([]);
     });
   }
+
+  it('merges all of allOf with the first of anyOf and of oneOf', () => {
+    const value = minimalValue({
+      type: 'object',
+      required: ['own'],
+      properties: { own: { type: 'string' } },
+      allOf: [{ required: ['a'], properties: { a: { type: 'boolean' } } }],
+      anyOf: [
+        { required: ['b'], properties: { b: { type: 'integer' } } },
+        { required: ['left'], properties: { left: { type: 'integer' } } },
+      ],
+      oneOf: [{ properties: { own: { minLength: 8 } } }, { properties: { own: { maxLength: 2 } } }],
+    });
+    expect(value).to.deep.equal({ own: 'samplexx', a: false, b: 1 });
+  });
+
+  it('contains a whole object where the schema requires one', () => {
+    const schema = { type: 'object', 'x-kubernetes-embedded-resource': true } as const;
+    expect(minimalValue(schema)).to.deep.equal({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'sample' },
+    });
+    expect(minimalValue({ 'x-kubernetes-int-or-string': true })).to.equal(1);
+  });
+
+  it('ends at a limited depth of a schema that contains itself', () => {
+    const properties: Record<string, Schema> = {};
+    const tree: Schema = { type: 'object', required: ['child'], properties };
+    properties['child'] = tree;
+    let depth = 0;
+    let value = minimalValue(tree) as Nested;
+    for (; value.child !== undefined; depth++) value = value.child;
+    expect(value).to.deep.equal({});
+    expect(depth).to.equal(21);
+  });
 });

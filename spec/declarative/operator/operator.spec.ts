@@ -159,6 +159,14 @@ describe('Operator', () => {
     expect(late).to.have.property('code', 'Stopped');
   });
 
+  it('stops waiting for its first output when the signal is aborted', async () => {
+    const controllers = [viewOf('Price', 'default')];
+    const operator = DeclarativeOperator.create('shop', manager, { controllers });
+    const reason = new Error('enough');
+    const waited = operator.whenSynced(AbortSignal.abort(reason)).catch((error: unknown) => error);
+    expect(await waited).to.equal(reason);
+  });
+
   it('registers the kinds of its views and attaches them to the API server', async () => {
     const served: Views[] = [];
     const apiServer = { attach: (views: Views) => served.push(views) };

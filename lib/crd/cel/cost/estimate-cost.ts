@@ -153,7 +153,6 @@ class Estimator implements KnownSizes {
     if (name === '_?_:_') return this.#conditional(call, costs);
     const target = isQualified ? undefined : call.target;
     const inner = [...costs, target === undefined ? 0 : this.cost(target)].reduce(plus, 0);
-    if (name === '_&&_' || name === '_||_') return inner;
     const [first] = args;
     if (name === 'dyn' && target === undefined && first !== undefined) {
       this.#copy(call, first);
