@@ -37,4 +37,14 @@ describe('CEL', () => {
     const deep = `${'('.repeat(300)}1${')'.repeat(300)} == 1`;
     expect(() => compileCel(deep, new Map())).to.throw('recursion limit');
   });
+
+  it('names function and types of a dynamic call without an overload, except for tests of strings', () => {
+    const evaluate = (source: string) => () => compileCel(source, new Map()).evaluate({});
+    for (const name of ['contains', 'endsWith', 'matches', 'startsWith']) {
+      expect(evaluate(`dyn(1).${name}('a')`)).to.throw(/^no such overload$/);
+    }
+    expect(evaluate("dyn(1).replace('a', 'b') == ''")).to.throw(
+      'no such overload: replace(int, string, string)',
+    );
+  });
 });
