@@ -62,20 +62,32 @@ export async function readResources(
   files: readonly string[],
   context: CommandContext,
 ): Promise<readonly UnstructuredObject[]> {
-  const { parseYamlDocuments } = await import('../object/index.js');
   const all: UnstructuredObject[] = [];
   for (const file of files) {
     const text =
       file === '-' ? await context.readStdin() : await readText(resolve(context.cwd, file));
-    for (const document of parseYamlDocuments(text, file)) {
-      const [error] = document.errors;
-      if (error !== undefined)
-        throw new OperatorError('InvalidConfig', `${file}: ${error.message}`);
-      all.push(...objectsIn(checkDepth(document.toJS(), file), file));
-    }
+    all.push(...(await objectsOfText(text, file)));
   }
   if (all.length > 0) return all;
   throw new OperatorError('InvalidConfig', `${files.join(', ')}: no objects found`);
+}
+
+/**
+ * Returns the objects of a YAML or JSON text, including the items of a `List`; skips kustomizations.
+ * @param source - names the text in errors
+ * @throws OperatorError `InvalidConfig`: the text holds another value
+ */
+export async function objectsOfText(
+  text: string,
+  source: string,
+): Promise<readonly UnstructuredObject[]> {
+  const { parseYamlDocuments } = await import('../object/index.js');
+  return parseYamlDocuments(text, source).flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined)
+      throw new OperatorError('InvalidConfig', `${source}: ${error.message}`);
+    return objectsIn(checkDepth(document.toJS(), source), source);
+  });
 }
 
 function objectsIn(value: unknown, file: string): readonly UnstructuredObject[] {

@@ -15,6 +15,7 @@ import {
   upgradeProjectCommand,
 } from './commands/project.js';
 import { apiServerCommand, runCommand } from './commands/run.js';
+import { typesCommand } from './commands/types.js';
 import { helpExamples } from './options.js';
 
 /** Creates the command `operator-builder` with its subcommands. It can parse one command line only. */
@@ -28,6 +29,7 @@ export function createProgram(context: CommandContext): Command {
     .addCommand(createCommand(context))
     .addCommand(deleteCommand(context))
     .addCommand(manifestsCommand(context))
+    .addCommand(typesCommand(context))
     .addCommand(runCommand(context))
     .addCommand(planCommand(context))
     .addCommand(upgradeCheckCommand(context))

@@ -1,0 +1,165 @@
+import omit from 'lodash/omit.js';
+import { isJsonObject } from '../../object/index.js';
+import type { CustomResourceDefinition, Schema } from '../../object/index.js';
+import { kebabCase } from '../scaffold/names.js';
+import { SchemaTypes } from './schema-types.js';
+import { comment, lineWidth, literal, memberLines } from './source-text.js';
+
+type Version = CustomResourceDefinition['spec']['versions'][number];
+
+/** A generated module. */
+interface TypeModule {
+  /** Relative to the output folder: `cert-manager.io/v1/certificate.ts`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Generates a module for each served version of a definition. */
+export function typeModules(crd: CustomResourceDefinition): readonly TypeModule[] {
+  const { group, names, versions } = crd.spec;
+  return versions
+    .filter(({ served }) => served)
+    .map((version) => ({
+      path: `${group}/${version.name}/${kebabCase(names.kind)}.ts`,
+      text: moduleText(crd, version),
+    }));
+}
+
+/** Names that a module uses besides those of its kind. */
+const usedNames = [
+  ...['CustomResource', 'ObjectMeta', 'ResourceType', 'Schema'],
+  ...['Fields', 'Input', 'NonNullable', 'Omit', 'Record'],
+];
+
+function moduleText(crd: CustomResourceDefinition, version: Version): string {
+  const { kind } = crd.spec.names;
+  const parts = partsOf(version);
+  const types = new SchemaTypes([...usedNames, kind]);
+  const object = objectInterface({ crd, version, types, parts });
+  const resource = `}) as CustomResource<${kind}, Input> & ResourceType<${kind}>;`;
+  const text = [
+    `// Made by \`operator-builder types\` from ${crd.metadata.name ?? kind}. Do not edit.`,
+    "import type { ResourceType } from 'operator-builder';",
+    "import { defineResource, s, type CustomResource, type Schema } from 'operator-builder/crd';",
+    "import type { ObjectMeta } from 'operator-builder/types';",
+    '',
+    ...object,
+    '',
+    ...types.interfaces.flatMap((each) => [each, '']),
+    `const schema: Schema = ${literal(withoutTexts(parts.schema))};`,
+    '',
+    ...(parts.status === undefined
+      ? []
+      : [`const status: Schema = ${literal(withoutTexts(parts.status))};`, '']),
+    `type Fields = Omit<${kind}, 'apiVersion' | 'kind' | 'metadata' | 'status'>;`,
+    `type Input = Omit<${kind}, 'apiVersion' | 'kind' | 'status'>;`,
+    '',
+    `/** The kind ${kind} of ${crd.spec.group}/${version.name}, for watches, clients, validation and tests. */`,
+    ...definitionLines(crd, version, { hasStatus: parts.status !== undefined }),
+    resource.length > lineWidth ? resource.replace(' & ', ' &\n  ') : resource,
+  ];
+  return `${text.join('\n')}\n`;
+}
+
+interface Parts {
+  /** The fields beside apiVersion, kind, metadata and status. */
+  readonly schema: Schema;
+  readonly status: Schema | undefined;
+}
+
+/** Splits the schema of a version as `defineResource` wants it. */
+function partsOf({ schema }: Version): Parts {
+  const whole = (schema?.openAPIV3Schema ?? { type: 'object' }) as Schema;
+  const { status, metadata } = whole.properties ?? {};
+  const properties = omit(whole.properties, 'apiVersion', 'kind', 'metadata', 'status');
+  const restricted = metadata?.properties === undefined ? {} : { metadata };
+  // The server requires the others in every object.
+  const required = whole.required?.filter((name) => Object.hasOwn(properties, name)) ?? [];
+  const beside: Schema = { ...whole, properties: { ...restricted, ...properties } };
+  return {
+    schema: required.length > 0 ? { ...beside, required } : omit(beside, 'required'),
+    status,
+  };
+}
+
+interface ObjectParts {
+  readonly crd: CustomResourceDefinition;
+  readonly version: Version;
+  readonly types: SchemaTypes;
+  readonly parts: Parts;
+}
+
+function objectInterface({ crd, version, types, parts }: ObjectParts): readonly string[] {
+  const { group, names } = crd.spec;
+  const properties = omit(parts.schema.properties, 'metadata');
+  const all = parts.status === undefined ? properties : { ...properties, status: parts.status };
+  const required = parts.schema.required ?? [];
+  const fields = types.fields(
+    { type: 'object', properties: all, required: required.filter((name) => name !== 'status') },
+    names.kind,
+  );
+  const open = parts.schema['x-kubernetes-preserve-unknown-fields'] === true;
+  return [
+    ...comment((version.schema?.openAPIV3Schema as Schema | undefined)?.description, ''),
+    `export interface ${names.kind} {`,
+    `  apiVersion: '${group}/${version.name}';`,
+    `  kind: '${names.kind}';`,
+    '  metadata: ObjectMeta;',
+    ...fields,
+    ...(open ? ['  [field: string]: unknown;'] : []),
+    '}',
+  ];
+}
+
+/** Leaves out what validates nothing: the doc comments of the types have it. */
+function withoutTexts(schema: Schema): unknown {
+  const copy = (value: unknown, isNames: boolean): unknown => {
+    if (Array.isArray(value)) return value.map((item) => copy(item, false));
+    if (!isJsonObject(value)) return value;
+    const members = Object.entries(value)
+      .filter(([name]) => isNames || !texts.has(name))
+      .map(([name, member]) => {
+        if (!isNames && verbatim.has(name)) return [name, member] as const;
+        return [name, copy(member, !isNames && name === 'properties')] as const;
+      });
+    return Object.fromEntries(members);
+  };
+  return copy(schema, false);
+}
+
+const texts: ReadonlySet<string> = new Set(['description', 'title', 'example', 'externalDocs']);
+/** Keywords whose values are no schemas. */
+const verbatim: ReadonlySet<string> = new Set([
+  ...['default', 'enum', 'required', 'x-kubernetes-validations'],
+]);
+
+/** Returns the lines of `defineResource({…}`. */
+function definitionLines(
+  crd: CustomResourceDefinition,
+  version: Version,
+  { hasStatus }: { readonly hasStatus: boolean },
+): readonly string[] {
+  const { group, names, scope } = crd.spec;
+  const { kind, plural, singular, listKind, shortNames, categories } = names;
+  const { additionalPrinterColumns, selectableFields, subresources, deprecated } = version;
+  const resource = { group, kind, plural, singular, listKind, scope, shortNames, categories };
+  const columns = additionalPrinterColumns?.map((column) => omit(column, 'description'));
+  const settings = {
+    printerColumns: columns,
+    selectableFields: selectableFields?.map(({ jsonPath }) => jsonPath),
+    scale: subresources?.scale,
+    deprecated,
+  };
+  return [
+    `export const ${kind} = defineResource({`,
+    ...memberLines(resource, '  '),
+    '  versions: [',
+    '    {',
+    `      name: '${version.name}',`,
+    '      schema: s.typed<Fields>(schema),',
+    ...(hasStatus ? [`      status: s.typed<NonNullable<${kind}['status']>>(status),`] : []),
+    ...memberLines(settings, '      '),
+    '    },',
+    '  ],',
+  ];
+}

@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import type { KubernetesObject } from '../../../lib/object/index.js';
+import { Operator } from '../../../lib/operator/index.js';
+import { silentLogger } from '../../../lib/system/index.js';
+import { cli, scratchDirectory } from '../cli.js';
+import { Gadget } from './generated/factory.example.com/v1/gadget.js';
+import { Gadget as OldGadget } from './generated/factory.example.com/v1alpha1/gadget.js';
+
+const definitions = 'spec/cli/types/definitions';
+const generated = 'spec/cli/types/generated';
+
+const robot: Gadget = {
+  ...{ apiVersion: 'factory.example.com/v1', kind: 'Gadget' },
+  metadata: { name: 'robot', namespace: 'default' },
+  spec: { model: 'r2', supplier: { name: 'kuat' }, mode: 'Fast', port: 'http' },
+};
+
+describe('operator-builder types', () => {
+  const file = scratchDirectory();
+
+  it('generates the modules of this folder again, each served version in one', async () => {
+    const { code, stderr } = await cli(['types', definitions, '--out', generated, '--check']);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(OldGadget.versions).to.deep.equal(['v1alpha1']);
+  });
+
+  it('names stale modules with --check, and writes nothing', async () => {
+    const { code, stderr } = await cli(['types', definitions, '--out', file('none'), '--check']);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('factory.example.com/v1/gadget.ts');
+    expect((await cli(['types', definitions, '--out', file('none'), '--check'])).code).to.equal(1);
+  });
+
+  it('updates its own modules, and refuses to overwrite others without --force', async () => {
+    const run = (...args: string[]) => cli(['types', definitions, '--out', file('out'), ...args]);
+    expect((await run()).stdout.split('\n')).to.have.length(3);
+    expect((await run()).stdout).to.equal('The types are up to date.\n');
+    const path = file('out/factory.example.com/v1/gadget.ts');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('replicas', 'copies'));
+    expect((await run()).stdout).to.match(/^changed .*v1\/gadget\.ts\n$/);
+    await writeFile(path, 'export const mine = 1;\n');
+    expect((await run()).stderr).to.include('already exist (--force overwrites them)');
+    expect((await run('--force')).stdout).to.match(/^overwrote .*v1\/gadget\.ts\n$/);
+    expect(await readFile(path, 'utf8')).to.equal(text);
+  });
+
+  it('reads definitions from a URL, and from a cluster', async () => {
+    const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
+    const server = createServer((request, response) => {
+      response.statusCode = request.url === '/gadgets.yaml' ? 200 : 404;
+      response.end(yaml);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const cluster = await EmbeddedCluster.start({ crds: [Gadget], port: 0 });
+    await cluster.writeKubeConfig(file('kubeconfig'));
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const fromUrl = await cli(['types', `${url}/gadgets.yaml`, '--out', generated, '--check']);
+      expect(fromUrl).to.deep.include({ code: 0, stderr: '' });
+      const missing = await cli(['types', `${url}/none.yaml`, '--out', generated]);
+      expect(missing.stderr).to.include("/none.yaml can't be read: the server answered 404");
+      const args = ['--cluster', '--kubeconfig', file('kubeconfig')];
+      const { stdout } = await cli(['types', ...args, '--out', file('cluster')]);
+      expect(stdout).to.match(/^created .*factory\.example\.com\/v1\/gadget\.ts\n$/);
+    } finally {
+      server.close();
+      await cluster.stop();
+    }
+  });
+
+  it('refuses a call without definitions', async () => {
+    const none = await cli(['types', '--out', file('out')]);
+    expect(none.stderr).to.include('no definitions: pass files, folders or URLs, or --cluster');
+    await writeFile(
+      file('namespace.yaml'),
+      'apiVersion: v1\nkind: Namespace\nmetadata: { name: a }\n',
+    );
+    const wrong = await cli(['types', file('namespace.yaml'), '--out', file('out')]);
+    expect(wrong.stderr).to.include(
+      'no CustomResourceDefinitions of apiextensions.k8s.io/v1 found',
+    );
+  });
+
+  describe('a generated module', () => {
+    it('has types that refuse wrong objects', () => {
+      // @ts-expect-error a version that the module is not of
+      const version: Gadget['apiVersion'] = 'factory.example.com/v2';
+      // @ts-expect-error not in the enum
+      const mode: Gadget['spec']['mode'] = 'Slow';
+      // @ts-expect-error the supplier is required
+      const spec: Gadget['spec'] = { model: 'r2' };
+      expect([version, mode, spec]).to.have.length(3);
+    });
+
+    it('validates as the API server does, rules included', () => {
+      expect(Gadget.validate(robot)).to.deep.equal([]);
+      const fieldsOf = (spec: object) =>
+        Gadget.validate({ ...robot, spec: { ...robot.spec, ...spec } } as KubernetesObject).map(
+          ({ field }) => field,
+        );
+      expect(fieldsOf({ size: 3 })).to.include('spec.size');
+      expect(fieldsOf({ model: 'none', replicas: 2 })).to.deep.equal(['spec']);
+      expect(fieldsOf({ model: 'none', replicas: 0 })).to.deep.equal([]);
+      expect(Gadget.withDefaults(robot).spec).to.include({ replicas: 1, mode: 'Fast' });
+    });
+
+    it('is served by an embedded cluster, and reconciled by an operator', async () => {
+      const cluster = await EmbeddedCluster.start({ crds: [Gadget] });
+      const operator = new Operator('factory-operator');
+      const built = new Promise<Gadget>((resolve) => {
+        operator.for(Gadget).reconciles(({ object }) => {
+          resolve(object);
+        });
+      });
+      const stop = new AbortController();
+      const [client, logger] = [cluster.client(), silentLogger];
+      const running = operator.run({ client, logger, signal: stop.signal });
+      await client.create<Gadget>(robot);
+      expect((await built).spec).to.deep.include({ ...robot.spec, replicas: 1 });
+      stop.abort();
+      await running;
+      await cluster.stop();
+    });
+  });
+});
