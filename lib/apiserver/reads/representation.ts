@@ -64,6 +64,11 @@ export function* representList(
     yield* listToProtobuf(head, shown as UnstructuredObject[]);
     return;
   }
+  if (representation === 'metadata' && items.length === 0) {
+    // The real server encodes Go's nil slice.
+    yield JSON.stringify({ ...head, items: null });
+    return;
+  }
   let text = `${JSON.stringify(head).slice(0, -1)},"items":[`;
   let separator = '';
   for (const item of items) {

@@ -154,6 +154,7 @@ const podTemplate = typedRules<Wire<V1PodTemplate>>(
     defaults: ({ template }) => {
       if (template?.spec !== undefined) defaultPodSpec(template.spec);
     },
+    validate: ({ template }, errors) => validatePodTemplate(template ?? {}, 'template', errors),
   },
   { specChanged: (object, old) => !deepEqual(object['template'], old['template']) },
 );

@@ -132,6 +132,10 @@ describe('lists', () => {
       accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
     });
     expect(metadata.body.items[0]).to.have.all.keys('kind', 'apiVersion', 'metadata');
+    const none = await api.get(`${configMaps}?labelSelector=app%3Dnone`, {
+      accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+    });
+    expect(none.body.items).to.equal(null);
     const table = await api.get(configMaps, {
       accept: 'application/json;as=Table;g=meta.k8s.io;v=v1',
     });

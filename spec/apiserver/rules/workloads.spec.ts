@@ -31,6 +31,23 @@ function running(spec: object): object {
 }
 
 describe('pod templates', () => {
+  it('are validated in objects of their own', async () => {
+    const podTemplate = {
+      metadata: { name: 'a' },
+      template: { spec: { containers: [{ name: 'C' }], restartPolicy: 'Sometimes' } },
+    };
+    const refused = await new Api().call(
+      'POST',
+      '/api/v1/namespaces/default/podtemplates',
+      podTemplate,
+    );
+    expect(causeFields(refused)).to.have.members([
+      'template.spec.containers[0].name',
+      'template.spec.containers[0].image',
+      'template.spec.restartPolicy',
+    ]);
+  });
+
   it('receive every default of the real server', async () => {
     const probe = { httpGet: { port: 80 } };
     const volumes = [
