@@ -1,3 +1,4 @@
+import pickBy from 'lodash/pickBy.js';
 import type {
   ApplyOptions,
   CachingClient,
@@ -152,6 +153,26 @@ export function withUid(object: UnstructuredObject, live: UnstructuredObject): U
  */
 export function asNew(object: UnstructuredObject): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
+}
+
+/** Labels and annotations that are set on an object. */
+export interface Marks {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Returns `object` with these labels and annotations besides its own. */
+export function withMarks(
+  object: UnstructuredObject,
+  { labels = {}, annotations = {} }: Marks,
+): UnstructuredObject {
+  const { metadata } = object;
+  const all = {
+    labels: { ...metadata.labels, ...labels },
+    annotations: { ...metadata.annotations, ...annotations },
+  };
+  const set = pickBy(all, (map) => Object.keys(map).length > 0);
+  return { ...object, metadata: { ...metadata, ...set } };
 }
 
 /** Returns the preconditions of a write that was decided on `live`: same uid and same resource version. */

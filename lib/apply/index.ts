@@ -10,6 +10,7 @@ export {
   readObject,
   recordingContext,
   reportFailure,
+  withMarks,
 } from './context.js';
 export type { ApplyContext, ApplySettings } from './context.js';
 export { completeObject, desiredObject } from './desired-object.js';
@@ -50,6 +51,8 @@ export {
   reasonToWait,
   scopeLabel,
 } from './ownership.js';
+export { ObjectMerger } from './merge-object.js';
+export type { Merging } from './merge-object.js';
 export { planObject, plannedFailure } from './plan-object.js';
 export type { ObjectPlan, PlannedObject } from './plan-object.js';
 export {

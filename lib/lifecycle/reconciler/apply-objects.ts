@@ -1,3 +1,5 @@
+import { reasonToWait, withMarks } from '../../apply/index.js';
+import type { Merging } from '../../apply/index.js';
 import { deepEqual, describeObject, isJsonObject, rolloutStatus } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
 import type { Trouble, Explanation } from '../conditions.js';
@@ -17,7 +19,6 @@ import {
 import { isStaleWrite } from '../../client/index.js';
 import { isOperatorError } from '../../system/index.js';
 import { versionLabelOf } from './survey.js';
-import { appliedText, mergedObject } from './merged-object.js';
 
 /** After a write, the delay until the next reconcile in case no watch reports a change, in milliseconds. */
 const settleMs = 1_000;
@@ -45,7 +46,7 @@ export async function carryOut<CR extends LifecycleObject>(
   await keepPerishables(pass).catch((error: unknown) => failed.push(error));
   if (failed.length > 0) throw joined(failed);
   const degraded = whyDegraded(objects);
-  const going = whyGoing(objects);
+  const going = whyGoing(pass, objects);
   for (const each of rollouts(objects)) pass.waitFor(each);
   for (const { desired, type } of surveyed) {
     if (type === undefined) pass.waitFor(`${describeObject(desired)}: its kind to be served`);
@@ -83,11 +84,16 @@ function troubleOf<CR extends LifecycleObject>(
   return status.phase === 'Deployed' || degraded?.stuck === true ? degraded : undefined;
 }
 
-function whyGoing(objects: readonly UnstructuredObject[]): Trouble | undefined {
-  const going = objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+function whyGoing<CR extends LifecycleObject>(
+  { cr }: Pass<CR>,
+  objects: readonly UnstructuredObject[],
+): Trouble | undefined {
+  const going = objects.flatMap((object) => {
+    const reason = reasonToWait(object, cr);
+    return reason === undefined ? [] : [`${describeObject(object)} ${reason}`];
+  });
   if (going.length === 0) return undefined;
-  const names = going.map((object) => describeObject(object)).join(', ');
-  const message = `being deleted by another client, recreated once gone: ${names}`;
+  const message = `created again once they are gone: ${going.join(', ')}`;
   return { reason: 'ResourceBeingDeleted', message };
 }
 
@@ -166,15 +172,13 @@ async function create<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { desired, type }: SurveyedObject,
 ): Promise<UnstructuredObject | undefined> {
-  const { createVersionLabel, lastAppliedAnnotation } = pass.settings;
+  const { merger } = pass.settings;
   const report = new Report(pass, desired, 'Create');
   try {
     if (type === undefined && !(await isServed(pass, desired))) return undefined;
     const own = structuredClone(desired);
     await invokeCallbacks(pass, 'PRE_CREATE', { desired: own });
-    const annotations = { [lastAppliedAnnotation]: appliedText(pass, desired) };
-    const labels = { [createVersionLabel]: versionLabelOf(pass.operatorVersion) };
-    const marked = withMetadata(own, { labels, annotations });
+    const marked = merger.creation({ ...mergingOf(pass, { desired }), edited: own });
     const made = await pass.live.create(marked, { signal: pass.signal });
     report.done(made);
     await invokeAfter(pass, 'POST_CREATE', { desired, current: made });
@@ -204,27 +208,26 @@ async function update<CR extends LifecycleObject>(
   current: UnstructuredObject,
 ): Promise<UnstructuredObject> {
   // Another reconcile creates the object again once it is gone.
-  if (current.metadata.deletionTimestamp !== undefined) return current;
+  if (reasonToWait(current, pass.cr) !== undefined) return current;
   const report = new Report(pass, desired, 'Update');
   try {
     const owed = owedState(pass, current);
     if (owed !== undefined) await invokeAfter(pass, owed, { desired, current });
     const own = hasCallbacks(pass, desired) ? structuredClone(current) : current;
     await invokeCallbacks(pass, 'POST_READ', { desired, current: own });
-    const merged = mergedObject(pass, { desired, own, current });
-    const { updateVersionLabel, putBacks } = pass.settings;
-    if (merged === current || putBacks.has(current, merged)) return current;
-    const next = structuredClone(merged);
+    const { merger, updateVersionLabel } = pass.settings;
+    const merging = { ...mergingOf(pass, { desired, current }), edited: own };
+    const replacement = merger.replacement(current, merging);
+    if (replacement === undefined) return current;
+    const next = structuredClone(replacement.object);
     await invokeCallbacks(pass, 'PRE_UPDATE', { desired, current: next });
     if (deepEqual(next, current)) return current;
     const labels = { [updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
-    const written = await pass.live.update(withMetadata(next, { labels }), { signal: pass.signal });
-    // The server reverted the whole write, as a webhook can. Do not report a change: each reconcile would
-    // report it again.
-    if (written.metadata.resourceVersion === current.metadata.resourceVersion) {
-      putBacks.add(current, merged);
-      return current;
-    }
+    const { live: client, signal } = pass;
+    const edited = withMarks(next, { labels });
+    const written = await merger.replace(replacement, edited, { client, signal });
+    // A change that the server reverted is not reported: each reconcile would report it again.
+    if (written === current) return current;
     report.done(written);
     await invokeAfter(pass, 'POST_UPDATE', { desired, current: written });
     return written;
@@ -234,23 +237,17 @@ async function update<CR extends LifecycleObject>(
   }
 }
 
-interface Marks {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-function withMetadata(object: UnstructuredObject, marks: Marks): UnstructuredObject {
-  const { metadata } = object;
-  const labels = { ...metadata.labels, ...marks.labels };
-  const annotations = { ...metadata.annotations, ...marks.annotations };
-  return {
-    ...object,
-    metadata: {
-      ...metadata,
-      labels,
-      ...(Object.keys(annotations).length > 0 && { annotations }),
-    },
-  };
+function mergingOf<CR extends LifecycleObject>(
+  { settings, operatorVersion }: Pass<CR>,
+  {
+    desired,
+    current,
+  }: { readonly desired: UnstructuredObject; readonly current?: UnstructuredObject },
+): Merging {
+  const { createVersionLabel, isMutable } = settings;
+  const created = current?.metadata.labels?.[createVersionLabel];
+  const labels = { [createVersionLabel]: created ?? versionLabelOf(operatorVersion) };
+  return { desired, labels, metadataOnly: isMutable(desired) };
 }
 
 /** Reports the result for one object. */

@@ -1,3 +1,4 @@
+import { ObjectMerger } from '../../apply/index.js';
 import type { Client } from '../../client/index.js';
 import type { PauseAnnotations } from '../../status/index.js';
 import type { Recorder } from '../../events/index.js';
@@ -22,7 +23,6 @@ import {
 import { CallbackDispatcher } from '../callbacks.js';
 import { Deletions } from './owned-objects.js';
 import { OwedCallbacks } from './user-code.js';
-import { PutBacks } from './merged-object.js';
 
 /** The context that a hook gets besides the configuration. */
 export interface HookContext {
@@ -138,8 +138,8 @@ export type Settings<CR extends LifecycleObject> = {
   >;
 } & Pick<LifecycleReconcilerOptions<CR>, StayOptional> & {
     readonly crManager: Required<CrManager<CR>>;
-    /** The writes that the server reverted. */
-    readonly putBacks: PutBacks;
+    /** Creates and updates the objects. */
+    readonly merger: ObjectMerger;
     /** The objects that are being deleted. */
     readonly deletions: Deletions;
     readonly owedCallbacks: OwedCallbacks;
@@ -190,7 +190,10 @@ export function resolveSettings<CR extends LifecycleObject>(
     ...{ dispatcher, perishablesSyncIntervalMs, subresourceEnabled, orphans, isMutable },
     ...{ clock, logger, callbackTimeoutMs, crManager: resolveCrManager(crManager) },
     ...{ legacyFinalizers, pauseAnnotations, mayPrune },
-    ...{ putBacks: new PutBacks(clock), deletions: new Deletions() },
+    ...{
+      merger: new ObjectMerger({ lastAppliedAnnotation, clock, logger }),
+      deletions: new Deletions(),
+    },
     ...{ owedCallbacks: new OwedCallbacks(), begun: new Map<string, Map<string, number>>() },
   };
 }

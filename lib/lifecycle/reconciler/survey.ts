@@ -1,3 +1,4 @@
+import { ownershipOf } from '../../apply/index.js';
 import { definedKinds, kindName } from '../../builder/index.js';
 import { getIfExists } from '../../client/index.js';
 import {
@@ -5,7 +6,6 @@ import {
   isJsonObject,
   withoutMember,
   keyOf,
-  controllerOf,
   withControllerReference,
   labelValueOf,
 } from '../../object/index.js';
@@ -56,14 +56,13 @@ export async function survey<CR extends LifecycleObject>(pass: Pass<CR>): Promis
     wanted.objects.map((object) => surveyObject(pass, object, coming)),
   );
   const objects = found.filter((one): one is SurveyedObject => typeof one !== 'string');
-  const { uid } = pass.cr.metadata;
   return {
     objects,
     problems: [
       ...wanted.problems,
       ...found.filter((one): one is string => typeof one === 'string'),
       ...twice(objects),
-      ...objects.flatMap((one) => ownedByAnother(one, uid)),
+      ...objects.flatMap((one) => ownedByAnother(one, pass.cr)),
     ],
     orphans: objects.filter((one) => isOrphan(pass, one)),
   };
@@ -127,7 +126,8 @@ function isOrphan<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { current }: SurveyedObject,
 ): boolean {
-  return current !== undefined && controllerOf(current) === undefined && !isOurs(pass, current);
+  if (current === undefined || isOurs(pass, current)) return false;
+  return ownershipOf(current, pass.cr).state === 'nobody';
 }
 
 /**
@@ -138,8 +138,8 @@ export function isOurs<CR extends LifecycleObject>(
   { settings, cr }: Pass<CR>,
   object: KubernetesObject,
 ): boolean {
-  const controller = controllerOf(object);
-  if (controller !== undefined) return controller.uid === cr.metadata.uid;
+  const { state } = ownershipOf(object, cr);
+  if (state !== 'nobody') return state === 'ours';
   const { labels, annotations } = object.metadata;
   return (
     labels?.[settings.createVersionLabel] !== undefined ||
@@ -159,10 +159,10 @@ function twice(objects: readonly SurveyedObject[]): string[] {
   });
 }
 
-function ownedByAnother({ desired, current }: SurveyedObject, uid: string | undefined): string[] {
-  const controller = current && controllerOf(current);
-  if (controller === undefined || controller.uid === uid) return [];
-  const owner = `${controller.kind} ${controller.name}`;
+function ownedByAnother({ desired, current }: SurveyedObject, cr: LifecycleObject): string[] {
+  const ownership = current && ownershipOf(current, cr);
+  if (ownership?.state !== 'foreign') return [];
+  const owner = `${ownership.controller.kind} ${ownership.controller.name}`;
   return [`${describeObject(desired)} belongs to ${owner}: delete it, or choose another name`];
 }
 

@@ -71,7 +71,7 @@ describe('The bundle of npm run build', () => {
     const main = `${folder}/src/main.ts`;
     await writeFile(
       main,
-      `import { kindSchema } from '../node_modules/operator-builder/lib/lifecycle/reconciler/merged-object.js';
+      `import { kindSchema } from '../node_modules/operator-builder/lib/apply/merge-object.js';
       import { EmbeddedCluster } from 'operator-builder/testing';
       import { Shop } from './api/v1/shop.js';
       const { crd } = Shop;

@@ -114,6 +114,33 @@ export function badInputSuite(open: OpenStage): void {
     expect((await one.pass('1.0.0')).events).to.deep.equal([]);
   });
 
+  it('waits until the objects of an earlier configuration of its name are gone', async () => {
+    const stage = await open();
+    const { apiVersion, kind, metadata: owner } = await stage.config();
+    const earlier = { uid: systemRandom.uuid(), name: stage.key.name, controller: true };
+    const { metadata, ...rest } = configMap(stage.namespace);
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.admin.create({
+      ...rest,
+      metadata: {
+        ...metadata,
+        finalizers: ['example.com/held'],
+        ownerReferences: [{ apiVersion, kind, ...earlier }],
+      },
+    });
+    const seen = await stage.pass('1.0.0');
+    expect(seen.events).to.include('ResourceBeingDeleted');
+    expect(seen.error).to.equal(undefined);
+    await stage.touch('ConfigMap', 'settings', { metadata: { finalizers: null } });
+    await stage.target.eventually(async () => {
+      expect((await stage.pass('1.0.0')).phase).to.equal('Deployed');
+    });
+    const key = { name: 'settings', namespace: stage.namespace };
+    const made = await stage.admin.get({ apiVersion: 'v1', kind: 'ConfigMap' }, key);
+    const { ownerReferences = [] } = made.metadata;
+    expect(ownerReferences.map(({ uid }) => uid)).to.deep.equal([owner.uid]);
+  });
+
   it('waits for existing objects without an owner, and names them', async () => {
     const stage = await open();
     const { namespace } = stage;

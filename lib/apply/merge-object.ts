@@ -1,83 +1,128 @@
+import type { Client } from '../client/index.js';
+import { definition, rawDefinition } from '../crd/internal.js';
+import { hashObject } from '../hash/index.js';
 import {
   deepEqual,
   describeObject,
-  isJsonObject,
   groupOf,
-  versionOf,
+  isJsonObject,
   setFieldsOf,
   threeWayMerge,
-} from '../../object/index.js';
-import { definition, rawDefinition } from '../../crd/internal.js';
-import { hashObject } from '../../hash/index.js';
+  versionOf,
+} from '../object/index.js';
 import type {
   FieldPath,
   FieldsV1,
   KubernetesObject,
-  UnstructuredObject,
   Schema,
-} from '../../object/index.js';
-import type { Clock } from '../../system/index.js';
-import type { LifecycleObject } from '../lifecycle-status.js';
-import { versionLabelOf } from './survey.js';
-import type { Pass } from './pass.js';
+  UnstructuredObject,
+} from '../object/index.js';
+import type { Clock, Logger } from '../system/index.js';
+import { withMarks } from './context.js';
+import type { Marks } from './context.js';
 
-/** Inputs of {@link mergedObject}. */
+/** Options of {@link ObjectMerger}. */
+export interface ObjectMergerOptions {
+  /** Name of the annotation that records the paths that the operator applied last. */
+  readonly lastAppliedAnnotation: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** An object to create or to merge. */
 export interface Merging {
   readonly desired: UnstructuredObject;
-  /** The object as it was read. */
-  readonly current: UnstructuredObject;
-  /** The same object, with the changes that callbacks made. */
-  readonly own: UnstructuredObject;
+  /** The object with changes of the operator's code. @defaultValue `live`, or `desired` for a creation */
+  readonly edited?: UnstructuredObject | undefined;
+  /** Labels that are set besides the desired ones, and not recorded as applied. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Whether the operator owns only labels and annotations, because others may change the content. */
+  readonly metadataOnly: boolean;
 }
 
-/** Returns the object to write; `current` itself if nothing would change. */
-export function mergedObject<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  { desired, current, own }: Merging,
-): UnstructuredObject {
-  const schema = kindSchema(desired);
-  const lastApplied = appliedText(pass, desired);
-  const marked = withMarks(pass, ourPart(pass, desired), { current, lastApplied });
-  const applied = appliedFields(pass, current, schema);
-  const before = pass.settings.isMutable(desired) ? metadataOfFields(applied) : applied;
-  const merged = threeWayMerge({
-    ...{ applied: before, desired: marked, current: own, schema },
-    isWhole: (path) => isPodList(path) || isServicePorts(desired, path),
-  });
-  return deepEqual(merged, current) ? current : merged;
+/** The result of a merge that differs from the live object. */
+export interface Replacement {
+  readonly live: UnstructuredObject;
+  /** The object to write. */
+  readonly object: UnstructuredObject;
 }
 
-/** Returns the value of the last-applied annotation: the paths that the operator owns. */
-export function appliedText<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  desired: UnstructuredObject,
-): string {
-  return lastAppliedOf(ourPart(pass, desired), kindSchema(desired));
+/**
+ * Updates objects by a three-way merge and PUT, for operators whose code edits an object between the decision
+ * and the write. An annotation records which paths were applied last, so that paths that are no longer desired
+ * are removed. All other fields of the live object stay.
+ */
+export class ObjectMerger {
+  readonly #options: ObjectMergerOptions;
+  readonly #reverted: RevertedUpdates;
+
+  constructor(options: ObjectMergerOptions) {
+    this.#options = options;
+    this.#reverted = new RevertedUpdates(options.clock);
+  }
+
+  /** Returns the object to create. */
+  creation(merging: Merging): UnstructuredObject {
+    return withMarks(merging.edited ?? merging.desired, this.#marks(merging));
+  }
+
+  /** Returns the object to write instead of `live`; undefined if nothing would change. */
+  replacement(live: UnstructuredObject, merging: Merging): Replacement | undefined {
+    const { desired, edited = live, metadataOnly } = merging;
+    const schema = kindSchema(desired);
+    const applied = this.#appliedFields(live, schema);
+    const object = threeWayMerge({
+      ...{ desired: withMarks(ownedPart(merging), this.#marks(merging)), current: edited, schema },
+      applied: metadataOnly ? metadataOfFields(applied) : applied,
+      isWhole: (path) => isPodList(path) || isServicePorts(desired, path),
+    });
+    const isSame = deepEqual(object, live) || this.#reverted.has(live, object);
+    return isSame ? undefined : { live, object };
+  }
+
+  /**
+   * Writes the result of a merge.
+   * @param object - the object of `replacement`, as the operator's code may have edited it.
+   * @returns the written object; the live object itself if the server reverted the whole write, as a webhook
+   * can. {@link ObjectMerger.replacement} then is undefined for an hour, or until the object changes.
+   * @throws ApiError `isStaleWrite`: the object was changed or deleted since it was read.
+   */
+  async replace(
+    { live, object: merged }: Replacement,
+    object: UnstructuredObject,
+    { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
+  ): Promise<UnstructuredObject> {
+    const written = await client.update(object, { signal });
+    if (written.metadata.resourceVersion !== live.metadata.resourceVersion) return written;
+    this.#reverted.add(live, merged);
+    return live;
+  }
+
+  #marks(merging: Merging): Marks {
+    const { lastAppliedAnnotation } = this.#options;
+    const owned = ownedPart(merging);
+    const annotations = { [lastAppliedAnnotation]: lastAppliedOf(owned, kindSchema(owned)) };
+    return { annotations, ...(merging.labels && { labels: merging.labels }) };
+  }
+
+  #appliedFields(live: UnstructuredObject, schema: Schema): FieldsV1 {
+    const { lastAppliedAnnotation, logger } = this.#options;
+    const text = live.metadata.annotations?.[lastAppliedAnnotation];
+    if (text === undefined) return {};
+    const fields = readLastApplied(text, schema);
+    if (fields !== undefined) return fields;
+    const what = `${describeObject(live)}: annotation ${lastAppliedAnnotation}`;
+    logger.warn(`${what} can't be read: fields that are no longer desired stay`);
+    return {};
+  }
 }
 
-// If users or other controllers may change the content of the object (`isMutable`), the operator owns only
-// its labels and annotations.
-function ourPart<CR extends LifecycleObject>(
-  { settings }: Pass<CR>,
-  desired: UnstructuredObject,
-): UnstructuredObject {
-  if (!settings.isMutable(desired)) return desired;
+// If users or other controllers may change the content of the object, the operator owns only its labels and
+// annotations.
+function ownedPart({ desired, metadataOnly }: Merging): UnstructuredObject {
+  if (!metadataOnly) return desired;
   const { apiVersion, kind, metadata } = desired;
   return { apiVersion, kind, metadata };
-}
-
-function appliedFields<CR extends LifecycleObject>(
-  { settings, logger }: Pass<CR>,
-  current: UnstructuredObject,
-  schema: Schema,
-): FieldsV1 {
-  const text = current.metadata.annotations?.[settings.lastAppliedAnnotation];
-  if (text === undefined) return {};
-  const fields = readLastApplied(text, schema);
-  if (fields !== undefined) return fields;
-  const what = `${describeObject(current)}: annotation ${settings.lastAppliedAnnotation}`;
-  logger.warn(`${what} can't be read: fields that are no longer desired stay`);
-  return {};
 }
 
 // The operator owns each list in a Pod template as a whole. Otherwise a container or volume that another
@@ -98,29 +143,11 @@ function metadataOfFields(fields: FieldsV1): FieldsV1 {
   return metadata === undefined ? {} : { 'f:metadata': metadata };
 }
 
-interface Marks {
-  readonly current: UnstructuredObject;
-  readonly lastApplied: string;
-}
-
-function withMarks<CR extends LifecycleObject>(
-  { settings, operatorVersion }: Pass<CR>,
-  object: UnstructuredObject,
-  { current, lastApplied }: Marks,
-): UnstructuredObject {
-  const { createVersionLabel, lastAppliedAnnotation } = settings;
-  const { metadata } = object;
-  const made = current.metadata.labels?.[createVersionLabel] ?? versionLabelOf(operatorVersion);
-  const labels = { ...metadata.labels, [createVersionLabel]: made };
-  const annotations = { ...metadata.annotations, [lastAppliedAnnotation]: lastApplied };
-  return { ...object, metadata: { ...metadata, labels, annotations } };
-}
-
 /**
  * Returns the last-applied annotation of `desired`: the paths that it sets, without values. So the annotation
  * has no secrets, and stays small for large objects (annotations share 256 KiB).
  */
-export function lastAppliedOf(desired: KubernetesObject, schema: Schema): string {
+function lastAppliedOf(desired: KubernetesObject, schema: Schema): string {
   return JSON.stringify(setFieldsOf(desired, schema));
 }
 
@@ -128,7 +155,7 @@ export function lastAppliedOf(desired: KubernetesObject, schema: Schema): string
  * Parses the paths in the annotation `text`. Also reads the Go SDK's format, the whole object. Returns
  * undefined if `text` is invalid.
  */
-export function readLastApplied(text: string, schema: Schema): FieldsV1 | undefined {
+function readLastApplied(text: string, schema: Schema): FieldsV1 | undefined {
   try {
     const read: unknown = JSON.parse(text);
     if (isJsonObject(read) && 'kind' in read) return setFieldsOf(read, schema);
@@ -191,7 +218,7 @@ const rememberedMs = 3_600_000;
 /** Beyond this number, the oldest entries are removed. */
 const maxRemembered = 10_000;
 
-interface PutBack {
+interface RevertedUpdate {
   readonly resourceVersion: string | undefined;
   readonly hash: string;
   readonly until: number;
@@ -201,9 +228,9 @@ interface PutBack {
  * Updates that the server reverted at once: a `readOnly: false` that it does not store, or a change that a
  * webhook reverts. Without this record, each reconcile would repeat the write.
  */
-export class PutBacks {
+class RevertedUpdates {
   readonly #clock: Clock;
-  readonly #byUid = new Map<string, PutBack>();
+  readonly #byUid = new Map<string, RevertedUpdate>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
