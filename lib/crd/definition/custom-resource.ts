@@ -20,6 +20,8 @@ import { InvalidDefinitionError } from './resource-definition.js';
 import type { ResolvedDefinition, ResolvedVersion } from './resource-definition.js';
 import { schemaFormProblems } from './schema-form.js';
 import { validateStructure } from './schema-structure.js';
+import { standardProps } from './standard-schema.js';
+import type { StandardProps } from './standard-schema.js';
 
 /** The address of a conversion webhook, as the API server reaches it. */
 export type WebhookClientConfig = NonNullable<
@@ -176,6 +178,18 @@ export class CustomResource<out T extends KubernetesObject, in I>
     if (causes.length === 0) return;
     const text = `${describeObject(object)} is invalid: ${textOf(causes)}`;
     throw new OperatorError('InvalidObject', text);
+  }
+
+  /**
+   * The Standard Schema and Standard JSON Schema of whole objects, for frameworks that validate by them. The
+   * value of a valid object has the defaults and lacks unknown fields, as the API server would store it.
+   */
+  get '~standard'(): StandardProps<T> {
+    return standardProps<T>({
+      causesOf: (object) => this.validate(object),
+      stored: (object) => this.#asStored(object) as unknown as T,
+      schema: () => this.schema(),
+    });
   }
 
   convert(object: UnstructuredObject, desiredApiVersion: string): UnstructuredObject {

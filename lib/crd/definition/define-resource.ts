@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { isJsonObject, dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
 import type { KubernetesObject, ResourceType, Schema } from '../../object/index.js';
 import { builtInType } from '../schema/typed-schema.js';
@@ -25,7 +26,8 @@ export type DefinedResource<V extends readonly VersionDefinition[]> = CustomReso
   VersionObject<StorageVersion<V>>,
   VersionInput<StorageVersion<V>>
 > &
-  ResourceType<VersionObject<StorageVersion<V>>>;
+  ResourceType<VersionObject<StorageVersion<V>>> &
+  StandardSchemaV1<VersionInput<StorageVersion<V>>, VersionObject<StorageVersion<V>>>;
 
 /**
  * Defines a custom resource: its TypeScript type, its CustomResourceDefinition and its validation come
@@ -56,7 +58,8 @@ export function defineResource<
   checkForm(definition);
   const resolved = resolveDefinition(definition as unknown as AnyResourceDefinition);
   checkDefinition(resolved);
-  return new CustomResource(resolved);
+  // The type of objects as written is known at compile time only.
+  return new CustomResource(resolved) as DefinedResource<V>;
 }
 
 /** Checks the types of the required fields: callers in plain JavaScript may pass anything. */

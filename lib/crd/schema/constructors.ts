@@ -10,9 +10,16 @@ import type {
   TypedSchema,
   ValueOf,
 } from './typed-schema.js';
+import type { StandardJSONSchemaV1, StandardTypedV1 } from '@standard-schema/spec';
+import { structuralSchema } from './from-json-schema.js';
 import { quantityPattern } from './embedded-schema.js';
 import { builtInType, presence } from './typed-schema.js';
-import { refuseUnknownOptions } from '../../system/index.js';
+import {
+  OperatorError,
+  errorMessage,
+  isOperatorError,
+  refuseUnknownOptions,
+} from '../../system/index.js';
 import type { OptionNames } from '../../system/index.js';
 
 /**
@@ -337,6 +344,26 @@ function typed<T>(schema: Schema): Required<T> {
   return schema;
 }
 
+function fromJsonSchema<T = JsonValue, I = T>(schema: object | boolean): Required<T, I> {
+  return structuralSchema(schema);
+}
+
+function fromStandard<S extends StandardJSONSchemaV1>(
+  schema: S,
+): Required<StandardTypedV1.InferOutput<S>, StandardTypedV1.InferInput<S>> {
+  const { vendor, jsonSchema } = schema['~standard'];
+  const target = { target: 'draft-2020-12' };
+  try {
+    // What a schema makes of its input never happens to a custom resource: the API server stores the input.
+    jsonSchema.output(target);
+    return structuralSchema(jsonSchema.input(target));
+  } catch (error) {
+    if (isOperatorError(error)) throw error;
+    const why = `${vendor} has no JSON Schema for it: ${errorMessage(error)}`;
+    throw new OperatorError('InvalidDefinition', `s.fromStandard: ${why}`, { cause: error });
+  }
+}
+
 /**
  * Constructors of schemas. Each makes plain JSON, a structural schema of OpenAPI v3 with Kubernetes'
  * extensions, and gives it the TypeScript type of its values.
@@ -389,4 +416,16 @@ export const s = {
   status,
   /** A handwritten schema with an unchecked type assertion. */
   typed,
+  /**
+   * A JSON Schema (draft 7 to 2020-12) as a structural schema; `T` is not checked against it. References are
+   * inlined, alternatives merged into one structure, and `x-kubernetes-…` keywords kept.
+   * @throws OperatorError `InvalidDefinition`: no structural schema accepts the same values.
+   */
+  fromJsonSchema,
+  /**
+   * A schema of a library with Standard JSON Schema, such as zod from 4.2, with its types. Keywords of
+   * Kubernetes are metadata: `z.array(item).meta({ 'x-kubernetes-list-type': 'map', … })`.
+   * @throws OperatorError `InvalidDefinition`: it transforms values, or no structural schema accepts the same.
+   */
+  fromStandard,
 } as const;

@@ -1,0 +1,106 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import { errorMessage, isOperatorError } from '../../system/index.js';
+import type { KubernetesObject, Schema, StatusCause } from '../../object/index.js';
+
+/** The properties of a schema in Standard Schema and Standard JSON Schema. */
+export type StandardProps<T> = StandardSchemaV1.Props<unknown, T> &
+  StandardJSONSchemaV1.Props<unknown, T>;
+
+/** The parts of a custom resource that frameworks use. */
+interface Validated<T> {
+  readonly causesOf: (object: KubernetesObject) => readonly StatusCause[];
+  /** Returns the object as the API server would store it. */
+  readonly stored: (object: KubernetesObject) => T;
+  readonly schema: () => Schema;
+}
+
+/** Returns the Standard Schema of a custom resource. */
+export function standardProps<T>(validated: Validated<T>): StandardProps<T> {
+  const json = ({ target }: StandardJSONSchemaV1.Options): Record<string, unknown> =>
+    jsonSchemaOf(validated.schema(), target);
+  return {
+    version: 1,
+    vendor: 'operator-builder',
+    validate: (value) => validate(validated, value as KubernetesObject),
+    jsonSchema: { input: json, output: json },
+  };
+}
+
+function validate<T>(
+  { causesOf, stored }: Validated<T>,
+  object: KubernetesObject,
+): StandardSchemaV1.Result<T> {
+  try {
+    const causes = causesOf(object);
+    if (causes.length === 0) return { value: stored(object) };
+    return { issues: causes.map(issueOf) };
+  } catch (error) {
+    // A value that is not an object of the kind at all.
+    if (!isOperatorError(error, 'InvalidObject')) throw error;
+    return { issues: [{ message: errorMessage(error), path: [] }] };
+  }
+}
+
+function issueOf({ field = '', message = '' }: StatusCause): StandardSchemaV1.Issue {
+  // The server's field of a cause that concerns the whole object.
+  if (field === '<nil>') return { message, path: [] };
+  const path = [...field.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map(([whole, index]) => {
+    const key = index ?? whole;
+    return /^\d+$/.test(key) && index !== undefined ? Number(key) : key;
+  });
+  return { message, path };
+}
+
+const drafts = ['draft-2020-12', 'draft-07'];
+
+/** Converts a structural schema to a JSON Schema. @throws Error unknown target */
+function jsonSchemaOf(schema: Schema, target: string): Record<string, unknown> {
+  if (target === 'openapi-3.0') return structuredClone(schema) as Record<string, unknown>;
+  if (!drafts.includes(target)) {
+    throw new Error(`JSON Schema: want openapi-3.0 or one of ${drafts.join(', ')}, got ${target}`);
+  }
+  return converted(schema);
+}
+
+function converted(schema: Schema): Record<string, unknown> {
+  const { nullable, type, exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...rest } = schema;
+  const { properties, items, additionalProperties, not, ...others } = rest;
+  const isEither = schema['x-kubernetes-int-or-string'] === true;
+  const types = isEither ? ['integer', 'string'] : type === undefined ? [] : [type];
+  const all = nullable === true && types.length > 0 ? [...types, 'null'] : types;
+  const own = Object.entries(others).filter(([name]) => !(isEither && name === 'anyOf'));
+  const lists = own.map(([name, value]) => [name, junctors.includes(name) ? list(value) : value]);
+  return {
+    ...(all.length > 0 && { type: all.length === 1 ? all[0] : all }),
+    ...(Object.fromEntries(lists) as object),
+    ...limit('inimum', minimum, exclusiveMinimum),
+    ...limit('aximum', maximum, exclusiveMaximum),
+    ...(properties !== undefined && { properties: members(properties) }),
+    ...(items !== undefined && { items: converted(items) }),
+    ...(not !== undefined && { not: converted(not) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === 'object'
+          ? converted(additionalProperties)
+          : additionalProperties,
+    }),
+  };
+}
+
+const junctors = ['allOf', 'anyOf', 'oneOf'];
+
+function list(schemas: unknown): unknown {
+  return (schemas as readonly Schema[]).map(converted);
+}
+
+function members(properties: Readonly<Record<string, Schema>>): object {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, one]) => [name, converted(one)]),
+  );
+}
+
+/** Returns a limit, which is itself excluded in another keyword. */
+function limit(name: string, value: number | undefined, isExclusive: boolean | undefined): object {
+  if (value === undefined) return {};
+  return isExclusive === true ? { [`exclusiveM${name}`]: value } : { [`m${name}`]: value };
+}

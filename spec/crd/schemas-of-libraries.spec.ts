@@ -1,0 +1,230 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import isNull from 'lodash/isNull.js';
+import mapValues from 'lodash/mapValues.js';
+import pick from 'lodash/pick.js';
+import omitBy from 'lodash/omitBy.js';
+import { z } from 'zod';
+import { defineResource, s } from '../../lib/crd/index.js';
+import { isJsonObject } from '../../lib/object/index.js';
+import type { Schema } from '../../lib/object/index.js';
+
+const git = z.object({ type: z.literal('git'), url: z.string() });
+const image = z.object({ type: z.literal('image'), tag: z.string().max(3) });
+const item = z.object({ name: z.string().min(1), weight: z.number().gt(0).optional() });
+
+const shopSpec = z.object({
+  size: z.enum(['small', 'large']),
+  replicas: z.int32().min(0).default(1),
+  owner: z.string().nullable().optional(),
+  tags: z.record(z.string(), z.string().max(3)).optional(),
+  source: z.discriminatedUnion('type', [git, image]).optional(),
+  port: z.union([z.int().min(1), z.string()]).optional(),
+  either: z.union([z.object({ a: z.string() }), z.object({ b: z.int() })]).optional(),
+  items: z
+    .array(item)
+    .max(3)
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] })
+    .optional(),
+});
+
+const shop = defineResource({
+  ...{ group: 'example.com', kind: 'Shop' },
+  versions: [{ name: 'v1', schema: s.object({ spec: s.fromStandard(shopSpec) }) }],
+});
+
+function shopOf(spec: unknown): never {
+  const type = { apiVersion: 'example.com/v1', kind: 'Shop', metadata: { name: 'a' } };
+  return { ...type, spec } as never;
+}
+
+describe('schemas of other libraries', () => {
+  it('give the types of zod to objects', () => {
+    const { spec } = shop.object({ metadata: { name: 'a' }, spec: { size: 'small' } });
+    const replicas: number = spec.replicas;
+    const owner: string | null | undefined = spec.owner;
+    expect([replicas, owner]).to.deep.equal([1, undefined]);
+    // @ts-expect-error: not one of the enum
+    shop.object({ metadata: { name: 'a' }, spec: { size: 'huge' } });
+  });
+
+  it('accept and refuse the same values as zod', () => {
+    const text = fc.constantFrom('', 'a', 'git', 'image', 'toolong');
+    const number = fc.constantFrom(-1, 0, 1, 1.5, 2 ** 31);
+    const scalar = fc.oneof(text, number, fc.boolean(), fc.constant(null));
+    const record = (...names: readonly string[]): fc.Arbitrary<object> =>
+      fc.record(Object.fromEntries(names.map((name) => [name, scalar])), { requiredKeys: [] });
+    const wild = <T>(likely: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
+      fc.oneof({ weight: 12, arbitrary: likely }, { weight: 1, arbitrary: scalar });
+    // Items of a list map differ in their key, which zod does not check.
+    const items = fc.uniqueArray(record('name', 'weight'), {
+      selector: (one) => JSON.stringify((one as { name?: unknown }).name),
+      maxLength: 4,
+    });
+    const all = fc.record({
+      size: wild(fc.constantFrom('small', 'large')),
+      replicas: wild(fc.constantFrom(0, 3)),
+      owner: wild(text),
+      tags: wild(record('a', 'b')),
+      // A field has one type in all alternatives, so fields of the other one are checked, too.
+      source: wild(fc.record({ type: scalar, url: text, tag: text }, { requiredKeys: [] })),
+      port: wild(fc.constantFrom(80, 'http')),
+      either: wild(fc.oneof(record('a'), record('b'))),
+      items: wild(items),
+    });
+    // Few fields at once: most values with all fields would be invalid.
+    const some = fc.subarray(
+      ['size', 'replicas', 'owner', 'tags', 'source', 'port', 'either', 'items'],
+      { maxLength: 2 },
+    );
+    const values = fc
+      .tuple(all, some)
+      .map(([value, names]) => ({ size: 'small', ...pick(value, names) }));
+    const verdicts = { valid: 0, invalid: 0 };
+    fc.assert(
+      fc.property(values, (value) => {
+        const isValid = shopSpec.safeParse(withoutDroppedNulls(value)).success;
+        verdicts[isValid ? 'valid' : 'invalid']++;
+        expect(shop.validate(shopOf(value)), JSON.stringify(value)).to.satisfy(
+          (causes: readonly unknown[]) => (causes.length === 0) === isValid,
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(Math.min(verdicts.valid, verdicts.invalid)).to.be.greaterThan(50);
+  });
+
+  it('keep the keywords of Kubernetes', () => {
+    const { properties = {} } = shop.schema().properties?.['spec'] ?? {};
+    expect(properties['items']).to.include({ 'x-kubernetes-list-type': 'map' });
+    expect(properties['port']).to.include({ 'x-kubernetes-int-or-string': true });
+    expect(properties['owner']).to.deep.equal({ type: 'string', nullable: true });
+  });
+
+  it('are refused if they transform values', () => {
+    for (const schema of [z.date(), z.string().transform(Number), z.coerce.bigint()]) {
+      expect(() => s.fromStandard(schema)).to.throw(/zod has no JSON Schema for it/);
+    }
+  });
+
+  const converted: Record<string, readonly [json: object | boolean, schema: Schema]> = {
+    'a reference': [
+      { $ref: '#/$defs/Port', $defs: { Port: { type: 'integer', maximum: 9 } }, title: 'Port' },
+      { type: 'integer', maximum: 9, description: 'Port' },
+    ],
+    'a constant': [{ const: 'a' }, { type: 'string', enum: ['a'] }],
+    'an exclusive limit': [
+      { type: 'number', exclusiveMinimum: 1 },
+      { type: 'number', minimum: 1, exclusiveMinimum: true },
+    ],
+    'null among the types': [{ type: ['string', 'null'] }, { type: 'string', nullable: true }],
+    'an alternative of null': [
+      { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      { type: 'integer', nullable: true },
+    ],
+    'a set': [
+      { type: 'array', items: { type: 'string' }, uniqueItems: true },
+      { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    ],
+    'any value': [true, { 'x-kubernetes-preserve-unknown-fields': true }],
+    'any object': [
+      { type: 'object' },
+      { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    ],
+    'a map': [
+      { type: 'object', additionalProperties: { type: 'string' } },
+      { type: 'object', additionalProperties: { type: 'string' } },
+    ],
+    'parts that all hold': [
+      { allOf: [{ type: 'string', minLength: 1 }, { pattern: '^a' }] },
+      { type: 'string', allOf: [{ minLength: 1 }, { pattern: '^a' }] },
+    ],
+    'a format with a pattern that Go does not have': [
+      { type: 'string', format: 'email', pattern: '^(?!a)' },
+      { type: 'string', format: 'email' },
+    ],
+  };
+  for (const [what, [json, schema]] of Object.entries(converted)) {
+    it(`convert ${what}`, () => {
+      expect(s.fromJsonSchema(json)).to.deep.equal(schema);
+    });
+  }
+
+  const refused: Record<string, readonly [json: object | boolean, message: RegExp]> = {
+    'a tuple': [
+      { type: 'object', properties: { a: { type: 'array', prefixItems: [{ type: 'string' }] } } },
+      /at properties\.a: prefixItems has no counterpart/,
+    ],
+    recursion: [
+      { type: 'object', properties: { a: { $ref: '#' } } },
+      /at properties\.a\.properties\.a: # contains itself/,
+    ],
+    'a missing reference': [{ $ref: '#/$defs/None' }, /#\/\$defs\/None refers to nothing/],
+    'two types': [{ type: ['string', 'object'] }, /a value has one type, got string and object/],
+    'alternatives of two types': [
+      { anyOf: [{ type: 'string' }, { type: 'boolean' }] },
+      /alternatives have the types string and boolean/,
+    ],
+    'no value': [false, /accepts no value/],
+    'a pattern that Go does not have': [
+      { type: 'string', pattern: '(?=a)' },
+      /pattern is not one of Go/,
+    ],
+    'properties beside a map': [
+      { type: 'object', properties: { a: true }, additionalProperties: { type: 'string' } },
+      /has properties and additionalProperties/,
+    ],
+  };
+  for (const [what, [json, message]] of Object.entries(refused)) {
+    it(`refuse ${what}`, () => {
+      expect(() => s.fromJsonSchema(json))
+        .to.throw(message)
+        .with.property('code', 'InvalidDefinition');
+    });
+  }
+});
+
+describe('the Standard Schema of a custom resource', () => {
+  it('returns the object as the API server stores it', async () => {
+    const result = await shop['~standard'].validate(shopOf({ size: 'small', unknown: 1 }));
+    expect(result).to.deep.equal({ value: shopOf({ size: 'small', replicas: 1 }) });
+  });
+
+  it('names the path of each issue', async () => {
+    const given = shopOf({ size: 'small', items: [{ name: 'a', weight: 'heavy' }] });
+    const { issues = [] } = await shop['~standard'].validate(given);
+    expect(issues.map(({ path }) => path)).to.deep.equal([['spec', 'items', 0, 'weight']]);
+  });
+
+  it('refuses values that are not objects of the kind', async () => {
+    for (const value of [null, 7, { kind: 'Shop' }, { apiVersion: 'v1', kind: 'Pod' }]) {
+      const { issues = [] } = await shop['~standard'].validate(value);
+      expect(issues).to.have.length(1);
+    }
+  });
+
+  it('has a JSON Schema that other libraries read', () => {
+    const json = shop['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
+    const read = z.fromJSONSchema(json);
+    expect(read.safeParse(shopOf({ size: 'small', port: 'http', owner: null })).success).to.equal(
+      true,
+    );
+    expect(read.safeParse(shopOf({ size: 'small', owner: 7 })).success).to.equal(false);
+    expect(read.safeParse(shopOf({ size: 'small', replicas: -1 })).success).to.equal(false);
+    expect(() => shop['~standard'].jsonSchema.input({ target: 'draft-04' })).to.throw(
+      /got draft-04/,
+    );
+  });
+});
+
+/** The API server drops null members, except of nullable fields. */
+function withoutDroppedNulls(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).filter(([name, one]) => one !== null || name === 'owner');
+  return mapValues(Object.fromEntries(members), withoutNulls);
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  return isJsonObject(value) ? mapValues(omitBy(value, isNull), withoutNulls) : value;
+}
