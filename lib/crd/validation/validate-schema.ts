@@ -66,8 +66,12 @@ function typeName(value: unknown): string {
 function hasType(value: unknown, schema: Schema): boolean {
   const name = typeName(value);
   if (schema['x-kubernetes-int-or-string'] === true) return name === 'integer' || name === 'string';
-  if (schema.type === undefined) return true;
-  return name === schema.type || (name === 'integer' && schema.type === 'number');
+  const { type, format } = schema;
+  if (type === undefined) return true;
+  if (name === type || (name === 'integer' && type === 'number')) return true;
+  // The API server leaves the type of texts and lists to the format, and formats accept every list.
+  const isLeft = format !== undefined && type !== 'integer' && type !== 'number';
+  return isLeft && isKnownFormat({ format }) && (name === 'string' || name === 'array');
 }
 
 function wrongType(value: unknown, { schema, path, errors }: SchemaCheck): void {

@@ -29,6 +29,11 @@ describe('validateSchema', () => {
     expect(said(null, { type: 'string', nullable: true })).to.deep.equal([]);
   });
 
+  it('accepts a list in place of a text with a format, as the API server does', () => {
+    expect(said([{}], { type: 'string', format: 'byte' })).to.deep.equal([]);
+    expect(said([], { type: 'string', format: 'unknown' })).to.have.length(1);
+  });
+
   it('names the format, not the type, for a number, a boolean or an object', () => {
     const schema: Schema = { type: 'string', format: 'date' };
     expect(said(5, schema)).to.deep.equal([

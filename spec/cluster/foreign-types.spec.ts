@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import groupBy from 'lodash/groupBy.js';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { minimalValue } from '../../lib/cli/scaffold/minimal-value.js';
+import type { CustomResource } from '../../lib/crd/index.js';
+import type { KubernetesObject, Schema, StatusCause } from '../../lib/object/index.js';
+import { cli } from '../cli/cli.js';
+import type { ControlPlane } from './control-plane/control-plane.js';
+import { eventually } from './control-plane/eventually.js';
+import { go } from './control-plane/go.js';
+import { sharedControlPlane } from './control-plane/shared.js';
+
+/** Folders of CustomResourceDefinitions in Go modules. */
+const projects = {
+  'cert-manager': 'github.com/cert-manager/cert-manager@v1.21.2/deploy/crds',
+  'Gateway API': 'sigs.k8s.io/gateway-api@v1.4.0/config/crd/standard',
+  'Prometheus Operator':
+    'github.com/prometheus-operator/prometheus-operator@v0.85.0/example/prometheus-operator-crd',
+  Crossplane: 'github.com/crossplane/crossplane@v1.20.0/cluster/crds',
+  Istio: 'istio.io/api@v1.31.4/kubernetes',
+  'Argo Rollouts': 'github.com/argoproj/argo-rollouts@v1.8.0/manifests/crds',
+} as const;
+
+type Kind = CustomResource<KubernetesObject, never>;
+
+describe('types of CustomResourceDefinitions of other projects', () => {
+  let plane: ControlPlane;
+  let folder: string;
+
+  before(async () => {
+    plane = await sharedControlPlane();
+    // Within the repository, so that the modules find this package.
+    await mkdir('.cache', { recursive: true });
+    folder = await mkdtemp(resolve('.cache/foreign-types-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  for (const [project, path] of Object.entries(projects)) {
+    it(`validate objects of ${project} as the real server does`, async () => {
+      const [, module = '', inner = ''] = /^([^@]+@[^/]+)\/(.+)$/.exec(path) ?? [];
+      const downloaded = await go(['mod', 'download', '-json', module], { cwd: folder });
+      const { Dir } = JSON.parse(downloaded) as { Dir: string };
+      const out = join(folder, project.replaceAll(' ', '-'));
+      const written = await cli(['types', join(Dir, inner), '--out', out]);
+      expect(written).to.deep.include({ code: 0, stderr: '' });
+      const files = (await readdir(out, { recursive: true })).filter(isModule);
+      const kinds = await Promise.all(files.map((file) => kindOf(join(out, file))));
+      // The versions of a kind share a definition, which has one of them at a time.
+      const definitions = Object.values(groupBy(kinds, ({ crd }) => crd.metadata.name));
+      await Promise.all(
+        definitions.map(async (versions) => {
+          for (const kind of versions) await compare(plane, kind);
+        }),
+      );
+    }).timeout(300_000);
+  }
+
+  it('compile under strict, without skipLibCheck', async () => {
+    // Of this package, they use what `npm run build` has written.
+    const compilerOptions = {
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+      ...{
+        skipLibCheck: false,
+        noEmit: true,
+        target: 'es2023',
+        module: 'nodenext',
+        types: ['node'],
+      },
+    };
+    const config = { compilerOptions, include: ['.'] };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const compiled = promisify(execFile)('npx', ['tsc', '-p', folder], { maxBuffer: 1e8 });
+    const output = await compiled.then(
+      ({ stdout }) => stdout,
+      (error: unknown) => (error as { readonly stdout: string }).stdout,
+    );
+    expect(output).to.equal('');
+  }).timeout(300_000);
+});
+
+function isModule(file: string): boolean {
+  return file.endsWith('.ts');
+}
+
+/** Returns the value that a generated module exports. */
+async function kindOf(file: string): Promise<Kind> {
+  const exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, Kind>>;
+  const [kind] = Object.values(exported);
+  if (kind === undefined) throw new Error(`${file} exports nothing`);
+  return kind;
+}
+
+/** Installs the definition with the kind's version only, and compares the verdicts on several objects. */
+async function compare(plane: ControlPlane, kind: Kind): Promise<void> {
+  const { crd } = kind;
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  // Groups of *.k8s.io need the approval of the Kubernetes project.
+  const approval = { 'api-approved.kubernetes.io': 'unapproved, a spec' };
+  const metadata = { ...crd.metadata, annotations: approval };
+  const created = await plane.api.send({
+    ...{ method: 'POST', path: definitions },
+    body: { ...crd, metadata },
+  });
+  expect(created.status, created.text).to.equal(201);
+  const definition = `${definitions}/${crd.metadata.name}`;
+  try {
+    const base = `/apis/${kind.group}/${kind.version}`;
+    const path = `${base}${kind.namespaced ? '/namespaces/default' : ''}/${kind.plural}`;
+    await eventually(async () => {
+      expect((await plane.api.send({ path })).status).to.equal(200);
+    });
+    for (const object of objectsOf(kind)) await compareVerdicts(plane, kind, { path, object });
+  } finally {
+    await plane.api.send({ method: 'DELETE', path: definition });
+    await eventually(async () => {
+      expect((await plane.api.send({ path: definition })).status).to.equal(404);
+    });
+  }
+}
+
+async function compareVerdicts(
+  plane: ControlPlane,
+  kind: Kind,
+  { path, object }: { readonly path: string; readonly object: KubernetesObject },
+): Promise<void> {
+  const request = { method: 'POST', path: `${path}?dryRun=All`, body: object };
+  const { status, text } = await plane.api.send(request);
+  const { details } = JSON.parse(text) as {
+    readonly details?: { readonly causes?: StatusCause[] };
+  };
+  const ours = kind.validate(object);
+  const context = `${JSON.stringify(object)} ${text}`;
+  expect(ours.length === 0, context).to.equal(status === 201);
+  expect(fieldsOf(ours), context).to.deep.equal(fieldsOf(details?.causes ?? []));
+}
+
+function fieldsOf(causes: readonly StatusCause[]): readonly string[] {
+  return [...new Set(causes.map(({ field = '' }) => field))].toSorted();
+}
+
+/** Returns a minimal object, one without a spec, and objects with a wrong value in each field of the spec. */
+function objectsOf(kind: Kind): readonly KubernetesObject[] {
+  const spec: Schema = kind.schema().properties?.['spec'] ?? { type: 'object' };
+  const metadata = { name: 'a', ...(kind.namespaced && { namespace: 'default' }) };
+  const type = { apiVersion: kind.apiVersion, kind: kind.kind, metadata };
+  const minimal = minimalValue(spec) as Readonly<Record<string, unknown>>;
+  const wrong = Object.keys(spec.properties ?? {}).flatMap((field) =>
+    [-1, '-', [{}], {}, true].map((value) => ({ ...type, spec: { ...minimal, [field]: value } })),
+  );
+  return [type, { ...type, spec: {} }, { ...type, spec: minimal }, ...wrong];
+}
