@@ -1,6 +1,13 @@
 import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff';
 import { stringify } from 'yaml';
-import type { ScalarTag } from 'yaml';
+import type {
+  CreateNodeOptions,
+  DocumentOptions,
+  ScalarTag,
+  SchemaOptions,
+  TagId,
+  ToStringOptions,
+} from 'yaml';
 import { checkDepth, isJsonObject, parseYamlDocuments } from '../object/index.js';
 import { contentError } from './files.js';
 import type { Json } from './json-values.js';
@@ -13,6 +20,19 @@ const octal: ScalarTag = {
   test: /^[-+]?0[0-7]+$/,
   resolve: (text) => parseInt(text, 8),
 };
+
+const mergeTag = 'tag:yaml.org,2002:merge';
+
+const coreTags: TagId[] = [
+  'null',
+  'bool',
+  'int',
+  'intHex',
+  'intOct',
+  'float',
+  'floatExp',
+  'floatNaN',
+];
 
 /**
  * Returns every non-empty document of a text, as Kubernetes' tools read it.
@@ -64,15 +84,22 @@ export function objectsText(objects: readonly object[]): string {
   return texts.join('---\n');
 }
 
-/** YAML settings without aliases and folded texts, which are hard to read in a diff. */
-export const yamlSettings = {
+/**
+ * YAML settings for texts that parsers of YAML 1.1, including Kubernetes', and of 1.2 read as the
+ * same objects. No aliases and no folded texts, which are hard to read in a diff.
+ */
+export const yamlSettings: CreateNodeOptions & SchemaOptions & ToStringOptions & DocumentOptions = {
   lineWidth: 0,
   aliasDuplicateObjects: false,
   indentSeq: false,
   // Quotes the words that older parsers read as booleans.
   version: '1.1',
-  compat: 'core',
-} as const;
+  // The library writes a member named `<<` without quotes where it knows merge keys, which parsers
+  // then merge. Among the tags of `compat`, the merge key makes it quote the name.
+  merge: false,
+  customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== mergeTag),
+  compat: [...coreTags, 'merge'],
+};
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return (value as readonly unknown[]).map(sorted);
