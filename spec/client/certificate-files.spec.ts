@@ -43,7 +43,7 @@ describe('withCertificateFiles', () => {
     expect(counts).to.deep.equal({ reads: 3, reconnects: 1 });
   });
 
-  it('reads them at once when the server rejects the certificate', async () => {
+  it('reads the files again at once when the server rejects the certificate', async () => {
     const { counts, credentials, files } = setUp();
     await credentials.headers();
     files.current = { cert: 'b' };

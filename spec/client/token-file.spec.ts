@@ -19,7 +19,7 @@ describe('tokenFile', () => {
       expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer two' });
     }));
 
-  it('reads it at once when the server rejects it', () =>
+  it('reads the file again at once when the server rejects the token', () =>
     withFolder({ token: 'one' }, async (folder) => {
       const path = join(folder, 'token');
       const credentials = tokenFile(path, new VirtualClock());

@@ -203,7 +203,7 @@ describe('a watch without managed fields', () => {
   ];
   const head = { apiVersion: 'v1', kind: 'ConfigMap' };
 
-  it('leaves them out of metadata, wherever they are in it', async () => {
+  it('leaves managedFields out of metadata, at any position', async () => {
     const objects = [
       { ...head, metadata: { name: 'last', labels: { a: 'b' }, managedFields } },
       { ...head, metadata: { name: 'middle', managedFields, uid: '5' }, data: { a: '{"[' } },
@@ -256,7 +256,7 @@ describe('a watch without managed fields', () => {
     await fc.assert(property);
   });
 
-  it('keeps them in a text that is not compact, and reports one that is cut off', async () => {
+  it('keeps managedFields in a line that is not compact, and reports a line that is cut off', async () => {
     const object = { ...head, metadata: { name: 'a', managedFields } };
     const event = { type: 'ADDED', object };
     const spaced = JSON.stringify(event, undefined, 1).replaceAll('\n', ' ');

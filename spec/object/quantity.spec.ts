@@ -89,7 +89,7 @@ describe('parseQuantity', () => {
 });
 
 describe('parseQuantity of a very long text', () => {
-  it('rejects it quickly, and quotes only its beginning', () => {
+  it('rejects the text quickly, and quotes only its beginning', () => {
     for (const text of [`1${'0'.repeat(1e6)}`, `0.${'1'.repeat(1e6)}`]) {
       expect(() => parseQuantity(text)).to.throw(/^"[01.]{100}…" is not a quantity$/);
     }

@@ -332,7 +332,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'web-1')).not.to.equal(undefined);
   });
 
-  it('lists kinds that it never created only from time to time if owns is absent', async () => {
+  it('without owns, lists kinds that have no objects of the owner only from time to time', async () => {
     const scene = await open();
     const { owner, operator } = scene;
     const chain = (): Builder =>

@@ -29,7 +29,7 @@ describe('Views.drop', () => {
       expect(isNotFound(await failureOf(views.client.list(type)))).to.equal(true);
     }));
 
-  it('removes them from the history, so that earlier watches list again', () =>
+  it('removes the views from the history, so that earlier watches list again', () =>
     withViews(async ({ views }) => {
       const { metadata } = await views.client.create(healthView({ name: 'a' }));
       await views.ensure('other', 'HealthView');

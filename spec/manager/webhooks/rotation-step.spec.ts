@@ -86,7 +86,7 @@ describe('rotationStep', () => {
     const stepAt = (days: number, trustedForMs: number | undefined): string =>
       rotationStep(both, rules, { nowMs: startMs + days * dayMs, trustedForMs }).type;
 
-    it('signs with it only after all configurations have trusted it for a while', () => {
+    it('signs with the authority only after all configurations have trusted it for a while', () => {
       const steps = [0, 299_999, 300_000].map((trustedForMs) => stepAt(2, trustedForMs));
       expect(steps).to.deep.equal(['none', 'none', 'issue']);
     });
@@ -96,7 +96,7 @@ describe('rotationStep', () => {
       expect(steps).to.deep.equal(['none', 'none', 'none', 'issue']);
     });
 
-    it('signs with it at once if the current certificate cannot be trusted', async () => {
+    it('signs with the authority at once if the current certificate cannot be trusted', async () => {
       const other = await fresh();
       expect(rotationStep({ ...both, certificate: 'x' }, rules, at(2)).type).to.equal('issue');
       const foreign = { ...both, certificate: other.certificate, privateKey: other.privateKey };
