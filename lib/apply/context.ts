@@ -1,11 +1,5 @@
 import pickBy from 'lodash/pickBy.js';
-import type {
-  ApplyOptions,
-  CachingClient,
-  Client,
-  DeleteOptions,
-  WriteDetails,
-} from '../client/index.js';
+import type { CachingClient, Client, DeleteOptions, WriteDetails } from '../client/index.js';
 import { getIfExists, isStaleWrite } from '../client/index.js';
 import type { OperatorEvents, Recorder } from '../events/index.js';
 import { WriteReport } from '../events/index.js';
@@ -18,6 +12,7 @@ import {
   referenceTo,
 } from '../object/index.js';
 import type {
+  JsonPatchOperation,
   KubernetesObject,
   UnstructuredObject,
   ObjectReference,
@@ -27,6 +22,7 @@ import type {
 import { systemClock, silentLogger, OperatorError } from '../system/index.js';
 import type { Clock, Logger, ErrorCode } from '../system/index.js';
 import type { ImmutablePolicy } from './desired-object.js';
+import type { ManagedApply } from './removed-fields.js';
 
 /** Settings for applying objects: client, owner, identity and policies. */
 export interface ApplySettings {
@@ -135,7 +131,7 @@ export function readObject(
 export function applyOptions(
   { settings }: Pick<ApplyContext, 'settings'>,
   details?: WriteDetails,
-): ApplyOptions {
+): ManagedApply {
   const { controllerName: fieldManager, signal } = settings;
   return { force: true, fieldManager, signal, fieldValidation: 'Strict', details };
 }
@@ -214,6 +210,15 @@ export function withVersion(
   live: KubernetesObject,
 ): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata, ...asRead(live) } };
+}
+
+/** Returns a JSON patch that was made for `live`; it is a conflict if the object has changed since. */
+export function jsonPatchAsRead(
+  { metadata: { resourceVersion: value } }: KubernetesObject,
+  operations: readonly JsonPatchOperation[],
+): { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] } {
+  const version = { op: 'replace', path: '/metadata/resourceVersion', value } as const;
+  return { type: 'json', operations: [...operations, version] };
 }
 
 // After a conflict, a cached read waits for the watch, so the next attempt sees the current object. That

@@ -8,12 +8,14 @@ import {
   isJsonObject,
   adoptManagedFields,
   appliedFields,
+  keyOf,
   redactChanges,
 } from '../object/index.js';
-import { withVersion } from './context.js';
+import { jsonPatchAsRead } from './context.js';
 import type { ApplyContext, ApplySettings } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './ownership.js';
+import { applyAsRead } from './removed-fields.js';
 
 /** Fields that the operator takes over from other managers before it applies an object. */
 export interface Adoption {
@@ -109,13 +111,12 @@ export async function adoptFields(
   { managedFields, cause }: Adoption,
 ): Promise<UnstructuredObject> {
   const { controllerName: fieldManager, signal } = settings;
-  const { resourceVersion } = live.metadata;
-  // Makes the patch a conflict if the object changed since it was read.
-  const operations = [
-    { op: 'replace', path: '/metadata/managedFields', value: managedFields },
-    { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
-  ] as const;
-  const patch = { type: 'json', operations } as const;
+  const replaced = {
+    op: 'replace',
+    path: '/metadata/managedFields',
+    value: managedFields,
+  } as const;
+  const patch = jsonPatchAsRead(live, [replaced]);
   const options = { fieldManager, signal, details: { cause } };
   return (await client.patch(type, ref, patch, options)) as UnstructuredObject;
 }
@@ -153,17 +154,10 @@ export async function handOverReplicas(
   const replicas = isJsonObject(live['spec']) ? live['spec']['replicas'] : undefined;
   const ours = appliedFields(live, settings.controllerName);
   if (replicas === undefined || ours?.has(fieldPath('spec', 'replicas')) !== true) return live;
-  const { apiVersion, kind, metadata } = live;
-  const { name, namespace } = metadata;
-  const kept: UnstructuredObject = {
-    ...{ apiVersion, kind, spec: { replicas } },
-    metadata: {
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { namespace }),
-    },
-  };
+  const { apiVersion, kind } = live;
+  const kept = { apiVersion, kind, metadata: keyOf(live), spec: { replicas } };
   const options = { fieldManager: keeper, force: true, signal: settings.signal };
-  return (await client.apply(withVersion(kept, live), options)).object;
+  return applyAsRead(client, { live, desired: kept }, options);
 }
 
 /** An object before and after an apply. */

@@ -2,15 +2,16 @@ import {
   isForbidden,
   isInvalid,
   describeObject,
+  keyOf,
   PersistentVolumeClaim,
   compareQuantities,
 } from '../object/index.js';
 import type { FieldChange, UnstructuredObject } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
-import { withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { Waiting } from './reconcile-object.js';
 import type { Pair } from './desired-object.js';
+import { applyAsRead } from './removed-fields.js';
 import { pending } from './results.js';
 import type { Outcome } from './results.js';
 
@@ -57,19 +58,13 @@ async function growClaim(
   claim: PersistentVolumeClaim,
   storage: string | number,
 ): Promise<boolean> {
-  const { name, namespace } = claim.metadata;
-  const growth: UnstructuredObject = {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: {
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { namespace }),
-    },
-    spec: { resources: { requests: { storage } } },
-  };
+  const live = { ...claim, apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+  const { apiVersion, kind } = live;
+  const spec = { resources: { requests: { storage } } };
+  const growth = { apiVersion, kind, metadata: keyOf(live), spec };
   const { controllerName: fieldManager, signal } = settings;
   try {
-    await client.apply(withVersion(growth, claim), { force: true, fieldManager, signal });
+    await applyAsRead(client, { live, desired: growth }, { force: true, fieldManager, signal });
     return true;
   } catch (error) {
     if (isTooEarly(claim, error)) return false;

@@ -17,7 +17,7 @@ import {
 import omit from 'lodash/omit.js';
 import type { FieldChange, UnstructuredObject } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
-import { applyOptions, asNew, deleteAsRead } from './context.js';
+import { applyOptions, deleteAsRead } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { Recreating } from './reconcile-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
@@ -25,6 +25,7 @@ import { desiredDifferences, droppedFields } from './differences.js';
 import { growClaimsOfTemplates } from './grow-claims.js';
 import { isImmutablePath, isKind } from './kind-traits.js';
 import { podTemplateIn } from './pod-template.js';
+import { applyAsRead } from './removed-fields.js';
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
 
@@ -146,9 +147,9 @@ export async function recreateObject(
       live,
     });
   }
-  const options = applyOptions(context, { changes });
-  const { object } = await client.apply(asNew(creation), options);
-  return done('recreated', desired.ref, { changes, live: object });
+  const creating = { live: undefined, desired: creation };
+  const created = await applyAsRead(client, creating, applyOptions(context, { changes }));
+  return done('recreated', desired.ref, { changes, live: created });
 }
 
 /**

@@ -2,7 +2,6 @@
  * Applies and prunes single objects: ownership, differences and permitted writes. Code outside of this folder
  * imports from this file.
  */
-export { AppliedPart } from './applied-part.js';
 export {
   applySettings,
   asRead,
@@ -23,6 +22,8 @@ export type {
   WantedObject,
 } from './desired-object.js';
 export { desiredDifferences, isUnchanged } from './differences.js';
+export { FieldWriter } from './field-writer.js';
+export type { DesiredFields, FieldWriting } from './field-writer.js';
 export { immutableChanges } from './immutable-fields.js';
 export { placeholderUid, pruneRuns } from './job-runs.js';
 export {
@@ -80,8 +81,6 @@ export {
 } from './prune-object.js';
 export type { Candidate } from './prune-object.js';
 export { applyObject, causeOfRollout } from './reconcile-object.js';
-export { withoutForeignFields } from './removed-fields.js';
-export type { ForeignFieldsOptions } from './removed-fields.js';
 export {
   ReconcileFailedError,
   failed,

@@ -1,6 +1,5 @@
 import type { Client } from '../client/index.js';
 import { definition, rawDefinition } from '../crd/internal.js';
-import { hashObject } from '../hash/index.js';
 import {
   deepEqual,
   describeObject,
@@ -18,8 +17,12 @@ import type {
   UnstructuredObject,
 } from '../object/index.js';
 import type { Clock, Logger } from '../system/index.js';
-import { withMarks } from './context.js';
+import { asRead, withMarks } from './context.js';
 import type { Marks } from './context.js';
+import { RevertedWrites } from './reverted-writes.js';
+
+/** A reverted update is sent again after this time, in milliseconds: the webhook may be gone. */
+const retryMs = 3_600_000;
 
 /** Options of {@link ObjectMerger}. */
 export interface ObjectMergerOptions {
@@ -54,11 +57,16 @@ export interface Replacement {
  */
 export class ObjectMerger {
   readonly #options: ObjectMergerOptions;
-  readonly #reverted: RevertedUpdates;
+  /**
+   * Updates that the server reverted at once: a `readOnly: false` that it does not store, or a change that a
+   * webhook reverts. Without this record, each reconcile would repeat the write.
+   */
+  readonly #reverted: RevertedWrites;
 
   constructor(options: ObjectMergerOptions) {
     this.#options = options;
-    this.#reverted = new RevertedUpdates(options.clock);
+    const nowMs = (): number => options.clock.monotonicMs();
+    this.#reverted = new RevertedWrites({ nowMs, rememberedMs: retryMs, capacity: 10_000 });
   }
 
   /** Returns the object to create. */
@@ -76,8 +84,9 @@ export class ObjectMerger {
       applied: metadataOnly ? metadataOfFields(applied) : applied,
       isWhole: (path) => isPodList(path) || isServicePorts(desired, path),
     });
-    const isSame = deepEqual(object, live) || this.#reverted.has(live, object);
-    return isSame ? undefined : { live, object };
+    if (deepEqual(object, live)) return undefined;
+    const isReverted = this.#reverted.has(live.metadata.uid ?? '', [asRead(live), object]);
+    return isReverted ? undefined : { live, object };
   }
 
   /**
@@ -94,7 +103,7 @@ export class ObjectMerger {
   ): Promise<UnstructuredObject> {
     const written = await client.update(object, { signal });
     if (written.metadata.resourceVersion !== live.metadata.resourceVersion) return written;
-    this.#reverted.add(live, merged);
+    this.#reverted.record(live.metadata.uid ?? '', [asRead(live), merged]);
     return live;
   }
 
@@ -210,48 +219,4 @@ function within(schema: Schema, [next, ...rest]: readonly string[]): Schema {
   if (next === '[]') return { ...schema, items: within(schema.items ?? {}, rest) };
   const property = within(schema.properties?.[next] ?? {}, rest);
   return { ...schema, properties: { ...schema.properties, [next]: property } };
-}
-
-/** The update is retried after this time, in milliseconds: the webhook may be gone. */
-const rememberedMs = 3_600_000;
-
-/** Beyond this number, the oldest entries are removed. */
-const maxRemembered = 10_000;
-
-interface RevertedUpdate {
-  readonly resourceVersion: string | undefined;
-  readonly hash: string;
-  readonly until: number;
-}
-
-/**
- * Updates that the server reverted at once: a `readOnly: false` that it does not store, or a change that a
- * webhook reverts. Without this record, each reconcile would repeat the write.
- */
-class RevertedUpdates {
-  readonly #clock: Clock;
-  readonly #byUid = new Map<string, RevertedUpdate>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Records that writing `merged` left `current` unchanged. */
-  add(current: UnstructuredObject, merged: UnstructuredObject): void {
-    const { uid, resourceVersion } = current.metadata;
-    if (uid === undefined) return;
-    const until = this.#clock.monotonicMs() + rememberedMs;
-    this.#byUid.delete(uid);
-    this.#byUid.set(uid, { resourceVersion, hash: hashObject(merged), until });
-    const [oldest] = this.#byUid.keys();
-    if (this.#byUid.size > maxRemembered && oldest !== undefined) this.#byUid.delete(oldest);
-  }
-
-  /** Whether writing `merged` is known to change nothing: it was tried, and `current` is still the same. */
-  has(current: UnstructuredObject, merged: UnstructuredObject): boolean {
-    const { uid = '', resourceVersion } = current.metadata;
-    const known = this.#byUid.get(uid);
-    if (known?.resourceVersion !== resourceVersion || known === undefined) return false;
-    return this.#clock.monotonicMs() < known.until && known.hash === hashObject(merged);
-  }
 }

@@ -75,12 +75,12 @@ export function ownerKindOf(owner: KubernetesObject): string {
 }
 
 /** Returns the reason why an existing object can't be written yet; undefined if ownership allows it. */
-export function reasonToWait(live: KubernetesObject, owner: KubernetesObject): string | undefined {
+export function reasonToWait(live: KubernetesObject, owner?: KubernetesObject): string | undefined {
   const { deletionTimestamp, finalizers = [] } = live.metadata;
   if (deletionTimestamp !== undefined) {
     return `is being deleted${finalizers.length === 0 ? '' : ` (finalizers: ${finalizers.join(', ')})`}`;
   }
-  if (ownershipOf(live, owner).state !== 'earlier') return undefined;
+  if (owner === undefined || ownershipOf(live, owner).state !== 'earlier') return undefined;
   return `belongs to an earlier ${describeObject(owner)}, garbage collection will take it`;
 }
 

@@ -158,11 +158,13 @@ async function planUpdate(
   decision: Applying,
 ): Promise<ObjectPlan> {
   const { desired, live } = decision;
+  const { client } = context;
   await desired.check?.();
   const drift = driftOf(decision, context.settings.controllerName);
   const configure = { action: 'configure', ref } as const;
   try {
-    const emptied = await emptyMaps(context, decision);
+    const emptying = { live, desired: desired.object };
+    const emptied = await emptyMaps(client, emptying, applyOptions(context));
     const planned =
       emptied === live
         ? { changes: await dryApply(context, decision, drift), approximate: false }

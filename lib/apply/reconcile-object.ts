@@ -6,7 +6,7 @@ import type {
   ObjectReference,
 } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
-import { applyOptions, asNew, isStale, readObject, whileStale, withVersion } from './context.js';
+import { applyOptions, isStale, readObject, whileStale } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { DesiredObject, ImmutablePolicy, Pair } from './desired-object.js';
 import { appliedChanges, driftOf, isUnchanged } from './differences.js';
@@ -31,7 +31,7 @@ import { isKind } from './kind-traits.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
 import { changesTemplate, withLiveTemplate } from './pod-template.js';
 import { isPruneGuarded } from './prune-object.js';
-import { emptyMaps } from './removed-fields.js';
+import { applyAsRead } from './removed-fields.js';
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
 
@@ -87,9 +87,10 @@ async function carryOut(
 // it.
 async function createObject(context: ApplyContext, desired: DesiredObject): Promise<Outcome> {
   await desired.check?.();
-  const { object } = await context.client.apply(asNew(desired.creation), applyOptions(context));
-  const isSettled = isUnchanged({ desired, live: object }, context.settings.controllerName);
-  return done('created', desired.ref, { live: object, isSettled });
+  const creating = { live: undefined, desired: desired.creation };
+  const live = await applyAsRead(context.client, creating, applyOptions(context));
+  const isSettled = isUnchanged({ desired, live }, context.settings.controllerName);
+  return done('created', desired.ref, { live, isSettled });
 }
 
 async function updateObject(context: ApplyContext, decision: Applying): Promise<Outcome> {
@@ -101,15 +102,12 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
   const causes = desired.causesOf?.(live) ?? [];
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(causes);
   try {
-    const ready = await emptyMaps(context, { desired, live: handed });
     let changes: readonly FieldChange[] | undefined;
     const changesIn = (after: KubernetesObject): readonly FieldChange[] =>
       (changes ??= appliedChanges({ before: live, after: after as UnstructuredObject, drift }));
     const options = applyOptions(context, { changes: changesIn, cause });
-    const { object: after } = await context.client.apply(
-      withVersion(desired.object, ready),
-      options,
-    );
+    const applying = { live: handed, desired: desired.object };
+    const after = await applyAsRead(context.client, applying, options);
     warnOfDroppedManagers(context, { desired, before: live, after });
     const object = await releaseFields(context, { desired, live: after });
     if (isHeld) {

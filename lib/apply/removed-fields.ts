@@ -10,6 +10,7 @@ import {
   isMember,
   leaf,
   formatJsonPointer,
+  keyOf,
   isJsonObject,
   memberOf,
   withMember,
@@ -23,30 +24,65 @@ import type {
   ManagedFieldsEntry,
   UnstructuredObject,
 } from '../object/index.js';
+import type { ApplyOptions, Client } from '../client/index.js';
 import { fieldDifferences } from './applied-differences.js';
 import type { ManagedPart } from './applied-differences.js';
-import type { ApplyContext } from './context.js';
-import type { Pair } from './desired-object.js';
+import { asNew, jsonPatchAsRead, withVersion } from './context.js';
 import { builtInType } from './kind-traits.js';
 
+/** An object as read, undefined if it does not exist, and its desired state. */
+export interface LiveAndDesired {
+  readonly live: UnstructuredObject | undefined;
+  readonly desired: UnstructuredObject;
+}
+
+/** Options of an apply under one field manager. */
+export interface ManagedApply extends ApplyOptions {
+  readonly fieldManager: string;
+  /** @defaultValue the object itself */
+  readonly subresource?: 'status' | undefined;
+}
+
 /**
- * Empties the {@link emptiedFields} of a builder's object.
+ * Applies `desired` to the object that was read, or creates it. Fields that were applied before and are not
+ * desired are removed. If the object was written or created since it was read, the apply is a conflict. This
+ * also stops the late write of a former leader.
+ * @returns the resulting object
+ * @throws ApiError `isStaleWrite`: the object was changed, created, or deleted since it was read
+ */
+export async function applyAsRead(
+  client: Client,
+  { live, desired }: LiveAndDesired,
+  options: ManagedApply,
+): Promise<UnstructuredObject> {
+  const ready = live && (await emptyMaps(client, { live, desired }, options));
+  const guarded = ready === undefined ? asNew(desired) : withVersion(desired, ready);
+  return (await client.apply(guarded, options)).object;
+}
+
+/**
+ * Empties the {@link emptiedFields} of an object before its apply.
  * @returns the object after the write, or `live` if no field was emptied
  */
 export async function emptyMaps(
-  { settings, client }: ApplyContext,
-  { desired: { type, ref, object }, live }: Pair,
+  client: Client,
+  { live, desired }: { readonly live: UnstructuredObject; readonly desired: UnstructuredObject },
+  { fieldManager, subresource, signal }: ManagedApply,
 ): Promise<UnstructuredObject> {
-  const { controllerName: manager, signal } = settings;
-  const emptied = emptiedFields(live, object, { manager, subresource: '' });
+  const part = { manager: fieldManager, subresource: subresource ?? '' } as const;
+  const emptied = emptiedFields(live, desired, part);
   if (emptied.length === 0) return live;
   const changes = emptied.map(({ path, from, to }) => ({ path: pathToString(path), from, to }));
-  const options = { fieldManager: manager, signal, details: { changes } };
-  return (await client.patch(type, ref, emptyingPatch(live, emptied), options)) as typeof live;
+  const options = { fieldManager, subresource, signal, details: { changes } };
+  const replaced = emptied.map(({ pointer, to }): JsonPatchOperation => {
+    return { op: 'replace', path: formatJsonPointer(pointer), value: to };
+  });
+  // The list indices are valid only for the version that was read.
+  return client.patch(desired, keyOf(live), jsonPatchAsRead(live, replaced), options);
 }
 
 /** A map or list that becomes empty. */
-export interface EmptiedField {
+interface EmptiedField {
   readonly path: FieldPath;
   /** The path in the live object. */
   readonly pointer: readonly string[];
@@ -60,7 +96,7 @@ export interface EmptiedField {
  * place (after `d: 3` was removed from `{d: 3}`). The schema refuses null, or the server stores it. For
  * built-in kinds null equals empty.
  */
-export function emptiedFields(
+function emptiedFields(
   live: UnstructuredObject,
   desired: UnstructuredObject,
   part: ManagedPart,
@@ -99,17 +135,6 @@ class EmptiedFields {
     if (wanted !== undefined && !holdsNothing(wanted)) return;
     this.fields.splice(inner, this.fields.length, field);
   }
-}
-
-/** Returns the patch that empties fields of `live`; a conflict if the object has changed since. */
-export function emptyingPatch(live: UnstructuredObject, emptied: readonly EmptiedField[]) {
-  const replaced = emptied.map(({ pointer, to }): JsonPatchOperation => {
-    return { op: 'replace', path: formatJsonPointer(pointer), value: to };
-  });
-  const { resourceVersion: value } = live.metadata;
-  // The list indices are valid only for the version that was read.
-  const version = { op: 'replace', path: '/metadata/resourceVersion', value } as const;
-  return { type: 'json', operations: [...replaced, version] } as const;
 }
 
 function ownersOf(

@@ -105,13 +105,12 @@ export function statusToApply(
     (atomicConditions || [...owned.conditions].every((type) => types.includes(type)));
   if (isSame) return undefined;
   const { apiVersion, kind } = object;
-  const { name, namespace, uid, resourceVersion } = object.metadata;
+  const { uid, resourceVersion } = object.metadata;
   const guard = atomicConditions && resourceVersion !== undefined ? { resourceVersion } : {};
   return {
     ...{ apiVersion, kind, status },
     metadata: {
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { namespace }),
+      ...keyOf(object),
       ...(uid !== undefined && { uid }),
       ...guard,
     },

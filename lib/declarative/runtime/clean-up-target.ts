@@ -8,11 +8,10 @@ import { retryOnConflict } from '../../client/index.js';
 import { isNotServed } from '../../cache/index.js';
 import { keyString } from '../../object/index.js';
 import type { Clock, Random } from '../../system/index.js';
-import type { TargetWriter, WriteContext, WriterOptions } from './target-writer.js';
+import { TargetWriter } from './target-writer.js';
+import type { WriteContext, WriterOptions } from './target-writer.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { Views } from '../views/views.js';
-import { Patcher } from './patcher.js';
-import { Updater, ViewUpdater } from './updater.js';
 import { hashObject } from '../../hash/index.js';
 
 /** A controller that has stopped, possibly in an earlier process. */
@@ -135,7 +134,7 @@ async function keysToTakeBack(
 }
 
 /** Options of {@link createTargetWriter}. */
-export interface TargetWriterOptions extends WriterOptions {
+export interface TargetWriterOptions extends Pick<WriterOptions, 'type' | 'fieldManager'> {
   readonly target: Pick<TargetSpec, 'type'>;
   /** The view store. @defaultValue views are written with a client, like other kinds */
   readonly views?: Pick<Views, 'server'> | undefined;
@@ -155,13 +154,9 @@ export function createTargetWriter({
     const got = `got ${fieldManager.length}`;
     throw new OperatorError('InvalidOption', `fieldManager: want 1 to 128 characters, ${got}`);
   }
-  const options = { type, fieldManager };
-  if (target.type === 'Patcher') return new Patcher(options);
-  const updater = new Updater(options);
-  const isView = operatorOfViewGroup(type.group) !== undefined;
-  return isView && views !== undefined
-    ? new ViewUpdater(updater, { ...options, store: views.server.loopback })
-    : updater;
+  const isView = operatorOfViewGroup(type.group) !== undefined && target.type === 'Updater';
+  const store = isView ? views?.server.loopback : undefined;
+  return new TargetWriter({ type, fieldManager, how: target.type, store });
 }
 
 /** The API server's limit. */

@@ -34,7 +34,7 @@ export interface TargetReconcilerParts {
   /** The name of the controller in errors and lineages: `operator/name`. */
   readonly controller: string;
   readonly type: ResourceType;
-  readonly writer: TargetWriter;
+  readonly writer: Pick<TargetWriter, keyof TargetWriter>;
   /** The writes of all controllers of the process. */
   readonly writes: TargetWrites;
   /** Whether the controller owns the target's objects exclusively, as an Updater does. */
@@ -262,7 +262,7 @@ export class TargetReconciler {
     if (!isOwner) return;
     const owner = writes.claim(this.#textOf(key), { claimant: this.#claimant, key });
     if (owner === undefined) return;
-    await writer.release?.(key, { client: client.live, signal });
+    await writer.release(key, { client: client.live, signal });
     const object = `${type.kind} ${keyString(key)}`;
     const problem = `${object}: two controllers write it, got ${controller} beside ${owner}`;
     const remedy = `only ${owner} writes it; give the objects of one of them another name`;

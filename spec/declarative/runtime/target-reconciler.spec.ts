@@ -14,6 +14,7 @@ describe('TargetReconciler', () => {
         write: () => Promise.resolve('unchanged'),
         isCurrent: () => false,
         written: () => Promise.resolve([]),
+        release: () => Promise.resolve(),
       },
       ...{ controller: 'op/copies', type: ConfigMap, isOwner: true, clock: systemClock },
       ...{ writes: new TargetWrites(), watched: () => undefined, slowed: () => undefined },

@@ -30,7 +30,7 @@ describe('Views as targets', () => {
       expect(written.metadata.labels).to.deep.equal(labels);
       expect(await writer.write(key, document, context)).to.equal('unchanged');
       const next = { metadata: key, status: { of: 'a map' } };
-      expect(await writer.write(key, next, context)).to.equal('updated');
+      expect(await writer.write(key, next, context)).to.equal('configured');
       const replaced = await views.client.get(type, key);
       expect(replaced['status']).to.deep.equal({ of: 'a map' });
       expect(replaced).not.to.have.any.keys('list', 'n');
@@ -59,7 +59,7 @@ describe('Views as targets', () => {
     const patcher = createTargetWriter({ ...options, target: { type: 'Patcher' } });
     await writer.write(key, { metadata: key, a: 1 }, context);
     await patcher.write(key, { metadata: key, b: 2 }, context);
-    expect(await writer.write(key, { metadata: key, a: 2 }, context)).to.equal('updated');
+    expect(await writer.write(key, { metadata: key, a: 2 }, context)).to.equal('configured');
     expect(await views.client.get(type, key)).to.deep.include({ a: 2, b: 2 });
     await patcher.write(key, undefined, context);
     expect(await views.client.get(type, key)).not.to.have.any.keys('b');

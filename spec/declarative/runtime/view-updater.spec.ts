@@ -102,7 +102,7 @@ describe('An Updater of views', () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const body = { metadata: { labels: { by: 'hand' } }, n: 3, more: true };
     await views.client.patch(type, key, { type: 'merge', body }, { fieldManager: 'hand' });
-    expect(await stored.write(key, { metadata, n: 2 }, context)).to.equal('updated');
+    expect(await stored.write(key, { metadata, n: 2 }, context)).to.equal('configured');
     const live = await views.client.get(type, key);
     expect(live).to.include({ n: 2 }).and.not.have.property('more');
     expect(live.metadata.labels).to.deep.equal({ by: 'hand' });
@@ -153,7 +153,7 @@ describe('An Updater of views', () => {
       try {
         await settledOf(clock, () => informer.synced);
         expect(await writer.write(key, document('one'), context)).to.equal('unchanged');
-        expect(await writer.write(key, document('two'), context)).to.equal('updated');
+        expect(await writer.write(key, document('two'), context)).to.equal('configured');
         await settledOf(clock, () => informer.get(key)?.metadata.generation === 2);
         expect(made).to.equal(0);
         expect(JSON.stringify(await client.get(kind, key))).to.include('two-999');

@@ -84,7 +84,7 @@ export function patcherListsSuite(open: OpenTargetScene): void {
     const updater = scene.updater(Widget);
     const parts = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
     await updater.write({ spec: { parts } });
-    expect(await updater.write({ spec: { parts: parts.toReversed() } })).to.equal('updated');
+    expect(await updater.write({ spec: { parts: parts.toReversed() } })).to.equal('configured');
     const { spec } = await scene.get(Widget);
     expect((spec as { parts: { name: string }[] }).parts.map(({ name }) => name).join('')).to.equal(
       'cba',

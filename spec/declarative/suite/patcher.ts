@@ -20,7 +20,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { a: '1' } }, data: { a: '1', b: '1' } });
     const document = { metadata: { annotations: { c: '1' } }, data: { b: '2' } };
-    expect(await scene.patcher(ConfigMap).write(document)).to.equal('updated');
+    expect(await scene.patcher(ConfigMap).write(document)).to.equal('configured');
     const { metadata, data } = await scene.get(ConfigMap);
     expect(data).to.deep.equal({ a: '1', b: '2' });
     expect(metadata).to.deep.include({ labels: { a: '1' }, annotations: { c: '1' } });
@@ -35,7 +35,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     const patcher = scene.patcher(Gadget);
     const metadata = { labels: { b: '1' }, annotations: { c: '1' } };
     await patcher.write({ metadata, spec: { kept: { z: 3 }, own: { deep: 1 } } });
-    expect(await patcher.remove()).to.equal('updated');
+    expect(await patcher.remove()).to.equal('configured');
     const after = await scene.get(Gadget);
     expect(after['spec']).to.deep.equal({ kept: { x: 1 }, y: 2 });
     expect(after.metadata.labels).to.deep.equal({ a: '1' });
@@ -69,7 +69,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     const document = { data: { b: '2', c: '3' } };
     await patcher.write(document);
     await scene.edit(ConfigMap, { data: { b: 'x', c: null } });
-    expect(await patcher.write(document)).to.equal('updated');
+    expect(await patcher.write(document)).to.equal('configured');
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 
@@ -78,7 +78,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     await scene.create(ConfigMap, { metadata: { labels: { a: '1', b: '1' } }, data: { c: '1' } });
     const patcher = scene.patcher(ConfigMap);
     const document = { metadata: { labels: { a: null } }, data: { c: null, d: '2', e: null } };
-    expect(await patcher.write(document)).to.equal('updated');
+    expect(await patcher.write(document)).to.equal('configured');
     const { metadata, data } = await scene.get(ConfigMap);
     expect(metadata.labels).to.deep.equal({ b: '1' });
     expect(data).to.deep.equal({ d: '2' });
@@ -96,7 +96,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await scene.find(ConfigMap)).to.equal(undefined);
     expect(await patcher.remove()).to.equal('unchanged');
     await scene.create(ConfigMap, {});
-    expect(await patcher.write({ data: { a: '1' } })).to.equal('updated');
+    expect(await patcher.write({ data: { a: '1' } })).to.equal('configured');
   });
 
   it('does not conflict with another Patcher of other fields', async () => {

@@ -71,7 +71,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect(isStaleWrite(await thrownBy(updater.write({ data: { a: '1' } }, meanwhile)))).to.equal(
       true,
     );
-    expect(await updater.write({ data: { a: '1' } })).to.equal('updated');
+    expect(await updater.write({ data: { a: '1' } })).to.equal('configured');
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
@@ -108,7 +108,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect(isStaleWrite(await thrownBy(patcher.write({ data: { c: '3' } }, client)))).to.equal(
       true,
     );
-    expect(await patcher.write({ data: { c: '3' } }, client)).to.equal('updated');
+    expect(await patcher.write({ data: { c: '3' } }, client)).to.equal('configured');
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 

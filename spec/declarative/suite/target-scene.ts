@@ -1,11 +1,8 @@
 import { ensureCrd, retryOnConflict } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { createTargetWriter } from '../../../lib/declarative/runtime/clean-up-target.js';
-import type {
-  TargetOutcome,
-  TargetWriter,
-  WriteContext,
-} from '../../../lib/declarative/runtime/target-writer.js';
+import type { Operation } from '../../../lib/apply/index.js';
+import type { TargetWriter, WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
 import type { Document } from '../../../lib/declarative/document.js';
 import type { TargetType } from '../../../lib/declarative/spec/operator-spec.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
@@ -201,20 +198,20 @@ export class Writing {
   }
 
   /** Writes the document, given without its name. */
-  write(document: Document, client = this.#scene.context.client): Promise<TargetOutcome> {
+  write(document: Document, client = this.#scene.context.client): Promise<Operation> {
     const key = this.#key;
     const { metadata = {}, ...rest } = document as { readonly metadata?: object };
     const whole = { ...rest, metadata: { ...metadata, ...key } };
     return this.#queued(() => this.writer.write(key, whole, { ...this.#scene.context, client }));
   }
 
-  remove(client = this.#scene.context.client): Promise<TargetOutcome> {
+  remove(client = this.#scene.context.client): Promise<Operation> {
     const context = { ...this.#scene.context, client };
     return this.#queued(() => this.writer.write(this.#key, undefined, context));
   }
 
   /** Retries conflicts with controllers of the cluster, as the queue would. */
-  #queued(write: () => Promise<TargetOutcome>): Promise<TargetOutcome> {
+  #queued(write: () => Promise<Operation>): Promise<Operation> {
     return controlledKinds.has(this.#type.kind)
       ? retryOnConflict(write, { maxAttempts: 10 })
       : write();

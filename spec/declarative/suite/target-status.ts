@@ -15,7 +15,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
       expect(await updater.write(document)).to.equal('created');
       expect(await scene.get(type)).to.deep.include(document);
       const next = { ...document, status: { phase: 'Gone' } };
-      expect(await updater.write(next)).to.equal('updated');
+      expect(await updater.write(next)).to.equal('configured');
       expect(await scene.get(type)).to.deep.include(next);
       await scene.writes();
       expect(await updater.write(next)).to.equal('unchanged');

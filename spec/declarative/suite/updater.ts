@@ -55,7 +55,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1', b: '2' }, binaryData: { c: 'AA==' } });
-    expect(await updater.write({ data: { b: '3' } })).to.equal('updated');
+    expect(await updater.write({ data: { b: '3' } })).to.equal('configured');
     const { data, binaryData } = await scene.get(ConfigMap);
     expect({ data, binaryData }).to.deep.equal({ data: { b: '3' }, binaryData: undefined });
   });
@@ -65,7 +65,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1', b: '2' } });
     await scene.edit(ConfigMap, { data: { a: 'x', b: null, c: '3' } });
-    expect(await updater.write({ data: { a: '1', b: '2' } })).to.equal('updated');
+    expect(await updater.write({ data: { a: '1', b: '2' } })).to.equal('configured');
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2' });
   });
 

@@ -1,0 +1,434 @@
+import type { Client } from '../client/index.js';
+import { getIfExists } from '../client/index.js';
+import {
+  apiVersionOf,
+  appliedFields,
+  fieldElement,
+  isInvalid,
+  isJsonObject,
+  isNotFound,
+  keyOf,
+  keyStringOf,
+  memberOf,
+  setMember,
+} from '../object/index.js';
+import type {
+  FieldSet,
+  KubernetesObject,
+  ObjectKey,
+  ResourceType,
+  UnstructuredObject,
+} from '../object/index.js';
+import { appliedDifferences } from './applied-differences.js';
+import type { ManagedPart } from './applied-differences.js';
+import { asRead, deleteAsRead } from './context.js';
+import { reasonToWait } from './ownership.js';
+import { applyAsRead, withoutForeignFields } from './removed-fields.js';
+import type { ForeignFieldsOptions, LiveAndDesired, ManagedApply } from './removed-fields.js';
+import { done, pending } from './results.js';
+import type { Outcome } from './results.js';
+import { RevertedWrites } from './reverted-writes.js';
+
+/** Options of {@link FieldWriter}. */
+export interface FieldWriterOptions {
+  readonly type: ResourceType;
+  readonly fieldManager: string;
+  /**
+   * `objects`: the writer creates, replaces and deletes whole objects, apart from foreign metadata and fields
+   * that other managers apply. `fields`: it writes and removes its fields of objects that exist.
+   */
+  readonly owns: 'objects' | 'fields';
+}
+
+/** The fields of one object that the writer's manager is to own. */
+export interface DesiredFields {
+  /** Everything but the status. */
+  readonly object: UnstructuredObject;
+  /** Undefined if no status is desired. */
+  readonly status?: unknown;
+  /** Fields to remove whichever manager owns them, as a merge patch; only with `owns: 'fields'`. */
+  readonly nulls?: Nulls | undefined;
+}
+
+type Nulls = Readonly<Record<string, unknown>>;
+
+/** Context of a write. */
+export interface FieldWriting {
+  /** Reads from the server, not from a cache. */
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/** The place of the status of a kind. */
+type StatusPlace = 'subresource' | 'object';
+
+/**
+ * Writes exactly the desired fields of objects under one field manager. An object has no owner and gets no
+ * labels or hash, because its writer owns nothing but the given fields. So `managedFields` and a comparison of
+ * values decide, where `applyObject` compares the hash in an annotation.
+ *
+ * ## Flow
+ * The fields are applied with `force`, the status too if there is one: `managedFields`, or the first write,
+ * show whether it is a subresource. Fields that are no longer desired are removed by the same apply. An owner
+ * of objects then removes fields that others set by hand, except in metadata. If the server rejects the apply
+ * because of an earlier default (`strategy.rollingUpdate` beside `Recreate`), an update replaces the content.
+ *
+ * ## Guarantees
+ * Every write is decided on the object that was read, and is a conflict if the object has changed since. An
+ * object that is up to date is not written.
+ */
+export class FieldWriter {
+  readonly #options: FieldWriterOptions;
+  readonly #main: ManagedPart;
+  readonly #status: ManagedPart;
+  /** By part of an object: differences that remain after an apply, and defaults that return after an update. */
+  readonly #reverted = new RevertedWrites();
+  #place: StatusPlace | undefined;
+
+  constructor(options: FieldWriterOptions) {
+    const { fieldManager: manager } = options;
+    this.#options = options;
+    this.#main = { manager, subresource: '' };
+    this.#status = { manager, subresource: 'status' };
+  }
+
+  /**
+   * Brings an object to the desired state.
+   * @param desired - undefined: removes what was written, and with `owns: 'objects'` the object, if written
+   * @returns pending if the object is being deleted, or if there is no object to write fields of
+   * @throws ApiError the server's answer; `isStaleWrite` if the object was changed or recreated meanwhile
+   */
+  async write(
+    key: ObjectKey,
+    desired: DesiredFields | undefined,
+    context: FieldWriting,
+  ): Promise<Outcome> {
+    const { type, owns } = this.#options;
+    const { object } = this.#nothing(key);
+    const ref = { apiVersion: object.apiVersion, kind: object.kind, ...keyOf(object) };
+    const live = await getIfExists(context.client, type, key, { signal: context.signal });
+    if (desired === undefined) this.#forget(key);
+    if (desired === undefined && (live === undefined || owns === 'objects')) {
+      return done(await this.#delete(live, context), ref);
+    }
+    if (live === undefined && owns === 'fields') return pending(ref, 'does not exist');
+    const reason = live && owns === 'objects' ? reasonToWait(live) : undefined;
+    if (reason !== undefined) return pending(ref, reason, { live });
+    const wanted = desired ?? this.#nothing(key);
+    const after = await (owns === 'objects'
+      ? this.#writeObject(live, marked(wanted), context)
+      : this.#writeFields(live, wanted, context));
+    if (live === undefined) return done('created', ref, { live: after });
+    const isSame = after.metadata.resourceVersion === live.metadata.resourceVersion;
+    return done(isSame ? 'unchanged' : 'configured', ref, { live: after });
+  }
+
+  /** Whether {@link FieldWriter.write} would write nothing, as far as is known. */
+  isCurrent(live: UnstructuredObject, desired: DesiredFields): boolean {
+    if (this.#options.owns === 'fields') {
+      return this.#isApplied(live, desired) && existing(desired.nulls ?? {}, live) === undefined;
+    }
+    if (reasonToWait(live) !== undefined || !this.#isApplied(live, marked(desired))) return false;
+    return this.#foreignParts(live, desired).every((part) => this.#isReplaced(live, part));
+  }
+
+  /** Removes what was written to an object, and leaves the object. */
+  async release(key: ObjectKey, context: FieldWriting): Promise<void> {
+    const { type } = this.#options;
+    const live = await getIfExists(context.client, type, key, { signal: context.signal });
+    if (live === undefined || !this.#isIn(live)) return;
+    await this.#apply(live, this.#nothing(key), context);
+  }
+
+  async #writeFields(
+    live: UnstructuredObject | undefined,
+    desired: DesiredFields,
+    context: FieldWriting,
+  ): Promise<UnstructuredObject> {
+    const applied = await this.#apply(live, desired, context);
+    return this.#removeNulls(applied, desired.nulls, context);
+  }
+
+  async #writeObject(
+    live: UnstructuredObject | undefined,
+    desired: DesiredFields,
+    context: FieldWriting,
+  ): Promise<UnstructuredObject> {
+    const applied = await this.#apply(live, desired, context).catch((error: unknown) => {
+      if (!isInvalid(error) || live === undefined) throw error;
+      return this.#replaceContent({ live, refusal: error }, desired, context);
+    });
+    return this.#removeForeign(applied, desired, context);
+  }
+
+  /** Returns what is desired of an object that is no longer desired. */
+  #nothing(key: ObjectKey): DesiredFields {
+    const { type } = this.#options;
+    const identity = { apiVersion: apiVersionOf(type), kind: type.kind };
+    const { name, namespace = '' } = key;
+    return { object: { ...identity, metadata: namespace === '' ? { name } : { name, namespace } } };
+  }
+
+  /** Whether the manager has applied any field of `live`. */
+  #isIn({ metadata: { managedFields = [] } }: KubernetesObject): boolean {
+    const { fieldManager } = this.#options;
+    return managedFields.some(
+      ({ manager, operation }) => manager === fieldManager && operation === 'Apply',
+    );
+  }
+
+  /** Whether the manager has applied the status as an ordinary field of the object. */
+  #hasStatusInside(live: UnstructuredObject): boolean {
+    return appliedTo(live, this.#main)?.root[fieldElement('status')] !== undefined;
+  }
+
+  #placeIn(live: UnstructuredObject | undefined): StatusPlace | undefined {
+    const entries = live?.metadata.managedFields ?? [];
+    if (entries.some(({ subresource }) => subresource === 'status')) return 'subresource';
+    return live !== undefined && this.#hasStatusInside(live) ? 'object' : this.#place;
+  }
+
+  #isApplied(live: UnstructuredObject, { object, status }: DesiredFields): boolean {
+    const place = this.#placeIn(live);
+    const main = place === 'object' ? withStatus(object, status) : object;
+    if (!this.#isPartApplied(live, main, this.#main)) return false;
+    if (status === undefined && appliedTo(live, this.#status) === undefined) return true;
+    if (place === 'object') return this.#hasStatusInside(live);
+    return this.#isPartApplied(live, withStatus(bare(object), status), this.#status);
+  }
+
+  /** @returns the resulting object: `live` itself if it is up to date */
+  async #apply(
+    live: UnstructuredObject | undefined,
+    { object, status }: DesiredFields,
+    context: FieldWriting,
+  ): Promise<UnstructuredObject> {
+    const place = this.#placeIn(live);
+    const whole = withStatus(object, status);
+    const main = { live, desired: place === 'object' ? whole : object };
+    const written = await this.#applyPart(main, this.#main, context);
+    if (status === undefined && appliedTo(written, this.#status) === undefined) return written;
+    // If the kind has gained the subresource meanwhile, the server has ignored the status.
+    if (place === 'object' && this.#hasStatusInside(written)) return written;
+    const desired = withStatus(bare(object), status);
+    try {
+      const answer = await this.#applyPart({ live: written, desired }, this.#status, context);
+      this.#place = 'subresource';
+      return answer;
+    } catch (error) {
+      // The object is gone, or its kind has no status subresource.
+      if (!isNotFound(error) || place === 'subresource') throw error;
+      this.#place = 'object';
+      return this.#applyPart({ live: written, desired: whole }, this.#main, context);
+    }
+  }
+
+  #isPartApplied(
+    live: UnstructuredObject,
+    desired: UnstructuredObject,
+    part: ManagedPart,
+  ): boolean {
+    const left = appliedDifferences(live, desired, part);
+    if (left.length === 0) return true;
+    return this.#reverted.has(placeOf(live, part), [live.metadata.uid, desired, left]);
+  }
+
+  async #applyPart(
+    { live, desired }: LiveAndDesired,
+    part: ManagedPart,
+    { client, signal }: FieldWriting,
+  ): Promise<UnstructuredObject> {
+    if (live !== undefined && this.#isPartApplied(live, desired, part)) return live;
+    const options = { ...callOf(part), signal, force: true };
+    const after = await applyAsRead(client, { live, desired }, options);
+    const left = appliedDifferences(after, desired, part);
+    const isLeft = left.length > 0;
+    const facts = isLeft ? [after.metadata.uid, desired, left] : undefined;
+    this.#reverted.record(placeOf(after, part), facts);
+    return after;
+  }
+
+  /** Replaces the content of an object whose apply the server has rejected, and applies it again. */
+  async #replaceContent(
+    { live, refusal }: { readonly live: UnstructuredObject; readonly refusal: unknown },
+    desired: DesiredFields,
+    context: FieldWriting,
+  ): Promise<UnstructuredObject> {
+    const { apiVersion, kind, metadata, status } = live;
+    const kept = { apiVersion, kind, ...(status !== undefined && { status }) };
+    const whole = { ...kept, ...desired.object, metadata };
+    const replaced = await update(whole, this.#main, context).catch((error: unknown) => {
+      // The error of the apply says more about the desired object.
+      throw isInvalid(error) ? refusal : error;
+    });
+    return this.#apply(replaced, desired, context);
+  }
+
+  /** Removes fields that users or other managers have set besides the desired ones. */
+  async #removeForeign(
+    live: UnstructuredObject,
+    desired: DesiredFields,
+    context: FieldWriting,
+  ): Promise<UnstructuredObject> {
+    let after = live;
+    for (const part of this.#foreignParts(live, desired)) {
+      if (this.#isReplaced(after, part)) continue;
+      after = await update(withoutForeignFields(after, part), part, context);
+      this.#reverted.record(foreignPlaceOf(after, part), foreignIn(after, part));
+    }
+    return after;
+  }
+
+  #foreignParts(live: UnstructuredObject, { status }: DesiredFields): readonly ForeignPart[] {
+    const isInside = this.#hasStatusInside(live);
+    const main = { ...this.#main, status: isInside };
+    return status === undefined || isInside ? [main] : [main, this.#status];
+  }
+
+  /** Whether a part has no foreign fields but those that the server sets again as defaults. */
+  #isReplaced(live: UnstructuredObject, part: ForeignPart): boolean {
+    const foreign = foreignIn(live, part);
+    const place = foreignPlaceOf(live, part);
+    if (foreign !== undefined) return this.#reverted.has(place, foreign);
+    this.#reverted.record(place, undefined);
+    return true;
+  }
+
+  /** Removes the fields of `nulls`, whichever manager owns them. */
+  async #removeNulls(
+    live: UnstructuredObject,
+    nulls: Nulls = {},
+    context: FieldWriting,
+  ): Promise<UnstructuredObject> {
+    const { status, ...rest } = existing(nulls, live) ?? {};
+    const after = await removeMembers(live, rest, this.#main, context);
+    if (status === undefined) return after;
+    const isSubresource = this.#placeIn(after) === 'subresource';
+    return removeMembers(after, { status }, isSubresource ? this.#status : this.#main, context);
+  }
+
+  #forget(key: ObjectKey): void {
+    const { object } = this.#nothing(key);
+    for (const part of [this.#main, this.#status]) {
+      this.#reverted.record(placeOf(object, part), undefined);
+      this.#reverted.record(foreignPlaceOf(object, part), undefined);
+    }
+  }
+
+  /** Deletes an object that the manager has written; another writer may have created it since. */
+  async #delete(
+    live: UnstructuredObject | undefined,
+    { client, signal }: FieldWriting,
+  ): Promise<'deleted' | 'unchanged'> {
+    if (live === undefined || reasonToWait(live) !== undefined) return 'unchanged';
+    if (!this.#isIn(live)) return 'unchanged';
+    const options = { propagationPolicy: 'Background', signal } as const;
+    await deleteAsRead(client, this.#options.type, live, options);
+    return 'deleted';
+  }
+
+  /**
+   * Returns the keys of all live objects of which the manager has applied fields, in this or an earlier
+   * process, according to `managedFields`. Reads only metadata, page by page.
+   * @param namespaces - the namespaces to search; undefined: all
+   */
+  async written(
+    { client, signal }: FieldWriting,
+    namespaces: readonly (string | undefined)[] = [undefined],
+  ): Promise<readonly ObjectKey[]> {
+    const keys: ObjectKey[] = [];
+    for (const namespace of namespaces) {
+      const options = { metadataOnly: true, signal, namespace } as const;
+      for await (const { items } of client.pages(this.#options.type, options)) {
+        keys.push(...items.filter((object) => this.#isIn(object)).map(keyOf));
+      }
+    }
+    return keys;
+  }
+}
+
+type ForeignPart = ManagedPart & ForeignFieldsOptions;
+
+function appliedTo(live: KubernetesObject, part: ManagedPart): FieldSet | undefined {
+  const { manager, subresource } = part;
+  return appliedFields(live, manager, { subresource });
+}
+
+function placeOf(object: KubernetesObject, { subresource }: ManagedPart): string {
+  return `${keyStringOf(object)}#${subresource}`;
+}
+
+function foreignPlaceOf(object: KubernetesObject, part: ManagedPart): string {
+  return `${placeOf(object, part)}#foreign`;
+}
+
+/** Returns the object with and without its foreign fields; undefined if there are no such fields. */
+function foreignIn(live: UnstructuredObject, part: ForeignPart): unknown {
+  const left = withoutForeignFields(live, part);
+  const contentOf = ({ metadata: { uid }, ...rest }: UnstructuredObject) => ({ ...rest, uid });
+  return left === live ? undefined : [contentOf(live), contentOf(left)];
+}
+
+function callOf({ manager, subresource }: ManagedPart): ManagedApply {
+  return { fieldManager: manager, ...(subresource !== '' && { subresource }) };
+}
+
+function update(
+  object: UnstructuredObject,
+  part: ManagedPart,
+  { client, signal }: FieldWriting,
+): Promise<UnstructuredObject> {
+  return client.update(object, { ...callOf(part), signal });
+}
+
+/** Returns an object with only the identity of `object`. */
+function bare({ apiVersion, kind, metadata }: UnstructuredObject): UnstructuredObject {
+  return { apiVersion, kind, metadata: keyOf({ apiVersion, kind, metadata }) };
+}
+
+function withStatus(object: UnstructuredObject, status: unknown): UnstructuredObject {
+  return status === undefined ? object : { ...object, status };
+}
+
+/**
+ * Adds empty annotations to an object that has only a name. An apply without fields leaves no entry in
+ * `managedFields`, by which {@link FieldWriter.written} finds the object. Only such objects get the mark: the
+ * first foreign annotation removes it.
+ */
+function marked(desired: DesiredFields): DesiredFields {
+  const { object } = desired;
+  const { labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = object.metadata;
+  const hasMetadata = [labels, annotations, finalizers, ownerReferences].some(
+    (member) => Object.keys(member).length > 0,
+  );
+  if (hasMetadata || Object.keys(object).length > identity.length) return desired;
+  return { ...desired, object: { ...object, metadata: { ...object.metadata, annotations: {} } } };
+}
+
+const identity = ['apiVersion', 'kind', 'metadata'];
+
+/** Returns those of `nulls` that exist in `live`; undefined if there are no such fields. */
+function existing(nulls: Nulls, live: unknown): Nulls | undefined {
+  if (!isJsonObject(live)) return undefined;
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(nulls)) {
+    const there = memberOf(live, name);
+    if (there === undefined || there === null) continue;
+    const below = isJsonObject(value) ? existing(value, there) : null;
+    if (below !== undefined) setMember(found, name, below);
+  }
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+/** Removes members of `live` by a merge patch; does nothing without members. */
+async function removeMembers(
+  live: UnstructuredObject,
+  nulls: Nulls,
+  part: ManagedPart,
+  { client, signal }: FieldWriting,
+): Promise<UnstructuredObject> {
+  if (Object.keys(nulls).length === 0) return live;
+  const metadata = memberOf(nulls, 'metadata');
+  const body = { ...nulls, metadata: { ...(isJsonObject(metadata) && metadata), ...asRead(live) } };
+  return client.patch(live, keyOf(live), { type: 'merge', body }, { ...callOf(part), signal });
+}
