@@ -5,12 +5,10 @@ import {
   appliedFields,
   fieldElement,
   isInvalid,
-  isJsonObject,
   isNotFound,
   keyOf,
   keyStringOf,
-  memberOf,
-  setMember,
+  referenceTo,
 } from '../object/index.js';
 import type {
   FieldSet,
@@ -21,10 +19,16 @@ import type {
 } from '../object/index.js';
 import { appliedDifferences } from './applied-differences.js';
 import type { ManagedPart } from './applied-differences.js';
-import { asRead, deleteAsRead } from './context.js';
+import { deleteAsRead } from './context.js';
 import { reasonToWait } from './ownership.js';
-import { applyAsRead, withoutForeignFields } from './removed-fields.js';
-import type { ForeignFieldsOptions, LiveAndDesired, ManagedApply } from './removed-fields.js';
+import {
+  applyAsRead,
+  callOf,
+  existingMembers,
+  removeMembers,
+  withoutForeignFields,
+} from './removed-fields.js';
+import type { ForeignFieldsOptions, LiveAndDesired } from './removed-fields.js';
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
 import { RevertedWrites } from './reverted-writes.js';
@@ -47,17 +51,25 @@ export interface DesiredFields {
   /** Undefined if no status is desired. */
   readonly status?: unknown;
   /** Fields to remove whichever manager owns them, as a merge patch; only with `owns: 'fields'`. */
-  readonly nulls?: Nulls | undefined;
+  readonly nulls?: Readonly<Record<string, unknown>> | undefined;
 }
-
-type Nulls = Readonly<Record<string, unknown>>;
 
 /** Context of a write. */
 export interface FieldWriting {
   /** Reads from the server, not from a cache. */
   readonly client: Client;
   readonly signal: AbortSignal;
+  /** Called after each write, with the object before and after it; undefined: it does not exist. */
+  readonly note?:
+    ((live: KubernetesObject | undefined, now: KubernetesObject | undefined) => void) | undefined;
 }
+
+interface Wanted {
+  readonly live: UnstructuredObject | undefined;
+  readonly wanted: DesiredFields;
+}
+
+type LiveAndWanted = Wanted & { readonly live: UnstructuredObject };
 
 /** The place of the status of a kind. */
 type StatusPlace = 'subresource' | 'object';
@@ -103,21 +115,19 @@ export class FieldWriter {
     desired: DesiredFields | undefined,
     context: FieldWriting,
   ): Promise<Outcome> {
-    const { type, owns } = this.#options;
-    const { object } = this.#nothing(key);
-    const ref = { apiVersion: object.apiVersion, kind: object.kind, ...keyOf(object) };
+    const { type } = this.#options;
+    const isOwner = this.#isOwner;
+    const ref = referenceTo(this.#nothing(key).object);
     const live = await getIfExists(context.client, type, key, { signal: context.signal });
     if (desired === undefined) this.#forget(key);
-    if (desired === undefined && (live === undefined || owns === 'objects')) {
+    if (desired === undefined && (live === undefined || isOwner)) {
       return done(await this.#delete(live, context), ref);
     }
-    if (live === undefined && owns === 'fields') return pending(ref, 'does not exist');
-    const reason = live && owns === 'objects' ? reasonToWait(live) : undefined;
+    if (live === undefined && !isOwner) return pending(ref, 'does not exist');
+    const reason = live && isOwner ? reasonToWait(live) : undefined;
     if (reason !== undefined) return pending(ref, reason, { live });
-    const wanted = desired ?? this.#nothing(key);
-    const after = await (owns === 'objects'
-      ? this.#writeObject(live, marked(wanted), context)
-      : this.#writeFields(live, wanted, context));
+    const wanted = this.#wanted(desired ?? this.#nothing(key));
+    const after = await this.#carryOut({ live, wanted }, context);
     if (live === undefined) return done('created', ref, { live: after });
     const isSame = after.metadata.resourceVersion === live.metadata.resourceVersion;
     return done(isSame ? 'unchanged' : 'configured', ref, { live: after });
@@ -125,10 +135,9 @@ export class FieldWriter {
 
   /** Whether {@link FieldWriter.write} would write nothing, as far as is known. */
   isCurrent(live: UnstructuredObject, desired: DesiredFields): boolean {
-    if (this.#options.owns === 'fields') {
-      return this.#isApplied(live, desired) && existing(desired.nulls ?? {}, live) === undefined;
-    }
-    if (reasonToWait(live) !== undefined || !this.#isApplied(live, marked(desired))) return false;
+    if (!this.#isApplied(live, this.#wanted(desired))) return false;
+    if (!this.#isOwner) return existingMembers(desired.nulls ?? {}, live) === undefined;
+    if (reasonToWait(live) !== undefined) return false;
     return this.#foreignParts(live, desired).every((part) => this.#isReplaced(live, part));
   }
 
@@ -137,28 +146,24 @@ export class FieldWriter {
     const { type } = this.#options;
     const live = await getIfExists(context.client, type, key, { signal: context.signal });
     if (live === undefined || !this.#isIn(live)) return;
-    await this.#apply(live, this.#nothing(key), context);
+    await this.#apply({ live, wanted: this.#nothing(key) }, context);
   }
 
-  async #writeFields(
-    live: UnstructuredObject | undefined,
-    desired: DesiredFields,
-    context: FieldWriting,
-  ): Promise<UnstructuredObject> {
-    const applied = await this.#apply(live, desired, context);
-    return this.#removeNulls(applied, desired.nulls, context);
+  get #isOwner(): boolean {
+    return this.#options.owns === 'objects';
   }
 
-  async #writeObject(
-    live: UnstructuredObject | undefined,
-    desired: DesiredFields,
-    context: FieldWriting,
-  ): Promise<UnstructuredObject> {
-    const applied = await this.#apply(live, desired, context).catch((error: unknown) => {
-      if (!isInvalid(error) || live === undefined) throw error;
-      return this.#replaceContent({ live, refusal: error }, desired, context);
+  #wanted(desired: DesiredFields): DesiredFields {
+    return this.#isOwner ? marked(desired) : desired;
+  }
+
+  async #carryOut({ live, wanted }: Wanted, context: FieldWriting): Promise<UnstructuredObject> {
+    const applied = await this.#apply({ live, wanted }, context).catch((error: unknown) => {
+      if (!this.#isOwner || !isInvalid(error) || live === undefined) throw error;
+      return this.#replaceContent({ live, wanted, refusal: error }, context);
     });
-    return this.#removeForeign(applied, desired, context);
+    if (!this.#isOwner) return this.#removeNulls({ live: applied, wanted }, context);
+    return this.#removeForeign({ live: applied, wanted }, context);
   }
 
   /** Returns what is desired of an object that is no longer desired. */
@@ -191,18 +196,16 @@ export class FieldWriter {
   #isApplied(live: UnstructuredObject, { object, status }: DesiredFields): boolean {
     const place = this.#placeIn(live);
     const main = place === 'object' ? withStatus(object, status) : object;
-    if (!this.#isPartApplied(live, main, this.#main)) return false;
+    if (!this.#isPartApplied({ live, desired: main }, this.#main)) return false;
     if (status === undefined && appliedTo(live, this.#status) === undefined) return true;
     if (place === 'object') return this.#hasStatusInside(live);
-    return this.#isPartApplied(live, withStatus(bare(object), status), this.#status);
+    const desired = withStatus(bare(object), status);
+    return this.#isPartApplied({ live, desired }, this.#status);
   }
 
   /** @returns the resulting object: `live` itself if it is up to date */
-  async #apply(
-    live: UnstructuredObject | undefined,
-    { object, status }: DesiredFields,
-    context: FieldWriting,
-  ): Promise<UnstructuredObject> {
+  async #apply({ live, wanted }: Wanted, context: FieldWriting): Promise<UnstructuredObject> {
+    const { object, status } = wanted;
     const place = this.#placeIn(live);
     const whole = withStatus(object, status);
     const main = { live, desired: place === 'object' ? whole : object };
@@ -223,11 +226,8 @@ export class FieldWriter {
     }
   }
 
-  #isPartApplied(
-    live: UnstructuredObject,
-    desired: UnstructuredObject,
-    part: ManagedPart,
-  ): boolean {
+  #isPartApplied({ live, desired }: LiveAndDesired, part: ManagedPart): boolean {
+    if (live === undefined) return false;
     const left = appliedDifferences(live, desired, part);
     if (left.length === 0) return true;
     return this.#reverted.has(placeOf(live, part), [live.metadata.uid, desired, left]);
@@ -236,11 +236,12 @@ export class FieldWriter {
   async #applyPart(
     { live, desired }: LiveAndDesired,
     part: ManagedPart,
-    { client, signal }: FieldWriting,
+    { client, signal, note }: FieldWriting,
   ): Promise<UnstructuredObject> {
-    if (live !== undefined && this.#isPartApplied(live, desired, part)) return live;
+    if (live !== undefined && this.#isPartApplied({ live, desired }, part)) return live;
     const options = { ...callOf(part), signal, force: true };
     const after = await applyAsRead(client, { live, desired }, options);
+    note?.(live, after);
     const left = appliedDifferences(after, desired, part);
     const isLeft = left.length > 0;
     const facts = isLeft ? [after.metadata.uid, desired, left] : undefined;
@@ -250,31 +251,32 @@ export class FieldWriter {
 
   /** Replaces the content of an object whose apply the server has rejected, and applies it again. */
   async #replaceContent(
-    { live, refusal }: { readonly live: UnstructuredObject; readonly refusal: unknown },
-    desired: DesiredFields,
+    { live, wanted, refusal }: LiveAndWanted & { readonly refusal: unknown },
     context: FieldWriting,
   ): Promise<UnstructuredObject> {
     const { apiVersion, kind, metadata, status } = live;
     const kept = { apiVersion, kind, ...(status !== undefined && { status }) };
-    const whole = { ...kept, ...desired.object, metadata };
-    const replaced = await update(whole, this.#main, context).catch((error: unknown) => {
-      // The error of the apply says more about the desired object.
-      throw isInvalid(error) ? refusal : error;
-    });
-    return this.#apply(replaced, desired, context);
+    const whole = { ...kept, ...wanted.object, metadata };
+    const replaced = await update(live, whole, { ...this.#main, ...context }).catch(
+      (error: unknown) => {
+        // The error of the apply says more about the desired object.
+        throw isInvalid(error) ? refusal : error;
+      },
+    );
+    return this.#apply({ live: replaced, wanted }, context);
   }
 
   /** Removes fields that users or other managers have set besides the desired ones. */
   async #removeForeign(
-    live: UnstructuredObject,
-    desired: DesiredFields,
+    { live, wanted }: LiveAndWanted,
     context: FieldWriting,
   ): Promise<UnstructuredObject> {
     let after = live;
-    for (const part of this.#foreignParts(live, desired)) {
+    for (const part of this.#foreignParts(live, wanted)) {
       if (this.#isReplaced(after, part)) continue;
-      after = await update(withoutForeignFields(after, part), part, context);
-      this.#reverted.record(foreignPlaceOf(after, part), foreignIn(after, part));
+      const left = withoutForeignFields(after, part);
+      after = await update(after, left, { ...part, ...context });
+      this.#reverted.record(placeOf(after, part, 'foreign'), foreignIn(after, part));
     }
     return after;
   }
@@ -288,7 +290,7 @@ export class FieldWriter {
   /** Whether a part has no foreign fields but those that the server sets again as defaults. */
   #isReplaced(live: UnstructuredObject, part: ForeignPart): boolean {
     const foreign = foreignIn(live, part);
-    const place = foreignPlaceOf(live, part);
+    const place = placeOf(live, part, 'foreign');
     if (foreign !== undefined) return this.#reverted.has(place, foreign);
     this.#reverted.record(place, undefined);
     return true;
@@ -296,34 +298,34 @@ export class FieldWriter {
 
   /** Removes the fields of `nulls`, whichever manager owns them. */
   async #removeNulls(
-    live: UnstructuredObject,
-    nulls: Nulls = {},
+    { live, wanted }: LiveAndWanted,
     context: FieldWriting,
   ): Promise<UnstructuredObject> {
-    const { status, ...rest } = existing(nulls, live) ?? {};
-    const after = await removeMembers(live, rest, this.#main, context);
+    const { status, ...rest } = existingMembers(wanted.nulls ?? {}, live) ?? {};
+    const after = await removeMembers(live, rest, { ...this.#main, ...context });
     if (status === undefined) return after;
-    const isSubresource = this.#placeIn(after) === 'subresource';
-    return removeMembers(after, { status }, isSubresource ? this.#status : this.#main, context);
+    const part = this.#placeIn(after) === 'subresource' ? this.#status : this.#main;
+    return removeMembers(after, { status }, { ...part, ...context });
   }
 
   #forget(key: ObjectKey): void {
     const { object } = this.#nothing(key);
     for (const part of [this.#main, this.#status]) {
       this.#reverted.record(placeOf(object, part), undefined);
-      this.#reverted.record(foreignPlaceOf(object, part), undefined);
+      this.#reverted.record(placeOf(object, part, 'foreign'), undefined);
     }
   }
 
   /** Deletes an object that the manager has written; another writer may have created it since. */
   async #delete(
     live: UnstructuredObject | undefined,
-    { client, signal }: FieldWriting,
+    { client, signal, note }: FieldWriting,
   ): Promise<'deleted' | 'unchanged'> {
     if (live === undefined || reasonToWait(live) !== undefined) return 'unchanged';
     if (!this.#isIn(live)) return 'unchanged';
     const options = { propagationPolicy: 'Background', signal } as const;
     await deleteAsRead(client, this.#options.type, live, options);
+    note?.(live, undefined);
     return 'deleted';
   }
 
@@ -354,12 +356,8 @@ function appliedTo(live: KubernetesObject, part: ManagedPart): FieldSet | undefi
   return appliedFields(live, manager, { subresource });
 }
 
-function placeOf(object: KubernetesObject, { subresource }: ManagedPart): string {
-  return `${keyStringOf(object)}#${subresource}`;
-}
-
-function foreignPlaceOf(object: KubernetesObject, part: ManagedPart): string {
-  return `${placeOf(object, part)}#foreign`;
+function placeOf(object: KubernetesObject, part: ManagedPart, what = 'applied'): string {
+  return `${keyStringOf(object)}#${part.subresource}#${what}`;
 }
 
 /** Returns the object with and without its foreign fields; undefined if there are no such fields. */
@@ -369,16 +367,14 @@ function foreignIn(live: UnstructuredObject, part: ForeignPart): unknown {
   return left === live ? undefined : [contentOf(live), contentOf(left)];
 }
 
-function callOf({ manager, subresource }: ManagedPart): ManagedApply {
-  return { fieldManager: manager, ...(subresource !== '' && { subresource }) };
-}
-
-function update(
+async function update(
+  live: UnstructuredObject,
   object: UnstructuredObject,
-  part: ManagedPart,
-  { client, signal }: FieldWriting,
+  { client, signal, note, ...part }: ManagedPart & FieldWriting,
 ): Promise<UnstructuredObject> {
-  return client.update(object, { ...callOf(part), signal });
+  const after = await client.update(object, { ...callOf(part), signal });
+  note?.(live, after);
+  return after;
 }
 
 /** Returns an object with only the identity of `object`. */
@@ -406,29 +402,3 @@ function marked(desired: DesiredFields): DesiredFields {
 }
 
 const identity = ['apiVersion', 'kind', 'metadata'];
-
-/** Returns those of `nulls` that exist in `live`; undefined if there are no such fields. */
-function existing(nulls: Nulls, live: unknown): Nulls | undefined {
-  if (!isJsonObject(live)) return undefined;
-  const found: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(nulls)) {
-    const there = memberOf(live, name);
-    if (there === undefined || there === null) continue;
-    const below = isJsonObject(value) ? existing(value, there) : null;
-    if (below !== undefined) setMember(found, name, below);
-  }
-  return Object.keys(found).length === 0 ? undefined : found;
-}
-
-/** Removes members of `live` by a merge patch; does nothing without members. */
-async function removeMembers(
-  live: UnstructuredObject,
-  nulls: Nulls,
-  part: ManagedPart,
-  { client, signal }: FieldWriting,
-): Promise<UnstructuredObject> {
-  if (Object.keys(nulls).length === 0) return live;
-  const metadata = memberOf(nulls, 'metadata');
-  const body = { ...nulls, metadata: { ...(isJsonObject(metadata) && metadata), ...asRead(live) } };
-  return client.patch(live, keyOf(live), { type: 'merge', body }, { ...callOf(part), signal });
-}

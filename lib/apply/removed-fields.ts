@@ -13,6 +13,7 @@ import {
   keyOf,
   isJsonObject,
   memberOf,
+  setMember,
   withMember,
   withoutMember,
 } from '../object/index.js';
@@ -27,7 +28,8 @@ import type {
 import type { ApplyOptions, Client } from '../client/index.js';
 import { fieldDifferences } from './applied-differences.js';
 import type { ManagedPart } from './applied-differences.js';
-import { asNew, jsonPatchAsRead, withVersion } from './context.js';
+import { asNew, asRead, jsonPatchAsRead, withVersion } from './context.js';
+import type { FieldWriting } from './field-writer.js';
 import { builtInType } from './kind-traits.js';
 
 /** An object as read, undefined if it does not exist, and its desired state. */
@@ -156,6 +158,44 @@ function fieldsOf(entries: readonly ManagedFieldsEntry[]): FieldSet {
   return entries
     .map(({ fieldsV1 = {} }) => FieldSet.fromFieldsV1(fieldsV1))
     .reduce((all, set) => all.union(set), FieldSet.empty);
+}
+
+/** Returns the options of a write of `part`. */
+export function callOf({ manager, subresource }: ManagedPart): ManagedApply {
+  return { fieldManager: manager, ...(subresource !== '' && { subresource }) };
+}
+
+type JsonMap = Readonly<Record<string, unknown>>;
+
+/** Returns those of `nulls` that exist in `live`; undefined if there are no such fields. */
+export function existingMembers(nulls: JsonMap, live: unknown): JsonMap | undefined {
+  if (!isJsonObject(live)) return undefined;
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(nulls)) {
+    const there = memberOf(live, name);
+    if (there === undefined || there === null) continue;
+    const below = isJsonObject(value) ? existingMembers(value, there) : null;
+    if (below !== undefined) setMember(found, name, below);
+  }
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+/** Removes members of `live` by a merge patch; does nothing without members. */
+export async function removeMembers(
+  live: UnstructuredObject,
+  nulls: JsonMap,
+  { client, signal, note, ...part }: ManagedPart & FieldWriting,
+): Promise<UnstructuredObject> {
+  if (Object.keys(nulls).length === 0) return live;
+  const metadata = memberOf(nulls, 'metadata');
+  const body = { ...nulls, metadata: { ...(isJsonObject(metadata) && metadata), ...asRead(live) } };
+  const patch = { type: 'merge', body } as const;
+  const after = await client.patch<UnstructuredObject>(live, keyOf(live), patch, {
+    ...callOf(part),
+    signal,
+  });
+  note?.(live, after);
+  return after;
 }
 
 /** Options of {@link withoutForeignFields}. */

@@ -3,11 +3,9 @@ import type { ResourceType, ObjectKey } from '../../object/index.js';
 import { resolveKinds } from './running-pipeline.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/index.js';
-import type { Client } from '../../client/index.js';
 import { retryOnConflict } from '../../client/index.js';
 import { isNotServed } from '../../cache/index.js';
 import { keyString } from '../../object/index.js';
-import type { Clock, Random } from '../../system/index.js';
 import { TargetWriter } from './target-writer.js';
 import type { WriteContext, WriterOptions } from './target-writer.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
@@ -51,11 +49,10 @@ export async function cleanUpTarget(
   const type = await typeOf(former, context);
   if (type === undefined) return;
   const fieldManager = targetFieldManager(operator, name);
-  const { liveClient: client, clock, random } = manager;
+  const { signal } = new AbortController();
+  const writing = { client: manager.liveClient, signal, namespaces: manager.namespacesOf(type) };
   try {
-    await takeBack(createTargetWriter({ type, target, fieldManager }), {
-      ...{ client, clock, random, namespaces: manager.namespacesOf(type) },
-    });
+    await takeBack(createTargetWriter({ type, target, fieldManager }), writing, manager);
   } catch (error) {
     throw new Error(`clean-up of ${operator}/${name}: ${reasonsOf(error)}`, { cause: error });
   }
@@ -90,24 +87,16 @@ async function typeOf(
   }
 }
 
-/** Options of {@link takeBack}. */
-export interface TakeBackParts {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Namespaces to search; undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
-}
-
 /**
  * Removes everything that a target wrote, in this process or an earlier one. Does nothing if the kind is
  * unserved, the view server has stopped, or the process is not the leader; the leader removes it.
  * @throws AggregateError the failed removals, after all others have been done.
  */
-async function takeBack(writer: TargetWriter, parts: TakeBackParts): Promise<void> {
-  const { client, clock, random, namespaces } = parts;
-  const { signal } = new AbortController();
-  const context: WriteContext = { client, signal, namespaces };
+async function takeBack(
+  writer: TargetWriter,
+  context: WriteContext,
+  { clock, random }: Pick<CleanUpContext['manager'], 'clock' | 'random'>,
+): Promise<void> {
   const errors: unknown[] = [];
   for (const key of await keysToTakeBack(writer, context)) {
     const remove = (): Promise<unknown> => writer.write(key, undefined, context);

@@ -1,6 +1,5 @@
 import type { CacheEvent } from '../../cache/index.js';
-import type { Client } from '../../client/index.js';
-import { forwarding, isStaleWrite } from '../../client/index.js';
+import { isStaleWrite } from '../../client/index.js';
 import { initialListPriority, done, requeueAfter } from '../../controller/index.js';
 import type {
   ReconcileContext,
@@ -27,7 +26,7 @@ import { fullPassKey } from './pipeline-run.js';
 import type { PipelineCause } from './pipeline-run.js';
 import type { DesiredObject } from './pipeline-state.js';
 import type { Redaction } from './reported-errors.js';
-import type { TargetWriter } from './target-writer.js';
+import type { TargetWriter, WriteContext } from './target-writer.js';
 
 /** Parts of a {@link TargetReconciler}. */
 export interface TargetReconcilerParts {
@@ -308,11 +307,11 @@ export class TargetReconciler {
       throw growsTooMuch(object, this.#parts.growth);
     writes.begin(object, controller, lineage);
     try {
-      const note = (live: KubernetesObject | undefined, now: KubernetesObject): void => {
-        writing.live = live;
-        if (now !== live) writing.version = now.metadata.resourceVersion;
+      const note: WriteContext['note'] = (live, now) => {
+        if (writing.version === undefined) writing.live = live;
+        if (now !== live) writing.version = now?.metadata.resourceVersion ?? null;
       };
-      await writer.write(key, document, { client: noting(client.live, writing), signal, note });
+      await writer.write(key, document, { client: client.live, signal, note });
       if (depth > 0 || document === undefined) this.#brake.wrote(writing, bytes);
     } finally {
       const { version } = writing;
@@ -356,36 +355,6 @@ export class TargetReconciler {
     changed();
     return error;
   }
-}
-
-/** Returns a client that records the last read of an object and the server's answer. */
-function noting(client: Client, writing: Writing): Client {
-  const answered = <T extends KubernetesObject>(object: T): T => {
-    writing.version = object.metadata.resourceVersion;
-    return object;
-  };
-  return {
-    ...forwarding(client),
-    get: async (type, key, options) => {
-      const object = await client.get(type, key, options);
-      writing.live = object;
-      return object;
-    },
-    create: async (object, options) => answered(await client.create(object, options)),
-    update: async (object, options) => answered(await client.update(object, options)),
-    patch: async (type, key, patch, options) =>
-      answered(await client.patch(type, key, patch, options)),
-    apply: async (object, options) => {
-      const result = await client.apply(object, options);
-      answered(result.object);
-      return result;
-    },
-    delete: async (type, key, options) => {
-      const answer = await client.delete(type, key, options);
-      writing.version = null;
-      return answer;
-    },
-  };
 }
 
 function growsTooMuch(object: string, limit: GrowthLimit): OperatorError {

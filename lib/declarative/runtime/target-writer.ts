@@ -2,12 +2,7 @@ import type { Loopback } from '../../apiserver/internal.js';
 import { FieldWriter } from '../../apply/index.js';
 import type { FieldWriting, Operation, Outcome } from '../../apply/index.js';
 import { describeObject, keyOf } from '../../object/index.js';
-import type {
-  KubernetesObject,
-  ObjectKey,
-  UnstructuredObject,
-  ResourceType,
-} from '../../object/index.js';
+import type { ObjectKey, UnstructuredObject, ResourceType } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import type { TargetType } from '../spec/operator-spec.js';
@@ -27,8 +22,6 @@ export interface WriterOptions {
 export interface WriteContext extends FieldWriting {
   /** Namespaces that `written` searches. @defaultValue all */
   readonly namespaces?: readonly string[] | undefined;
-  /** Called for an object that is read or written without the client, with its state before and after. */
-  readonly note?: ((live: KubernetesObject | undefined, now: KubernetesObject) => void) | undefined;
 }
 
 /**
