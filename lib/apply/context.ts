@@ -68,10 +68,14 @@ export function applySettings(options: ApplySettingsOptions): ApplySettings {
 }
 
 function checkControllerName(name: string): void {
-  // The server's rule for field managers: 1 to 128 printable characters.
-  if (/^[\x20-\x7e]{1,128}$/.test(name)) return;
+  if (isManagerName(name)) return;
   const message = `controllerName: want 1 to 128 printable characters, got ${JSON.stringify(name)}`;
   throw new OperatorError('InvalidOption', message);
+}
+
+/** Returns true if the server accepts the name of a field manager: 1 to 128 printable characters. */
+export function isManagerName(name: string): boolean {
+  return /^[\x20-\x7e]{1,128}$/.test(name);
 }
 
 function deletionLimit(given: number | string | undefined): DeletionLimit {

@@ -3,6 +3,7 @@ import type { ConfigurationData } from '../hash/index.js';
 import {
   isJsonObject,
   withoutMember,
+  withoutNulls,
   PersistentVolumeClaim,
   Secret,
   labelValueOf,
@@ -141,7 +142,9 @@ function withoutHash(object: UnstructuredObject): UnstructuredObject {
 export function completeObject(settings: ApplySettings, wanted: WantedObject): UnstructuredObject {
   const { object } = wanted;
   const metadata = completeMetadata(settings, wanted);
-  const body = builtInType(object) === undefined ? object : withoutNulls(object);
+  // In a built-in kind null equals absence, but an apply would own the field.
+  const isBuiltIn = builtInType(object) !== undefined;
+  const body = isBuiltIn ? (withoutNulls(object) as UnstructuredObject) : object;
   // The status has its own writer. If applied with the spec, it would always count as not applied.
   const complete = encodeSecret({ ...withoutMember(body, 'status'), metadata });
   return retains(wanted) ? complete : withController(settings, wanted, complete);
@@ -220,21 +223,14 @@ function withController(
   });
 }
 
-// Encodes `stringData` into `data`: the server would never remove a key that was applied as `stringData`.
-function encodeSecret(object: UnstructuredObject): UnstructuredObject {
-  if (!isKind(object, Secret) || object['stringData'] === undefined) return object;
+/**
+ * Encodes `stringData` of a Secret into `data`: the server stores no `stringData`, and would never remove a key
+ * that was applied as such. Leaves values other than texts to the server, which returns the error.
+ */
+export function encodeSecret(object: UnstructuredObject): UnstructuredObject {
+  const { stringData } = object;
+  if (!isKind(object, Secret) || !isJsonObject(stringData)) return object;
+  if (!Object.values(stringData).every((text) => typeof text === 'string')) return object;
   const data = encodedData(object as ConfigurationData);
   return { ...withoutMember(object, 'stringData'), data };
-}
-
-// Drops nulls: in a built-in kind null equals absence, but an apply would own the field.
-function withoutNulls(object: UnstructuredObject): UnstructuredObject {
-  return dropNulls(object) as UnstructuredObject;
-}
-
-function dropNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(dropNulls);
-  if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(members.map(([name, member]) => [name, dropNulls(member)]));
 }

@@ -6,13 +6,14 @@ export {
   applySettings,
   asRead,
   deleteAsRead,
+  isManagerName,
   readObject,
   recordingContext,
   reportFailure,
   withMarks,
 } from './context.js';
 export type { ApplyContext, ApplySettings } from './context.js';
-export { completeObject, desiredObject } from './desired-object.js';
+export { completeObject, desiredObject, encodeSecret } from './desired-object.js';
 export type {
   ClaimOptions,
   DesiredObject,
@@ -35,12 +36,14 @@ export {
   isImmutablePath,
   isKind,
   kindKey,
+  listOfKind,
   podTemplatePath,
   refId,
   rollsPods,
   servedType,
   servedTypes,
   stageOf,
+  typeIfServed,
 } from './kind-traits.js';
 export type { Stage } from './kind-traits.js';
 export {

@@ -1,4 +1,4 @@
-import type { Client } from '../client/index.js';
+import type { Client, ListOptions } from '../client/index.js';
 import {
   isNotFound,
   ClusterRole,
@@ -31,6 +31,7 @@ import type {
   ObjectReference,
   ResourceType,
   TypeReference,
+  UnstructuredObject,
 } from '../object/index.js';
 import { isOperatorError } from '../system/index.js';
 
@@ -140,15 +141,36 @@ export async function servedTypes(
   client: Client,
   types: readonly TypeReference<KubernetesObject>[],
 ): Promise<readonly ResourceType<KubernetesObject>[]> {
-  const served = types.map(async (type) => {
-    try {
-      return [await servedType(client, type)];
-    } catch (error) {
-      if (isAbsentKind(error)) return [];
-      throw error;
-    }
-  });
-  return (await Promise.all(served)).flat();
+  const served = await Promise.all(types.map((type) => typeIfServed(client, type)));
+  return served.filter((type) => type !== undefined);
+}
+
+/** Returns the resource type of a kind; undefined if the server does not serve it. */
+export function typeIfServed(
+  client: Client,
+  type: TypeReference<KubernetesObject>,
+): Promise<ResourceType<KubernetesObject> | undefined> {
+  return unlessAbsent(() => servedType(client, type));
+}
+
+/** Lists objects, with the kind that the items of a list lack. An unserved kind has no objects. */
+export async function listOfKind(
+  client: Client,
+  type: ResourceType<KubernetesObject>,
+  options: ListOptions,
+): Promise<readonly UnstructuredObject[]> {
+  const list = await unlessAbsent(() => client.list(type, options));
+  const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
+  return (list?.items ?? []).map((item) => ({ ...item, ...typeMeta }));
+}
+
+async function unlessAbsent<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isAbsentKind(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Returns true if `error` means that the server does not serve the kind. */

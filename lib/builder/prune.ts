@@ -4,9 +4,9 @@ import {
   builtInTypes,
   checkDeletions,
   comesBeforeWorkloads,
-  isAbsentKind,
   isKind,
   kindKey,
+  listOfKind,
   managedByLabel,
   mayBePruned,
   ownershipOf,
@@ -41,6 +41,7 @@ import type {
   LabelSelector,
   ResourceType,
 } from '../object/index.js';
+import { LruMap } from '../system/index.js';
 import { occupiedContainers } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { Chain } from './chain.js';
@@ -109,8 +110,8 @@ async function listControlled(context: RunContext, chain: Chain): Promise<readon
     try {
       return await listOfType(context, type, places);
     } catch (error) {
-      if (!isForbidden(error) && !isAbsentKind(error)) throw error;
-      if (isForbidden(error)) forbidden.push(type.plural);
+      if (!isForbidden(error)) throw error;
+      forbidden.push(type.plural);
       return [];
     }
   };
@@ -142,15 +143,16 @@ async function listOfType(
   const lists = await Promise.all(
     places.flatMap((namespace) => {
       const options = { namespace, signal, metadataOnly: true };
-      const owned = client.list(type, { ...options, controllerUid: uid });
+      const owned = listOfKind(client, type, { ...options, controllerUid: uid });
       if (kindKey(type) !== kindKey(PersistentVolumeClaim)) return [owned];
-      return [owned, client.list(type, { ...options, labelSelector: `${ownerUidLabel}=${uid}` })];
+      const labelSelector = `${ownerUidLabel}=${uid}`;
+      return [owned, listOfKind(client, type, { ...options, labelSelector })];
     }),
   );
-  const objects = lists.flatMap(({ items }) => items as unknown as UnstructuredObject[]);
-  return objects
+  return lists
+    .flat()
     .filter((object) => ownershipOf(object, owner).state === 'ours')
-    .map((object) => ({ type, object: { ...object, ...typeMeta(type) } }));
+    .map((object) => ({ type, object }));
 }
 
 // Other code may create objects with this owner as their controller, so labels identify the objects of a
@@ -172,11 +174,6 @@ function placesOf(settings: BuilderSettings, chain: Chain, made: readonly Candid
   return [...new Set([settings.namespace, ...chained, ...own])];
 }
 
-function typeMeta(type: ResourceType<KubernetesObject>): { apiVersion: string; kind: string } {
-  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`;
-  return { apiVersion, kind: type.kind };
-}
-
 /** The kinds that one pruning visits. */
 export interface VisitedKinds {
   readonly types: readonly Type[];
@@ -196,7 +193,7 @@ interface KnownKinds {
 // A sweep also finds objects of other processes, such as an earlier leader or version.
 const sweepEveryMs = 10 * 60_000;
 const mostOwners = 10_000;
-const known = new Map<string, KnownKinds>();
+const known = new LruMap<string, KnownKinds>(mostOwners);
 
 /**
  * Returns the kinds that one pruning lists: those of the chain, those that the controller owns, and those of
@@ -220,7 +217,7 @@ export async function visitedKinds(context: RunContext, chain: Chain): Promise<V
   return {
     types,
     note: (found) =>
-      remember(ownerKey(context), { sweptAt, kinds: byKind([...found, ...chained]) }),
+      void known.set(ownerKey(context), { sweptAt, kinds: byKind([...found, ...chained]) }),
   };
 }
 
@@ -231,14 +228,6 @@ function byKind(types: readonly Type[]): Map<string, Type> {
 function ownerKey({ settings }: RunContext): string {
   const { owner, controllerName, scope = '' } = settings;
   return [owner.metadata.uid, controllerName, scope].join('/');
-}
-
-function remember(owner: string, kinds: KnownKinds): void {
-  // Moves the owner to the end, so that the least recently reconciled owner is evicted first.
-  known.delete(owner);
-  known.set(owner, kinds);
-  const [oldest] = known.keys();
-  if (known.size > mostOwners && oldest !== undefined) known.delete(oldest);
 }
 
 /** The input of {@link stillInUse}. */

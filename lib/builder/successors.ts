@@ -1,7 +1,6 @@
 import {
   deepEqual,
   isForbidden,
-  isNotFound,
   describeObject,
   DaemonSet,
   Deployment,
@@ -10,7 +9,14 @@ import {
   referenceTo,
   rolloutStatus,
 } from '../object/index.js';
-import { isKind, podReferencesOf, podTemplateIn, readObject, rollsPods } from '../apply/index.js';
+import {
+  isKind,
+  listOfKind,
+  podReferencesOf,
+  podTemplateIn,
+  readObject,
+  rollsPods,
+} from '../apply/index.js';
 import type { Candidate } from '../apply/index.js';
 import type { KubernetesObject, UnstructuredObject, ResourceType } from '../object/index.js';
 import type { Chain, ChainedObject } from './chain.js';
@@ -151,15 +157,11 @@ async function presentWorkload(
   const { signal, owner } = settings;
   for (const type of rolling) {
     const options = { namespace, controllerUid: owner.metadata.uid ?? '', signal };
-    const found = await client.list(type, options).catch((error: unknown) => {
-      if (isForbidden(error) || isNotFound(error)) return { items: [] };
+    const found = await listOfKind(client, type, options).catch((error: unknown) => {
+      if (isForbidden(error)) return [];
       throw error;
     });
-    const typed = found.items.map((item) => ({
-      ...(item as unknown as UnstructuredObject),
-      ...{ apiVersion: 'apps/v1', kind: type.kind },
-    }));
-    const present = typed.find((each) => readyPods(each) > 0 && selects(selector, each));
+    const present = found.find((each) => readyPods(each) > 0 && selects(selector, each));
     if (present !== undefined) return present;
   }
   return undefined;

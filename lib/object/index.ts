@@ -33,6 +33,7 @@ export {
   placeCondition,
 } from './conditions.js';
 export type { Condition, ConditionUpdate } from './conditions.js';
+export { withoutNulls } from './strategic-merge-directives.js';
 export { deepFreeze } from './deep-freeze.js';
 export { describeObject } from './describe-object.js';
 export type { Describable } from './describe-object.js';

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   memberOf,
   setMember,
+  withoutNulls,
   apiVersionOf,
   assignMembers,
   plainBytes,
@@ -128,13 +129,6 @@ function textsOf(
   const want = wrong === '' ? 'a map of texts' : 'a text (@string makes one)';
   const object = describeObject(type, key);
   throw new OperatorError('InvalidObject', `${object}: metadata.${where}: want ${want}`);
-}
-
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).filter(([, member]) => !isNone(member));
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
 }
 
 /** Returns the nulls in the maps of `value`, except within lists. */

@@ -1,4 +1,4 @@
-import { reasonToWait, withMarks } from '../../apply/index.js';
+import { reasonToWait, typeIfServed, withMarks } from '../../apply/index.js';
 import type { Merging } from '../../apply/index.js';
 import { deepEqual, describeObject, isJsonObject, rolloutStatus } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
@@ -17,7 +17,6 @@ import {
   owedState,
 } from './user-code.js';
 import { isStaleWrite } from '../../client/index.js';
-import { isOperatorError } from '../../system/index.js';
 import { versionLabelOf } from './survey.js';
 
 /** After a write, the delay until the next reconcile in case no watch reports a change, in milliseconds. */
@@ -175,7 +174,8 @@ async function create<CR extends LifecycleObject>(
   const { merger } = pass.settings;
   const report = new Report(pass, desired, 'Create');
   try {
-    if (type === undefined && !(await isServed(pass, desired))) return undefined;
+    const isServed = type ?? (await typeIfServed(pass.live, desired));
+    if (isServed === undefined) return undefined;
     const own = structuredClone(desired);
     await invokeCallbacks(pass, 'PRE_CREATE', { desired: own });
     const marked = merger.creation({ ...mergingOf(pass, { desired }), edited: own });
@@ -185,19 +185,6 @@ async function create<CR extends LifecycleObject>(
     return made;
   } catch (error) {
     report.failed(error);
-    throw error;
-  }
-}
-
-async function isServed<CR extends LifecycleObject>(
-  { live }: Pass<CR>,
-  { apiVersion, kind }: UnstructuredObject,
-): Promise<boolean> {
-  try {
-    await live.resourceType({ apiVersion, kind });
-    return true;
-  } catch (error) {
-    if (isOperatorError(error, 'UnknownKind')) return false;
     throw error;
   }
 }

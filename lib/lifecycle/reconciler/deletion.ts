@@ -1,7 +1,12 @@
 import { getIfExists, isStaleWrite } from '../../client/index.js';
 import { describeObject, isJsonObject, keyOf } from '../../object/index.js';
-import type { KubernetesObject, UnstructuredObject, TypeReference } from '../../object/index.js';
-import { isOperatorError } from '../../system/index.js';
+import type {
+  KubernetesObject,
+  ResourceType,
+  UnstructuredObject,
+  TypeReference,
+} from '../../object/index.js';
+import { typeIfServed } from '../../apply/index.js';
 import type { Trouble } from '../conditions.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { OwnedKinds } from '../owned-kinds.js';
@@ -191,12 +196,7 @@ async function needsNamespace<CR extends LifecycleObject>(
   { live }: Pass<CR>,
   object: UnstructuredObject,
 ): Promise<boolean> {
-  try {
-    return (await live.resourceType(typeOf(object))).namespaced;
-  } catch (error) {
-    if (isOperatorError(error, 'UnknownKind')) return false;
-    throw error;
-  }
+  return (await typeIfServed(live, typeOf(object)))?.namespaced === true;
 }
 
 /** @returns undefined if the object or its kind does not exist */
@@ -204,12 +204,8 @@ async function find<CR extends LifecycleObject>(
   { live, signal }: Pass<CR>,
   object: UnstructuredObject,
 ): Promise<UnstructuredObject | undefined> {
-  try {
-    return await getIfExists(live, typeOf(object), keyOf(object), { signal });
-  } catch (error) {
-    if (isOperatorError(error, 'UnknownKind')) return undefined;
-    throw error;
-  }
+  const type = await typeIfServed(live, typeOf(object));
+  return type && getIfExists(live, type as ResourceType, keyOf(object), { signal });
 }
 
 /** @returns the delay until the next reconcile, in milliseconds; undefined if nothing is left */

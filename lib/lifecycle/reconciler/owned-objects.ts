@@ -1,6 +1,14 @@
-import { deleteAsRead, isPruneGuarded, mayBePruned, pruneAnnotation } from '../../apply/index.js';
+import {
+  deleteAsRead,
+  isPruneGuarded,
+  listOfKind,
+  mayBePruned,
+  pruneAnnotation,
+  refId,
+  typeIfServed,
+} from '../../apply/index.js';
 import { isStaleWrite } from '../../client/index.js';
-import { describeObject, isNotFound, apiVersionOf } from '../../object/index.js';
+import { describeObject, apiVersionOf, referenceTo } from '../../object/index.js';
 import type { UnstructuredObject, KubernetesObject, TypeReference } from '../../object/index.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { failureText, joined } from './pass.js';
@@ -9,7 +17,6 @@ import { raise, settle } from './configuration.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
 import type { Client } from '../../client/index.js';
-import { isOperatorError } from '../../system/index.js';
 
 /**
  * Deletes objects that an earlier version created for this configuration and that are no longer desired.
@@ -136,24 +143,15 @@ async function ownedOfKind<CR extends LifecycleObject>(
   type: TypeReference<KubernetesObject>,
 ): Promise<readonly UnstructuredObject[]> {
   const { uid: controllerUid, namespace } = cr.metadata;
-  try {
-    const { namespaced } = await client.resourceType(type);
-    // A namespaced owner has no cluster-scoped objects.
-    if (namespace !== undefined && !namespaced) return [];
-    const { items } = await client.list(type, { controllerUid, namespace, signal });
-    const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
-    return items.map((item) => ({ ...item, ...typeMeta }));
-  } catch (error) {
-    // A kind that is not served has no objects.
-    if (isOperatorError(error, 'UnknownKind') || isNotFound(error)) return [];
-    throw error;
-  }
+  const served = await typeIfServed(client, type);
+  // A namespaced owner has no cluster-scoped objects.
+  if (served === undefined || (namespace !== undefined && !served.namespaced)) return [];
+  return listOfKind(client, served, { controllerUid, namespace, signal });
 }
 
 /** Returns a unique key of an object. */
 export function identityOf(object: KubernetesObject): string {
-  const group = object.apiVersion.split('/').slice(0, -1).join();
-  return `${group}/${describeObject(object)}`;
+  return refId(referenceTo(object));
 }
 
 /**

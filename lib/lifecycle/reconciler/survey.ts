@@ -1,10 +1,9 @@
-import { ownershipOf } from '../../apply/index.js';
+import { encodeSecret, ownershipOf } from '../../apply/index.js';
 import { definedKinds, kindName } from '../../builder/index.js';
 import { getIfExists } from '../../client/index.js';
 import {
   describeObject,
   isJsonObject,
-  withoutMember,
   keyOf,
   withControllerReference,
   labelValueOf,
@@ -22,8 +21,6 @@ import { identityOf } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import { callUserCode } from './user-code.js';
 import omit from 'lodash/omit.js';
-import { encodedData } from '../../hash/index.js';
-import type { ConfigurationData } from '../../hash/index.js';
 
 /** A desired object, and its live state. */
 export interface SurveyedObject {
@@ -242,7 +239,7 @@ const ofTheServer = [
 export function completedObject(object: KubernetesObject, cr: LifecycleObject): UnstructuredObject {
   const labels = inheritedLabels(cr);
   const entries = Object.entries(object).filter(([name]) => !isOfOthers(object, name));
-  const plain = encodedSecret(Object.fromEntries(entries) as unknown as UnstructuredObject);
+  const plain = encodeSecret(Object.fromEntries(entries) as unknown as UnstructuredObject);
   const metadata = withLabels(metadataOf(plain), labels);
   const complete = { ...plain, metadata };
   return withTemplateLabels(complete, labels);
@@ -251,15 +248,6 @@ export function completedObject(object: KubernetesObject, cr: LifecycleObject): 
 // The rules of an aggregated role belong to the aggregation controller, which would restore them forever.
 function isOfOthers(object: KubernetesObject, name: string): boolean {
   return name === 'status' || (name === 'rules' && 'aggregationRule' in object);
-}
-
-// The server stores no `stringData`: it would look like drift in each reconcile.
-function encodedSecret(object: UnstructuredObject): UnstructuredObject {
-  const { apiVersion, kind, stringData } = object;
-  if (apiVersion !== 'v1' || kind !== 'Secret' || !isJsonObject(stringData)) return object;
-  // For other values, the server returns the error.
-  if (!Object.values(stringData).every((text) => typeof text === 'string')) return object;
-  return { ...withoutMember(object, 'stringData'), data: encodedData(object as ConfigurationData) };
 }
 
 /** Converts a version to a label value. */

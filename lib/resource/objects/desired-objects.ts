@@ -4,7 +4,7 @@ import {
   desiredObject,
   refId,
   validateObject,
-  isAbsentKind,
+  listOfKind,
 } from '../../apply/index.js';
 import type { ApplyContext, DesiredObject, WantedObject, Pair } from '../../apply/index.js';
 import {
@@ -16,7 +16,6 @@ import {
   fieldPath,
   fieldManagersOf,
   ownerReferenceTo,
-  apiVersionOf,
 } from '../../object/index.js';
 import type { KubernetesObject, UnstructuredObject, ResourceType } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
@@ -207,24 +206,12 @@ export async function currentObjects(
   // A namespaced owner has no cluster-scoped objects.
   const searched = served.filter((type) => type.namespaced || namespace === undefined);
   const lists = await Promise.all(
-    searched.map(async (type) => {
-      try {
-        const within = type.namespaced ? namespace : undefined;
-        const selected = { namespace: within, labelSelector, controllerUid: uid, signal };
-        return withType(type, (await client.list(type, selected)).items);
-      } catch (error) {
-        if (isAbsentKind(error)) return [];
-        throw error;
-      }
+    searched.map((type) => {
+      const within = type.namespaced ? namespace : undefined;
+      return listOfKind(client, type, {
+        ...{ namespace: within, labelSelector, controllerUid: uid, signal },
+      });
     }),
   );
   return lists.flat();
-}
-
-// The items of a list have no apiVersion and kind.
-function withType(
-  type: ResourceType<KubernetesObject>,
-  items: readonly KubernetesObject[],
-): readonly KubernetesObject[] {
-  return items.map((item) => ({ ...item, apiVersion: apiVersionOf(type), kind: type.kind }));
 }

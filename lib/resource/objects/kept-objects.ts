@@ -2,6 +2,7 @@ import {
   applyObject,
   applySettings,
   deleteOrphan,
+  isManagerName,
   isUnchanged,
   leaving,
   mayBePruned,
@@ -257,7 +258,7 @@ function checkOptions<T extends KubernetesObject, K extends KubernetesObject>({
     throw new InvalidConfigError('a resource that keeps objects: name is missing');
   }
   if (types.length === 0) throw new InvalidConfigError(`resource ${name}: types is empty`);
-  if (/^[\x20-\x7e]{1,128}$/.test(fieldManager)) return;
+  if (isManagerName(fieldManager)) return;
   const message = `resource ${name}: want a fieldManager of 1 to 128 printable characters, got ${JSON.stringify(fieldManager)}`;
   throw new InvalidConfigError(message);
 }
