@@ -120,14 +120,11 @@ function recorded(files: readonly string[], jobs: number): RecordedSpec[] {
   });
 }
 
-/** Returns the spec files that `npm test` runs, on the embedded server. */
+/** Returns the spec files that need no real control plane: those of `npm test`, and those that start programs. */
 function specFiles(): string[] {
   return filesIn('spec')
     .map((file) => `spec/${file}`)
-    .filter((file) => file.endsWith('.spec.ts'))
-    .filter(
-      (file) => !/^spec\/(?:cluster|browser)\/|\/(?:processes|deployed)\.spec\.ts$/.test(file),
-    );
+    .filter((file) => file.endsWith('.spec.ts') && !/^spec\/(?:cluster|browser)\//.test(file));
 }
 
 function filesIn(folder: string): string[] {
@@ -154,12 +151,24 @@ interface Block {
   readonly first: number;
 }
 
+/** Environment variable with the start of the path of files in which processes that a spec starts write their hits. */
+export const processHitsName = 'MUTATE_PROCESS_HITS';
+
+/** Expression for the counters of a process that a spec starts. The process writes them to a file when it exits. */
+const startedProcessHits =
+  '((hits)=>{' +
+  `const path=globalThis.process?.env?.${processHitsName};` +
+  "if(path)process.on('exit',()=>process.getBuiltinModule('node:fs').writeFileSync(" +
+  'path+process.pid+process.hrtime.bigint(),JSON.stringify(' +
+  'Object.entries(hits).map(([file,ran])=>[file,[...ran.keys()].filter((block)=>ran[block]>0)]))));' +
+  'return hits})({})';
+
 /** Returns the text with a counter in each of its blocks. */
 export function withCounters(file: string, text: string): string {
   const blocks = blocksOf(file, text);
   const name = JSON.stringify(file);
   const prelude =
-    `const __ran=((globalThis.__blockHits??={})[${name}]??=new Uint8Array(${blocks.length}));` +
+    `const __ran=((globalThis.__blockHits??=${startedProcessHits})[${name}]??=new Uint8Array(${blocks.length}));` +
     'globalThis.__loading=(globalThis.__loading??0)+1;';
   const edits = blocks.map(({ kind, start, end, first }, number): Edit => {
     const count = `__ran[${number}]|=globalThis.__loading>0?2:1`;
