@@ -244,7 +244,6 @@ async function ended(server: Server, signal: AbortSignal): Promise<void> {
       if (signal.aborted) resolve();
     });
   } finally {
-    server.removeAllListeners('error');
     over.abort();
   }
 }

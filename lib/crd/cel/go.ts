@@ -89,7 +89,7 @@ export function goDouble(value: number): string {
   if (Object.is(value, -0)) return '-0';
   const [mantissa = '', exponent = '0'] = value.toExponential().split('e');
   const power = Number(exponent);
-  if (value === 0 || (power >= -4 && power < 6)) return String(value);
+  if (power >= -4 && power < 6) return String(value);
   const digits = String(Math.abs(power)).padStart(2, '0');
   return `${mantissa}e${power < 0 ? '-' : '+'}${digits}`;
 }

@@ -286,7 +286,6 @@ export class PipelineRun implements StartedSource {
     }
     this.#report(next);
     this.#changes.notify();
-    this.#parts.listener.changed();
   }
 
   #report(state: PipelineState | undefined): void {

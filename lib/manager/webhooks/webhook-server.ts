@@ -291,8 +291,6 @@ class HttpsListener {
     } catch (error) {
       this.#logger.debug('a webhook request ended early', { error });
       response.destroy();
-    } finally {
-      response.off('close', onClose);
     }
   }
 

@@ -9,7 +9,9 @@ const path = (name: string, served = 'v1'): string =>
 
 function versionOf(name: string, storage: boolean, properties: Record<string, Schema>): object {
   const spec: Schema = { type: 'object', properties };
-  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+  // Generators of CRDs list the metadata, without its fields.
+  const metadata: Schema = { type: 'object' };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { metadata, spec } } };
   return { name, served: true, storage, schema };
 }
 
@@ -50,6 +52,15 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('a'))).to.deep.equal(wanted);
     const { body } = await api.get('/apis/example.com/v1/namespaces/default/widgets');
     expect(body.items.map(({ spec }) => spec)).to.deep.equal([wanted]);
+  });
+
+  it('are read with their metadata', async () => {
+    const api = await withOldObject();
+    const { body: before } = await api.get(path('a'));
+    await upgrade(api, versionOf('v1', true, newV1));
+    const { body } = await api.get(path('a'));
+    expect(body.metadata.name).to.equal('a');
+    expect(body.metadata).to.deep.equal(before.metadata);
   });
 
   it('are read in another version with the defaults of their stored version', async () => {

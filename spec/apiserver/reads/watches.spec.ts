@@ -105,6 +105,23 @@ describe('watches', () => {
     expect(await watch.names(1)).to.deep.equal(['ADDED b']);
   });
 
+  it('refuse a resourceVersionMatch without sendInitialEvents', async () => {
+    const causesOf = async (match: string): Promise<unknown> => {
+      const { body } = await new Api().get(`${configMaps}?watch=1&resourceVersionMatch=${match}`);
+      return body['details'];
+    };
+    const field = 'resourceVersionMatch';
+    const why = `${field} is forbidden for watch unless sendInitialEvents is provided`;
+    const forbidden = { reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field };
+    const details = { group: 'meta.k8s.io', kind: 'ListOptions' };
+    expect(await causesOf('NotOlderThan')).to.deep.equal({ ...details, causes: [forbidden] });
+    const message = 'Unsupported value: "Exact": supported values: "NotOlderThan"';
+    expect(await causesOf('Exact')).to.deep.equal({
+      ...details,
+      causes: [forbidden, { reason: 'FieldValueNotSupported', message, field }],
+    });
+  });
+
   it('mark the end of the existing objects for a watch without a version', async () => {
     const watch = await followed(new Api(), '&allowWatchBookmarks=true');
     expect((await watch.next())?.object.metadata.annotations).to.deep.equal({

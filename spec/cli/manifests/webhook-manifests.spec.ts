@@ -113,6 +113,9 @@ describe('operator-builder manifests with webhooks', () => {
       );
     const conversion = conversionWebhook(Shop);
     expect(policies(check(v1), check(v2), conversion)).to.deep.equal(['Exact', 'Exact']);
+    // A webhook for the same version of another kind covers nothing.
+    const other = { ...v2, kind: 'Till', plural: 'tills' };
+    expect(policies(check(v1), check(other), conversion)).to.deep.equal([undefined, undefined]);
     expect(policies(check(v1), check(Shop))).to.deep.equal(['Exact', 'Exact']);
     expect(policies(check(Shop))).to.deep.equal([undefined]);
     // Deletions of v1 would bypass the webhook of v2.

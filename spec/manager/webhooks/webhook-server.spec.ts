@@ -338,6 +338,18 @@ describe('WebhookServer', () => {
     await gone;
   });
 
+  it('does not abort the signal of a handler that has returned', async () => {
+    const signals: AbortSignal[] = [];
+    const keeping = validatingWebhook(ConfigMap, (_, { signal }) => {
+      signals.push(signal);
+      return allowed();
+    });
+    const keepingServer = await serving([keeping], own);
+    await keepingServer.post(path, review({}));
+    await keepingServer.stop();
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
+  });
+
   it('rejects two webhooks on one path, and an empty list', () => {
     const options = { certificates: own.source };
     expect(() => new WebhookServer({ ...options, webhooks: [] })).to.throw('without webhooks');

@@ -61,6 +61,15 @@ describe('a Service in the embedded cluster', () => {
     expect(await names(EndpointSlice)).to.have.length(2);
   });
 
+  it('copies the name and both protocols of a port to its slice', async () => {
+    const { create, list } = await simulatedCluster();
+    const port = { name: 'dns', protocol: 'UDP', appProtocol: 'example.com/dns' };
+    await create(service('web', { ports: [{ ...port, port: 53 }] }));
+    await create(deployment('web', { replicas: 1 }));
+    const [slice] = await list(EndpointSlice);
+    expect(slice!.ports).to.deep.equal([{ ...port, port: 53 }]);
+  });
+
   it('lists only existing pods after a rollout', async () => {
     const { create, patch, list } = await simulatedCluster();
     await create(service('web'), deployment('web', { replicas: 2 }));
