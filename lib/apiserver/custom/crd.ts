@@ -161,8 +161,9 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
 
 /** Checks that stored versions stay in the CRD: objects in a missing version would be unreadable. */
 function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): void {
+  const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
   for (const [index, stored] of (status?.storedVersions ?? []).entries()) {
-    if (spec.versions.some(({ name }) => name === stored)) continue;
+    if (versions.some(({ name }) => name === stored)) continue;
     const until = `a storage migration ensures no data remains persisted in ${stored}`;
     const why =
       `missing from spec.versions; ${stored} was previously a storage version, and must remain in ` +

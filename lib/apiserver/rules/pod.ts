@@ -147,7 +147,9 @@ const updatable =
 
 function validateUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors): void {
   if (spec === undefined || old === undefined) return;
-  if (spec.containers.length !== old.containers.length) {
+  // An apply can remove all containers.
+  const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
+  if (containers.length !== old.containers.length) {
     errors.forbidden('spec.containers', 'pod updates may not add or remove containers');
     return;
   }

@@ -1,0 +1,3 @@
+import { answersSuite } from './answers-suite.js';
+
+answersSuite('access');
