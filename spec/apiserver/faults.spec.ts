@@ -45,6 +45,14 @@ describe('faults of watch events', () => {
 });
 
 describe('rules of faults', () => {
+  for (const probability of [0, 1]) {
+    it(`accept the probability ${probability}`, () => {
+      const { faults } = new EmbeddedApiServer();
+      faults.add({ effect: { type: 'dropEvent' }, probability });
+      expect(faults.active.map(({ rule }) => rule.probability)).to.deep.equal([probability]);
+    });
+  }
+
   for (const [rule, problem] of [
     [{ effect: { type: 'explode' } }, 'want effect.type to be one of status, latency'],
     [{}, 'want effect.type to be one of'],

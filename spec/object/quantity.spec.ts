@@ -111,6 +111,7 @@ describe('canonicalQuantity', () => {
     ['2.5e1', '2.5e1'],
     ['1000m', '1'],
     ['1234567890123456789000', '1234567890123456789k'],
+    ['1.000000000001', '1000000001n'],
     // Binary amounts formatted without a suffix are parsed as decimal once stored.
     ['62.5Ki', '64k'],
     ['129952312.5Ki', '133071168k'],

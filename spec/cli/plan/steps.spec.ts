@@ -37,7 +37,7 @@ function copyingStatusOf(child: UnstructuredObject): OperatorDefinition {
   const reconcile = async ({ client }: ReconcileContext): Promise<Result> => {
     const live = await getIfExists(client, child, at);
     if (live === undefined) await client.create({ ...child, metadata: at });
-    const status = live?.['status'] as ChildStatus | undefined;
+    const { status } = (live ?? {}) as { readonly status?: ChildStatus };
     const isFinal = ['Bound', 'Running', 'Succeeded'].includes(status?.phase ?? '');
     if (!isFinal && status?.observedGeneration === undefined) return requeueAfter(1);
     if ((await getIfExists(client, ConfigMap, seenAt)) !== undefined) return done();

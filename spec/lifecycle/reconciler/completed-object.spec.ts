@@ -26,6 +26,8 @@ describe('a completed object', () => {
     expect(completedObject(filled, plain)).to.deep.equal(filled);
     const texts = { ...secret, stringData: { token: 'x' } };
     expect(completedObject(texts, plain)).to.deep.equal(filled);
+    const foreign = object({ stringData: { token: 'x' } }, 'Secret');
+    expect(completedObject(foreign, plain)).to.deep.equal(foreign);
   });
 
   it('keeps the template labels that its selector uses', () => {

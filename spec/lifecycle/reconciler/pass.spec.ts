@@ -19,7 +19,10 @@ describe('the live client of a reconcile', () => {
       written.push(object.kind);
       return live.create(object, options);
     };
-    const cached = { ...forwarding(live), get: old, list: old, create } as Client;
+    const noPages = () => {
+      throw new Error('read from the cache');
+    };
+    const cached = { ...forwarding(live), get: old, list: old, create, pages: noPages } as Client;
     const client = Object.assign(cached, { live });
     const crManager = {
       type: SampleConfig,
@@ -35,6 +38,9 @@ describe('the live client of a reconcile', () => {
     expect((await pass.live.get(ConfigMap, key)).metadata.name).to.equal('a');
     const { items } = await pass.live.list(ConfigMap, { namespace: 'default' });
     expect(items.map(({ metadata }) => metadata.name)).to.include('a');
+    for await (const page of pass.live.pages(ConfigMap, { namespace: 'default' })) {
+      expect(page.items).to.deep.equal(items);
+    }
     expect(written).to.deep.equal(['ConfigMap']);
     await cluster.stop();
   });
