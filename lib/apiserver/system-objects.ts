@@ -11,6 +11,7 @@ import { createObject } from './writes/create-object.js';
 import { decodeApplied, decodeObject } from './writes/write-request.js';
 import { applyFields } from './writes/managed-fields.js';
 import { immortalNamespaces } from './rules/cluster.js';
+import { systemPriorityClasses } from './rules/priority.js';
 import { updateObject } from './writes/update-object.js';
 import type { WriteRequest } from './writes/write-request.js';
 
@@ -19,12 +20,14 @@ const collection = `${rbac}/clusterroles`;
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Creates the namespaces of a new cluster. */
+/** Creates the namespaces and the PriorityClasses of a new cluster. */
 export function createSystemObjects(core: ServerCore): void {
   const items = [...immortalNamespaces, 'kube-node-lease'].map((name) => {
     return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
   });
   createAll(core, { group: '', plural: 'namespaces', items });
+  const group = 'scheduling.k8s.io';
+  createAll(core, { group, plural: 'priorityclasses', items: systemPriorityClasses });
 }
 
 /**

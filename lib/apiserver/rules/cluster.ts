@@ -4,7 +4,6 @@ import type {
   V1Lease,
   V1Node,
   V1PodTemplate,
-  V1PriorityClass,
   V1PriorityLevelConfiguration,
   V1ReplicationController,
   V1RuntimeClass,
@@ -41,36 +40,6 @@ const lease = typedRules<Wire<V1Lease>>(
     },
   },
   { createOnUpdate: true, unconditionalUpdate: false },
-);
-
-const highestUserPriority = 1_000_000_000;
-
-const priorityClass = typedRules<Wire<V1PriorityClass>>(
-  {
-    defaults: (object) => {
-      object.preemptionPolicy ??= 'PreemptLowerPriority';
-    },
-    validate: ({ metadata, value, preemptionPolicy = '' }, errors) => {
-      const policies = ['PreemptLowerPriority', 'Never'];
-      errors.oneOf('preemptionPolicy', preemptionPolicy, policies);
-      const system = metadata?.name?.startsWith('system-') === true;
-      if (system || value <= highestUserPriority) return;
-      const why = `maximum allowed value of a user defined priority is ${highestUserPriority}`;
-      errors.forbidden('value', why);
-    },
-    validateUpdate: ({ value, preemptionPolicy }, old, errors) => {
-      if (value !== old.value) {
-        errors.forbidden('value', 'may not be changed in an update.');
-      }
-      const policy = {
-        field: 'preemptionPolicy',
-        value: preemptionPolicy,
-        old: old.preemptionPolicy,
-      };
-      validateImmutable(policy, errors);
-    },
-  },
-  { specChanged: () => false },
 );
 
 const node = typedRules<Wire<V1Node>>(
@@ -240,7 +209,6 @@ export const clusterRules: Readonly<Record<string, KindRules>> = {
   'flowcontrol.apiserver.k8s.io/v1/FlowSchema': flowSchema,
   'flowcontrol.apiserver.k8s.io/v1/PriorityLevelConfiguration': priorityLevel,
   'resource.k8s.io/v1/DeviceClass': { specChanged },
-  'scheduling.k8s.io/v1/PriorityClass': priorityClass,
   'storage.k8s.io/v1/CSIDriver': csiDriver,
   'node.k8s.io/v1/RuntimeClass': runtimeClass,
   '/v1/Namespace': namespace,

@@ -17,6 +17,7 @@ import type { KindRules } from './kind-rules.js';
 import { limitRules } from './limits.js';
 import { networkingRules } from './networking.js';
 import { podRules } from './pod.js';
+import { priorityRules } from './priority.js';
 import { rbacRules } from './rbac.js';
 import { reviewRules } from './reviews.js';
 import { scalingRules } from './scaling.js';
@@ -37,6 +38,7 @@ const rules: Readonly<Partial<Record<string, KindRules>>> = {
   ...eventRules,
   ...limitRules,
   ...networkingRules,
+  ...priorityRules,
   ...rbacRules,
   ...reviewRules,
   ...scalingRules,

@@ -8,12 +8,12 @@ import type {
 import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, canonicalQuantity, withoutMembers } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { forbidden } from '../status-error.js';
 import { validateImages } from './containers.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 import { fillFromLimitRanges } from './limit-ranger.js';
 import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from './pod-spec.js';
+import { admitPriority, podRefused } from './priority.js';
 
 type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
@@ -36,43 +36,6 @@ interface Admitted {
   readonly spec: PodSpec;
 }
 
-/** Sets priority and preemption policy from the class. A pod with other values is refused. */
-function admitPriority({ metadata, spec }: Admitted, server: ServerView): void {
-  const { priorityClassName = '' } = spec;
-  const found =
-    priorityClassName === ''
-      ? defaultPriority(server)
-      : server.find('scheduling.k8s.io/priorityclasses', priorityClassName);
-  if (found === undefined && priorityClassName !== '' && !isSystemClass(priorityClassName)) {
-    throw refused(metadata, `no PriorityClass with name ${priorityClassName} was found`);
-  }
-  const { value, preemptionPolicy } = (found ?? {}) as {
-    value?: number;
-    preemptionPolicy?: string;
-  };
-  if (priorityClassName === '' && found !== undefined) {
-    spec.priorityClassName = found.metadata.name ?? '';
-  }
-  const priority = value ?? systemPriorities[priorityClassName] ?? 0;
-  const policy = preemptionPolicy ?? 'PreemptLowerPriority';
-  const computed = (what: string): string =>
-    `must not be provided in pod spec; priority admission controller computed ${what} from the given PriorityClass name`;
-  if (spec.priority !== undefined && spec.priority !== priority) {
-    const why = `the integer value of priority (${spec.priority}) ${computed(String(priority))}`;
-    throw refused(metadata, why);
-  }
-  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
-    const given = `the string value of PreemptionPolicy (${spec.preemptionPolicy})`;
-    throw refused(metadata, `${given} ${computed(policy)}`);
-  }
-  spec.priority = priority;
-  spec.preemptionPolicy = policy;
-}
-
-function refused(metadata: Pod['metadata'], why: string): Error {
-  return forbidden({ group: '', plural: 'pods', name: metadata?.name }, why);
-}
-
 function admitRuntimeClass({ metadata, spec }: Admitted, server: ServerView): void {
   const { runtimeClassName, overhead } = spec;
   const found =
@@ -80,30 +43,14 @@ function admitRuntimeClass({ metadata, spec }: Admitted, server: ServerView): vo
       ? undefined
       : server.find('node.k8s.io/runtimeclasses', runtimeClassName);
   if (runtimeClassName !== undefined && found === undefined) {
-    throw refused(metadata, `pod rejected: RuntimeClass "${runtimeClassName}" not found`);
+    throw podRefused(metadata, `pod rejected: RuntimeClass "${runtimeClassName}" not found`);
   }
   const own = found?.['overhead'] as { podFixed?: Record<string, string> } | undefined;
   if (own?.podFixed !== undefined) spec.overhead ??= { ...own.podFixed };
   else if (overhead !== undefined) {
     const why = 'Pod Overhead set without corresponding RuntimeClass defined Overhead';
-    throw refused(metadata, `pod rejected: ${why}`);
+    throw podRefused(metadata, `pod rejected: ${why}`);
   }
-}
-
-const systemPriorities: Readonly<Partial<Record<string, number>>> = {
-  'system-cluster-critical': 2_000_000_000,
-  'system-node-critical': 2_000_001_000,
-};
-
-function isSystemClass(name: string): boolean {
-  return systemPriorities[name] !== undefined;
-}
-
-function defaultPriority(server: ServerView): ReturnType<ServerView['find']> {
-  for (const priorityClass of server.all('scheduling.k8s.io/priorityclasses')) {
-    if (priorityClass['globalDefault'] === true) return priorityClass;
-  }
-  return undefined;
 }
 
 function tolerateLostNodes(spec: PodSpec): void {
