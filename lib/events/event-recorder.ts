@@ -8,6 +8,7 @@ import {
   silentLogger,
   noMetrics,
   OperatorError,
+  SpamFilter,
   systemRandom,
 } from '../system/index.js';
 import type { Clock, Timer, Logger, Metrics, Random, Resolved } from '../system/index.js';
@@ -17,7 +18,6 @@ import {
   isUnwritten,
   SeriesBook,
   seriesKey,
-  SpamFilter,
   SummaryBook,
 } from './event-books.js';
 import type { Batch, EventSummary, Moment } from './event-books.js';

@@ -42,6 +42,7 @@ export { asError, errorMessage } from './as-error.js';
 export { nearestName, refuseUnknownOptions } from './known-options.js';
 export type { MisplacedOptions, OptionNames, Resolved } from './known-options.js';
 export { LruMap } from './lru-map.js';
+export { SpamFilter } from './spam-filter.js';
 export { Turns } from './turns.js';
 export { websiteProblem } from './website-guard.js';
 export {

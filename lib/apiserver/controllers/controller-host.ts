@@ -20,6 +20,7 @@ import type {
 } from '../../object/index.js';
 import type { Clock, Random } from '../../system/index.js';
 import type { CommittedChange, Loopback, LoopbackDeleteOptions } from '../loopback.js';
+import { ControllerEvents } from './controller-events.js';
 import { WorkQueue } from './work-queue.js';
 import type { Reconcile, Workload } from './work-queue.js';
 
@@ -49,6 +50,8 @@ export class ControllerHost {
   readonly clock: Clock;
   readonly random: Random;
   readonly workload: Workload;
+  /** The Events of the components. */
+  readonly events: ControllerEvents;
   readonly #listeners = new Map<string, Listener[]>();
   readonly #anyListeners: Listener[] = [];
   readonly #queues: { stop(): void }[] = [];
@@ -61,6 +64,7 @@ export class ControllerHost {
     this.clock = clock;
     this.random = random;
     this.workload = workload;
+    this.events = new ControllerEvents(this);
   }
 
   get<T extends KubernetesObject>(type: ResourceType<T>, key: ObjectKey): T | undefined {
@@ -229,19 +233,24 @@ export class ObjectWriter {
     return await this.update({ ...object, status }, 'status');
   }
 
-  /** Deletes the object with this uid. An object that is already gone is not an error. */
+  /**
+   * Deletes the object with this uid. An object that is already gone is not an error.
+   * @returns whether the object existed
+   */
   async delete<T extends KubernetesObject>(
     type: ResourceType<T>,
     object: T,
     options: Omit<LoopbackDeleteOptions, 'preconditions'> = {},
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { uid = '' } = object.metadata;
     try {
       const settings = { ...options, preconditions: { uid } };
       await this.#loopback.delete(type as unknown as ResourceType, keyOf(object), settings);
+      return true;
     } catch (error) {
       // Conflict: another object has this name, so the given object is gone.
       if (!isNotFound(error) && !isConflict(error)) throw error;
+      return false;
     }
   }
 }

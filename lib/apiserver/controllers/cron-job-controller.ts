@@ -1,6 +1,7 @@
 import {
   formatTime,
   isAlreadyExists,
+  isNamespaceTerminating,
   CronJob,
   Job,
   keyOf,
@@ -11,9 +12,10 @@ import {
 import type { ObjectKey } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import { manager } from './controller-host.js';
+import type { RecordEvent } from './controller-events.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { finishedCondition } from './job-status.js';
-import { timestampMs } from './pod-state.js';
+import { failureMessage, timestampMs } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Creates the Jobs of each CronJob when they are due, and deletes the oldest finished Jobs. */
@@ -30,11 +32,13 @@ const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 class CronJobController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
+  readonly #recordEvent: RecordEvent;
   readonly #queue: WorkQueue<ObjectKey>;
 
   constructor(host: ControllerHost) {
     this.#host = host;
     this.#writer = host.writer(manager);
+    this.#recordEvent = host.events.from({ component: 'cronjob-controller' });
     this.#queue = host.objectQueue(CronJob, 'cron-jobs', (key) => this.#reconcile(key));
   }
 
@@ -50,6 +54,7 @@ class CronJobController {
     const cronJob = this.#host.get(CronJob, key);
     if (cronJob === undefined) return;
     const jobs = this.#host.controlled(Job, cronJob);
+    this.#recordChanges(cronJob, jobs);
     const status = statusFrom(cronJob, jobs);
     const observed = await this.#writer.updateStatus(cronJob, status);
     if (cronJob.metadata.deletionTimestamp !== undefined) return;
@@ -66,11 +71,14 @@ class CronJobController {
     if (dueMs === undefined) return;
     const running = jobs.filter((job) => finishedCondition(job) === undefined);
     const policy = cronJob.spec?.concurrencyPolicy ?? 'Allow';
-    if (policy === 'Forbid' && running.length > 0) return;
+    if (policy === 'Forbid' && running.length > 0) {
+      const because = 'prior execution is running and concurrency policy is Forbid';
+      const message = `Not starting job because ${because}`;
+      this.#recordEvent({ about: cronJob, reason: 'JobAlreadyActive', message });
+      return;
+    }
     if (policy === 'Replace') {
-      for (const job of running) {
-        await this.#writer.delete(Job, job, { propagationPolicy: 'Background' });
-      }
+      for (const job of running) await this.#delete(cronJob, job);
     }
     const job = await this.#create(cronJob, dueMs);
     if (job === undefined) return;
@@ -84,11 +92,41 @@ class CronJobController {
   async #create(cronJob: CronJob, dueMs: number): Promise<Job | undefined> {
     const job = jobFor(cronJob, dueMs);
     try {
-      return await this.#writer.create(job);
+      const created = await this.#writer.create(job);
+      const message = `Created job ${created.metadata.name ?? ''}`;
+      this.#recordEvent({ about: cronJob, reason: 'SuccessfulCreate', message });
+      return created;
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
+      if (!isAlreadyExists(error)) {
+        if (!isNamespaceTerminating(error)) {
+          const message = `Error creating job: ${failureMessage(error)}`;
+          this.#recordEvent({ about: cronJob, type: 'Warning', reason: 'FailedCreate', message });
+        }
+        throw error;
+      }
       const existing = this.#host.get(Job, keyOf(job));
       return existing !== undefined && isControlledBy(existing, cronJob) ? existing : undefined;
+    }
+  }
+
+  async #delete(cronJob: CronJob, job: Job): Promise<void> {
+    if (!(await this.#writer.delete(Job, job, { propagationPolicy: 'Background' }))) return;
+    const message = `Deleted job ${job.metadata.name ?? ''}`;
+    this.#recordEvent({ about: cronJob, reason: 'SuccessfulDelete', message });
+  }
+
+  /** Records which of the active Jobs have ended or are gone. */
+  #recordChanges(cronJob: CronJob, jobs: readonly Job[]): void {
+    for (const { uid, name = '' } of cronJob.status?.active ?? []) {
+      const job = jobs.find(({ metadata }) => metadata.uid === uid);
+      const { type } = (job && finishedCondition(job)) ?? {};
+      if (job === undefined) {
+        const message = `Active job went missing: ${name}`;
+        this.#recordEvent({ about: cronJob, reason: 'MissingJob', message });
+      } else if (type !== undefined) {
+        const message = `Saw completed job: ${name}, condition: ${type}`;
+        this.#recordEvent({ about: cronJob, reason: 'SawCompletedJob', message });
+      }
     }
   }
 
@@ -100,7 +138,7 @@ class CronJobController {
         .filter((job) => finishedCondition(job)?.type === type)
         .sort((a, b) => startedMs(a) - startedMs(b));
       for (const job of finished.slice(0, Math.max(0, finished.length - limits[type]))) {
-        await this.#writer.delete(Job, job, { propagationPolicy: 'Background' });
+        await this.#delete(cronJob, job);
       }
     }
   }

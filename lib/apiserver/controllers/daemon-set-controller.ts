@@ -4,6 +4,8 @@ import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { newestRevision, pruneRevisions, templateOf } from './controller-revisions.js';
 import { DependentsClaim, followDependents } from './dependents.js';
+import type { RecordEvent } from './controller-events.js';
+import { PodControl } from './pod-control.js';
 import {
   counted,
   intOrPercent,
@@ -35,6 +37,8 @@ interface SetState {
 class DaemonSetController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
+  readonly #recordEvent: RecordEvent;
+  readonly #control: PodControl;
   readonly #pods: DependentsClaim<Pod>;
   readonly #revisions: DependentsClaim<ControllerRevision>;
   readonly #queue: WorkQueue<ObjectKey>;
@@ -42,6 +46,8 @@ class DaemonSetController {
   constructor(host: ControllerHost) {
     this.#host = host;
     this.#writer = host.writer(manager);
+    this.#recordEvent = host.events.from({ component: 'daemonset-controller' });
+    this.#control = new PodControl(host, this.#recordEvent);
     this.#pods = new DependentsClaim(host, this.#writer, Pod);
     this.#revisions = new DependentsClaim(host, this.#writer, ControllerRevision);
     this.#queue = host.objectQueue(DaemonSet, 'daemon-sets', (key) => this.#reconcile(key));
@@ -63,10 +69,28 @@ class DaemonSetController {
     const plan = daemonSetPlan(viewOf(set, nodes));
     for (const name of plan.deletePods) {
       const pod = state.pods.find(({ metadata }) => metadata.name === name);
-      if (pod !== undefined) await this.#writer.delete(Pod, pod);
+      if (pod === undefined) continue;
+      this.#recordEnd(set, pod);
+      await this.#control.delete(set, pod);
     }
-    for (const node of plan.createOn) await this.#writer.create(daemonPod(set, state.update, node));
+    for (const node of plan.createOn) {
+      await this.#control.create(set, daemonPod(set, state.update, node));
+    }
     await this.#report(key, state);
+  }
+
+  /** Records that a finished pod is about to be replaced. */
+  #recordEnd(set: DaemonSet, pod: Pod): void {
+    const { name = '', namespace = '' } = pod.metadata;
+    const where = `daemon pod ${namespace}/${name} on node ${pod.spec?.nodeName ?? ''}`;
+    const { phase } = pod.status ?? {};
+    if (phase === 'Failed') {
+      const message = `Found failed ${where}, will try to kill it`;
+      this.#recordEvent({ about: set, type: 'Warning', reason: 'FailedDaemonPod', message });
+    } else if (phase === 'Succeeded') {
+      const message = `Found succeeded ${where}, will try to delete it`;
+      this.#recordEvent({ about: set, reason: 'SucceededDaemonPod', message });
+    }
   }
 
   async #stateOf(set: DaemonSet): Promise<SetState> {

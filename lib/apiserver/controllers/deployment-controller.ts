@@ -10,6 +10,7 @@ import {
 import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
+import type { RecordEvent } from './controller-events.js';
 import { DependentsClaim, followDependents } from './dependents.js';
 import {
   desiredReplicas,
@@ -50,12 +51,14 @@ export function startDeploymentController(host: ControllerHost): void {
 class DeploymentController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
+  readonly #recordEvent: RecordEvent;
   readonly #sets: DependentsClaim<ReplicaSet>;
   readonly #queue: WorkQueue<ObjectKey>;
 
   constructor(host: ControllerHost) {
     this.#host = host;
     this.#writer = host.writer(manager);
+    this.#recordEvent = host.events.from({ component: 'deployment-controller' });
     this.#sets = new DependentsClaim(host, this.#writer, ReplicaSet);
     this.#queue = host.objectQueue(Deployment, 'deployments', (key) => this.#reconcile(key));
   }
@@ -155,7 +158,9 @@ class DeploymentController {
 
   async #create(deployment: Deployment, set: ReplicaSet): Promise<ReplicaSet> {
     try {
-      return await this.#writer.create(set);
+      const created = await this.#writer.create(set);
+      this.#recordScaling(deployment, created, 0);
+      return created;
     } catch (error) {
       if (isAlreadyExists(error)) return await this.#taken(deployment, set, error);
       if (!isNamespaceTerminating(error)) await this.#reportFailedCreate(deployment, set, error);
@@ -182,10 +187,12 @@ class DeploymentController {
     set: ReplicaSet,
     error: unknown,
   ): Promise<void> {
-    if (progressDeadlineMs(deployment) === undefined) return;
     const name = set.metadata.name ?? '';
     const message = `Failed to create new replica set "${name}": ${failureMessage(error)}`;
-    const statement = { status: 'False', reason: 'ReplicaSetCreateError', message } as const;
+    const reason = 'ReplicaSetCreateError';
+    this.#recordEvent({ about: deployment, type: 'Warning', reason, message });
+    if (progressDeadlineMs(deployment) === undefined) return;
+    const statement = { status: 'False', reason, message } as const;
     const failed = this.#withProgress(deployment, statement);
     await this.#writer.updateStatus(deployment, failed.status ?? {});
   }
@@ -201,12 +208,18 @@ class DeploymentController {
       const sameNotes = deepEqual(set.metadata.annotations, annotations);
       if (replicasOf(set) === replicas && sameNotes) continue;
       const metadata = { ...set.metadata, annotations };
-      await this.#writer.update({
-        ...set,
-        metadata,
-        spec: { ...set.spec, replicas },
-      } as ReplicaSet);
+      const spec = { ...set.spec, replicas };
+      const scaled = await this.#writer.update({ ...set, metadata, spec } as ReplicaSet);
+      this.#recordScaling(deployment, scaled, replicasOf(set));
     }
+  }
+
+  #recordScaling(deployment: Deployment, set: ReplicaSet, from: number): void {
+    const to = replicasOf(set);
+    if (from === to) return;
+    const what = `Scaled ${from < to ? 'up' : 'down'} replica set ${set.metadata.name ?? ''}`;
+    const message = `${what} from ${from} to ${to}`;
+    this.#recordEvent({ about: deployment, reason: 'ScalingReplicaSet', message });
   }
 
   async #prune({ deployment, old }: Rollout): Promise<void> {

@@ -23,6 +23,7 @@ import type { PodTemplate } from './pod-state.js';
 /** Keeps the status of each PodDisruptionBudget up to date. */
 export function startDisruptionController(host: ControllerHost): void {
   const writer = host.writer(manager);
+  const recordEvent = host.events.from({ component: 'controllermanager' });
   const podsByLabel = host.podsByLabel;
   const budgets = new ObjectIndex(host, PodDisruptionBudget, ({ spec }) =>
     selectorWords(spec?.selector),
@@ -33,6 +34,9 @@ export function startDisruptionController(host: ControllerHost): void {
     const pods = podsByLabel
       .find(key.namespace, selectorWords(budget.spec?.selector))
       .filter((pod) => !isPodFinished(pod) && selects(host, budget, pod.metadata.labels));
+    if (pods.length === 0) {
+      recordEvent({ about: budget, reason: 'NoPods', message: 'No matching pods found' });
+    }
     const wantedReplicas = replicasWantedFor(host, pods);
     const status = disruptionStatus(budget, { pods, wantedReplicas, nowMs: host.now() });
     await writer.updateStatus(budget, status);

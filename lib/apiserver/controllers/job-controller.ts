@@ -3,9 +3,11 @@ import type { ObjectKey } from '../../object/index.js';
 import { delayAfter } from '../../system/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
+import type { RecordEvent } from './controller-events.js';
 import { DependentsClaim, followDependents } from './dependents.js';
 import {
   finishedCondition,
+  jobEvents,
   jobPlan,
   jobStatus,
   jobView,
@@ -14,6 +16,7 @@ import {
   succeededIndexes,
 } from './job-status.js';
 import type { JobOutcome, JobStatus } from './job-status.js';
+import { PodControl } from './pod-control.js';
 import { isPodFinished, isPodTerminating, podFromTemplate, timestampMs } from './pod-state.js';
 import type { PodTemplate } from './pod-state.js';
 import { podsInRemovalOrder } from './replica-set-controller.js';
@@ -34,6 +37,8 @@ export function startJobController(host: ControllerHost, options: JobOptions): v
 class JobController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
+  readonly #recordEvent: RecordEvent;
+  readonly #control: PodControl;
   readonly #pods: DependentsClaim<Pod>;
   readonly #queue: WorkQueue<ObjectKey>;
   readonly #backoff: PodBackoff;
@@ -43,6 +48,8 @@ class JobController {
   constructor(host: ControllerHost, { podBackoffMs }: JobOptions) {
     this.#host = host;
     this.#writer = host.writer(manager);
+    this.#recordEvent = host.events.from({ component: 'job-controller' });
+    this.#control = new PodControl(host, this.#recordEvent);
     this.#pods = new DependentsClaim(host, this.#writer, Pod);
     this.#queue = host.objectQueue(Job, 'jobs', (key) => this.#reconcile(key));
     this.#backoff = new PodBackoff(podBackoffMs);
@@ -81,7 +88,7 @@ class JobController {
     const view = jobView(job, pods, { nowMs, status: started });
     const plan = jobPlan(view);
     if (plan.type === 'end') {
-      for (const pod of pods.active) await this.#writer.delete(Pod, pod);
+      for (const pod of pods.active) await this.#control.delete(job, pod);
     } else if (job.metadata.deletionTimestamp === undefined) {
       await this.#scale(job, pods, plan.by);
     }
@@ -95,7 +102,7 @@ class JobController {
   async #scale(job: Job, pods: JobPods, by: number): Promise<void> {
     if (by < 0) {
       for (const pod of podsInRemovalOrder(pods.active).slice(0, -by)) {
-        await this.#writer.delete(Pod, pod);
+        await this.#control.delete(job, pod);
       }
     }
     if (by <= 0) return;
@@ -107,7 +114,7 @@ class JobController {
     }
     for (const index of indexesFor(job, pods, by)) {
       const suffix = safeSuffix(() => this.#host.random.next());
-      await this.#writer.create(jobPod(job, index, suffix));
+      await this.#control.create(job, jobPod(job, index, suffix));
     }
   }
 
@@ -124,7 +131,8 @@ class JobController {
     const pods = this.#host.controlled(Pod, job);
     const { newlySucceeded, newlyFailed } = done.pods;
     const final = jobStatus(job, { ...done, now: pods, nowMs: this.#host.now() });
-    await this.#writer.updateStatus(job, final);
+    const reported = await this.#writer.updateStatus(job, final);
+    for (const event of jobEvents(job, reported)) this.#recordEvent({ about: job, ...event });
     for (const { metadata } of [...newlySucceeded, ...newlyFailed]) {
       this.#counted.add(metadata.uid ?? '');
     }

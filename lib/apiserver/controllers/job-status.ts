@@ -1,5 +1,6 @@
 import { formatTime } from '../../object/index.js';
 import type { Job, Pod } from '../../object/index.js';
+import type { ControllerEvent } from './controller-events.js';
 import {
   formatIndexes,
   indexOf,
@@ -264,6 +265,32 @@ export function finishedCondition(job: Job): JobCondition | undefined {
   return job.status?.conditions?.find(
     ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
   );
+}
+
+/** Returns the events of a change of the status. */
+export function jobEvents(before: Job, after: Job): Omit<ControllerEvent, 'about'>[] {
+  const events: Omit<ControllerEvent, 'about'>[] = [];
+  const [was, is] = [before, after].map(({ status }) =>
+    status?.conditions?.find(({ type }) => type === 'Suspended'),
+  );
+  if (is?.status === 'True' && was?.status !== 'True') {
+    events.push({ reason: 'Suspended', message: 'Job suspended' });
+  }
+  if (is?.status === 'False' && was?.status === 'True') {
+    events.push({ reason: 'Resumed', message: 'Job resumed' });
+  }
+  const finished = finishedCondition(after);
+  if (finished === undefined || finishedCondition(before) !== undefined) return events;
+  if (finished.type === 'Failed') {
+    const { reason = '', message = '' } = finished;
+    return [...events, { type: 'Warning', reason, message }];
+  }
+  const { completions } = after.spec ?? {};
+  if (completions !== undefined && (after.status?.succeeded ?? 0) > completions) {
+    const message = 'Too many succeeded pods running after completion count reached';
+    events.push({ type: 'Warning', reason: 'TooManySucceededPods', message });
+  }
+  return [...events, { reason: 'Completed', message: 'Job completed' }];
 }
 
 /** Returns the condition of `type`, if it is true. */

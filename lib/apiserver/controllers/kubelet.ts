@@ -1,6 +1,8 @@
 import { formatTime, Pod, keyOf } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
 import { kubelet } from './controller-host.js';
+import { podEndEvents, podStepEvents } from './kubelet-events.js';
+import type { ControllerEvent } from './controller-events.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import {
   isPodFinished,
@@ -97,9 +99,20 @@ class Kubelet {
   /** Writes the status of a new stage. Within a stage, changes by other writers stay. */
   async #show(pod: Pod, record: PodRecord): Promise<void> {
     const { stage, restarts, podIP } = record;
-    this.#records.set(pod.metadata.uid ?? '', record);
+    const { uid = '' } = pod.metadata;
+    const before = this.#records.get(uid);
+    this.#records.set(uid, record);
+    const from = before?.stage ?? 'waiting';
+    const isRestart = before !== undefined && before.restarts < restarts;
+    this.#recordEvents(pod, podStepEvents(pod, { from, to: stage, isRestart }));
     const situation = { stage, restarts, podIP, nowMs: this.#host.now() };
     await this.#writer.updateStatus(pod, podStatus(pod, situation));
+  }
+
+  #recordEvents(pod: Pod, events: readonly ControllerEvent[]): void {
+    const source = { component: 'kubelet', node: pod.spec?.nodeName, manager: kubelet };
+    const record = this.#host.events.from(source);
+    for (const event of events) record(event);
   }
 
   async #checkGates(pod: Pod, stage: PodStage): Promise<void> {
@@ -148,6 +161,7 @@ class Kubelet {
     const nowMs = this.#host.clock.monotonicMs();
     const graceMs = deletionGracePeriodSeconds * 1000;
     const delayMs = Math.min(this.#options.terminatedAfterMs, graceMs);
+    if (!this.#doomed.has(uid)) this.#recordEvents(pod, podEndEvents(pod));
     const doomedMs = this.#doomed.get(uid) ?? nowMs + delayMs;
     this.#doomed.set(uid, doomedMs);
     if (doomedMs > nowMs) {

@@ -3,6 +3,7 @@ import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { DependentsClaim, followDependents } from './dependents.js';
+import { PodControl } from './pod-control.js';
 import {
   counted,
   failureMessage,
@@ -29,12 +30,14 @@ export function startReplicaSetController(host: ControllerHost): void {
 class ReplicaSetController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
+  readonly #control: PodControl;
   readonly #pods: DependentsClaim<Pod>;
   readonly #queue: WorkQueue<ObjectKey>;
 
   constructor(host: ControllerHost) {
     this.#host = host;
     this.#writer = host.writer(manager);
+    this.#control = new PodControl(host, host.events.from({ component: 'replicaset-controller' }));
     this.#pods = new DependentsClaim(host, this.#writer, Pod);
     this.#queue = host.objectQueue(ReplicaSet, 'replica-sets', (key) => this.#reconcile(key));
   }
@@ -69,12 +72,12 @@ class ReplicaSetController {
     const template = set.spec?.template;
     if (difference < 0 && template !== undefined) {
       const pod = podFromTemplate(template, set);
-      for (let n = 0; n < Math.min(-difference, burst); n++) await this.#writer.create(pod);
+      for (let n = 0; n < Math.min(-difference, burst); n++) await this.#control.create(set, pod);
     }
     if (difference > 0) {
       const doomed = podsInRemovalOrder(pods.filter(isPodActive));
       for (const pod of doomed.slice(0, Math.min(difference, burst))) {
-        await this.#writer.delete(Pod, pod);
+        await this.#control.delete(set, pod);
       }
     }
   }

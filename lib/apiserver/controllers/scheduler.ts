@@ -8,6 +8,7 @@ import {
   keyString,
 } from '../../object/index.js';
 import type { ObjectKey, LabelSelectorExpression } from '../../object/index.js';
+import type { RecordEvent } from './controller-events.js';
 import { scheduler } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { isPodTerminating, podCondition } from './pod-state.js';
@@ -30,6 +31,7 @@ const claimPatienceMs = 1;
 class Scheduler {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
+  readonly #recordEvent: RecordEvent;
   readonly #queue: WorkQueue<ObjectKey>;
   /** Pods without a fitting node. A change of a node or of their claims retries them. */
   readonly #homeless = new Map<string, { readonly pod: Pod; readonly sinceMs: number }>();
@@ -38,6 +40,8 @@ class Scheduler {
   constructor(host: ControllerHost) {
     this.#host = host;
     this.#writer = host.writer(scheduler);
+    const source = { component: 'default-scheduler', manager: scheduler };
+    this.#recordEvent = host.events.from(source);
     this.#queue = host.queue('scheduler', (key) => this.#reconcile(key), keyString);
     host.watch(Pod, ({ type, object }) => {
       if (type === 'DELETED') this.#homeless.delete(keyString(keyOf(object)));
@@ -92,6 +96,8 @@ class Scheduler {
     const target = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name ?? '' };
     const metadata = { name, namespace, uid };
     await this.#writer.create({ apiVersion: 'v1', kind: 'Binding', metadata, target }, 'binding');
+    const message = `Successfully assigned ${namespace}/${name} to ${target.name}`;
+    this.#recordEvent({ about: pod, reason: 'Scheduled', action: 'Binding', message });
   }
 
   #claimProblem(pod: Pod): string | undefined {
@@ -118,6 +124,8 @@ class Scheduler {
     const lastTransitionTime = before?.lastTransitionTime ?? formatTime(this.#host.now());
     const lastProbeTime = null as unknown as string;
     const said = { status: 'False', reason: 'Unschedulable', message, lastProbeTime };
+    const event = { reason: 'FailedScheduling', action: 'Scheduling', message };
+    this.#recordEvent({ about: pod, type: 'Warning', ...event });
     const conditions = [...others, { type, ...said, lastTransitionTime }];
     await this.#writer.updateStatus(pod, { ...pod.status, conditions });
   }

@@ -14,6 +14,7 @@ import {
   startServiceAccountController,
   startSimulatedNodes,
 } from './cluster-objects.js';
+import { startControllerEvents } from './controller-events.js';
 import { ControllerHost } from './controller-host.js';
 import { startCronJobController } from './cron-job-controller.js';
 import { startDaemonSetController } from './daemon-set-controller.js';
@@ -104,13 +105,15 @@ function starters(
     autoscalers: startAutoscalerController,
     quotas: startQuotaController,
     kubernetesService: startKubernetesService,
+    events: startControllerEvents,
   };
 }
 
 /**
  * Names of the controllers inside the server. `nodes` creates the Nodes of the simulated pods, `pods`
- * simulates the scheduler and the kubelets, `volumes` binds claims and creates the default StorageClass, and
- * `kubernetesService` creates the Service of the API server in the namespace `default`.
+ * simulates the scheduler and the kubelets, `volumes` binds claims and creates the default StorageClass,
+ * `kubernetesService` creates the Service of the API server in the namespace `default`, and `events` writes the
+ * Events of all controllers.
  */
 export const controllerNames = [
   'garbageCollector',
@@ -130,6 +133,7 @@ export const controllerNames = [
   'autoscalers',
   'quotas',
   'kubernetesService',
+  'events',
 ] as const;
 
 /** One of {@link controllerNames}. */

@@ -4,6 +4,7 @@ import {
   PersistentVolumeClaim,
   Pod,
   StatefulSet,
+  isAlreadyExists,
   keyOf,
 } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
@@ -11,9 +12,11 @@ import { OperatorError } from '../../system/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { newestRevision, pruneRevisions, templateOf } from './controller-revisions.js';
+import type { RecordEvent } from './controller-events.js';
 import { DependentsClaim, followDependents } from './dependents.js';
 import {
   counted,
+  failureMessage,
   isPodAvailable,
   isPodReady,
   isPodTerminating,
@@ -59,6 +62,7 @@ const hashLabel = 'controller.kubernetes.io/hash';
 class StatefulSetController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
+  readonly #recordEvent: RecordEvent;
   readonly #pods: DependentsClaim<Pod>;
   readonly #revisions: DependentsClaim<ControllerRevision>;
   readonly #queue: WorkQueue<ObjectKey>;
@@ -66,6 +70,7 @@ class StatefulSetController {
   constructor(host: ControllerHost) {
     this.#host = host;
     this.#writer = host.writer(manager);
+    this.#recordEvent = host.events.from({ component: 'statefulset-controller' });
     this.#pods = new DependentsClaim(host, this.#writer, Pod);
     this.#revisions = new DependentsClaim(host, this.#writer, ControllerRevision);
     this.#queue = host.objectQueue(StatefulSet, 'stateful-sets', (key) => this.#reconcile(key));
@@ -149,13 +154,15 @@ class StatefulSetController {
         return;
       case 'deletePod': {
         const pod = this.#podOf(set, action.ordinal);
-        if (pod !== undefined) await this.#writer.delete(Pod, pod);
+        if (pod === undefined) return;
+        await this.#recorded('Delete', set, pod, () => this.#writer.delete(Pod, pod));
         return;
       }
       case 'checkPod': {
         const pod = this.#podOf(set, action.ordinal);
         if (pod !== undefined && !hasIdentity(pod)) {
-          await this.#writer.update(withIdentity(set, pod, action.ordinal));
+          const next = withIdentity(set, pod, action.ordinal);
+          await this.#recorded('Update', set, pod, () => this.#writer.update(next));
         }
         await this.#setClaimOwners(set, action.ordinal);
         return;
@@ -171,8 +178,10 @@ class StatefulSetController {
     const source = revision === current.metadata.name ? current : update;
     const pod = statefulPod(set, ordinal, { template: templateOf(source), revision });
     if (this.#hasStaleClaim(set, ordinal, pod)) return;
-    await this.#createClaims(set, ordinal);
-    await this.#writer.create(pod);
+    await this.#recorded('Create', set, pod, async () => {
+      await this.#createClaims(set, ordinal);
+      await this.#writer.create(pod);
+    });
     await this.#setClaimOwners(set, ordinal);
   }
 
@@ -192,10 +201,44 @@ class StatefulSetController {
     for (const claim of claimsFor(set, ordinal)) {
       const { name = '' } = claim.metadata;
       const live = existing.find(({ metadata }) => metadata.name === name);
-      if (live === undefined) await this.#writer.create(claim);
+      if (live === undefined) await this.#createClaim(set, claim, podNameOf(set, ordinal));
       else if (live.metadata.deletionTimestamp !== undefined) {
         throw new OperatorError('DependencyFailed', `claim ${name} is being deleted`);
       }
+    }
+  }
+
+  async #createClaim(set: StatefulSet, claim: PersistentVolumeClaim, pod: string): Promise<void> {
+    const [name, owner] = [claim.metadata.name ?? '', set.metadata.name ?? ''];
+    try {
+      await this.#writer.create(claim);
+      const message = `Create Claim ${name} Pod ${pod} in StatefulSet ${owner} success`;
+      this.#recordEvent({ about: set, reason: 'SuccessfulCreate', message });
+    } catch (error) {
+      const where = `Create Claim ${name} for Pod ${pod} in StatefulSet ${owner}`;
+      const message = `${where} failed error: ${failureMessage(error)}`;
+      this.#recordEvent({ about: set, type: 'Warning', reason: 'FailedCreate', message });
+      throw error;
+    }
+  }
+
+  /** Runs a write of a pod, and records an event about its result. */
+  async #recorded(
+    verb: 'Create' | 'Update' | 'Delete',
+    set: StatefulSet,
+    pod: Pod,
+    write: () => Promise<unknown>,
+  ): Promise<void> {
+    const what = `${verb} Pod ${pod.metadata.name ?? ''} in StatefulSet ${set.metadata.name ?? ''}`;
+    try {
+      await write();
+      this.#recordEvent({ about: set, reason: `Successful${verb}`, message: `${what} successful` });
+    } catch (error) {
+      if (!isAlreadyExists(error)) {
+        const message = `${what} failed error: ${failureMessage(error)}`;
+        this.#recordEvent({ about: set, type: 'Warning', reason: `Failed${verb}`, message });
+      }
+      throw error;
     }
   }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SpamFilter } from '../../lib/events/event-books.js';
+import { SpamFilter } from '../../lib/system/index.js';
 
 describe('SpamFilter', () => {
   it('allows a burst, then one event per refill, and saves at most one burst', () => {
