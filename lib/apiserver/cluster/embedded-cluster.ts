@@ -1,5 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { PodRules, startControllers } from '../controllers/index.js';
+import { PodRules, RootCertificate, startControllers } from '../controllers/index.js';
 import type { Controllers } from '../controllers/index.js';
 import { EmbeddedApiServer } from '../api-server.js';
 import type { Authorizer } from '../auth/authorizer.js';
@@ -85,6 +85,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   readonly #controllers: Controllers;
   readonly #clients = new Set<ConnectedClient>();
   #listener: Listener | undefined;
+  readonly #rootCertificate = new RootCertificate();
   #certificates: ClusterCertificates | undefined;
 
   private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
@@ -104,6 +105,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     this.pods = pods?.rules ?? new PodRules();
     this.#controllers = startControllers(this.server.loopback, {
       ...{ controllers, nodes, jobPodBackoffMs, clock, random, logger },
+      rootCertificate: this.#rootCertificate,
       pods: { ...pods, rules: this.pods },
     });
   }
@@ -185,6 +187,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     if (this.#listener !== undefined) return this.url;
     if (this.#options.tls) {
       this.#certificates = await ClusterCertificates.create(this.#options.random);
+      this.#rootCertificate.pem = this.#certificates.authority;
     }
     const { server, authority } = this.#certificates ?? {};
     const tls = server && { ...server, clientAuthority: authority ?? '' };
@@ -307,7 +310,10 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   async #begin({ crds = [], port }: EmbeddedClusterOptions): Promise<void> {
     await this.#controllers.quiet();
     await this.#install(crds);
-    if (port !== undefined) await this.listen(port);
+    if (port === undefined) return;
+    await this.listen(port);
+    // The certificate of the listener is published in each namespace.
+    await this.#controllers.quiet();
   }
 
   async #install(crds: readonly (CustomResourceDefinition | WithDefinition)[]): Promise<void> {

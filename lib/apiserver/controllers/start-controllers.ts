@@ -30,6 +30,7 @@ import { startScheduler } from './scheduler.js';
 import type { PodOptions, ResolvedPodOptions } from './pod-behavior.js';
 import { startQuotaController } from './quota-controller.js';
 import { startReplicaSetController } from './replica-set-controller.js';
+import { RootCertificate, startRootCertificates } from './root-certificate.js';
 import { startStatefulSetController } from './stateful-set-controller.js';
 import { startVolumeController } from './volume-controller.js';
 import { Workload } from './work-queue.js';
@@ -80,7 +81,7 @@ export function startControllers(
 function starters(
   options: ResolvedControllersOptions,
 ): Readonly<Record<ControllerName, (host: ControllerHost) => void>> {
-  const { pods, nodes, jobPodBackoffMs } = options;
+  const { pods, nodes, jobPodBackoffMs, rootCertificate } = options;
   return {
     garbageCollector: startGarbageCollector,
     namespaces: startNamespaceController,
@@ -105,6 +106,7 @@ function starters(
     autoscalers: startAutoscalerController,
     quotas: startQuotaController,
     kubernetesService: startKubernetesService,
+    rootCertificates: (host) => startRootCertificates(host, rootCertificate),
     events: startControllerEvents,
   };
 }
@@ -112,8 +114,8 @@ function starters(
 /**
  * Names of the controllers inside the server. `nodes` creates the Nodes of the simulated pods, `pods`
  * simulates the scheduler and the kubelets, `volumes` binds claims and creates the default StorageClass,
- * `kubernetesService` creates the Service of the API server in the namespace `default`, and `events` writes the
- * Events of all controllers.
+ * `kubernetesService` creates the Service of the API server in the namespace `default`, `rootCertificates`
+ * keeps the ConfigMap `kube-root-ca.crt` in each namespace, and `events` writes the Events of all controllers.
  */
 export const controllerNames = [
   'garbageCollector',
@@ -133,6 +135,7 @@ export const controllerNames = [
   'autoscalers',
   'quotas',
   'kubernetesService',
+  'rootCertificates',
   'events',
 ] as const;
 
@@ -153,6 +156,8 @@ export interface ControllersOptions {
    * @defaultValue 10_000
    */
   readonly jobPodBackoffMs?: number | undefined;
+  /** The certificate in the ConfigMaps `kube-root-ca.crt`. @defaultValue one that signed nothing */
+  readonly rootCertificate?: RootCertificate | undefined;
   /** Clock of the controllers. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
   /** Source of generated names. @defaultValue the system's random source */
@@ -167,6 +172,7 @@ interface ResolvedControllersOptions {
   readonly pods: ResolvedPodOptions;
   readonly nodes: number;
   readonly jobPodBackoffMs: number;
+  readonly rootCertificate: RootCertificate;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -175,6 +181,7 @@ interface ResolvedControllersOptions {
 /** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is out of its range. */
 function resolveControllersOptions(options: ControllersOptions = {}): ResolvedControllersOptions {
   const { controllers = {}, pods, nodes = 1, jobPodBackoffMs = 10_000 } = options;
+  const { rootCertificate = new RootCertificate() } = options;
   const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
   if (!(Number.isInteger(nodes) && nodes >= 0)) {
     throw new OperatorError('InvalidOption', `nodes: want 0 or more, got ${nodes}`);
@@ -184,8 +191,9 @@ function resolveControllersOptions(options: ControllersOptions = {}): ResolvedCo
     throw new OperatorError('InvalidOption', message);
   }
   refuseUnknownOptions<ControllersOptions>('startControllers', options, {
-    ...{ controllers, pods, nodes, jobPodBackoffMs, clock, random, logger },
+    ...{ controllers, pods, nodes, jobPodBackoffMs, rootCertificate, clock, random, logger },
   });
   const isOn = (name: ControllerName): boolean => controllers[name] ?? true;
-  return { isOn, pods: resolvePodOptions(pods), nodes, jobPodBackoffMs, clock, random, logger };
+  const own = { isOn, pods: resolvePodOptions(pods), nodes, jobPodBackoffMs, rootCertificate };
+  return { ...own, clock, random, logger };
 }

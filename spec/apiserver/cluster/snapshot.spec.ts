@@ -16,7 +16,11 @@ const named = (name: string) => ({ name, namespace: 'default' });
 describe('Snapshots of an EmbeddedCluster', () => {
   let cluster: EmbeddedCluster<VirtualClock>;
   beforeEach(async () => {
-    cluster = await EmbeddedCluster.start({ clock: new VirtualClock(), simulateWorkloads: true });
+    cluster = await EmbeddedCluster.start({
+      clock: new VirtualClock(),
+      simulateWorkloads: true,
+      controllers: { rootCertificates: false },
+    });
   });
   afterEach(() => cluster.stop());
 

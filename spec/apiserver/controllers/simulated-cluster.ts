@@ -44,8 +44,9 @@ export async function simulatedCluster(
 ): Promise<SimulatedCluster> {
   const clock = new VirtualClock();
   const { simulateWorkloads = true, random = seededRandom(7) } = options;
-  // Without the Service of the API server: the specs list all Services and their endpoints.
-  const controllers = { kubernetesService: false, ...options.controllers };
+  // Without the Service of the API server and its certificate: the specs list all Services and ConfigMaps.
+  const own = { kubernetesService: false, rootCertificates: false };
+  const controllers = { ...own, ...options.controllers };
   const settings = { ...options, simulateWorkloads, controllers, random, clock };
   const cluster: EmbeddedCluster<VirtualClock> = await EmbeddedCluster.start(settings);
   running.push(cluster);
