@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { PodRule } from '../controllers/index.js';
+import type { MetricRule, PodRule } from '../controllers/index.js';
 import type { Entrance } from '../api-server.js';
 import { usedRoles } from '../auth/used-rules.js';
 import type { FaultRule } from '../faults.js';
@@ -90,7 +90,7 @@ export class ControlApi {
   #find({ method, path }: TransportRequest): Found {
     const { pathname, searchParams: query } = new URL(path, 'http://control');
     const [collection = '', second, ...rest] = pathname.slice(controlPath.length + 1).split('/');
-    const isNumbered = ['faults', 'pod-rules', 'snapshots'].includes(collection);
+    const isNumbered = ['faults', 'pod-rules', 'metrics', 'snapshots'].includes(collection);
     const id = isNumbered ? (second ?? '') : '';
     const words = [collection, ...(second === undefined ? [] : [id === '' ? second : '{id}'])];
     const name = [...words, ...rest].join('/');
@@ -127,6 +127,14 @@ export class ControlApi {
     },
     'pod-rules/{id}': {
       DELETE: ({ id }) => this.#ids.find(this.#cluster.pods.active, id).remove(),
+    },
+    metrics: {
+      GET: () => ({ items: this.#cluster.metrics.active.map((one) => this.#ids.show(one)) }),
+      POST: ({ body }) => this.#ids.show(this.#cluster.metrics.add(body as unknown as MetricRule)),
+      DELETE: () => this.#cluster.metrics.clear(),
+    },
+    'metrics/{id}': {
+      DELETE: ({ id }) => this.#ids.find(this.#cluster.metrics.active, id).remove(),
     },
     compact: { POST: () => this.#cluster.server.compact() },
     'drop-watches': { POST: () => this.#cluster.server.dropWatches() },

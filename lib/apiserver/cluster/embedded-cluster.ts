@@ -1,5 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { PodRules, RootCertificate, startControllers } from '../controllers/index.js';
+import { MetricRules, PodRules, RootCertificate, startControllers } from '../controllers/index.js';
 import type { Controllers } from '../controllers/index.js';
 import { EmbeddedApiServer } from '../api-server.js';
 import type { Authorizer } from '../auth/authorizer.js';
@@ -81,6 +81,8 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   readonly clock: C;
   /** Rules for the behavior of simulated pods. */
   readonly pods: PodRules;
+  /** Metrics of simulated pods and of systems outside the cluster, for HorizontalPodAutoscalers. */
+  readonly metrics = new MetricRules();
   readonly #options: ResolvedEmbeddedClusterOptions;
   readonly #controllers: Controllers;
   readonly #clients = new Set<ConnectedClient>();
@@ -105,7 +107,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     this.pods = pods?.rules ?? new PodRules();
     this.#controllers = startControllers(this.server.loopback, {
       ...{ controllers, nodes, jobPodBackoffMs, clock, random, logger },
-      rootCertificate: this.#rootCertificate,
+      ...{ metrics: this.metrics, rootCertificate: this.#rootCertificate },
       pods: { ...pods, rules: this.pods },
     });
   }

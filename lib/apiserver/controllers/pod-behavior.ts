@@ -134,7 +134,11 @@ export class PodRules {
   }
 }
 
-function matchesPod({ namespace, name, labels = {} }: PodMatch = {}, { metadata }: Pod): boolean {
+/** Returns true if `match` selects the pod. */
+export function matchesPod(
+  { namespace, name, labels = {} }: PodMatch = {},
+  { metadata }: Pod,
+): boolean {
   if (namespace !== undefined && metadata.namespace !== namespace) return false;
   if (name !== undefined && metadata.name !== name) return false;
   return Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
@@ -142,20 +146,24 @@ function matchesPod({ namespace, name, labels = {} }: PodMatch = {}, { metadata 
 
 function checkPodRule(rule: PodRule): void {
   refuseUnknownOptions<PodRule>('pod rule', rule, { match: true, behavior: true });
-  const { match = {}, behavior } = rule;
-  refuseUnknownOptions<PodMatch>('pod rule: match', match, {
+  const { match, behavior } = rule;
+  checkPodMatch('pod rule', match);
+  if (behaviors.includes(behavior)) return;
+  const got = JSON.stringify(behavior);
+  const message = `pod rule: want behavior to be one of ${behaviors.join(', ')}, got ${got}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
+/** @throws OperatorError `InvalidOption`: a field is unknown or not a text. */
+export function checkPodMatch(subject: string, match: PodMatch = {}): void {
+  refuseUnknownOptions<PodMatch>(`${subject}: match`, match, {
     ...{ namespace: true, name: true, labels: true },
   });
   const { namespace = '', name = '', labels = {} } = match;
   const texts: readonly unknown[] = [namespace, name, ...Object.values(labels)];
-  if (texts.some((text) => typeof text !== 'string')) {
-    const got = JSON.stringify(match);
-    const message = `pod rule: want match to have a namespace, name and labels of strings, got ${got}`;
-    throw new OperatorError('InvalidOption', message);
-  }
-  if (behaviors.includes(behavior)) return;
-  const got = JSON.stringify(behavior);
-  const message = `pod rule: want behavior to be one of ${behaviors.join(', ')}, got ${got}`;
+  if (texts.every((text) => typeof text === 'string')) return;
+  const got = JSON.stringify(match);
+  const message = `${subject}: want match to have a namespace, name and labels of strings, got ${got}`;
   throw new OperatorError('InvalidOption', message);
 }
 

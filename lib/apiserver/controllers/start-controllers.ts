@@ -23,6 +23,7 @@ import { startDisruptionController } from './disruption-controller.js';
 import { startEndpointSliceController } from './endpoint-slice-controller.js';
 import { startGarbageCollector } from './garbage-collector.js';
 import { startJobController } from './job-controller.js';
+import { MetricRules } from './metric-rules.js';
 import { startNamespaceController } from './namespace-controller.js';
 import { resolvePodOptions } from './pod-behavior.js';
 import { startKubelet } from './kubelet.js';
@@ -81,7 +82,7 @@ export function startControllers(
 function starters(
   options: ResolvedControllersOptions,
 ): Readonly<Record<ControllerName, (host: ControllerHost) => void>> {
-  const { pods, nodes, jobPodBackoffMs, rootCertificate } = options;
+  const { pods, metrics, nodes, jobPodBackoffMs, rootCertificate } = options;
   return {
     garbageCollector: startGarbageCollector,
     namespaces: startNamespaceController,
@@ -103,7 +104,7 @@ function starters(
       startVolumeController(host);
     },
     disruptionBudgets: startDisruptionController,
-    autoscalers: startAutoscalerController,
+    autoscalers: (host) => startAutoscalerController(host, metrics),
     quotas: startQuotaController,
     kubernetesService: startKubernetesService,
     rootCertificates: (host) => startRootCertificates(host, rootCertificate),
@@ -148,6 +149,8 @@ export interface ControllersOptions {
   readonly controllers?: Partial<Readonly<Record<ControllerName, boolean>>> | undefined;
   /** Options of the simulated pods. */
   readonly pods?: PodOptions | undefined;
+  /** The metrics of pods and other systems, for autoscalers. @defaultValue none */
+  readonly metrics?: MetricRules | undefined;
   /** The number of Nodes, at least 0. @defaultValue 1 */
   readonly nodes?: number | undefined;
   /**
@@ -170,6 +173,7 @@ export interface ControllersOptions {
 interface ResolvedControllersOptions {
   readonly isOn: (name: ControllerName) => boolean;
   readonly pods: ResolvedPodOptions;
+  readonly metrics: MetricRules;
   readonly nodes: number;
   readonly jobPodBackoffMs: number;
   readonly rootCertificate: RootCertificate;
@@ -181,7 +185,7 @@ interface ResolvedControllersOptions {
 /** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is out of its range. */
 function resolveControllersOptions(options: ControllersOptions = {}): ResolvedControllersOptions {
   const { controllers = {}, pods, nodes = 1, jobPodBackoffMs = 10_000 } = options;
-  const { rootCertificate = new RootCertificate() } = options;
+  const { metrics = new MetricRules(), rootCertificate = new RootCertificate() } = options;
   const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
   if (!(Number.isInteger(nodes) && nodes >= 0)) {
     throw new OperatorError('InvalidOption', `nodes: want 0 or more, got ${nodes}`);
@@ -191,9 +195,10 @@ function resolveControllersOptions(options: ControllersOptions = {}): ResolvedCo
     throw new OperatorError('InvalidOption', message);
   }
   refuseUnknownOptions<ControllersOptions>('startControllers', options, {
-    ...{ controllers, pods, nodes, jobPodBackoffMs, rootCertificate, clock, random, logger },
+    ...{ controllers, pods, metrics, nodes, jobPodBackoffMs, rootCertificate },
+    ...{ clock, random, logger },
   });
   const isOn = (name: ControllerName): boolean => controllers[name] ?? true;
-  const own = { isOn, pods: resolvePodOptions(pods), nodes, jobPodBackoffMs, rootCertificate };
-  return { ...own, clock, random, logger };
+  const own = { isOn, pods: resolvePodOptions(pods), metrics, nodes, jobPodBackoffMs };
+  return { ...own, rootCertificate, clock, random, logger };
 }

@@ -101,6 +101,17 @@ describe('the control API', () => {
     expect((await call('GET', '/pod-rules')).body).to.deep.equal({ items: [] });
   });
 
+  it('sets the metrics of pods', async () => {
+    const rule = { metric: 'cpu', total: '2', match: { namespace: 'default' } };
+    expect((await call('POST', '/metrics', rule)).body).to.deep.equal({ id: '1', rule });
+    expect(cluster.metrics.active.map((one) => one.rule)).to.deep.equal([rule]);
+    expect((await call('GET', '/metrics')).body).to.deep.equal({ items: [{ id: '1', rule }] });
+    await call('DELETE', '/metrics/1');
+    await call('POST', '/metrics', { metric: 'cpu', value: 1 });
+    await call('DELETE', '/metrics');
+    expect((await call('GET', '/metrics')).body).to.deep.equal({ items: [] });
+  });
+
   it('takes snapshots and restores them', async () => {
     const client = cluster.client();
     await client.create(configMap('a'));
@@ -162,6 +173,7 @@ describe('the control API', () => {
     ['POST', '/faults', '['.repeat(20_000), [400, 'want a body of a JSON object']],
     ['POST', '/faults', ' '.repeat(4 * 1024 * 1024), [413, 'Request entity too large']],
     ['POST', '/pod-rules', { behavior: 1 }, [400, 'want behavior to be one of']],
+    ['POST', '/metrics', { metric: 'cpu' }, [400, 'want either value or total']],
     ['POST', '/clock/advance', {}, [400, 'want ms to be 0 to 31622400000, got undefined']],
     ['POST', '/clock/advance', { s: 1 }, [400, 'clock/advance: unknown option "s"']],
     ['POST', '/settle', { until: 1 }, [400, 'EmbeddedCluster.settled: unknown option "until"']],
