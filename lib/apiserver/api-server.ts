@@ -160,7 +160,8 @@ export class EmbeddedApiServer {
       systemRandom: random,
       ...{ looseCustomResources, bookmarkEveryMs },
       webhooks,
-      policies: new AdmissionPolicies(log),
+      policies: new AdmissionPolicies(log, 'validating'),
+      mutatingPolicies: new AdmissionPolicies(log, 'mutating'),
       webhookClient: new WebhookClient(services, clock),
     });
     this.#discovery = new DiscoveryHandler(kinds);

@@ -4,7 +4,7 @@ import { WebhookAdmission } from './admission/webhook-admission.js';
 import { subjectOf } from './kinds/served-kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
 import { bindPod } from './requests/subresource-requests.js';
-import { findObject } from './server-core.js';
+import { findObject, hasAdmission } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { notFound, unknownResource } from './status-error.js';
 import type { LogEntry, MvccLog } from './storage/mvcc-log.js';
@@ -199,8 +199,7 @@ export class ServerLoopback implements Loopback {
   #hooks(
     write: Pick<WriteRequest, 'kind' | 'subresource' | 'namespace' | 'name' | 'manager'>,
   ): WriteHooks | undefined {
-    const { webhooks, policies } = this.#core;
-    if (webhooks.empty && policies.empty) return undefined;
+    if (!hasAdmission(this.#core)) return undefined;
     const { kind, subresource = '', name, manager } = write;
     const own = kind.type.group === '' && kind.type.plural === 'namespaces';
     return new WebhookAdmission(this.#core, {

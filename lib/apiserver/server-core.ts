@@ -28,6 +28,7 @@ export interface ServerCore {
   readonly systemRandom: Random;
   readonly webhooks: WebhookConfigurations;
   readonly policies: AdmissionPolicies;
+  readonly mutatingPolicies: AdmissionPolicies;
   readonly webhookClient: WebhookClient;
   /** Store custom resources without the rules that need a cluster; see `EmbeddedApiServerOptions`. */
   readonly looseCustomResources: boolean;
@@ -53,6 +54,11 @@ export function createServerCore(parts: Omit<ServerCore, 'view' | 'alarms'>): Se
     },
   };
   return { ...parts, view, alarms: new SharedAlarms(clock) };
+}
+
+/** Returns true if webhooks or policies may have to admit writes. */
+export function hasAdmission({ webhooks, policies, mutatingPolicies }: ServerCore): boolean {
+  return !webhooks.empty || !policies.empty || !mutatingPolicies.empty;
 }
 
 /** Returns the key of an object in its collection. */

@@ -5,6 +5,8 @@ export { CelCompileError } from './cel/expression.js';
 export { GoPattern, goPattern } from './cel/go.js';
 export { compileCel } from './cel/program.js';
 export type { CelProgram } from './cel/program.js';
+export type { CelExtension, CelStructType } from './cel/checker.js';
+export { declare, overloadOf } from './cel/overload.js';
 export { parseDuration } from './cel/times.js';
 export {
   boolType,
@@ -16,7 +18,7 @@ export {
   typeText,
 } from './cel/types.js';
 export type { CelType } from './cel/types.js';
-export { CelDictionary, CelError, CelList } from './cel/values.js';
+export { CelDictionary, CelError, CelList, CelObject } from './cel/values.js';
 export type { CelMap, CelValue } from './cel/values.js';
 export type { WebhookClientConfig } from './definition/custom-resource.js';
 export { pluralOf } from './definition/resource-definition.js';

@@ -5,7 +5,7 @@ import type {
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
 import { CelCompileError, compileCel, dynType, structType, CelError } from '../../crd/internal.js';
-import type { CelProgram, CelType, CelMap, CelValue } from '../../crd/internal.js';
+import type { CelExtension, CelProgram, CelType, CelMap, CelValue } from '../../crd/internal.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { groupOf, versionOf } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -14,8 +14,25 @@ import type { ServerCore } from '../server-core.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
 import { selects } from '../rules/metadata.js';
 import { admissionVariables } from './admission-review.js';
+import { mutationExtension, mutationTypeProblem, mutationTypes } from './mutation-expressions.js';
 
-type Policy = Wire<V1ValidatingAdmissionPolicy>;
+/** One of `spec.mutations` of a MutatingAdmissionPolicy. */
+interface Mutation {
+  readonly patchType: keyof typeof mutationTypes;
+  readonly jsonPatch?: { readonly expression?: string };
+  readonly applyConfiguration?: { readonly expression?: string };
+}
+
+type PolicySpec = NonNullable<Wire<V1ValidatingAdmissionPolicy>['spec']> & {
+  readonly mutations?: readonly Mutation[];
+  readonly reinvocationPolicy?: string;
+};
+
+/** A ValidatingAdmissionPolicy or a MutatingAdmissionPolicy. */
+interface AnyPolicy extends Omit<Wire<V1ValidatingAdmissionPolicy>, 'spec'> {
+  spec?: PolicySpec;
+}
+
 type Binding = Wire<V1ValidatingAdmissionPolicyBinding>;
 
 /** The writes that a policy or a binding matches. */
@@ -30,6 +47,13 @@ export interface PolicyValidation {
   readonly reason: string | undefined;
 }
 
+/** A compiled mutation of a policy. */
+export interface PolicyMutation {
+  readonly type: keyof typeof mutationTypes;
+  readonly expression: string;
+  readonly program: CelProgram;
+}
+
 /** A compiled policy with its bindings. */
 export interface CompiledPolicy {
   readonly name: string;
@@ -37,6 +61,8 @@ export interface CompiledPolicy {
   readonly ignoresFailures: boolean;
   readonly paramKind: { readonly apiVersion?: string; readonly kind?: string } | undefined;
   readonly bindings: readonly CompiledBinding[];
+  /** True if a mutating policy may run again after later changes. */
+  readonly isReinvocable: boolean;
   /** The compiled expressions, or a text with the compile error. */
   readonly programs: CompiledPrograms | string;
 }
@@ -46,6 +72,7 @@ export interface CompiledPrograms {
   readonly policy: PolicyPrograms;
   readonly conditions: readonly { readonly expression: string; readonly program: CelProgram }[];
   readonly validations: readonly PolicyValidation[];
+  readonly mutations: readonly PolicyMutation[];
 }
 
 /** A compiled binding: the writes that it matches, and its actions. */
@@ -57,39 +84,40 @@ export interface CompiledBinding {
 }
 
 const group = 'admissionregistration.k8s.io';
-const policies = `${group}/validatingadmissionpolicies`;
-const bindings = `${group}/validatingadmissionpolicybindings`;
 
-/** The ValidatingAdmissionPolicies that currently have bindings. */
+/** The policies of one type that currently have bindings. */
 export class AdmissionPolicies {
   readonly #log: MvccLog;
+  readonly #names: readonly [policies: string, bindings: string];
   #state = '';
   #policies: readonly CompiledPolicy[] = [];
 
-  constructor(log: MvccLog) {
+  constructor(log: MvccLog, type: 'validating' | 'mutating') {
     this.#log = log;
+    const name = `${group}/${type}admissionpolic`;
+    this.#names = [`${name}ies`, `${name}ybindings`];
   }
 
   /** True if there are no policies or no bindings. */
   get empty(): boolean {
-    return this.#log.collection(bindings).size === 0 || this.#log.collection(policies).size === 0;
+    return this.#names.some((name) => this.#log.collection(name).size === 0);
   }
 
   /** Returns all policies with bindings. */
   all(): readonly CompiledPolicy[] {
-    const [ofPolicies, ofBindings] = [policies, bindings].map((name) => this.#log.collection(name));
+    const [ofPolicies, ofBindings] = this.#names.map((name) => this.#log.collection(name));
     const state = `${ofPolicies?.end ?? 0} ${ofBindings?.end ?? 0}`;
     if (state === this.#state) return this.#policies;
     const bound = [...(ofBindings?.contents().values() ?? [])] as unknown as Binding[];
     this.#policies = [...(ofPolicies?.contents().values() ?? [])]
-      .map((policy) => compiled(policy as unknown as Policy, bound))
+      .map((policy) => compiled(policy as unknown as AnyPolicy, bound))
       .filter((policy) => policy.bindings.length > 0);
     this.#state = state;
     return this.#policies;
   }
 }
 
-function compiled({ metadata, spec = {} }: Policy, bound: readonly Binding[]): CompiledPolicy {
+function compiled({ metadata, spec = {} }: AnyPolicy, bound: readonly Binding[]): CompiledPolicy {
   const name = metadata?.name ?? '';
   const own = bound.filter((binding) => binding.spec?.policyName === name);
   return {
@@ -103,13 +131,15 @@ function compiled({ metadata, spec = {} }: Policy, bound: readonly Binding[]): C
       actions: binding.spec?.validationActions ?? [],
       paramRef: binding.spec?.paramRef,
     })),
+    isReinvocable: spec.reinvocationPolicy === 'IfNeeded',
     programs: compiledPrograms(spec),
   };
 }
 
-function compiledPrograms(spec: NonNullable<Policy['spec']>): CompiledPrograms | string {
+function compiledPrograms(spec: PolicySpec): CompiledPrograms | string {
   try {
-    const policy = new PolicyPrograms(spec.variables ?? []);
+    const extension = spec.mutations === undefined ? undefined : mutationExtension;
+    const policy = new PolicyPrograms(spec.variables ?? [], extension);
     const conditions = (spec.matchConditions ?? []).map(({ expression }) => {
       return { expression, program: policy.compile(expression) };
     });
@@ -119,11 +149,22 @@ function compiledPrograms(spec: NonNullable<Policy['spec']>): CompiledPrograms |
         messageExpression === '' ? undefined : policy.compile(messageExpression);
       return { expression, program: policy.compile(expression), message, messageProgram, reason };
     });
-    return { policy, conditions, validations };
+    const mutations = (spec.mutations ?? []).map((mutation) => compiledMutation(policy, mutation));
+    return { policy, conditions, validations, mutations };
   } catch (error) {
     if (error instanceof CelCompileError) return `compilation error: ${error.message}`;
     throw error;
   }
+}
+
+/** @throws CelCompileError */
+function compiledMutation(policy: PolicyPrograms, given: Mutation): PolicyMutation {
+  const { patchType: type, jsonPatch, applyConfiguration } = given;
+  const { expression = '' } = (type === 'JSONPatch' ? jsonPatch : applyConfiguration) ?? {};
+  const program = policy.compile(expression);
+  const problem = mutationTypeProblem(program, mutationTypes[type]);
+  if (problem !== undefined) throw new CelCompileError(expression, [{ at: 0, message: problem }]);
+  return { type, expression, program };
 }
 
 /**
@@ -188,18 +229,20 @@ interface PolicyVariable {
 /** Compiles the expressions of one policy, which share its variables. */
 class PolicyPrograms {
   readonly #types: Map<string, CelType>;
+  readonly #extension: CelExtension | undefined;
   readonly #variables: readonly { readonly name: string; readonly program: CelProgram }[];
 
   /**
    * Compiles the variables.
    * @throws CelCompileError a variable cannot be compiled.
    */
-  constructor(variables: readonly PolicyVariable[]) {
+  constructor(variables: readonly PolicyVariable[], extension: CelExtension | undefined) {
+    this.#extension = extension;
     this.#types = new Map([...admissionVariables, ['params', dynType]]);
     const fields = new Map<string, CelType>();
     this.#variables = variables.map(({ name, expression }) => {
       this.#types.set('variables', structType('kubernetes.variables', new Map(fields)));
-      const program = compileCel(expression, this.#types);
+      const program = compileCel(expression, this.#types, this.#extension);
       fields.set(name, program.type);
       return { name, program };
     });
@@ -211,7 +254,7 @@ class PolicyPrograms {
    * @throws CelCompileError
    */
   compile(expression: string): CelProgram {
-    return compileCel(expression, this.#types);
+    return compileCel(expression, this.#types, this.#extension);
   }
 
   /** Returns `values` with the policy's variables, each computed at its first use. */

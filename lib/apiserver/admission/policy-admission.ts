@@ -54,10 +54,11 @@ export function checkPolicies(core: ServerCore, attributes: AdmissionAttributes)
     }
   }
   const [first] = denials;
-  if (first !== undefined) throw refusal(attributes, first);
+  if (first !== undefined) throw policyRefusal(attributes, first);
 }
 
-function refusal(
+/** Returns the refusal of a write by a policy. */
+export function policyRefusal(
   { kind, name, object, old }: AdmissionAttributes,
   { message, reason = 'Invalid' }: Denial,
 ): Error {
@@ -68,7 +69,8 @@ function refusal(
   return failure(codes[reason] ?? 422, reason, body.message ?? '', details);
 }
 
-function bindingMatches(
+/** Returns true if a binding applies to a write. */
+export function bindingMatches(
   core: ServerCore,
   { resources }: CompiledBinding,
   attributes: AdmissionAttributes,
@@ -109,7 +111,8 @@ function denialsOf(core: ServerCore, judged: Judged, attributes: AdmissionAttrib
   });
 }
 
-function valuesOf(
+/** Returns the values of the variables of a policy's expressions. */
+export function valuesOf(
   core: ServerCore,
   kind: ServedKind,
   attributes: AdmissionAttributes,
@@ -135,7 +138,10 @@ function valuesOf(
  * Evaluates the match conditions of a policy.
  * @returns undefined if all are true, `unmet` if one is false, else the evaluation errors
  */
-function conditionsOf({ conditions }: CompiledPrograms, values: PolicyValues): string | undefined {
+export function conditionsOf(
+  { conditions }: CompiledPrograms,
+  values: PolicyValues,
+): string | undefined {
   const problems: string[] = [];
   for (const { expression, program } of conditions) {
     const result = evaluated(() => program.evaluate(values));
@@ -165,7 +171,8 @@ function failedExpression(expression: string, { message }: CelError): string {
   return `expression '${expression}' resulted in error: ${message}`;
 }
 
-function evaluated(run: () => CelValue): CelValue | CelError {
+/** Returns the value of an expression, or the error of its evaluation. */
+export function evaluated(run: () => CelValue): CelValue | CelError {
   try {
     return run();
   } catch (error) {

@@ -13,6 +13,8 @@ import type {
 } from './admission-review.js';
 import { admissionReview, inVersion, readAdmissionResponse } from './admission-review.js';
 import { checkPolicies } from './policy-admission.js';
+import { mutateByPolicies } from './policy-mutation.js';
+import type { PolicyMutations } from './policy-mutation.js';
 import { invokedKind } from './match-webhook.js';
 import type { ConfiguredWebhook } from './match-webhook.js';
 
@@ -43,14 +45,28 @@ export class WebhookAdmission implements WriteHooks {
   }
 
   /**
-   * Calls mutating webhooks one after the other. A webhook with `IfNeeded` is called again if a
-   * later one changed the object.
+   * Applies mutating policies, then calls mutating webhooks one after the other. A policy or webhook with
+   * `IfNeeded` runs again if a later one changed the object.
    */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
     this.#name = write.object.metadata.name;
-    const { object } = this.#mutate(write, 0, new Set());
+    const first = this.#mutateByPolicies(write, write.object);
+    const mutated = this.#mutate({ ...write, object: first.object }, 0, new Set());
     // Only a deletion has no object.
-    return object ?? write.object;
+    const object = mutated.object ?? first.object;
+    const again = object === first.object ? first.again : first.reinvocable;
+    if (again.size === 0) return object;
+    return this.#mutateByPolicies(write, object, again).object;
+  }
+
+  #mutateByPolicies(
+    write: AdmittedWrite,
+    object: UnstructuredObject,
+    only?: ReadonlySet<string>,
+  ): PolicyMutations {
+    const core = this.#core;
+    if (core.mutatingPolicies.empty) return { object, again: new Set(), reinvocable: new Set() };
+    return mutateByPolicies(core, { ...this.#attributes(write), object }, only);
   }
 
   validate(write: AdmittedWrite): void {

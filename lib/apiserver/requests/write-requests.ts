@@ -14,7 +14,7 @@ import { protobufMediaType } from '../protobuf/objects.js';
 import { represent, representList } from '../reads/representation.js';
 import type { View } from '../reads/representation.js';
 import { readListOptions, readSelection } from '../reads/selection.js';
-import { findObject, rulingKind } from '../server-core.js';
+import { findObject, hasAdmission, rulingKind } from '../server-core.js';
 import {
   badRequest,
   conflict,
@@ -397,8 +397,7 @@ interface HookedWrite {
  * @returns undefined: no hook applies
  */
 function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
-  const { webhooks, policies } = context.core;
-  const unasked = webhooks.empty && policies.empty;
+  const unasked = !hasAdmission(context.core);
   if (context.authorizer === allowAll && unasked) return undefined;
   const admission = unasked
     ? undefined
@@ -433,7 +432,7 @@ export function admitSubresource(
   write: SubresourceWrite,
 ): UnstructuredObject {
   const { core } = context;
-  if (core.webhooks.empty && core.policies.empty) return write.object;
+  if (!hasAdmission(core)) return write.object;
   const { objectKind, old } = write;
   const request = { ...admissionRequest(context, write), objectKind };
   const admission = new WebhookAdmission(core, request);

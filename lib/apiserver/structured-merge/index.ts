@@ -9,6 +9,7 @@ export { ApplyConflictError, BadApplyError, TypedConversionError } from './valid
 export type { FieldConflict } from './validate-value.js';
 export { excludeFields, includeFields } from './updater.js';
 export type { FieldFilter, VersionConverter, VersionedObject } from './updater.js';
+export { mergeByPolicy } from './merge-by-policy.js';
 export { fieldManagerApply, fieldManagerUpdate } from './field-manager.js';
 export type { ApplyOptions, FieldManagerOptions } from './field-manager.js';
 export {

@@ -51,8 +51,9 @@ export function checkExpression(
   source: string,
   expression: Expression,
   variables: ReadonlyMap<string, CelType>,
+  extension: CelExtension = {},
 ): Checked {
-  const checker = new Checker(variables);
+  const checker = new Checker(variables, extension);
   const type = checker.check(expression);
   const found = checker.issues.length > 0 ? checker.issues : literalIssues(expression);
   const issues = found.length > 0 ? found : formatIssues(expression, (one) => checker.typeOf(one));
@@ -68,6 +69,20 @@ export function checkExpression(
   return { expression, type: resolved, overloads, qualified, types, variables: used, typeOf };
 }
 
+/** Functions and types that only some expressions may use. */
+export interface CelExtension {
+  readonly functions?: ReadonlyMap<string, readonly Overload[]>;
+  /** Returns the type that `name{…}` creates; undefined for unknown names. */
+  readonly structNamed?: (name: string) => CelStructType | undefined;
+}
+
+/** A type of objects that expressions create. */
+export interface CelStructType {
+  readonly type: CelType;
+  /** Returns the type of a field; undefined for unknown names. */
+  readonly fieldNamed: (name: string) => CelType | undefined;
+}
+
 class Checker {
   readonly issues: CelIssue[] = [];
   readonly unification = new Unification();
@@ -76,11 +91,13 @@ class Checker {
   readonly types = new Map<Expression, CelType>();
   readonly used = new Set<string>();
   readonly #all = new Map<Expression, CelType>();
+  readonly #extension: CelExtension;
   #scope: Scope;
   /** Positive within the arguments of `format`, where list items may have different types. */
   #mixed = 0;
 
-  constructor(variables: ReadonlyMap<string, CelType>) {
+  constructor(variables: ReadonlyMap<string, CelType>, extension: CelExtension) {
+    this.#extension = extension;
     this.#scope = { variables, outer: undefined };
   }
 
@@ -113,7 +130,7 @@ class Checker {
       case 'map':
         return this.#map(expression);
       case 'struct':
-        return this.#undeclared(expression.at, expression.name);
+        return this.#struct(expression);
       case 'comprehension':
         return this.#comprehension(expression);
       case 'optionalMap':
@@ -186,12 +203,12 @@ class Checker {
     if (name === '_&&_' || name === '_||_') return this.#logical(call, argTypes);
     if (name === '_?_:_') return this.#conditional(call, argTypes);
     if (target === undefined) {
-      const overloads = functionNamed(name);
+      const overloads = this.#function(name);
       if (overloads === undefined) return this.#undeclared(at, name);
       return this.#resolve(call, overloads, argTypes);
     }
     const prefix = qualifiedName(target);
-    const qualified = prefix === undefined ? undefined : functionNamed(`${prefix}.${name}`);
+    const qualified = prefix === undefined ? undefined : this.#function(`${prefix}.${name}`);
     if (qualified !== undefined) {
       this.qualified.add(call);
       return this.#resolve(
@@ -202,7 +219,7 @@ class Checker {
       );
     }
     const targetType = this.check(target);
-    const overloads = functionNamed(name);
+    const overloads = this.#function(name);
     if (overloads === undefined) return this.#undeclared(at, name);
     return this.#resolve(call, overloads, [targetType, ...argTypes]);
   }
@@ -302,6 +319,24 @@ class Checker {
     }
     const { unification } = this;
     return mapType(keys ?? unification.freshType(), values ?? unification.freshType());
+  }
+
+  #function(name: string): readonly Overload[] | undefined {
+    return this.#extension.functions?.get(name) ?? functionNamed(name);
+  }
+
+  #struct({ at, name, fields }: Extract<Expression, { type: 'struct' }>): CelType {
+    const type = this.#extension.structNamed?.(name);
+    if (type === undefined) return this.#undeclared(at, name);
+    for (const field of fields) {
+      const found = this.#element(field.value, field.optional);
+      const wanted = type.fieldNamed(field.name);
+      if (wanted === undefined) this.#issue(field.at, `undefined field '${field.name}'`);
+      else if (!this.unification.assign([found], [wanted])) {
+        this.#mismatch(field.at, wanted, found);
+      }
+    }
+    return type.type;
   }
 
   #within<T>(variables: ReadonlyMap<string, CelType>, run: () => T): T {

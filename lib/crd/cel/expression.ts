@@ -8,7 +8,12 @@ export type Expression =
   | CallExpression
   | { readonly type: 'list'; readonly at: number; readonly elements: readonly ListElement[] }
   | { readonly type: 'map'; readonly at: number; readonly entries: readonly MapEntry[] }
-  | { readonly type: 'struct'; readonly at: number; readonly name: string }
+  | {
+      readonly type: 'struct';
+      readonly at: number;
+      readonly name: string;
+      readonly fields: readonly StructField[];
+    }
   | ComprehensionExpression
   | OptionalMapExpression;
 
@@ -39,6 +44,14 @@ export interface ListElement {
 /** An entry of a map; an optional one without a value is omitted. */
 export interface MapEntry {
   readonly key: Expression;
+  readonly value: Expression;
+  readonly optional: boolean;
+}
+
+/** A field of an object literal, `Name{field: value}`; an optional one without a value is omitted. */
+export interface StructField {
+  readonly at: number;
+  readonly name: string;
   readonly value: Expression;
   readonly optional: boolean;
 }
@@ -92,8 +105,9 @@ export function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.type) {
     case 'literal':
     case 'identifier':
-    case 'struct':
       return [];
+    case 'struct':
+      return expression.fields.map(({ value }) => value);
     case 'select':
       return [expression.operand];
     case 'call':

@@ -1,4 +1,4 @@
-import { CelCompileError, SyntaxIssue } from './expression.js';
+import { CelCompileError, qualifiedName, SyntaxIssue } from './expression.js';
 import type {
   CallExpression,
   ComprehensionExpression,
@@ -6,6 +6,7 @@ import type {
   Expression,
   ListElement,
   MapEntry,
+  StructField,
 } from './expression.js';
 import { tokensOf } from './tokens.js';
 import type { Token } from './tokens.js';
@@ -219,7 +220,11 @@ class Parser {
     const field = text;
     if (optional) return { type: 'select', at, operand, field, mode: 'optional' };
     const open = this.#take('(');
-    if (open === undefined) return { type: 'select', at, operand, field, mode: 'value' };
+    if (open === undefined) {
+      const select = { type: 'select', at, operand, field, mode: 'value' } as const;
+      const name = qualifiedName(select);
+      return (name === undefined ? undefined : this.#struct(name)) ?? select;
+    }
     return expandMacro({
       type: 'call',
       at: open,
@@ -282,18 +287,22 @@ class Parser {
     return expandMacro(call as Extract<Expression, { type: 'call' }>);
   }
 
-  /** Parses `Name{…}`: CRD rules cannot create such objects, but the message should name the problem. */
+  /** Parses `{field: value, …}` after the name of a type. */
   #struct(name: string): Expression | undefined {
     if (!this.#is('{')) return undefined;
-    const { at } = this.#token;
-    let depth = 0;
-    do {
-      if (this.#is('{')) depth++;
-      if (this.#is('}')) depth--;
-      if (this.#token.type === 'end') this.#fail("'}'");
+    const at = this.#need('{');
+    const fields: StructField[] = [];
+    while (this.#take('}') === undefined) {
+      if (fields.length > 0) this.#need(',');
+      if (fields.length > 0 && this.#take('}') !== undefined) break;
+      const optional = this.#take('?') !== undefined;
+      const field = this.#token;
+      if (field.type !== 'identifier') this.#fail('IDENTIFIER');
       this.#next++;
-    } while (depth > 0);
-    return { type: 'struct', at, name };
+      this.#need(':');
+      fields.push({ at: field.at, name: field.text, optional, value: this.#expression() });
+    }
+    return { type: 'struct', at, name, fields };
   }
 
   #list(): Expression {

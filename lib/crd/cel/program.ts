@@ -6,12 +6,13 @@ import {
   CelDictionary,
   CelError,
   CelList,
+  CelObject,
   CelOptional,
   CelTypeValue,
   isMap,
 } from './values.js';
 import { checkExpression } from './checker.js';
-import type { Checked } from './checker.js';
+import type { CelExtension, Checked } from './checker.js';
 import type {
   CallExpression,
   ComprehensionExpression,
@@ -45,11 +46,19 @@ export interface CelProgram {
   estimate(sizes: SizesByPath): number;
 }
 
-/** Compiles an expression. @throws CelCompileError or CelConstantError */
-export function compileCel(source: string, variables: ReadonlyMap<string, CelType>): CelProgram {
+/**
+ * Compiles an expression.
+ * @param extension - functions and types beside those of all expressions
+ * @throws CelCompileError or CelConstantError
+ */
+export function compileCel(
+  source: string,
+  variables: ReadonlyMap<string, CelType>,
+  extension?: CelExtension,
+): CelProgram {
   const parsed = parseExpression(source);
   checkDepth(source, parsed);
-  const checked = checkExpression(source, parsed, variables);
+  const checked = checkExpression(source, parsed, variables, extension);
   const names = [...variables.keys()];
   const compiler = new Compiler(checked, names);
   const run = compiler.compile(checked.expression);
@@ -148,7 +157,7 @@ class Compiler {
       case 'optionalMap':
         return this.#optionalMap(expression);
       case 'struct':
-        throw new CelError(`unknown type '${expression.name}'`);
+        return this.#struct(expression);
     }
   }
 
@@ -262,6 +271,22 @@ class Compiler {
         if (inner !== undefined) map.set(name, inner);
       }
       return map;
+    };
+  }
+
+  #struct({ name, fields }: Extract<Expression, { type: 'struct' }>): Run {
+    const runs = fields.map(({ name: field, value, optional }) => {
+      return { field, value: this.compile(value), optional };
+    });
+    return (frame) => {
+      const object = new CelObject(name);
+      this.meter.charge(runs.length);
+      for (const { field, value, optional } of runs) {
+        const given = value(frame);
+        const inner = optional && given instanceof CelOptional ? given.value : given;
+        if (inner !== undefined) object.set(field, inner);
+      }
+      return object;
     };
   }
 

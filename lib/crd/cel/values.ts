@@ -178,6 +178,16 @@ export class CelDictionary implements CelMap {
   }
 }
 
+/** An object created by `Name{…}`. */
+export class CelObject extends CelDictionary {
+  readonly typeName: string;
+
+  constructor(typeName: string) {
+    super();
+    this.typeName = typeName;
+  }
+}
+
 const anyList = listType(dynType);
 const anyMap = mapType(dynType, dynType);
 const anyOptional = optionalType(dynType);

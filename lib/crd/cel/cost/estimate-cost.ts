@@ -112,8 +112,9 @@ class Estimator implements KnownSizes {
     if (named !== undefined) return this.#name(expression, named);
     switch (expression.type) {
       case 'literal':
-      case 'struct':
         return 0;
+      case 'struct':
+        return expression.fields.reduce((cost, { value }) => plus(cost, this.cost(value)), 40);
       case 'identifier':
         return this.#name(expression, expression.name);
       case 'select':

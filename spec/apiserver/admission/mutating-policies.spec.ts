@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import { Api, configMap, configMaps, deployments } from '../api.js';
+
+const base = '/apis/admissionregistration.k8s.io/v1';
+
+interface PolicyOptions {
+  readonly resource?: string;
+  readonly group?: string;
+  readonly spec?: object;
+  readonly binding?: object;
+}
+
+/** Returns a server with a policy `p` and its binding. */
+async function withPolicy(
+  mutations: readonly object[],
+  { resource = 'configmaps', group = '', spec = {}, binding = {} }: PolicyOptions = {},
+): Promise<Api> {
+  const api = new Api();
+  await addPolicy(api, 'p', mutations, { resource, group, spec, binding });
+  return api;
+}
+
+async function addPolicy(
+  api: Api,
+  name: string,
+  mutations: readonly object[],
+  { resource = 'configmaps', group = '', spec = {}, binding = {} }: PolicyOptions = {},
+): Promise<void> {
+  const head = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name } };
+  const operations = ['CREATE', 'UPDATE'];
+  const rule = { apiGroups: [group], apiVersions: ['*'], resources: [resource], operations };
+  await api.create(`${base}/mutatingadmissionpolicies`, {
+    ...{ ...head, kind: 'MutatingAdmissionPolicy' },
+    spec: {
+      matchConstraints: { resourceRules: [rule] },
+      reinvocationPolicy: 'Never',
+      mutations,
+      ...spec,
+    },
+  });
+  await api.create(`${base}/mutatingadmissionpolicybindings`, {
+    ...{ ...head, kind: 'MutatingAdmissionPolicyBinding' },
+    spec: { policyName: name, ...binding },
+  });
+}
+
+function jsonPatch(expression: string): object {
+  return { patchType: 'JSONPatch', jsonPatch: { expression } };
+}
+
+function applied(expression: string): object {
+  return { patchType: 'ApplyConfiguration', applyConfiguration: { expression } };
+}
+
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'main', image: 'app:1' }] },
+    },
+  },
+};
+
+describe('MutatingAdmissionPolicies', () => {
+  it('patch objects by JSON patches', async () => {
+    const api = await withPolicy([
+      jsonPatch(`[JSONPatch{op: "add", path: "/metadata/annotations", value: {"a/b": "1"}},
+        JSONPatch{op: "add", path: "/metadata/annotations/" + jsonpatch.escapeKey("c/d"), value: object.metadata.name}]`),
+    ]);
+    const { body } = await api.call('POST', configMaps, configMap('a'));
+    expect(body.metadata.annotations).to.deep.equal({ 'a/b': '1', 'c/d': 'a' });
+  });
+
+  it('merge configurations as server-side apply does', async () => {
+    const api = await withPolicy(
+      [
+        applied(`Object{
+          metadata: Object.metadata{labels: {"team": "shop"}},
+          spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{
+            containers: [Object.spec.template.spec.containers{name: "side", image: "side:1"}]}}}}`),
+      ],
+      { resource: 'deployments', group: 'apps' },
+    );
+    const { body } = await api.call('POST', deployments, deployment);
+    expect(body.metadata.labels).to.deep.equal({ team: 'shop' });
+    const { template } = body['spec'] as typeof deployment.spec;
+    expect(template.spec.containers.map(({ name }) => name)).to.deep.equal(['main', 'side']);
+    expect(template.spec.containers[1]).to.include({ imagePullPolicy: 'IfNotPresent' });
+  });
+
+  it('apply their mutations in order, to updates, too', async () => {
+    const add = (value: string): object =>
+      jsonPatch(
+        `[JSONPatch{op: "add", path: "/data/log", value: (has(object.data) && "log" in object.data ? object.data.log : "") + "${value}"}]`,
+      );
+    const api = await withPolicy([add('a'), add('b')]);
+    const { body } = await api.call('POST', configMaps, configMap('a', { log: '' }));
+    expect(body['data']).to.deep.equal({ log: 'ab' });
+    const updated = await api.call('PUT', `${configMaps}/a`, { ...body, data: { log: 'x' } });
+    expect(updated.body['data']).to.deep.equal({ log: 'xab' });
+  });
+
+  it('use conditions, variables and parameters', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('settings', { team: 'shop' }));
+    await addPolicy(
+      api,
+      'p',
+      [jsonPatch('[JSONPatch{op: "add", path: "/data", value: {"team": variables.team}}]')],
+      {
+        spec: {
+          paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+          variables: [{ name: 'team', expression: 'params.data.team' }],
+          matchConditions: [{ name: 'named', expression: 'object.metadata.name != "b"' }],
+        },
+        binding: { paramRef: { name: 'settings', parameterNotFoundAction: 'Deny' } },
+      },
+    );
+    const [a, b] = [
+      await api.call('POST', configMaps, configMap('a')),
+      await api.call('POST', configMaps, configMap('b')),
+    ];
+    expect(a.body['data']).to.deep.equal({ team: 'shop' });
+    expect(b.body['data']).to.deep.equal(undefined);
+  });
+
+  it('run again if a later policy changed the object and they accept that', async () => {
+    const api = new Api();
+    const copy = jsonPatch(
+      'has(object.data) && "b" in object.data ? [JSONPatch{op: "add", path: "/data/copy", value: object.data.b}] : []',
+    );
+    await addPolicy(api, 'a', [copy], { spec: { reinvocationPolicy: 'IfNeeded' } });
+    await addPolicy(api, 'b', [jsonPatch('[JSONPatch{op: "add", path: "/data/b", value: "1"}]')]);
+    const { body } = await api.call('POST', configMaps, configMap('x', { a: '0' }));
+    expect(body['data']).to.deep.equal({ a: '0', b: '1', copy: '1' });
+  });
+
+  const failures: readonly (readonly [mutation: object, problem: string])[] = [
+    [jsonPatch('[JSONPatch{op: "add", path: "/data/a/b", value: "1"}]'), 'JSON Patch: '],
+    [
+      jsonPatch('[JSONPatch{op: "add", path: "/x", value: object.nothing}]'),
+      'no such key: nothing',
+    ],
+    [jsonPatch('[JSONPatch{kind: "add"}]'), "undefined field 'kind'"],
+    [jsonPatch('"text"'), 'must evaluate to list(JSONPatch)'],
+    [
+      applied('Object{data: Object.wrong{}}'),
+      'unexpected type name "Object.wrong", expected "Object.data"',
+    ],
+    [applied('Other{}'), "undeclared reference to 'Other'"],
+  ];
+  for (const [mutation, problem] of failures) {
+    it(`refuse the write if ${JSON.stringify(mutation)} fails`, async () => {
+      const api = await withPolicy([mutation]);
+      const { code, body } = await api.call('POST', configMaps, configMap('a'));
+      expect(code).to.equal(422);
+      expect(body.message).to.contain(
+        `configmaps "a" is forbidden: policy 'p' with binding 'p' denied request: `,
+      );
+      expect(body.message).to.contain(problem);
+    });
+  }
+
+  it('refuse configurations with atomic lists', async () => {
+    const selector = 'Object.spec.selector{matchLabels: {"a": "b"}}';
+    const api = await withPolicy([applied(`Object{spec: Object.spec{selector: ${selector}}}`)], {
+      ...{ resource: 'deployments', group: 'apps' },
+    });
+    const { body } = await api.call('POST', deployments, deployment);
+    expect(body.message).to.contain(
+      'invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.selector',
+    );
+  });
+
+  it('ignore failures with failurePolicy Ignore', async () => {
+    const spec = { failurePolicy: 'Ignore' };
+    const api = await withPolicy([jsonPatch('[JSONPatch{op: "add", path: "/x/y", value: 1}]')], {
+      spec,
+    });
+    expect((await api.call('POST', configMaps, configMap('a'))).code).to.equal(201);
+  });
+
+  it('do nothing without a binding that matches', async () => {
+    const binding = { matchResources: { objectSelector: { matchLabels: { a: 'b' } } } };
+    const api = await withPolicy([jsonPatch('[JSONPatch{op: "remove", path: "/data"}]')], {
+      binding,
+    });
+    const { body } = await api.call('POST', configMaps, configMap('a', { a: '1' }));
+    expect(body['data']).to.deep.equal({ a: '1' });
+  });
+});
