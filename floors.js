@@ -13,6 +13,7 @@ export const floors = [
   ['builder'],
   ['controller'],
   ['manager', 'feed'],
+  ['plan'],
   ['operator'],
   ['declarative', 'lifecycle', 'resource', 'types'],
   ['cli', 'testing'],

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { appliedHashAnnotation } from '../../lib/apply/index.js';
 import { lastAppliedAnnotation } from '../../lib/feed/object-news.js';
-import { applyResource } from '../../lib/cli/plan/applied-resource.js';
+import { applyResource } from '../../lib/plan/applied-resource.js';
 import { dryRun } from '../../lib/client/client-wrappers.js';
 import { clientFromKubeConfig, ensureCrd } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';

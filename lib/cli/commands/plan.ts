@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { readableMessage, usesColors } from '../../feed/index.js';
+import { usesColors } from '../../feed/index.js';
 import { exitCodes, whileTelling } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import {
@@ -13,7 +13,7 @@ import {
   outputOption,
 } from '../options.js';
 import type { ClusterOptions, LogOptions, Output } from '../options.js';
-import type { ResourcePlan } from '../plan/plan-resource.js';
+import type { ResourcePlan } from '../../plan/index.js';
 import type { LoadedProject } from '../load-operator.js';
 
 const outputs = ['text', 'json', 'yaml', 'diff'] as const;
@@ -76,7 +76,7 @@ export function planCommand(context: CommandContext): Command {
 async function plan(options: PlanOptions, context: CommandContext): Promise<void> {
   const { loadOperator } = await import('../load-operator.js');
   const { resourcesAt } = await import('../object-files.js');
-  const { planResource } = await import('../plan/plan-resource.js');
+  const { planResource } = await import('../../plan/index.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);
   const { operator } = await whileTelling('compiling the operator', context, () =>
@@ -108,9 +108,10 @@ async function say(
   const { stdout } = context;
   const rendering = { color: color && usesColors(context, stdout), unchanged };
   if (output === 'json') {
-    stdout.write(`${JSON.stringify({ plans: plans.map(forPrograms) }, undefined, 2)}\n`);
+    const { planJson } = await import('../../plan/index.js');
+    stdout.write(`${JSON.stringify({ plans: plans.map(planJson) }, undefined, 2)}\n`);
   } else if (output === 'text') {
-    const { renderSteps } = await import('../plan/render-plan.js');
+    const { renderSteps } = await import('../../plan/index.js');
     stdout.write(plans.map((each) => renderSteps(each, rendering)).join('\n'));
   } else {
     const { renderDiff, renderYaml } = await import('../plan/render-plan.js');
@@ -119,11 +120,6 @@ async function say(
   if (plans.some(({ changed }) => changed)) context.setExitCode(exitCodes.changes);
   const failed = plans.find(({ error }) => error !== undefined);
   if (failed?.error !== undefined) throw failed.error;
-}
-
-/** Replaces the error, which JSON can't represent, by its message. */
-function forPrograms({ error, ...plan }: ResourcePlan): object {
-  return { ...plan, ...(error !== undefined && { error: readableMessage(error) }) };
 }
 
 interface UpgradeCheckOptions extends LogOptions {

@@ -17,7 +17,7 @@ import type {
   UnstructuredObject,
   ObjectReference,
 } from '../../object/index.js';
-import { hashSources } from '../plan/plan-of.js';
+import { hashSources } from '../../plan/index.js';
 import { isOperatorsOwn, usersOf } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
 import { finding, withoutUid } from './upgrade-report.js';

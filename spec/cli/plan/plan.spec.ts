@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import type { PlannedManifest } from '../../../lib/cli/plan/plan-of.js';
+import type { PlannedManifest } from '../../../lib/plan/plan-of.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';

@@ -1,9 +1,9 @@
 import omit from 'lodash/omit.js';
-import { desiredDifferences, rollsPods } from '../../apply/index.js';
-import type { PlannedObject } from '../../apply/index.js';
-import type { Plan, PlannedRollout } from '../../builder/index.js';
-import { updatesOnDelete } from '../../builder/index.js';
-import { withoutBookkeeping } from '../../feed/index.js';
+import { desiredDifferences, rollsPods } from '../apply/index.js';
+import type { PlannedObject } from '../apply/index.js';
+import type { Plan, PlannedRollout } from '../builder/index.js';
+import { updatesOnDelete } from '../builder/index.js';
+import { withoutBookkeeping } from '../feed/index.js';
 import {
   diffObjects,
   redactChanges,
@@ -12,13 +12,13 @@ import {
   referenceTo,
   groupOf,
   isBuiltInGroup,
-} from '../../object/index.js';
+} from '../object/index.js';
 import type {
   FieldChange,
   KubernetesObject,
   UnstructuredObject,
   ObjectReference,
-} from '../../object/index.js';
+} from '../object/index.js';
 import type { PlannedObjectState } from './planned-objects.js';
 
 /** Returns the writes of a plan in the builder's form. @param owner - the object that the plan is for */

@@ -1,19 +1,20 @@
-import type { Plan } from '../../builder/index.js';
-import { cachedClient } from '../../cache/index.js';
-import type { Client } from '../../client/index.js';
-import type { Controller } from '../../controller/index.js';
-import { Manager } from '../../manager/index.js';
-import type { OperatorDefinition } from '../../manager/index.js';
+import type { Plan } from '../builder/index.js';
+import { cachedClient } from '../cache/index.js';
+import type { Client } from '../client/index.js';
+import type { Controller } from '../controller/index.js';
+import { readableMessage } from '../feed/index.js';
+import { Manager } from '../manager/index.js';
+import type { OperatorDefinition } from '../manager/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
   ObjectReference,
   TypeReference,
-} from '../../object/index.js';
-import { keyOf, referenceTo, groupOfType } from '../../object/index.js';
-import { asError, OperatorError } from '../../system/index.js';
-import type { Clock, Logger } from '../../system/index.js';
+} from '../object/index.js';
+import { keyOf, referenceTo, groupOfType } from '../object/index.js';
+import { asError, OperatorError } from '../system/index.js';
+import type { Clock, Logger } from '../system/index.js';
 import { applyResource } from './applied-resource.js';
 import type { ApplyingOptions } from './applied-resource.js';
 import { atRest, progressOf } from './at-rest.js';
@@ -98,6 +99,11 @@ export async function planResource(
     if (end === 'busy' || steps.length >= mostSteps) return { ...whole(done), settled: false };
     begin = planned.moment();
   }
+}
+
+/** Returns a plan for JSON, which can't represent the error: its message replaces it. */
+export function planJson({ error, ...plan }: ResourcePlan): object {
+  return { ...plan, ...(error !== undefined && { error: readableMessage(error) }) };
 }
 
 interface Target {

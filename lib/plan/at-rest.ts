@@ -1,6 +1,6 @@
 import omitBy from 'lodash/omitBy.js';
 import { createHash } from 'node:crypto';
-import { findCondition, compareQuantities, groupOf, rolloutStatus } from '../../object/index.js';
+import { findCondition, compareQuantities, groupOf, rolloutStatus } from '../object/index.js';
 import type {
   DaemonSet,
   Deployment,
@@ -9,7 +9,7 @@ import type {
   Pod,
   StatefulSet,
   UnstructuredObject,
-} from '../../object/index.js';
+} from '../object/index.js';
 
 /** Progress of an object towards its spec. */
 export type Progress =

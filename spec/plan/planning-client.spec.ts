@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { PlannedObjects } from '../../../lib/cli/plan/planned-objects.js';
-import { planningClient } from '../../../lib/cli/plan/planning-client.js';
-import type { Client } from '../../../lib/client/index.js';
-import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
+import { PlannedObjects } from '../../lib/plan/planned-objects.js';
+import { planningClient } from '../../lib/plan/planning-client.js';
+import type { Client } from '../../lib/client/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { ConfigMap, Deployment } from '../../lib/object/kinds.js';
 
 const namespace = 'default';
 const key = { namespace, name: 'a' };

@@ -5,14 +5,14 @@ import {
   matchesLabels,
   controllerOf,
   groupOfType,
-} from '../../object/index.js';
+} from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
   TypeReference,
-} from '../../object/index.js';
-import type { ListOptions } from '../../client/index.js';
+} from '../object/index.js';
+import type { ListOptions } from '../client/index.js';
 
 /** An object that the plan writes. */
 export interface PlannedObjectState {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { lastAppliedAnnotation } from '../../../lib/feed/object-news.js';
-import { applyResource } from '../../../lib/cli/plan/applied-resource.js';
-import type { ApplyingOptions } from '../../../lib/cli/plan/applied-resource.js';
-import type { Client } from '../../../lib/client/index.js';
-import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import { Farm } from '../project/farm/src/operator.js';
+import { lastAppliedAnnotation } from '../../lib/feed/object-news.js';
+import { applyResource } from '../../lib/plan/applied-resource.js';
+import type { ApplyingOptions } from '../../lib/plan/applied-resource.js';
+import type { Client } from '../../lib/client/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { Farm } from '../cli/project/farm/src/operator.js';
 
 const namespace = 'default';
 

@@ -1,9 +1,9 @@
 import omit from 'lodash/omit.js';
-import type { Client } from '../../client/index.js';
-import { getIfExists } from '../../client/index.js';
-import { isJsonObject, createMergePatch, keyOf } from '../../object/index.js';
-import type { UnstructuredObject, ResourceType } from '../../object/index.js';
-import { lastAppliedAnnotation } from '../../feed/index.js';
+import type { Client } from '../client/index.js';
+import { getIfExists } from '../client/index.js';
+import { isJsonObject, createMergePatch, keyOf } from '../object/index.js';
+import type { UnstructuredObject, ResourceType } from '../object/index.js';
+import { lastAppliedAnnotation } from '../feed/index.js';
 
 /** Options of applying a file, named as in `kubectl apply`. */
 export interface ApplyingOptions {

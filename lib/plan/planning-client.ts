@@ -1,14 +1,14 @@
-import type { ApplyOptions, Client, DeleteOptions, WriteOptions } from '../../client/index.js';
-import { dryRun, forwarding } from '../../client/index.js';
-import { ApiError, keyOf, groupOf, groupOfType } from '../../object/index.js';
+import type { ApplyOptions, Client, DeleteOptions, WriteOptions } from '../client/index.js';
+import { dryRun, forwarding } from '../client/index.js';
+import { ApiError, keyOf, groupOf, groupOfType } from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
   TypeReference,
-} from '../../object/index.js';
-import { systemRandom } from '../../system/index.js';
-import type { Random } from '../../system/index.js';
+} from '../object/index.js';
+import { systemRandom } from '../system/index.js';
+import type { Random } from '../system/index.js';
 import type { PlannedObjects } from './planned-objects.js';
 import { PlannedWrites } from './planned-writes.js';
 

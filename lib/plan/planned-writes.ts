@@ -5,8 +5,8 @@ import type {
   Client,
   DeleteOptions,
   WriteOptions,
-} from '../../client/index.js';
-import { getIfExists } from '../../client/index.js';
+} from '../client/index.js';
+import { getIfExists } from '../client/index.js';
 import {
   ApiError,
   isNotFound,
@@ -15,7 +15,7 @@ import {
   createMergePatch,
   keyOf,
   applyStrategicMergePatch,
-} from '../../object/index.js';
+} from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
@@ -23,8 +23,8 @@ import type {
   Patch,
   ResourceType,
   TypeReference,
-} from '../../object/index.js';
-import type { Random } from '../../system/index.js';
+} from '../object/index.js';
+import type { Random } from '../system/index.js';
 import type { PlannedObjects, PlannedObjectState } from './planned-objects.js';
 
 /** Parts of {@link PlannedWrites}. */

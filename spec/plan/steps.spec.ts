@@ -1,21 +1,21 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
-import { planResource } from '../../../lib/cli/plan/plan-resource.js';
-import type { PlanStep, ResourcePlan } from '../../../lib/cli/plan/plan-resource.js';
-import { renderSteps } from '../../../lib/cli/plan/render-plan.js';
-import { getIfExists } from '../../../lib/client/index.js';
-import type { Client } from '../../../lib/client/index.js';
-import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import { controllerFor, done, requeueAfter } from '../../../lib/controller/index.js';
-import type { ReconcileContext, Result } from '../../../lib/controller/index.js';
-import { Manager } from '../../../lib/manager/index.js';
-import type { OperatorDefinition } from '../../../lib/manager/index.js';
-import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import { Operator } from '../../../lib/operator/index.js';
-import { silentLogger } from '../../../lib/system/logger.js';
-import { systemClock } from '../../../lib/system/clock.js';
-import { Barn, Farm, operator } from '../project/farm/src/operator.js';
+import { planResource } from '../../lib/plan/plan-resource.js';
+import type { PlanStep, ResourcePlan } from '../../lib/plan/plan-resource.js';
+import { renderSteps } from '../../lib/plan/render-steps.js';
+import { getIfExists } from '../../lib/client/index.js';
+import type { Client } from '../../lib/client/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { controllerFor, done, requeueAfter } from '../../lib/controller/index.js';
+import type { ReconcileContext, Result } from '../../lib/controller/index.js';
+import { Manager } from '../../lib/manager/index.js';
+import type { OperatorDefinition } from '../../lib/manager/index.js';
+import { ConfigMap, Deployment } from '../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { Operator } from '../../lib/operator/index.js';
+import { silentLogger } from '../../lib/system/logger.js';
+import { systemClock } from '../../lib/system/clock.js';
+import { Barn, Farm, operator } from '../cli/project/farm/src/operator.js';
 
 const key = { namespace: 'default', name: 'f' };
 
