@@ -3,23 +3,13 @@ import { stringify } from 'yaml';
 import type {
   CreateNodeOptions,
   DocumentOptions,
-  ScalarTag,
   SchemaOptions,
   TagId,
   ToStringOptions,
 } from 'yaml';
-import { checkDepth, isJsonObject, parseYamlDocuments } from '../object/index.js';
+import { isJsonObject, parseYamlValues } from '../object/index.js';
 import { contentError } from './files.js';
 import type { Json } from './json-values.js';
-
-/** Go's YAML parsers, and so Kubernetes, read `0644` as octal. */
-const octal: ScalarTag = {
-  tag: 'tag:yaml.org,2002:int',
-  default: true,
-  identify: () => false,
-  test: /^[-+]?0[0-7]+$/,
-  resolve: (text) => parseInt(text, 8),
-};
 
 const mergeTag = 'tag:yaml.org,2002:merge';
 
@@ -35,29 +25,11 @@ const coreTags: TagId[] = [
 ];
 
 /**
- * Returns every non-empty document of a text, as Kubernetes' tools read it.
- * @throws OperatorError `InvalidConfig`: invalid YAML
- */
-export function parseDocuments(text: string, file: string): readonly unknown[] {
-  const customTags = (tags: readonly (string | object)[]) => [octal, ...tags] as ScalarTag[];
-  const options = { merge: true, customTags, logLevel: 'error' } as const;
-  return parseYamlDocuments(text, file, options).flatMap((document) => {
-    const [problem] = document.errors;
-    if (problem !== undefined) throw contentError(file, problem.message.trimEnd(), problem);
-    // A copy: a change at one place must not reach the aliases of the value.
-    const value: unknown = structuredClone(
-      checkDepth(document.toJS({ maxAliasCount: 1000 }), file),
-    );
-    return value === null || value === undefined ? [] : [value];
-  });
-}
-
-/**
  * Returns the objects of a text, including those in lists.
  * @throws OperatorError `InvalidConfig`: invalid YAML, or a value without kind and name
  */
 export function parseObjects(text: string, file: string): readonly Json[] {
-  return parseDocuments(text, file).flatMap((value) => checkedObjects(value, file));
+  return parseYamlValues(text, file).flatMap((value) => checkedObjects(value, file));
 }
 
 function checkedObjects(value: unknown, file: string): readonly Json[] {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { ConnectedClient } from '../client/index.js';
+import type { ClientSettings, ConnectedClient } from '../client/index.js';
 import { parseDuration } from '../crd/internal.js';
 import { clusterText, usesColors } from '../feed/index.js';
 import type { ManagerOptions } from '../manager/index.js';
@@ -32,9 +32,10 @@ export async function clusterClient(
   { kubeconfig: path, context }: ClusterOptions,
   { env }: CommandContext,
   logger: Logger,
+  settings: ClientSettings = {},
 ): Promise<ConnectedClient> {
   const { defaultClient } = await import('../client/index.js');
-  return defaultClient({ path, context, env, logger });
+  return defaultClient({ ...settings, path, context, env, logger });
 }
 
 /**

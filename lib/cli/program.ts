@@ -46,7 +46,11 @@ export function createProgram(context: CommandContext): Command {
 }
 
 /** Applies common settings: commands added later do not inherit them. */
-function settle(command: Command, context: CommandContext, parents: readonly string[] = []): void {
+export function settle(
+  command: Command,
+  context: CommandContext,
+  parents: readonly string[] = [],
+): void {
   const names = [...parents, command.name()];
   const { stdout, stderr } = context;
   command
@@ -68,16 +72,26 @@ function settle(command: Command, context: CommandContext, parents: readonly str
 /** The command context without the parts that each run creates. */
 export type Surroundings = Omit<CommandContext, 'setExitCode'>;
 
+/** Runs a command line of `operator-builder`, as {@link runProgram} does. */
+export function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  return runProgram(createProgram, args, surroundings);
+}
+
 /**
  * Runs a command line. Never throws: prints errors to the standard error.
+ * @param create - creates the command
  * @param args - without the names of node and the program
  * @returns the exit code, one of {@link exitCodes}
  */
-export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runProgram(
+  create: (context: CommandContext) => Command,
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
   let exitCode: number = exitCodes.success;
   const context: CommandContext = { ...surroundings, setExitCode: (code) => (exitCode = code) };
   try {
-    await createProgram(context).parseAsync(args, { from: 'user' });
+    await create(context).parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
     // Commander has printed it; help and version are not failures.

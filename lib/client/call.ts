@@ -36,6 +36,8 @@ export interface ApiRequest {
   readonly body?: string | undefined;
   /** Other headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Name of a header that repeats the credentials, for a server behind a proxy that removes them. */
+  readonly credentialsHeader?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Every fence must allow each attempt, right before it is sent. */
   readonly fences?: readonly Fence[] | undefined;

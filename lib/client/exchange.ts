@@ -218,7 +218,7 @@ export class Exchange {
     try {
       const response = await transport.request({
         ...{ method, path, streaming: how.streaming, signal: how.deadline.signal },
-        ...withIdentity(this.#headers(request, how.streaming), how.identity),
+        ...withIdentity(this.#headers(request, how), how.identity),
         ...(body !== undefined && { body }),
         ...(fences.length > 0 && { beforeSend }),
         ...(isUrgent(request) && { urgent: true }),
@@ -231,9 +231,13 @@ export class Exchange {
     }
   }
 
-  #headers(request: ApiRequest, streaming: boolean): Record<string, string> {
+  #headers(
+    request: ApiRequest,
+    { streaming, identity }: { readonly streaming: boolean; readonly identity: Identity },
+  ): Record<string, string> {
     const { userAgent, compression } = this.#options;
-    const { accept = 'application/json', contentType, headers } = request;
+    const { accept = 'application/json', contentType, headers, credentialsHeader } = request;
+    const { authorization } = identity;
     return {
       accept,
       'user-agent': userAgent,
@@ -241,6 +245,8 @@ export class Exchange {
       // Compression would delay events until a block is full.
       ...(compression && !streaming && { 'accept-encoding': 'gzip' }),
       ...headers,
+      ...(credentialsHeader !== undefined &&
+        typeof authorization === 'string' && { [credentialsHeader]: authorization }),
     };
   }
 

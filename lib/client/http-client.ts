@@ -1,4 +1,4 @@
-import { checkDepth, describeObject } from '../object/index.js';
+import { Service, checkDepth, describeObject } from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
@@ -59,6 +59,23 @@ export interface ConnectedClient extends Client {
    * @returns a function that stops the counting
    */
   countIn(metrics: Metrics): () => void;
+  /**
+   * @internal Posts to a server behind a Service, through the API server's proxy. It may be sent again.
+   * @param service - the name has the form `https:name:port`
+   * @param post - `credentialsHeader` names a header that repeats the credentials, which the proxy removes
+   * @returns the body of the response
+   */
+  postToService(
+    service: ObjectKey,
+    post: {
+      readonly path: string;
+      readonly query: Readonly<Record<string, string | boolean | undefined>>;
+      readonly body: string;
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+      readonly credentialsHeader?: string | undefined;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<string>;
   /** Closes every connection, watches included. Later calls throw `Stopped`. */
   close(): Promise<void>;
 }
@@ -223,6 +240,17 @@ class HttpClient implements ConnectedClient {
     const accept = 'application/json, */*';
     const complete: ApiRequest = { ...request, method: 'GET', accept, repeatable: true };
     yield* (await this.#exchange.stream(complete, { maxMs: Infinity })).body;
+  }
+
+  async postToService(
+    service: ObjectKey,
+    { path, query, signal, ...post }: Parameters<ConnectedClient['postToService']>[1],
+  ): Promise<string> {
+    const type = await this.resourceType(Service);
+    const target = { verb: 'post', ...keyOf(service), subresource: `proxy${path}` };
+    const request = requestFor(type, target, { query, signal });
+    const sent: ApiRequest = { ...request, ...post, method: 'POST', ...json, repeatable: true };
+    return (await this.#exchange.send(sent)).body.toString('utf8');
   }
 
   async create<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {

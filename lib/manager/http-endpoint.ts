@@ -28,11 +28,13 @@ export interface HttpSink {
   write(piece: string): void;
 }
 
-/** A request without a body to an {@link HttpEndpoint}. */
+/** A request to an {@link HttpEndpoint}. */
 export interface HttpQuestion {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingMessage['headers'];
+  /** Reads the body of a `POST` as text; undefined if it has more bytes than `limit`. */
+  readonly body: (limit: number) => Promise<string | undefined>;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
@@ -48,6 +50,8 @@ interface HttpEndpointOptions {
   /** Source of the HTTPS certificate; undefined for HTTP. */
   readonly certificate?: CertificateSource | undefined;
   readonly clock: Clock;
+  /** Paths that accept `POST`. @defaultValue none */
+  readonly posts?: ReadonlySet<string> | undefined;
   /** Answers a request. An error is logged and answered as a 500 without details. */
   readonly answer: (question: HttpQuestion) => Promise<HttpAnswer>;
 }
@@ -55,7 +59,7 @@ interface HttpEndpointOptions {
 /** Time for requests to end when the endpoint is stopped, in milliseconds. */
 const unwindMs = 1_000;
 
-/** A small HTTP server for `GET`, as a runnable of a manager. */
+/** A small HTTP server for `GET`, and for `POST` at some paths, as a runnable of a manager. */
 export class HttpEndpoint implements Runnable {
   readonly name: string;
   readonly phase = 'server';
@@ -174,18 +178,36 @@ export class HttpEndpoint implements Runnable {
     { signal, logger }: Pick<RunnableContext, 'signal' | 'logger'>,
   ): Promise<HttpAnswer> {
     const { method = 'GET', headers } = request;
-    if (method !== 'GET' && method !== 'HEAD') {
-      return { status: 405, headers: { allow: 'GET, HEAD' }, body: 'Method Not Allowed\n' };
-    }
     const url = URL.parse(request.url ?? '/', 'http://localhost');
+    const allowed = this.#options.posts?.has(url?.pathname ?? '') === true ? onlyPost : onlyGet;
+    if (!allowed.includes(method)) {
+      return { status: 405, headers: { allow: allowed.join(', ') }, body: 'Method Not Allowed\n' };
+    }
     if (url === null) return { status: 400, body: 'Bad Request\n' };
+    const body = (limit: number): Promise<string | undefined> => textOf(request, limit);
     try {
-      return await this.#options.answer({ method, url, headers, signal, logger });
+      return await this.#options.answer({ method, url, headers, body, signal, logger });
     } catch (error) {
-      logger.error(`${this.name}: GET ${url.pathname} failed`, { error });
+      logger.error(`${this.name}: ${method} ${url.pathname} failed`, { error });
       return { status: 500, body: 'Internal Server Error\n' };
     }
   }
+}
+
+const onlyGet: readonly string[] = ['GET', 'HEAD'];
+const onlyPost: readonly string[] = ['POST'];
+
+async function textOf(request: IncomingMessage, limit: number): Promise<string | undefined> {
+  // Unread, so that the client receives the answer.
+  if (Number(request.headers['content-length'] ?? 0) > limit) return undefined;
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > limit) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
 }
 
 /** Returns all fields: a field that is omitted when a certificate is replaced returns to its default. */

@@ -13,7 +13,7 @@ import type { RequiredAccess } from './access/required-access.js';
 import { resolveHealthOptions, ManagerHealth } from './manager-health.js';
 import type { HealthCheck } from './manager-health.js';
 import { RecentReconciles, bindInspector } from './inspector/index.js';
-import { LateMetrics, bindMetrics } from './metrics/bind-metrics.js';
+import { LateMetrics, bindMetrics, postsOf } from './metrics/bind-metrics.js';
 import { eventAccess } from './runnable.js';
 import { electionAccess, leadershipOf } from './leader-election.js';
 import type { Leadership } from './leader-election.js';
@@ -280,7 +280,8 @@ export class Manager {
     this.#run = new ManagerRun({ options, clusters, entries, ownership, ...shared });
     const isWatched = options.health !== undefined || options.metrics !== undefined;
     try {
-      const server = await bindMetrics(this.#metrics, options, this.#home.given);
+      const served = { ...options, posts: postsOf(this) };
+      const server = await bindMetrics(this.#metrics, served, this.#home.given);
       if (server !== undefined) this.add(server);
       for (const cluster of clusters.all) this.#countRequestsOf(cluster);
       const shown = { status: () => this.status(), clusters: clusters.byName, entries };

@@ -1,6 +1,14 @@
 import { Lexer, LineCounter, YAMLParseError, isScalar, parseAllDocuments, visit } from 'yaml';
-import type { Document, DocumentOptions, ParseOptions, SchemaOptions, YAMLMap } from 'yaml';
-import { maxDepth, tooDeep } from './depth.js';
+import type {
+  Document,
+  DocumentOptions,
+  ParseOptions,
+  ScalarTag,
+  SchemaOptions,
+  YAMLMap,
+} from 'yaml';
+import { OperatorError } from '../system/index.js';
+import { checkDepth, maxDepth, tooDeep } from './depth.js';
 
 /** Options of {@link parseYamlDocuments}: the options of the parser, except `uniqueKeys`. */
 export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys'>;
@@ -30,6 +38,36 @@ export function parseYamlDocuments(
     });
   }
   return documents;
+}
+
+/** Go's YAML parsers, and so Kubernetes, read `0644` as octal. */
+const octal: ScalarTag = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  identify: () => false,
+  test: /^[-+]?0[0-7]+$/,
+  resolve: (text) => parseInt(text, 8),
+};
+
+/**
+ * Returns every non-empty document of a text, as Kubernetes' tools read it.
+ * @throws OperatorError `InvalidConfig`: invalid YAML
+ */
+export function parseYamlValues(text: string, file: string): readonly unknown[] {
+  const customTags = (tags: readonly (string | object)[]) => [octal, ...tags] as ScalarTag[];
+  const options = { merge: true, customTags, logLevel: 'error' } as const;
+  return parseYamlDocuments(text, file, options).flatMap((document) => {
+    const [problem] = document.errors;
+    if (problem !== undefined) {
+      const message = `${file}: ${problem.message.trimEnd()}`;
+      throw new OperatorError('InvalidConfig', message, { cause: problem });
+    }
+    // A copy: a change at one place must not reach the aliases of the value.
+    const value: unknown = structuredClone(
+      checkDepth(document.toJS({ maxAliasCount: 1000 }), file),
+    );
+    return value === null || value === undefined ? [] : [value];
+  });
 }
 
 function repeatedKeys({ items }: YAMLMap, lines: LineCounter): readonly YAMLParseError[] {

@@ -27,6 +27,7 @@ export interface CommandLine {
   readonly metricsPort: number | undefined;
   readonly metricsAuth: boolean | undefined;
   readonly metricsCertDir: string | undefined;
+  readonly plan: boolean;
   readonly webhooks: boolean;
   readonly webhookPort: number | undefined;
   readonly webhookCertDir: string | undefined;
@@ -49,6 +50,8 @@ export function usageOf(name: string): string {
   --no-metrics-auth        serve HTTP to everyone
   --metrics-cert-dir DIR   folder of tls.crt and tls.key (default: the operator makes a certificate)
   --no-metrics             serve no metrics
+  --plan                   answer POST /plan beside the metrics, to callers that may change the resource;
+                           needs --metrics-auth
   --webhook-port PORT      serve the webhooks, if there are any (default: 9443)
   --webhook-cert-dir DIR   folder of tls.crt and tls.key (default: the operator makes a certificate)
   --no-webhooks            serve no webhooks
@@ -61,14 +64,15 @@ export function usageOf(name: string): string {
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
+const off = { type: 'boolean', default: false } as const;
 const on = { type: 'boolean', default: true } as const;
 const options = {
   ...{ kubeconfig: text, namespace: text, 'leader-elect': flag, 'health-port': text },
   ...{ metrics: on, 'metrics-port': text, 'metrics-auth': flag },
-  ...{ 'metrics-cert-dir': text, webhooks: on },
+  ...{ 'metrics-cert-dir': text, plan: off, webhooks: on },
   ...{ 'webhook-port': text, 'webhook-cert-dir': text },
   ...{ 'log-level': text, 'log-format': text },
-  help: { type: 'boolean', default: false },
+  help: off,
 } as const;
 
 /**
@@ -87,6 +91,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     metricsPort: portOf('--metrics-port', values['metrics-port']),
     metricsAuth: values['metrics-auth'],
     metricsCertDir: values['metrics-cert-dir'],
+    plan: values.plan,
     webhooks: values.webhooks,
     webhookPort: portOf('--webhook-port', values['webhook-port']),
     webhookCertDir: values['webhook-cert-dir'],

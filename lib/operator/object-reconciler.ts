@@ -205,7 +205,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   #newChain(
     object: T,
-    { client, recorder, logger, signal, clock }: ReconcileContext,
+    { client, recorder, logger, signal, clock, planning }: ReconcileContext,
     onResult: (result: ObjectResult) => void,
   ): Builder<NoNames> {
     const { operatorName: controllerName, owns, builderOptions, reports } = this.#plan;
@@ -215,7 +215,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
       ...own,
       ...{ client, owner: object, controllerName, owns, onlyOwned: true },
       ...{ recorder, logger, signal, clock },
-      emitter: reports.events,
+      // A plan in the process of the running operator does nothing that listeners could report.
+      emitter: planning ? undefined : reports.events,
       onResult: (result) => {
         onResult(result);
         own.onResult?.(result);

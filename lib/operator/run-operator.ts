@@ -4,6 +4,7 @@ import { defaultClient } from '../client/index.js';
 import { bothOf } from '../controller/index.js';
 import { readableMessage } from '../feed/index.js';
 import {
+  answerPosts,
   missingAccess,
   electionAccess,
   Manager,
@@ -17,6 +18,7 @@ import type {
   MetricsOptions,
   OperatorDefinition,
   CertificateSource,
+  PostAnswer,
 } from '../manager/index.js';
 import { OperatorError, asError, bothMetrics, registeredMetrics } from '../system/index.js';
 import type { Logger } from '../system/index.js';
@@ -43,6 +45,11 @@ export interface OperatorRunOptions extends Omit<
    * @defaultValue `text` at a terminal outside of a cluster; else `json`
    */
   readonly logFormat?: 'text' | 'json' | undefined;
+  /**
+   * Answers `POST /plan` on the metrics server: what the operator would do for a changed custom resource, to
+   * users who may change it. Needs metrics with `access: 'reviewed'`. @defaultValue false
+   */
+  readonly plan?: boolean | undefined;
 }
 
 /** The environment that an operator runs in. */
@@ -64,7 +71,7 @@ export async function runOperator(
   line: CommandLine = readCommandLine([]),
   run: RunPlace = process,
 ): Promise<void> {
-  const { client: given, signal, logFormat, ...own } = options;
+  const { client: given, signal, logFormat, plan: answersPlans = line.plan, ...own } = options;
   const { logger, feed } = await outputOf({ ...own, logFormat }, line, run);
   const isCluster = given === undefined && isPod(line, run.env);
   const isMeasured =
@@ -85,11 +92,34 @@ export async function runOperator(
       shards: leaderElection === undefined ? ownShards(shards, name, namespace) : shards,
     });
     await operator.setup(manager);
+    const { metrics: metricsOptions = settings.metrics } = own;
+    if (answersPlans) await answerPlans(operator, manager, { ...place, metrics: metricsOptions });
     if (feed !== undefined) await beginFeed(feed, operator, { manager, options, line, run });
     await (signal === undefined ? manager.runUntilSignal() : manager.run(signal));
   } finally {
     await opened?.close();
   }
+}
+
+/** Answers plans on the metrics server, which must review its clients. */
+async function answerPlans(
+  operator: OperatorDefinition,
+  manager: Manager,
+  { client, logger, metrics }: Place & { readonly metrics: ManagerOptions['metrics'] },
+): Promise<void> {
+  if (metrics === undefined || metrics === false || metrics.access !== 'reviewed') {
+    logger.warn('plans are off: they need authenticated metrics', { remedy: '--metrics-auth' });
+    return;
+  }
+  const { clock } = manager;
+  const controllers = () => manager.controllers;
+  let answers: PostAnswer | undefined;
+  answerPosts(manager, '/plan', async (question, access) => {
+    // Loaded with the first plan: most operators never answer one.
+    const { planAnswers } = await import('../plan/index.js');
+    answers ??= planAnswers({ operator, controllers, client, clock });
+    return answers(question, access);
+  });
 }
 
 /**

@@ -6,10 +6,12 @@
  * Read `plan-resource.ts`, one plan with all its steps, then `planning-client.ts`, which lays the results of
  * dry runs (`planned-writes.ts`) over what the operator reads (`planned-objects.ts`). `at-rest.ts` simulates
  * rollouts between the steps, `applied-resource.ts` applies the file like kubectl, `plan-of.ts` describes the
- * written objects, and `render-steps.ts` prints them.
+ * written objects, and `render-steps.ts` prints them. `plan-answers.ts` answers requests for plans in a deployed
+ * operator.
  */
+export { planAnswers } from './plan-answers.js';
 export { hashSources } from './plan-of.js';
 export type { PlannedManifest } from './plan-of.js';
-export { planResource, planJson } from './plan-resource.js';
+export { planFromJson, planJson, planResource } from './plan-resource.js';
 export type { Planning, PlanStep, ResourcePlan } from './plan-resource.js';
 export { renderSteps } from './render-steps.js';

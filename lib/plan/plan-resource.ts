@@ -106,6 +106,13 @@ export function planJson({ error, ...plan }: ResourcePlan): object {
   return { ...plan, ...(error !== undefined && { error: readableMessage(error) }) };
 }
 
+/** Parses the text of {@link planJson}. */
+export function planFromJson(text: string): ResourcePlan {
+  const { error, ...plan } = JSON.parse(text) as ResourcePlan & { readonly error?: unknown };
+  if (typeof error !== 'string') return plan;
+  return { ...plan, error: new OperatorError('ReconcileFailed', error) };
+}
+
 interface Target {
   readonly type: TypeReference<KubernetesObject>;
   readonly key: ObjectKey;

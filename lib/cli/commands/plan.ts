@@ -13,35 +13,27 @@ import {
   outputOption,
 } from '../options.js';
 import type { ClusterOptions, LogOptions, Output } from '../options.js';
+import { planOutputs } from '../plan/print-plans.js';
+import type { PrintingOptions } from '../plan/print-plans.js';
 import type { ResourcePlan } from '../../plan/index.js';
 import type { LoadedProject } from '../load-operator.js';
 
-const outputs = ['text', 'json', 'yaml', 'diff'] as const;
-
-interface PlanOptions extends ClusterOptions, LogOptions {
-  readonly filename: readonly string[];
-  readonly project: string;
-  readonly namespace: string;
+/** Options of applying a file, as in kubectl. */
+export interface ApplyOptions {
   readonly serverSide?: boolean | undefined;
   readonly fieldManager?: string | undefined;
   readonly forceConflicts?: boolean | undefined;
-  readonly unchanged?: boolean | undefined;
-  readonly color: boolean;
-  readonly output: (typeof outputs)[number];
 }
 
-/** `operator-builder plan`. */
-export function planCommand(context: CommandContext): Command {
-  return addClusterOptions(new Command('plan'))
-    .description(
-      'Show what the operator would change if custom resources were applied, at once and after each rollout. All writes are dry runs. Exit code: 0 no changes, 2 changes, 1 the operator fails.',
-    )
-    .requiredOption(
-      '-f, --filename <path...>',
-      'custom resources: files or directories of YAML; - is the standard input',
-    )
-    .option('--project <directory>', 'directory of the project', '.')
-    .option('-n, --namespace <name>', 'namespace of resources that have none', 'default')
+interface PlanOptions extends ClusterOptions, LogOptions, PrintingOptions, ApplyOptions {
+  readonly filename: readonly string[];
+  readonly project: string;
+  readonly namespace: string;
+}
+
+/** Adds the options of {@link ApplyOptions}, and those of the printed text. */
+export function addApplyOptions(command: Command): Command {
+  return command
     .option('--server-side', 'use server-side apply (default: as the last apply did)')
     .option(
       '--field-manager <name>',
@@ -49,13 +41,29 @@ export function planCommand(context: CommandContext): Command {
     )
     .option('--force-conflicts', 'with --server-side: take fields over from other field managers')
     .option('--unchanged', 'also list unchanged objects')
-    .option('--no-color', 'print text without colours (also: NO_COLOR=1)')
+    .option('--no-color', 'print text without colours (also: NO_COLOR=1)');
+}
+
+/** `operator-builder plan`. */
+export function planCommand(context: CommandContext): Command {
+  return addApplyOptions(
+    addClusterOptions(new Command('plan'))
+      .description(
+        'Show what the operator would change if custom resources were applied, at once and after each rollout. All writes are dry runs. Exit code: 0 no changes, 2 changes, 1 the operator fails.',
+      )
+      .requiredOption(
+        '-f, --filename <path...>',
+        'custom resources: files or directories of YAML; - is the standard input',
+      )
+      .option('--project <directory>', 'directory of the project', '.')
+      .option('-n, --namespace <name>', 'namespace of resources that have none', 'default'),
+  )
     .addOption(
       new Option(
         '--output <format>',
         'format of the plan: text, JSON or a diff of the changes; yaml prints whole objects',
       )
-        .choices(outputs)
+        .choices(planOutputs)
         .default('text'),
     )
     .addOption(logLevelOption().default('error'))
@@ -77,6 +85,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { loadOperator } = await import('../load-operator.js');
   const { resourcesAt } = await import('../object-files.js');
   const { planResource } = await import('../../plan/index.js');
+  const { printPlans } = await import('../plan/print-plans.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);
   const { operator } = await whileTelling('compiling the operator', context, () =>
@@ -94,32 +103,10 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
       const what = `planning ${resource.kind} ${resource.metadata.name ?? ''}`;
       plans.push(await whileTelling(what, context, () => planResource(resource, planning)));
     }
-    await say(plans, options, context);
+    await printPlans(plans, options, context);
   } finally {
     await client.close();
   }
-}
-
-async function say(
-  plans: readonly ResourcePlan[],
-  { output, color, unchanged = false }: PlanOptions,
-  context: CommandContext,
-): Promise<void> {
-  const { stdout } = context;
-  const rendering = { color: color && usesColors(context, stdout), unchanged };
-  if (output === 'json') {
-    const { planJson } = await import('../../plan/index.js');
-    stdout.write(`${JSON.stringify({ plans: plans.map(planJson) }, undefined, 2)}\n`);
-  } else if (output === 'text') {
-    const { renderSteps } = await import('../../plan/index.js');
-    stdout.write(plans.map((each) => renderSteps(each, rendering)).join('\n'));
-  } else {
-    const { renderDiff, renderYaml } = await import('../plan/render-plan.js');
-    stdout.write((output === 'yaml' ? renderYaml : renderDiff)(plans, rendering));
-  }
-  if (plans.some(({ changed }) => changed)) context.setExitCode(exitCodes.changes);
-  const failed = plans.find(({ error }) => error !== undefined);
-  if (failed?.error !== undefined) throw failed.error;
 }
 
 interface UpgradeCheckOptions extends LogOptions {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import escapeRegExp from 'lodash/escapeRegExp.js';
-import { dns1123LabelProblem, isJsonObject } from '../../object/index.js';
+import { dns1123LabelProblem, isJsonObject, parseYamlValues } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
@@ -11,7 +11,7 @@ import { contentError, fileError, whileWriting, exists } from '../files.js';
 import { objectAt, objectsAt, textAt } from '../json-values.js';
 import type { Json } from '../json-values.js';
 import { namespacesFolder } from '../manifests/role-file.js';
-import { parseDocuments, parseObjects } from '../object-texts.js';
+import { parseObjects } from '../object-texts.js';
 import { findProject } from '../load-operator.js';
 
 /** Options of commands that build an overlay of a project. */
@@ -290,7 +290,7 @@ async function kustomizationIn(copy: string, folder: string): Promise<string> {
 }
 
 async function contentOf(file: string): Promise<Readonly<Record<string, unknown>>> {
-  const [content = {}] = parseDocuments(await readFile(file, 'utf8'), file);
+  const [content = {}] = parseYamlValues(await readFile(file, 'utf8'), file);
   return isJsonObject(content) ? content : {};
 }
 

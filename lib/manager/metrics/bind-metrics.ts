@@ -25,7 +25,29 @@ import { ReviewedAccess } from './reviewed-access.js';
 /** Options of {@link bindMetrics}. */
 interface BindMetricsOptions {
   readonly metrics: ResolvedMetricsOptions | undefined;
+  readonly posts: PostAnswers;
   readonly clock: Clock;
+}
+
+/** Answers `POST` requests to a path. Reviews its clients itself, by `access`. */
+export type PostAnswer = (question: HttpQuestion, access: ReviewedAccess) => Promise<HttpAnswer>;
+
+/** By path. */
+type PostAnswers = ReadonlyMap<string, PostAnswer>;
+
+const postAnswers = new WeakMap<object, PostAnswers>();
+
+/**
+ * Answers `POST` requests to `path` on the metrics server of a manager, from its start. The server must have
+ * reviewed access.
+ */
+export function answerPosts(manager: object, path: string, answer: PostAnswer): void {
+  postAnswers.set(manager, new Map([...postsOf(manager), [path, answer]]));
+}
+
+/** Returns what {@link answerPosts} has added to a manager. */
+export function postsOf(manager: object): PostAnswers {
+  return postAnswers.get(manager) ?? new Map<string, PostAnswer>();
 }
 
 /**
@@ -36,7 +58,7 @@ interface BindMetricsOptions {
  */
 export async function bindMetrics(
   late: LateMetrics,
-  { metrics: options, clock }: BindMetricsOptions,
+  { metrics: options, posts, clock }: BindMetricsOptions,
   client: Client,
 ): Promise<Runnable | undefined> {
   const collected = await registeredMetrics();
@@ -57,7 +79,13 @@ export async function bindMetrics(
   const access = options.access === 'reviewed' ? new ReviewedAccess({ client, clock }) : undefined;
   return new HttpEndpoint({
     ...{ name: 'metrics-server', host, port, certificate, clock },
-    answer: (question) => answerMetrics(registry, access, question),
+    posts: new Set(access === undefined ? [] : posts.keys()),
+    answer: (question) => {
+      const post = posts.get(question.url.pathname);
+      return access === undefined || post === undefined
+        ? answerMetrics(registry, access, question)
+        : post(question, access);
+    },
   });
 }
 

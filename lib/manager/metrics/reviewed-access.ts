@@ -14,28 +14,47 @@ export interface ReviewedAccessOptions {
 }
 
 interface TokenReview extends KubernetesObject {
-  readonly spec: { readonly token: string };
+  readonly spec: { readonly token: string; readonly audiences?: readonly string[] };
   readonly status?: {
     readonly authenticated?: boolean;
+    readonly audiences?: readonly string[];
     readonly user?: ReviewedUser;
   };
 }
 
-interface ReviewedUser {
+/** The client of a request, as the API server knows it. */
+export interface ReviewedUser {
   readonly username?: string;
   readonly uid?: string;
   readonly groups?: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Reviews of one token, of which one must succeed. */
+type TokenSpecs = readonly [TokenReview['spec'], ...TokenReview['spec'][]];
+
 interface SubjectAccessReview extends KubernetesObject {
   readonly spec: object;
   readonly status?: { readonly allowed?: boolean };
 }
 
+/** A request for a resource, as a SubjectAccessReview describes it. */
+export interface ReviewedResource {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace?: string | undefined;
+  /** Absent for all objects. */
+  readonly name?: string | undefined;
+}
+
+/** Answer to a client without access, or the client. */
+export type Reviewed =
+  { readonly refusal: HttpAnswer } | { readonly refusal?: undefined; readonly user: ReviewedUser };
+
 /** A cached decision and its expiry. */
 interface Decision {
-  readonly refusal: Promise<HttpAnswer | undefined>;
+  readonly reviewed: Promise<Reviewed>;
   untilMs: number;
 }
 
@@ -49,8 +68,20 @@ const maxDecisions = 1_000;
 const maxReviews = 10;
 
 /**
- * Allows clients whose bearer token the API server authenticates (TokenReview) and authorizes to `get` the
- * path (SubjectAccessReview), like the metrics servers of Go operators. Permissions are cached for a minute,
+ * Header of a token in place of `authorization`, which the API server's proxy removes. The value has the same
+ * form.
+ */
+export const forwardedTokenHeader = 'x-operator-authorization';
+
+/**
+ * Audience of tokens that only operators accept. A client that requests its token for this audience does not
+ * reveal a token that the API server accepts.
+ */
+export const operatorAudience = 'operator-builder.io';
+
+/**
+ * Allows clients whose bearer token the API server authenticates (TokenReview) and authorizes for the request
+ * (SubjectAccessReview), like the metrics servers of Go operators. Permissions are cached for a minute,
  * refusals for 10 s, by a hash of the token; the token itself is not stored.
  *
  * A flood of tokens causes at most ten concurrent reviews; further ones get a 429. Clients with an earlier
@@ -74,10 +105,27 @@ export class ReviewedAccess {
 
   /** Returns the refusal of a request; undefined if it is allowed. */
   async refusal(question: HttpQuestion): Promise<HttpAnswer | undefined> {
-    const token = bearerToken(question);
+    const token = bearerToken(question.headers.authorization);
+    if (token === undefined) return unauthorized.refusal;
+    return (await this.#review(question, [{ token }])).refusal;
+  }
+
+  /**
+   * Returns the client of a request, or its refusal. Also accepts a token in {@link forwardedTokenHeader}, and
+   * one for the {@link operatorAudience}.
+   */
+  async review(question: HttpQuestion): Promise<Reviewed> {
+    const { authorization, [forwardedTokenHeader]: forwarded } = question.headers;
+    const token = bearerToken(forwarded ?? authorization);
     if (token === undefined) return unauthorized;
+    return this.#review(question, [{ token }, { token, audiences: [operatorAudience] }]);
+  }
+
+  async #review(question: HttpQuestion, specs: TokenSpecs): Promise<Reviewed> {
+    const [{ token }] = specs;
     const path = question.url.pathname;
-    const name = createHash('sha256').update(`${path}\n${token}`).digest('base64');
+    const digest = createHash('sha256').update(`${path}\n${token}`);
+    const name = digest.digest('base64');
     const nowMs = this.#clock.monotonicMs();
     for (const decisions of [this.#others, this.#allowed]) {
       const known = decisions.get(name);
@@ -86,28 +134,41 @@ export class ReviewedAccess {
       return this.#answerOf(known, question);
     }
     if (this.#reviewing >= maxReviews && !this.#allowed.has(name)) return tooMany;
-    const decision: Decision = { refusal: this.#decide(token, question), untilMs: Infinity };
+    const decision: Decision = { reviewed: this.#decide(question, specs), untilMs: Infinity };
     remember(this.#others, name, decision);
     void this.#settle(name, decision);
     return this.#answerOf(decision, question);
   }
 
-  async #answerOf(
-    { refusal }: Decision,
-    { logger }: HttpQuestion,
-  ): Promise<HttpAnswer | undefined> {
+  /** Returns whether a client may send a request for a resource to the API server. Not cached. */
+  allows(user: ReviewedUser, resourceAttributes: ReviewedResource): Promise<boolean> {
+    return this.#allows(user, { resourceAttributes });
+  }
+
+  async #allows(user: ReviewedUser, attributes: object): Promise<boolean> {
+    const { username, uid, groups, extra } = user;
+    const review = await this.#client.create<SubjectAccessReview>({
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      metadata: {},
+      spec: { user: username, uid, groups, extra, ...attributes },
+    });
+    return review.status?.allowed === true;
+  }
+
+  async #answerOf({ reviewed }: Decision, { logger, url }: HttpQuestion): Promise<Reviewed> {
     try {
-      return await refusal;
+      return await reviewed;
     } catch (error) {
-      logger.error('a client of the metrics cannot be reviewed', { error });
-      return { status: 500, body: 'Authentication failed\n' };
+      logger.error(`a client of ${url.pathname} cannot be reviewed`, { error });
+      return { refusal: { status: 500, body: 'Authentication failed\n' } };
     }
   }
 
   async #settle(name: string, decision: Decision): Promise<void> {
     this.#reviewing++;
     try {
-      const refusal = await decision.refusal;
+      const { refusal } = await decision.reviewed;
       const nowMs = this.#clock.monotonicMs();
       decision.untilMs = nowMs + (refusal === undefined ? allowedMs : refusedMs);
       if (refusal !== undefined) {
@@ -124,26 +185,28 @@ export class ReviewedAccess {
     }
   }
 
-  async #decide(token: string, { url, method }: HttpQuestion): Promise<HttpAnswer | undefined> {
-    // Without the request's signal: other requests may share the decision.
+  // Without the request's signal: other requests may share the decision.
+  async #decide({ url, method }: HttpQuestion, specs: TokenSpecs): Promise<Reviewed> {
+    let user: ReviewedUser | undefined;
+    for (const spec of specs) user ??= await this.#userOf(spec);
+    if (user === undefined) return unauthorized;
+    const nonResourceAttributes = { path: url.pathname, verb: method.toLowerCase() };
+    if (await this.#allows(user, { nonResourceAttributes })) return { user };
+    const body = `Authorization denied for user ${user.username ?? ''}\n`;
+    return { refusal: { status: 403, body } };
+  }
+
+  async #userOf(spec: TokenReview['spec']): Promise<ReviewedUser | undefined> {
     const asked = await this.#client.create<TokenReview>({
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenReview',
       metadata: {},
-      spec: { token },
+      spec,
     });
-    const { authenticated = false, user } = asked.status ?? {};
-    if (!authenticated || user?.username === undefined) return unauthorized;
-    const { username, uid, groups, extra } = user;
-    const nonResourceAttributes = { path: url.pathname, verb: method.toLowerCase() };
-    const review = await this.#client.create<SubjectAccessReview>({
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      metadata: {},
-      spec: { user: username, uid, groups, extra, nonResourceAttributes },
-    });
-    if (review.status?.allowed === true) return undefined;
-    return { status: 403, body: `Authorization denied for user ${username}\n` };
+    const { authenticated = false, user, audiences } = asked.status ?? {};
+    // A server without support for audiences does not return them: it checked another audience.
+    const isOfAudience = spec.audiences?.every((each) => audiences?.includes(each)) ?? true;
+    return authenticated && isOfAudience && user?.username !== undefined ? user : undefined;
   }
 }
 
@@ -178,16 +241,20 @@ export function metricsAccess(
   return [...(access === 'reviewed' ? reviewAccess : []), ...(certificate?.access ?? [])];
 }
 
-const unauthorized: HttpAnswer = {
-  status: 401,
-  headers: { 'www-authenticate': 'Bearer' },
-  body: 'Unauthorized\n',
+const unauthorized = {
+  refusal: {
+    status: 401,
+    headers: { 'www-authenticate': 'Bearer' },
+    body: 'Unauthorized\n',
+  },
 };
 
-const tooMany: HttpAnswer = {
-  status: 429,
-  headers: { 'retry-after': '1' },
-  body: 'Too many tokens are being reviewed\n',
+const tooMany = {
+  refusal: {
+    status: 429,
+    headers: { 'retry-after': '1' },
+    body: 'Too many tokens are being reviewed\n',
+  },
 };
 
 /** Stores a decision as the most recent one and evicts the oldest. */
@@ -198,7 +265,7 @@ function remember(decisions: Map<string, Decision>, name: string, decision: Deci
   if (decisions.size > maxDecisions && oldest !== undefined) decisions.delete(oldest);
 }
 
-function bearerToken({ headers }: HttpQuestion): string | undefined {
-  const [, token] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+function bearerToken(header: string | readonly string[] | undefined): string | undefined {
+  const [, token] = /^bearer +(\S+)$/i.exec(String(header ?? '')) ?? [];
   return token;
 }

@@ -1,0 +1,36 @@
+import { usesColors } from '../../feed/index.js';
+import type { ResourcePlan } from '../../plan/index.js';
+import { exitCodes } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+
+/** Formats of plans. */
+export const planOutputs = ['text', 'json', 'yaml', 'diff'] as const;
+
+/** Options of printing plans. */
+export interface PrintingOptions {
+  readonly unchanged?: boolean | undefined;
+  readonly color: boolean;
+  readonly output: (typeof planOutputs)[number];
+}
+
+/** Prints plans and sets the exit code. @throws the error of an operator, after all plans are printed */
+export async function printPlans(
+  plans: readonly ResourcePlan[],
+  { output, color, unchanged = false }: PrintingOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { stdout } = context;
+  const { planJson, renderSteps } = await import('../../plan/index.js');
+  const rendering = { color: color && usesColors(context, stdout), unchanged };
+  if (output === 'json') {
+    stdout.write(`${JSON.stringify({ plans: plans.map(planJson) }, undefined, 2)}\n`);
+  } else if (output === 'text') {
+    stdout.write(plans.map((each) => renderSteps(each, rendering)).join('\n'));
+  } else {
+    const { renderDiff, renderYaml } = await import('./render-plan.js');
+    stdout.write((output === 'yaml' ? renderYaml : renderDiff)(plans, rendering));
+  }
+  if (plans.some(({ changed }) => changed)) context.setExitCode(exitCodes.changes);
+  const failed = plans.find(({ error }) => error !== undefined);
+  if (failed?.error !== undefined) throw failed.error;
+}

@@ -1,0 +1,83 @@
+import { Console } from 'node:console';
+import { text } from 'node:stream/consumers';
+import { isatty } from 'node:tty';
+import { inspect } from 'node:util';
+import { systemClock, isOperatorError } from '../system/index.js';
+import type { Surroundings } from './program.js';
+
+/** A program with commands. */
+export interface Program {
+  /** Returns a function that runs a command line and returns its exit code. */
+  readonly load: () => Promise<
+    (args: readonly string[], surroundings: Surroundings) => Promise<number>
+  >;
+  /** The exit code of a failure that the program itself can't report. */
+  readonly failure: number;
+}
+
+let done = false;
+let stop: AbortController | undefined;
+
+/** Runs the command line of this process, and ends the process. */
+export function runProcess({ load, failure }: Program): void {
+  prepareProcess(failure);
+  // No top-level await: Node would exit with code 13 if the command waits for the process to end.
+  void run(load);
+}
+
+function prepareProcess(failure: number): void {
+  // A reader such as `head` may close the pipe early: not a failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    done = true;
+    process.exit();
+  });
+
+  // Node exits with 0 if project code waits forever. Project code may also end the process itself.
+  process.once('exit', (code) => {
+    if (done || code !== 0) return;
+    process.exitCode = failure;
+    const cause = 'operator code waits for a promise that never settles, or ended the process';
+    process.stderr.write(`error: command did not finish: ${cause}\n`);
+  });
+
+  // Exit at once: the command may wait forever for the result of the rejected promise.
+  process.on('unhandledRejection', (reason) => {
+    const what = isOperatorError(reason) ? reason.message : inspect(reason);
+    process.stderr.write(`error: unhandled rejection: ${what}\n`);
+    process.exit(failure);
+  });
+
+  // Project code may print, too; the standard output is reserved for results.
+  globalThis.console = new Console(process.stderr);
+
+  // The operator runs as a bundle; source maps make traces point to its sources.
+  if (process.env['OPERATOR_BUILDER_DEBUG'] !== undefined) process.setSourceMapsEnabled(true);
+}
+
+function stopSignal(): AbortSignal {
+  if (stop !== undefined) return stop.signal;
+  const controller = (stop = new AbortController());
+  // Once: the second signal ends the process immediately.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => controller.abort());
+  }
+  return controller.signal;
+}
+
+async function run(load: Program['load']): Promise<void> {
+  const runProgram = await load();
+  process.exitCode = await runProgram(process.argv.slice(2), {
+    clock: systemClock,
+    env: process.env,
+    cwd: process.cwd(),
+    stdout: process.stdout,
+    stderr: process.stderr,
+    terminal: isatty(0) && isatty(1) ? { input: process.stdin, output: process.stdout } : undefined,
+    readStdin: () => text(process.stdin),
+    stopSignal,
+  });
+  done = true;
+  // Timers and sockets of project modules would keep the process alive; exit after all output is written.
+  process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+}

@@ -1,0 +1,76 @@
+import type { PlannedObject } from '../apply/index.js';
+import type { Plan } from '../builder/index.js';
+import type { Client } from '../client/index.js';
+import { redacted, referenceTo } from '../object/index.js';
+import type { FieldChange, ObjectReference } from '../object/index.js';
+import { isOperatorError } from '../system/index.js';
+import type { ResourcePlan } from './plan-resource.js';
+
+/** A resource in a namespace, or a cluster-scoped one. */
+export interface ReadResource {
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace?: string | undefined;
+}
+
+/**
+ * Returns a plan for a user who may not read all of its objects: the values of unreadable ones are replaced,
+ * and their whole objects left out. Names, actions and the paths of changed fields stay.
+ * @param isReadable - asked once for each kind and namespace
+ */
+export async function hideUnreadable(
+  plan: ResourcePlan,
+  isReadable: (resource: ReadResource) => Promise<boolean>,
+  client: Pick<Client, 'resourceType'>,
+): Promise<ResourcePlan> {
+  const readable = new Map<string, boolean>();
+  for (const { ref } of plan.objects) {
+    if (isSame(ref, plan.owner) || readable.has(placeOf(ref))) continue;
+    const resource = await resourceOf(ref, client);
+    readable.set(placeOf(ref), resource !== undefined && (await isReadable(resource)));
+  }
+  const isHidden = (ref: ObjectReference): boolean =>
+    !isSame(ref, plan.owner) && readable.get(placeOf(ref)) !== true;
+  const shown = <T extends Pick<PlannedObject, 'ref' | 'changes'>>(part: T): T =>
+    isHidden(part.ref) ? { ...part, changes: part.changes.map(hidden) } : part;
+  const hiding = <T extends Plan>(part: T): T => ({
+    ...part,
+    objects: part.objects.map(shown),
+    rollouts: part.rollouts.map(shown),
+  });
+  return {
+    ...hiding(plan),
+    steps: plan.steps.map(hiding),
+    manifests: plan.manifests.filter(({ before, after }) => {
+      const object = after ?? before;
+      return object !== undefined && !isHidden(referenceTo(object));
+    }),
+  };
+}
+
+async function resourceOf(
+  ref: ObjectReference,
+  client: Pick<Client, 'resourceType'>,
+): Promise<ReadResource | undefined> {
+  try {
+    const { group, plural: resource } = await client.resourceType(ref);
+    return { group, resource, namespace: ref.namespace };
+  } catch (error) {
+    // The plan creates the definition: no user can read the kind yet.
+    if (isOperatorError(error, 'UnknownKind')) return undefined;
+    throw error;
+  }
+}
+
+function hidden({ path, from, to }: FieldChange): FieldChange {
+  const instead = (value: unknown): unknown => (value === undefined ? undefined : redacted);
+  return { path, from: instead(from), to: instead(to) };
+}
+
+function placeOf({ apiVersion, kind, namespace = '' }: ObjectReference): string {
+  return [apiVersion, kind, namespace].join(' ');
+}
+
+function isSame(one: ObjectReference, other: ObjectReference): boolean {
+  return placeOf(one) === placeOf(other) && one.name === other.name;
+}

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { writeFile } from 'node:fs/promises';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { runKubectlPlan } from '../../../lib/cli/commands/kubectl-plan.js';
+import type { ConnectedClient } from '../../../lib/client/index.js';
+import { CustomResourceDefinition, ServiceAccount } from '../../../lib/object/kinds.js';
+import { eventually } from '../../../lib/testing/index.js';
+import { systemClock } from '../../../lib/system/clock.js';
+import { grant } from '../../manager/grant.js';
+import { DeployedOperator, ServiceProxy } from '../../plan/deployed-operator.js';
+import { Shop, grantAll, shopOperator, users } from '../../plan/deployed-shop.js';
+import { scratchDirectory } from '../cli.js';
+import type { CliResult } from '../cli.js';
+
+describe('kubectl operator-plan', () => {
+  const file = scratchDirectory();
+  const crd = { name: 'shops.shops.example' };
+  const service = 'shops-system/shops-controller-manager-metrics:8443';
+  let cluster: EmbeddedCluster;
+  let admin: ConnectedClient;
+  let deployed: DeployedOperator;
+  let proxy: ServiceProxy;
+
+  before(async () => {
+    const options = { crds: [Shop], simulateWorkloads: true, rbac: true, tls: false, port: 0 };
+    cluster = await EmbeddedCluster.start({ ...options, users });
+    admin = cluster.client({ user: 'system:admin' });
+    await grantAll(admin);
+    deployed = await DeployedOperator.start(shopOperator(), cluster.client({ user: 'operator' }));
+    const name = 'shops-system/https:shops-controller-manager-metrics:8443';
+    proxy = await ServiceProxy.start(cluster, { [name]: deployed.url });
+    for (const user of ['owner', 'viewer', 'nobody']) await proxy.writeKubeConfig(file(user), user);
+    await admin.create<Shop>(
+      Shop.object({ metadata: { namespace: 'default', name: 'a' }, spec: {} }),
+    );
+    await eventually(async () => {
+      const { status } = await admin.get(Shop, { namespace: 'default', name: 'a' });
+      expect(JSON.stringify(status)).to.include('"type":"Ready","status":"True"');
+    });
+  });
+
+  after(async () => {
+    await proxy.stop();
+    await deployed.stop();
+    await cluster.stop();
+  });
+
+  async function plan(spec: object, ...args: readonly string[]): Promise<CliResult> {
+    const shop = { apiVersion: 'shops.example/v1', kind: 'Shop', metadata: { name: 'a' }, spec };
+    await writeFile(file('shop.yaml'), JSON.stringify(shop));
+    const out = { stdout: '', stderr: '' };
+    const all = ['-f', file('shop.yaml'), '--kubeconfig', file('owner'), ...args];
+    const code = await runKubectlPlan(all, {
+      ...{ env: {}, clock: systemClock, cwd: process.cwd() },
+      stdout: { write: (text) => (out.stdout += text) },
+      stderr: { write: (text) => (out.stderr += text) },
+      readStdin: () => Promise.resolve(''),
+      stopSignal: () => new AbortController().signal,
+    });
+    return { code, ...out };
+  }
+
+  const changed = { greeting: 'hey' };
+
+  it('explains how to find an operator whose definition does not name it', async () => {
+    const { code, stderr } = await plan(changed);
+    expect(code).to.equal(2);
+    expect(stderr).to.equal(
+      'error: plan Shop a: the definition shops.shops.example names no operator that answers plans; deploy the operator with config/plan, which sets the annotation operator-builder.io/plan, or give --service\n',
+    );
+    const forbidden = await plan(changed, '--kubeconfig', file('viewer'));
+    expect(forbidden.stderr).to.include('you may not read the definition').and.include('--service');
+  });
+
+  it('finds the operator by the annotation of the definition, and exits with 1 for changes', async () => {
+    const annotations = { 'operator-builder.io/plan': service };
+    const body = { metadata: { annotations } };
+    await admin.patch(CustomResourceDefinition, crd, { type: 'merge', body });
+    const { code, stdout, stderr } = await plan(changed);
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' });
+    expect(stdout).to.include('~ data.greeting: "hello" → "hey"');
+    expect(stdout).to.include('    its pods are replaced, for ConfigMap default/texts changed');
+  });
+
+  it('exits with 0 without changes', async () => {
+    const { code, stdout, stderr } = await plan({}, '--service', service);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.include('0 to create, 0 to configure');
+  });
+
+  it('prints diffs, JSON and whole objects, as operator-builder plan does', async () => {
+    const diff = await plan(changed, '--service', service, '-o', 'diff');
+    expect(diff.stdout)
+      .to.include('+++ v1.ConfigMap.default.texts')
+      .and.include('+  greeting: hey');
+    const json = await plan(changed, '--service', service, '-o', 'json');
+    expect(JSON.parse(json.stdout)).to.have.nested.property('plans[0].settled', true);
+    const yaml = await plan(changed, '--service', service, '-o', 'yaml');
+    expect(yaml.stdout).to.include('# configure\n').and.include('greeting: hey');
+  });
+
+  it('prints the plan and exits with 2 when the operator fails', async () => {
+    const { code, stdout, stderr } = await plan({ fails: true }, '--service', service);
+    expect(code).to.equal(2);
+    expect(stdout).to.include('~ spec.fails: false → true');
+    expect(stderr).to.equal('error: no stock, planning: true\n');
+  });
+
+  it('prints the reason of a refusal in one line', async () => {
+    const viewer = await plan({}, '--service', service, '--kubeconfig', file('viewer'));
+    expect(viewer).to.deep.equal({
+      code: 2,
+      stdout: '',
+      stderr: 'error: user viewer may not update Shop default/a: plans are for those who may\n',
+    });
+    const invalid = await plan({ greeting: 1 }, '--service', service);
+    expect(invalid.stderr).to.match(
+      /^error: patch Shop default\/a: 422 [^\n]*spec.greeting[^\n]*\n$/,
+    );
+    const wrong = await plan({}, '--service', 'shops');
+    expect(wrong.stderr).to.equal('error: service shops: want namespace/name:port\n');
+  });
+
+  it('sends a token of a ServiceAccount that only operators accept', async () => {
+    const metadata = { namespace: 'default', name: 'planner' };
+    await admin.create({ apiVersion: 'v1', kind: ServiceAccount.kind, metadata });
+    await grant(
+      admin,
+      [{ apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] }],
+      'nobody',
+    );
+    const args = ['--service', service, '--service-account', 'planner'];
+    const { stderr } = await plan({}, ...args, '--kubeconfig', file('nobody'));
+    const account = 'system:serviceaccount:default:planner';
+    expect(stderr).to.include(`Authorization denied for user ${account}`);
+  });
+});
