@@ -30,6 +30,8 @@ export interface PlannedObjectState {
   readonly guessed?: string | undefined;
   /** Writers with the part they wrote: `manager/subresource`. */
   readonly writers: ReadonlySet<string>;
+  /** The server's answer to the last apply of each writer. */
+  readonly applied?: ReadonlyMap<string, UnstructuredObject> | undefined;
   /** Whether the status is simulated and differs from the server's. */
   readonly simulated?: boolean | undefined;
 }

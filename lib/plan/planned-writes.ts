@@ -94,10 +94,13 @@ export class PlannedWrites {
     const isAlone = [...state.writers].every((each) => each === writer);
     const base = state.before ?? {};
     const change = isNew(state) ? answer : createMergePatch(base, answer);
+    // The writer's earlier apply may have changed fields that now are as on the server again.
+    const undone = createMergePatch(state.applied?.get(writer) ?? answer, answer);
     const together = isAlone
       ? answer
-      : (applyMergePatch(state.after, change) as UnstructuredObject);
-    return { object: this.#note(state, together, options), created: false };
+      : (applyMergePatch(applyMergePatch(state.after, undone), change) as UnstructuredObject);
+    const applied = new Map([...(state.applied ?? []), [writer, answer] as const]);
+    return { object: this.#note({ ...state, applied }, together, options), created: false };
   }
 
   /** Performs an apply that the operator itself sent as a dry run. The plan does not record it. */

@@ -70,6 +70,15 @@ describe('planningClient', () => {
       if (exists) expect((await client.get(ConfigMap, key)).data).to.deep.equal({ x: '1' });
     });
 
+    it(`takes back what an earlier apply to ${what} has set`, async () => {
+      const by = { fieldManager: 'operator', force: true };
+      await (exists ? client : planning).apply(configMap({ ready: '1/1', x: '1' }), by);
+      await planning.apply(configMap({ note: 'of another' }), { fieldManager: 'other' });
+      await planning.apply(configMap({ ready: '0/1', extra: 'yes', x: '1' }), by);
+      await planning.apply(configMap({ ready: '1/1', x: '1' }), by);
+      expect(await data()).to.deep.equal({ ready: '1/1', x: '1', note: 'of another' });
+    });
+
     it(`deletes ${what}, and creates them again`, async () => {
       await (exists ? client : planning).create(configMap({ x: '1' }));
       const { uid } = (await planning.get(ConfigMap, key)).metadata;
