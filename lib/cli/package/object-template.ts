@@ -234,6 +234,7 @@ export function managerValues(objects: readonly object[], from: string): Manager
 const logLevelFlag = '--log-level=';
 const electFlag = '--leader-elect';
 const authFlag = '--metrics-auth';
+const planFlag = '--plan';
 
 function textsOf(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -306,7 +307,7 @@ const authCondition = 'and .Values.metrics.enabled .Values.metrics.auth';
 /** Makes an argument of an optional part conditional on that part. */
 function templatedArg(arg: string, text: TemplateText): readonly string[] {
   if (arg === electFlag) return only('.Values.leaderElection.enabled', [arg], text);
-  if (arg === authFlag) return only(authCondition, [arg], text);
+  if (arg === authFlag || arg === planFlag) return only(authCondition, [arg], text);
   const [, part] = /^--(metrics|webhook)-/.exec(arg) ?? [];
   return part === undefined ? [arg] : only(`.Values.${part}.enabled`, [arg], text);
 }

@@ -23,6 +23,8 @@ import type { TemplateFile } from './template.js';
 
 const crdFiles = /^config\/crd\/bases\//;
 const controllerFiles = /^(?:src\/controllers|test)\//;
+/** Optional: projects of earlier versions do not have it. */
+const planRolePath = 'config/plan/plan_role.yaml';
 
 /** Returns the files that a kind adds to a project. */
 export async function apiFiles(
@@ -37,9 +39,10 @@ export async function apiFiles(
     crd === undefined ? template : await withFieldsOfKind(template, folder, { resource, crd });
   const bare = new Map((await initFiles(project)).map(({ path, text }) => [path, text]));
   const role = withController ? await mergedRole(folder, files) : [];
+  const hasPlans = (await textIfExists(join(folder, planRolePath))) !== undefined;
   const others = files.flatMap((file): WantedFile[] => {
     const { path, text } = file;
-    if (path === rolePath) return [];
+    if (path === rolePath || (path === planRolePath && !hasPlans)) return [];
     const before = bare.get(path);
     if (before !== undefined) {
       const insertions = insertionsOf(before, text);
