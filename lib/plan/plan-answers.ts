@@ -172,7 +172,7 @@ function requireKind(
 }
 
 interface Access extends Asked {
-  readonly type: ResourceType<UnstructuredObject>;
+  readonly type: ResourceType;
   readonly client: Client;
 }
 

@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { format, resolveConfig } from 'prettier';
+import type { CommandContext } from '../../lib/cli/command-context.js';
+import { kubectlPlanProgram } from '../../lib/cli/commands/kubectl-plan.js';
 import { createProgram } from '../../lib/cli/program.js';
 import { systemClock } from '../../lib/system/index.js';
 
@@ -8,7 +10,10 @@ const page = 'docs/command-line.md';
 
 /** Returns the page with the help of every command. */
 export async function commandLinePage(): Promise<string> {
-  const commands = commandsOf(programThatDoesNothing()).map(
+  const all = [createProgram(nothing), kubectlPlanProgram(nothing)].flatMap((each) =>
+    commandsOf(each),
+  );
+  const commands = all.map(
     ({ words, help }) => `## \`${words}\`\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\``,
   );
   const options = await resolveConfig(page);
@@ -48,6 +53,8 @@ Results go to the standard output, everything else to the standard error. The ex
 | 2    | of \`plan\`: there are changes; of \`upgrade-check\`: there are findings; of \`upgrade-project\`: conflicts |
 | 130  | interrupted; nothing is left half done                                                      |
 
+\`kubectl operator-plan\` exits as \`kubectl diff\`: with 1 for changes, and 2 for failures.
+
 With \`OPERATOR_BUILDER_DEBUG=1\` in the environment an error shows its stack.`;
 
 interface CommandHelp {
@@ -66,12 +73,11 @@ function commandsOf(command: Command, parents: readonly string[] = []): readonly
   return [{ words: words.join(' '), help }];
 }
 
-function programThatDoesNothing(): Command {
-  const nowhere = { write: () => undefined, columns: 100 };
-  return createProgram({
-    ...{ env: {}, cwd: '/', clock: systemClock, stdout: nowhere, stderr: nowhere },
-    readStdin: () => Promise.resolve(''),
-    stopSignal: () => new AbortController().signal,
-    setExitCode: () => undefined,
-  });
-}
+const nowhere = { write: () => undefined, columns: 100 };
+/** Surroundings of a program that only prints its help. */
+const nothing: CommandContext = {
+  ...{ env: {}, cwd: '/', clock: systemClock, stdout: nowhere, stderr: nowhere },
+  readStdin: () => Promise.resolve(''),
+  stopSignal: () => new AbortController().signal,
+  setExitCode: () => undefined,
+};
