@@ -58,7 +58,8 @@ describe('Plans of a deployed Parseable operator', () => {
 
   before(async () => {
     const users = { token: 'system:admin' };
-    const options = { crds: [ParseableTenant], simulateWorkloads: true, users, clock };
+    // With one Node, some pods would find no place, and their rollouts not end.
+    const options = { crds: [ParseableTenant], simulateWorkloads: true, nodes: 8, users, clock };
     cluster = await EmbeddedCluster.start(options);
     admin = cluster.client();
     await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });

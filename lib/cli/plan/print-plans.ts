@@ -20,11 +20,12 @@ export async function printPlans(
   context: CommandContext,
 ): Promise<void> {
   const { stdout } = context;
-  const { planJson, renderSteps } = await import('../../plan/index.js');
   const rendering = { color: color && usesColors(context, stdout), unchanged };
   if (output === 'json') {
+    const { planJson } = await import('../../plan/index.js');
     stdout.write(`${JSON.stringify({ plans: plans.map(planJson) }, undefined, 2)}\n`);
   } else if (output === 'text') {
+    const { renderSteps } = await import('../../plan/index.js');
     stdout.write(plans.map((each) => renderSteps(each, rendering)).join('\n'));
   } else {
     const { renderDiff, renderYaml } = await import('./render-plan.js');
