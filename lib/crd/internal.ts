@@ -25,6 +25,8 @@ export { pluralOf } from './definition/resource-definition.js';
 export { validateStructure } from './definition/schema-structure.js';
 export { definition, rawDefinition, unpack } from './openapi/definitions.js';
 export type { RawSchema } from './openapi/definitions.js';
+export { minimalValue } from './samples/minimal-value.js';
+export { randomValue } from './samples/random-value.js';
 export type { InputOf } from './schema/typed-schema.js';
 export { FieldErrors } from './validation/field-errors.js';
 export { compileJsonPath, readJsonPath } from './validation/json-path.js';

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { minimalValue } from '../../lib/cli/scaffold/minimal-value.js';
+import { minimalValue } from '../../lib/crd/samples/minimal-value.js';
 import type { CustomResource } from '../../lib/crd/index.js';
 import type { KubernetesObject, Schema, StatusCause } from '../../lib/object/index.js';
 import { cli } from '../cli/cli.js';

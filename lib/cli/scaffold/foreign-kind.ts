@@ -7,7 +7,7 @@ import { mergedRole } from './api-files.js';
 import { builtInContent, builtInType, valuesOf } from './api-values.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
-import { minimalValue } from './minimal-value.js';
+import { minimalValue } from '../../crd/internal.js';
 import { englishPlural, kebabCase } from './names.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';

@@ -7,7 +7,7 @@ import { FieldErrors, defaultFields, prune, validateResource } from '../../crd/i
 import { deepEqual, isJsonObject, checkYamlDepth } from '../../object/index.js';
 import type { CustomResourceDefinition, Schema } from '../../object/index.js';
 import { loadOperator } from '../load-operator.js';
-import { minimalValue } from './minimal-value.js';
+import { minimalValue } from '../../crd/internal.js';
 import { textIfExists } from './plan-files.js';
 import type { ProjectResource } from './project-file.js';
 import type { TemplateFile } from './template.js';

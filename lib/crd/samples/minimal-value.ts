@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
+import { textOfPattern } from './pattern-text.js';
 
 /** A deeper schema counts as recursive: its fields are omitted. */
 const maxDepth = 20;
@@ -32,10 +33,16 @@ export function minimalValue(schema: Schema, depth = 0): unknown {
   }
 }
 
-/** Merges the schema with all of `allOf` and the first of `anyOf` and `oneOf`. */
-function joined(schema: Schema): Schema {
+/**
+ * Merges the schema with all of `allOf` and one of `anyOf` and `oneOf`.
+ * @param pick - @defaultValue picks the first
+ */
+export function joined(
+  schema: Schema,
+  pick: (branches: readonly Schema[]) => readonly Schema[] = (branches) => branches.slice(0, 1),
+): Schema {
   const { allOf = [], anyOf = [], oneOf = [] } = schema;
-  const parts = [...allOf, ...anyOf.slice(0, 1), ...oneOf.slice(0, 1)].map(joined);
+  const parts = [...allOf, ...pick(anyOf), ...pick(oneOf)].map((part) => joined(part, pick));
   return parts.reduce(joinedWith, schema);
 }
 
@@ -57,7 +64,7 @@ function numberOf({ minimum, maximum, multipleOf, ...rest }: Schema): number {
 }
 
 /** Sample texts of common formats. */
-const formats: Readonly<Record<string, string>> = {
+export const formatSamples: Readonly<Record<string, string>> = {
   byte: 'c2FtcGxl',
   cidr: '10.0.0.0/24',
   date: '2026-01-01',
@@ -75,7 +82,7 @@ const formats: Readonly<Record<string, string>> = {
 
 function textOf(schema: Schema): string {
   const { format = '', pattern, minLength = 0, maxLength = Infinity } = schema;
-  const usual = formats[format];
+  const usual = formatSamples[format];
   if (usual !== undefined) return usual;
   const plain = 'sample'.padEnd(minLength, 'x').slice(0, maxLength);
   if (pattern === undefined) return plain;
@@ -121,131 +128,4 @@ function fieldsOf(schema: Schema, depth: number): Readonly<Record<string, unknow
     fields[name] ??= minimalValue(properties[name] ?? values, depth + 1);
   }
   return fields;
-}
-
-/** Further requirements for a text that matches a pattern. */
-interface PatternText {
-  /** Preferred texts, if they match. */
-  readonly candidates: readonly string[];
-  readonly minLength: number;
-  readonly maxLength: number;
-}
-
-/** Limit of repetitions of `*`, `+` and similar beyond the minimum. */
-const maxRepeats = 64;
-
-/**
- * Returns a text that a regular expression matches: a candidate, or one made of the first alternatives with
- * few repetitions. Undefined if none is found; lookarounds and back-references are not supported.
- */
-function textOfPattern(pattern: string, wanted: PatternText): string | undefined {
-  const form = regExpOf(pattern);
-  if (form === undefined) return undefined;
-  const isFine = (text: string): boolean =>
-    text.length >= wanted.minLength && text.length <= wanted.maxLength && form.test(text);
-  const candidate = wanted.candidates.find(isFine);
-  if (candidate !== undefined) return candidate;
-  for (let repeats = 0; repeats <= maxRepeats; repeats++) {
-    const { text } = alternatives({ pattern, at: 0, repeats });
-    if (isFine(text)) return text;
-  }
-  return undefined;
-}
-
-function regExpOf(pattern: string): RegExp | undefined {
-  try {
-    return new RegExp(pattern, 'u');
-  } catch {
-    return undefined;
-  }
-}
-
-interface Reading {
-  readonly pattern: string;
-  readonly at: number;
-  readonly repeats: number;
-}
-
-/** Text for a part of a pattern, and the end of the part. */
-interface Made {
-  readonly text: string;
-  readonly end: number;
-}
-
-/** Reads `a|b|c` up to the end or a closing bracket; uses the first alternative. */
-function alternatives(reading: Reading): Made {
-  const { pattern } = reading;
-  const { text, ...first } = sequence(reading);
-  let { end } = first;
-  while (pattern[end] === '|') ({ end } = sequence({ ...reading, at: end + 1 }));
-  return { text, end };
-}
-
-function sequence(reading: Reading): Made {
-  const { pattern, repeats } = reading;
-  let text = '';
-  let at = reading.at;
-  while (at < pattern.length && pattern[at] !== '|' && pattern[at] !== ')') {
-    const atom = atomAt({ ...reading, at });
-    const { least, most, end } = quantifierAt(pattern, atom.end);
-    text += atom.text.repeat(Math.min(most, least + repeats));
-    at = end;
-  }
-  return { text, end: at };
-}
-
-function quantifierAt(pattern: string, at: number) {
-  const [whole, sign = '', low = '', comma = '', high = ''] =
-    /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(pattern.slice(at)) ?? [];
-  if (whole === undefined) return { least: 1, most: 1, end: at };
-  const end = at + whole.length;
-  if (sign !== '') return { least: sign === '+' ? 1 : 0, most: sign === '?' ? 1 : Infinity, end };
-  const least = Number(low);
-  if (comma === '') return { least, most: least, end };
-  return { least, most: high === '' ? Infinity : Number(high), end };
-}
-
-function atomAt(reading: Reading): Made {
-  const { pattern, at } = reading;
-  const character = pattern[at] ?? '';
-  if (character === '(') {
-    const start = at + (/^\(\?(?::|<\w+>)/.exec(pattern.slice(at))?.[0].length ?? 1);
-    const { text, end } = alternatives({ ...reading, at: start });
-    return { text, end: end + 1 };
-  }
-  if (character === '[') return classAt(pattern, at);
-  if (character === '\\') return { text: escaped(pattern[at + 1] ?? ''), end: at + 2 };
-  if (character === '^' || character === '$') return { text: '', end: at + 1 };
-  return { text: character === '.' ? 'a' : character, end: at + 1 };
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  ...{
-    b: '',
-    B: '',
-    A: '',
-    z: '',
-    d: '0',
-    w: 'a',
-    s: ' ',
-    D: 'a',
-    W: '-',
-    S: 'a',
-    t: '\t',
-    n: '\n',
-  },
-};
-
-function escaped(letter: string): string {
-  return escapes[letter] ?? letter;
-}
-
-/** Printable characters, common ones first. */
-const characters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
-const preferred = ['a', 'A', '0', ...characters];
-
-function classAt(pattern: string, at: number): Made {
-  const [whole = '['] = /^\[\^?\]?(?:\\.|[^\]\\])*\]/.exec(pattern.slice(at)) ?? [];
-  const form = regExpOf(whole);
-  return { text: preferred.find((one) => form?.test(one)) ?? '', end: at + whole.length };
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { minimalValue } from '../../../lib/cli/scaffold/minimal-value.js';
+import { minimalValue } from '../../../lib/crd/samples/minimal-value.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import type { TypedSchema } from '../../../lib/crd/index.js';
 import type { Schema } from '../../../lib/object/index.js';
