@@ -34,7 +34,9 @@ export interface CommandContext {
 /** Exit codes of the process. */
 export const exitCodes = {
   success: 0,
-  /** The command failed, or the command line is wrong; the message names the remedy. */
+  /**
+   * The command failed, or the command line is wrong; the message names the remedy. `breaking` found errors.
+   */
   failure: 1,
   /** `plan` found changes, or `upgrade-check` found problems. */
   changes: 2,

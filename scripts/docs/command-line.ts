@@ -49,7 +49,7 @@ Results go to the standard output, everything else to the standard error. The ex
 | Code |                                                                                             |
 | ---- | ------------------------------------------------------------------------------------------- |
 | 0    | success; also a command that ran until SIGINT or SIGTERM                                    |
-| 1    | failure, or an invalid command line; the message has the remedy                             |
+| 1    | failure, or an invalid command line; the message has the remedy. Of \`lint\` and \`breaking\`: there are errors |
 | 2    | of \`plan\`: there are changes; of \`upgrade-check\`: there are findings; of \`upgrade-project\`: conflicts |
 | 130  | interrupted; nothing is left half done                                                      |
 

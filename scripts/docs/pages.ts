@@ -35,8 +35,9 @@ export const sections: readonly Section[] = [
   {
     title: 'In depth',
     pages: [
-      ...docs('custom-resources', 'controller', 'manager', 'cache', 'webhooks', 'leader-election'),
+      ...docs('custom-resources', 'api-evolution', 'controller', 'manager', 'cache', 'webhooks'),
       ...docs(
+        'leader-election',
         'sharding',
         'metrics',
         'inspector',

@@ -1,11 +1,8 @@
 import { join, resolve } from 'node:path';
-import { CustomResourceDefinition } from '../../object/index.js';
-import type { UnstructuredObject } from '../../object/index.js';
-import { OperatorError, silentLogger } from '../../system/index.js';
+import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { objectsOfText, resourcesAt } from '../object-files.js';
-import { clusterClient } from '../options.js';
+import { definitionsAt } from '../definition-sources.js';
 import type { ClusterOptions } from '../options.js';
 import { planFiles, textIfExists, writeFiles } from '../scaffold/plan-files.js';
 import type { PlannedFile, WantedFile } from '../scaffold/plan-files.js';
@@ -35,7 +32,7 @@ export async function writeTypes(
   if (sources.length === 0 && !cluster) {
     throw new UsageError('no definitions: pass files, folders or URLs, or --cluster');
   }
-  const definitions = await definitionsOf(sources, options, context);
+  const definitions = await definitionsAt(sources, context, cluster ? options : undefined);
   const folder = resolve(context.cwd, out);
   const modules = definitions.flatMap(typeModules);
   const wanted = await Promise.all(
@@ -70,53 +67,4 @@ function refuseStale(changes: readonly PlannedFile[], out: string): void {
     'InvalidConfig',
     `stale types: ${paths}; run the command without --check`,
   );
-}
-
-async function definitionsOf(
-  sources: readonly string[],
-  { cluster, ...options }: TypesOptions,
-  context: CommandContext,
-): Promise<readonly CustomResourceDefinition[]> {
-  const isUrl = (source: string): boolean => /^https?:\/\//.test(source);
-  const paths = sources.filter((source) => !isUrl(source));
-  const objects: UnstructuredObject[] = [];
-  if (paths.length > 0) objects.push(...(await resourcesAt(paths, context)));
-  for (const url of sources.filter(isUrl)) objects.push(...(await objectsAt(url)));
-  if (cluster) objects.push(...(await objectsInCluster(options, context)));
-  const definitions = objects.filter(
-    ({ apiVersion, kind }) =>
-      apiVersion === 'apiextensions.k8s.io/v1' && kind === CustomResourceDefinition.kind,
-  );
-  if (definitions.length > 0) return definitions as unknown as CustomResourceDefinition[];
-  const what = cluster ? 'the cluster' : sources.join(', ');
-  const message = `${what}: no CustomResourceDefinitions of apiextensions.k8s.io/v1 found`;
-  throw new OperatorError('InvalidConfig', message);
-}
-
-async function objectsAt(url: string): Promise<readonly UnstructuredObject[]> {
-  const unreadable = (problem: string, cause?: unknown): OperatorError =>
-    new OperatorError('InvalidConfig', `${url} can't be read: ${problem}`, { cause });
-  let response: Response;
-  try {
-    response = await fetch(url);
-  } catch (error) {
-    throw unreadable((error as Error).message, error);
-  }
-  if (!response.ok) throw unreadable(`the server answered ${response.status}`);
-  return objectsOfText(await response.text(), url);
-}
-
-async function objectsInCluster(
-  options: ClusterOptions,
-  context: CommandContext,
-): Promise<readonly UnstructuredObject[]> {
-  const client = await clusterClient(options, context, silentLogger);
-  try {
-    const { items } = await client.list(CustomResourceDefinition);
-    // Items of a list have no apiVersion and kind.
-    const type = { apiVersion: 'apiextensions.k8s.io/v1', kind: CustomResourceDefinition.kind };
-    return items.map((item) => ({ ...item, ...type }));
-  } finally {
-    await client.close();
-  }
 }

@@ -17,6 +17,7 @@ import type {
   ObjectReference,
 } from '../../object/index.js';
 import { asError } from '../../system/index.js';
+import { versionsWithout } from '../evolution/versions.js';
 import { objectsIn } from './cluster-state.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange } from './upgrade-report.js';
@@ -92,13 +93,9 @@ function versionsGone(crd: CustomResourceDefinition, cluster: EmbeddedCluster): 
   const live = [...objectsIn(cluster.snapshot()).values()].find(
     ({ kind, metadata }) => kind === 'CustomResourceDefinition' && metadata.name === name,
   ) as CustomResourceDefinition | undefined;
-  const versions = crd.spec.versions;
   const ref = withoutUid(referenceTo(crd));
   const storedIn = live?.status?.storedVersions ?? [];
-  const missing = storedIn.filter((version) => versions.every((each) => each.name !== version));
-  return missing.map((version) => {
-    const message = `${version} is gone, and objects are stored in it: the server refuses the definition`;
-    const remedy = `keep ${version} (served: false will do) until all objects are stored in another version and it is taken out of status.storedVersions`;
+  return versionsWithout(crd, storedIn).map(({ version, message, remedy }) => {
     const changes = [{ path: 'spec.versions', from: version, to: undefined }];
     return finding('version', ref, { message, changes, remedy });
   });

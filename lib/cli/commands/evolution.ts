@@ -1,0 +1,77 @@
+import { Command } from 'commander';
+import { usesColors } from '../../feed/index.js';
+import { exitCodes } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import type { DefinitionFinding } from '../evolution/findings.js';
+import { helpExamples, namesOf, outputOption } from '../options.js';
+import type { Output } from '../options.js';
+
+interface FindingOptions {
+  readonly disable: readonly string[];
+  readonly color: boolean;
+  readonly output: Output;
+}
+
+/** `operator-builder breaking`. */
+export function breakingCommand(context: CommandContext): Command {
+  const command = new Command('breaking')
+    .description(
+      'Find the changes between two states of CustomResourceDefinitions that break stored objects or clients. Exit code: 0 no breaking changes, 1 breaking changes.',
+    )
+    .argument(
+      '<before>',
+      'file, folder, URL or git revision (main:config/crd) with the present definitions; - is the standard input',
+    )
+    .argument('<after>', 'the new definitions, likewise');
+  return addFindingOptions(command)
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder breaking main:config/crd/bases config/crd/bases':
+          'in CI of a pull request',
+        'kubectl get crds -o yaml | operator-builder breaking - config/crd/bases':
+          'with the definitions and the stored versions of a cluster',
+        'operator-builder breaking old.yaml new.yaml --disable enum-narrowed:spec.mode':
+          'without a change that is known',
+      }),
+    )
+    .action(async (before: string, after: string, options: FindingOptions) => {
+      const { definitionsAt } = await import('../definition-sources.js');
+      const { breakingChanges } = await import('../evolution/breaking-changes.js');
+      const { breakingRules } = await import('../evolution/breaking-rules.js');
+      const { checkChoice, chosen } = await import('../evolution/findings.js');
+      const choice = { disable: options.disable, enable: [] };
+      checkChoice(choice, breakingRules);
+      const [old, current] = [
+        await definitionsAt([before], context),
+        await definitionsAt([after], context),
+      ];
+      const findings = chosen(breakingChanges(old, current), choice, breakingRules);
+      await report(findings, { ...options, none: 'no breaking changes' }, context);
+    });
+}
+
+function addFindingOptions(command: Command): Command {
+  return command
+    .option(
+      '--disable <rules>',
+      'rules to switch off, separated by commas, as name or name:path; can be repeated',
+      namesOf,
+      [],
+    )
+    .option('--no-color', 'print text without colours (also: NO_COLOR=1)')
+    .addOption(outputOption());
+}
+
+async function report(
+  findings: readonly DefinitionFinding[],
+  { output, color, none }: FindingOptions & { readonly none: string },
+  context: CommandContext,
+): Promise<void> {
+  const { renderFindings } = await import('../evolution/findings.js');
+  const { stdout } = context;
+  if (output === 'json') stdout.write(`${JSON.stringify({ findings }, undefined, 2)}\n`);
+  else
+    stdout.write(renderFindings(findings, { color: color && usesColors(context, stdout), none }));
+  if (findings.some(({ level }) => level === 'error')) context.setExitCode(exitCodes.failure);
+}

@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { posix } from 'node:path';
+import { CustomResourceDefinition } from '../object/index.js';
+import type { UnstructuredObject } from '../object/index.js';
+import { asError, OperatorError, silentLogger } from '../system/index.js';
+import type { CommandContext } from './command-context.js';
+import { objectsOfText, resourcesAt } from './object-files.js';
+import { clusterClient } from './options.js';
+import type { ClusterOptions } from './options.js';
+
+/**
+ * Reads the CustomResourceDefinitions of files, folders, URLs, the standard input (`-`) and git revisions
+ * (`main:config/crd`).
+ * @param cluster - undefined: only the sources
+ * @throws OperatorError `InvalidConfig`: a source can't be read, or there are no definitions
+ */
+export async function definitionsAt(
+  sources: readonly string[],
+  context: CommandContext,
+  cluster?: ClusterOptions,
+): Promise<readonly CustomResourceDefinition[]> {
+  const paths = sources.filter((source) => !isUrl(source) && !isRevision(source));
+  const objects: UnstructuredObject[] = [];
+  if (paths.length > 0) objects.push(...(await resourcesAt(paths, context)));
+  for (const url of sources.filter(isUrl)) objects.push(...(await objectsAt(url)));
+  for (const source of sources.filter(isRevision)) {
+    objects.push(...(await objectsInGit(source, context)));
+  }
+  if (cluster !== undefined) objects.push(...(await objectsInCluster(cluster, context)));
+  const definitions = objects.filter(
+    ({ apiVersion, kind }) =>
+      apiVersion === 'apiextensions.k8s.io/v1' && kind === CustomResourceDefinition.kind,
+  );
+  if (definitions.length > 0) return definitions as unknown as CustomResourceDefinition[];
+  const what = cluster === undefined ? sources.join(', ') : 'the cluster';
+  const message = `${what}: no CustomResourceDefinitions of apiextensions.k8s.io/v1 found`;
+  throw new OperatorError('InvalidConfig', message);
+}
+
+function isUrl(source: string): boolean {
+  return /^https?:\/\//.test(source);
+}
+
+/** Whether a source is `<revision>:<path>`; a single letter before the colon is a drive. */
+function isRevision(source: string): boolean {
+  return !isUrl(source) && /^[^:]{2,}:[^\\]/.test(source);
+}
+
+async function objectsAt(url: string): Promise<readonly UnstructuredObject[]> {
+  const unreadable = (problem: string, cause?: unknown): OperatorError =>
+    new OperatorError('InvalidConfig', `${url} can't be read: ${problem}`, { cause });
+  let response: Response;
+  try {
+    response = await fetch(url);
+  } catch (error) {
+    throw unreadable((error as Error).message, error);
+  }
+  if (!response.ok) throw unreadable(`the server answered ${response.status}`);
+  return objectsOfText(await response.text(), url);
+}
+
+/** Reads a file, or the YAML files directly in a folder, of a git revision. */
+async function objectsInGit(
+  source: string,
+  { cwd }: CommandContext,
+): Promise<readonly UnstructuredObject[]> {
+  const [, revision = '', path = ''] = /^([^:]+):(.*)$/.exec(source) ?? [];
+  const read = async (file: string): Promise<readonly UnstructuredObject[]> =>
+    objectsOfText(await git(['show', `${revision}:${file}`], { cwd, source }), source);
+  // Git takes paths in revisions as those from the root of the repository, unless they start with a dot.
+  const own = `./${posix.normalize(path)}`;
+  const type = await git(['cat-file', '-t', `${revision}:${own}`], { cwd, source });
+  if (type.trim() === 'blob') return read(own);
+  const listed = await git(['ls-tree', '-z', '--name-only', `${revision}:${own}`], { cwd, source });
+  const names = listed
+    .split('\0')
+    .filter((name) => /^(?!kustomization\.).*\.(?:ya?ml|json)$/.test(name));
+  return (
+    await Promise.all(names.map((name) => read(posix.join(own, name).replace(/^(?!\.)/, './'))))
+  ).flat();
+}
+
+interface GitPlace {
+  readonly cwd: string;
+  readonly source: string;
+}
+
+function git(args: readonly string[], { cwd, source }: GitPlace): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile('git', args, { cwd, maxBuffer: largestFile }, (error, stdout, stderr) => {
+      if (error === null) {
+        resolve(stdout);
+        return;
+      }
+      const [problem = ''] = (stderr || asError(error).message).trim().split('\n');
+      const message = `${source} can't be read from git: ${problem.replace(/^fatal: /, '')}`;
+      reject(new OperatorError('InvalidConfig', message, { cause: error }));
+    });
+  });
+}
+
+const largestFile = 64 * 1024 * 1024;
+
+async function objectsInCluster(
+  options: ClusterOptions,
+  context: CommandContext,
+): Promise<readonly UnstructuredObject[]> {
+  const client = await clusterClient(options, context, silentLogger);
+  try {
+    const { items } = await client.list(CustomResourceDefinition);
+    // Items of a list have no apiVersion and kind.
+    const type = { apiVersion: 'apiextensions.k8s.io/v1', kind: CustomResourceDefinition.kind };
+    return items.map((item) => ({ ...item, ...type }));
+  } finally {
+    await client.close();
+  }
+}
