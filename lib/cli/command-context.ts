@@ -35,7 +35,7 @@ export interface CommandContext {
 export const exitCodes = {
   success: 0,
   /**
-   * The command failed, or the command line is wrong; the message names the remedy. `breaking` found errors.
+   * The command failed, or the command line is wrong; the message names the remedy. `lint` or `breaking` found errors.
    */
   failure: 1,
   /** `plan` found changes, or `upgrade-check` found problems. */

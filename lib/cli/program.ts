@@ -5,7 +5,7 @@ import { asError, isOperatorError } from '../system/index.js';
 import { UsageError, exitCodes } from './command-context.js';
 import type { CommandContext } from './command-context.js';
 import { declarativeCommand } from './commands/declarative.js';
-import { breakingCommand } from './commands/evolution.js';
+import { breakingCommand, lintCommand } from './commands/evolution.js';
 import { graphCommand } from './commands/graph.js';
 import { buildInstallerCommand, helmCommand, manifestsCommand } from './commands/manifests.js';
 import { planCommand, upgradeCheckCommand } from './commands/plan.js';
@@ -34,6 +34,7 @@ export function createProgram(context: CommandContext): Command {
     .addCommand(runCommand(context))
     .addCommand(planCommand(context))
     .addCommand(upgradeCheckCommand(context))
+    .addCommand(lintCommand(context))
     .addCommand(breakingCommand(context))
     .addCommand(upgradeProjectCommand(context))
     .addCommand(buildInstallerCommand(context))

@@ -23,7 +23,7 @@ export type { CelMap, CelValue } from './cel/values.js';
 export type { WebhookClientConfig } from './definition/custom-resource.js';
 export { pluralOf } from './definition/resource-definition.js';
 export { validateStructure } from './definition/schema-structure.js';
-export { definition, rawDefinition, unpack } from './openapi/definitions.js';
+export { builtInDefinitions, definition, rawDefinition, unpack } from './openapi/definitions.js';
 export type { RawSchema } from './openapi/definitions.js';
 export { minimalValue } from './samples/minimal-value.js';
 export { randomValue } from './samples/random-value.js';

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { format } from 'prettier';
 import { breakingRules } from '../../lib/cli/evolution/breaking-rules.js';
+import { lintRules } from '../../lib/cli/evolution/lint-rules.js';
 import type { Rule } from '../../lib/cli/evolution/findings.js';
 
 const page = 'docs/api-evolution.md';
@@ -18,8 +19,8 @@ export function rulesTable(rules: Readonly<Record<string, Rule>>): Promise<strin
 /** Rewrites the tables of rules of the page. */
 export async function writeRules(): Promise<void> {
   const text = await readFile(page, 'utf8');
-  const breaking = await rulesTable(breakingRules);
-  await writeFile(page, withTable(text, 'breaking', breaking));
+  const breaking = withTable(text, 'breaking', await rulesTable(breakingRules));
+  await writeFile(page, withTable(breaking, 'lint', await rulesTable(lintRules)));
 }
 
 function withTable(text: string, command: string, table: string): string {

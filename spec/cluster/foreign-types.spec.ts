@@ -11,19 +11,8 @@ import type { KubernetesObject, Schema, StatusCause } from '../../lib/object/ind
 import { cli } from '../cli/cli.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { eventually } from './control-plane/eventually.js';
-import { go } from './control-plane/go.js';
 import { sharedControlPlane } from './control-plane/shared.js';
-
-/** Folders of CustomResourceDefinitions in Go modules. */
-const projects = {
-  'cert-manager': 'github.com/cert-manager/cert-manager@v1.21.2/deploy/crds',
-  'Gateway API': 'sigs.k8s.io/gateway-api@v1.4.0/config/crd/standard',
-  'Prometheus Operator':
-    'github.com/prometheus-operator/prometheus-operator@v0.85.0/example/prometheus-operator-crd',
-  Crossplane: 'github.com/crossplane/crossplane@v1.20.0/cluster/crds',
-  Istio: 'istio.io/api@v1.31.4/kubernetes',
-  'Argo Rollouts': 'github.com/argoproj/argo-rollouts@v1.8.0/manifests/crds',
-} as const;
+import { foreignDefinitions, foreignProjects } from './foreign-definitions.js';
 
 type Kind = CustomResource<KubernetesObject, never>;
 
@@ -39,13 +28,10 @@ describe('types of CustomResourceDefinitions of other projects', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  for (const [project, path] of Object.entries(projects)) {
+  for (const project of foreignProjects) {
     it(`validate objects of ${project} as the real server does`, async () => {
-      const [, module = '', inner = ''] = /^([^@]+@[^/]+)\/(.+)$/.exec(path) ?? [];
-      const downloaded = await go(['mod', 'download', '-json', module], { cwd: folder });
-      const { Dir } = JSON.parse(downloaded) as { Dir: string };
       const out = join(folder, project.replaceAll(' ', '-'));
-      const written = await cli(['types', join(Dir, inner), '--out', out]);
+      const written = await cli(['types', await foreignDefinitions(project), '--out', out]);
       expect(written).to.deep.include({ code: 0, stderr: '' });
       const files = (await readdir(out, { recursive: true })).filter(isModule);
       const kinds = await Promise.all(files.map((file) => kindOf(join(out, file))));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { breakingRules } from '../../lib/cli/evolution/breaking-rules.js';
+import { lintRules } from '../../lib/cli/evolution/lint-rules.js';
 import { rulesTable } from '../../scripts/docs/api-evolution.js';
 import { outputProblem } from '../../scripts/docs/walk/expected-output.js';
 import { stepsOf } from '../../scripts/docs/walk/page-steps.js';
@@ -25,6 +26,8 @@ describe(page, () => {
   });
 
   it('lists the rules', async () => {
-    expect(await readFile(page, 'utf8')).to.include(await rulesTable(breakingRules));
+    const text = await readFile(page, 'utf8');
+    expect(text).to.include(await rulesTable(breakingRules));
+    expect(text).to.include(await rulesTable(lintRules));
   });
 });

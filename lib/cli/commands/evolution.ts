@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { usesColors } from '../../feed/index.js';
-import { exitCodes } from '../command-context.js';
+import { UsageError, exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import type { DefinitionFinding } from '../evolution/findings.js';
-import { helpExamples, namesOf, outputOption } from '../options.js';
+import { addClusterOptions, helpExamples, namesOf, outputOption } from '../options.js';
 import type { Output } from '../options.js';
 
 interface FindingOptions {
@@ -48,6 +48,56 @@ export function breakingCommand(context: CommandContext): Command {
       ];
       const findings = chosen(breakingChanges(old, current), choice, breakingRules);
       await report(findings, { ...options, none: 'no breaking changes' }, context);
+    });
+}
+
+interface LintOptions extends FindingOptions {
+  readonly enable: readonly string[];
+  readonly cluster: boolean;
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** `operator-builder lint`. */
+export function lintCommand(context: CommandContext): Command {
+  const command = new Command('lint')
+    .description(
+      'Check CustomResourceDefinitions by the conventions of Kubernetes APIs. Exit code: 0 no errors, 1 errors.',
+    )
+    .argument(
+      '[sources...]',
+      'files, folders, URLs or git revisions (main:config/crd) with CustomResourceDefinitions; - is the standard input',
+    )
+    .option('--cluster', 'check the definitions of the cluster, too', false)
+    .option(
+      '--enable <rules>',
+      'optional rules to switch on, separated by commas; can be repeated',
+      namesOf,
+      [],
+    );
+  return addClusterOptions(addFindingOptions(command))
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder lint config/crd/bases': 'in CI',
+        'operator-builder lint config/crd/bases --disable description,enum-case:spec.level':
+          'without a rule, and without another for a field',
+        'operator-builder lint --cluster --enable bounds,no-booleans': 'all kinds of a cluster',
+      }),
+    )
+    .action(async (sources: readonly string[], options: LintOptions) => {
+      const { definitionsAt } = await import('../definition-sources.js');
+      const { lintDefinitions } = await import('../evolution/lint-definitions.js');
+      const { lintRules } = await import('../evolution/lint-rules.js');
+      const { checkChoice, chosen } = await import('../evolution/findings.js');
+      if (sources.length === 0 && !options.cluster) {
+        throw new UsageError('no definitions: pass files, folders or URLs, or --cluster');
+      }
+      checkChoice(options, lintRules);
+      const cluster = options.cluster ? options : undefined;
+      const definitions = await definitionsAt(sources, context, cluster);
+      const findings = chosen(lintDefinitions(definitions), options, lintRules);
+      await report(findings, { ...options, none: 'no findings' }, context);
     });
 }
 

@@ -1,7 +1,7 @@
 import type { Schema, SchemaRule } from '../../object/index.js';
 import { compileRules, fieldPathOf } from '../rules/compile-rules.js';
 import type { CompiledRule } from '../rules/compile-rules.js';
-import { RuleBudget, occurrencesWithin, sizesBelow } from '../rules/rule-budget.js';
+import { RuleBudget, mostPerRule, occurrencesWithin, sizesBelow } from '../rules/rule-budget.js';
 import type { Occurrences } from '../rules/rule-budget.js';
 import { mostInRequest, schemaSize } from '../rules/schema-size.js';
 import { schemaType } from '../rules/schema-type.js';
@@ -21,6 +21,8 @@ export interface StructureCheck {
   /** For example `spec.versions[0].schema.openAPIV3Schema`. */
   readonly field: string;
   readonly errors: FieldErrors;
+  /** Receives the estimated cost of each rule, as a share of the limit. @defaultValue not called */
+  readonly onCost?: ((field: string, share: number) => void) | undefined;
 }
 
 interface At extends StructureCheck {
@@ -40,7 +42,7 @@ interface At extends StructureCheck {
  * Checks that a schema is structural and that its rules compile, with the API server's messages; see
  * "Specifying a structural schema" in Kubernetes' documentation.
  */
-export function validateStructure(schema: Schema, { field, errors }: StructureCheck): void {
+export function validateStructure(schema: Schema, { field, errors, onCost }: StructureCheck): void {
   const budget = new RuleBudget();
   const root = { isRoot: true, level: 'root', uncorrelatable: undefined } as const;
   const own = new FieldErrors();
@@ -50,7 +52,7 @@ export function validateStructure(schema: Schema, { field, errors }: StructureCh
     errors.causes.push(...own.causes);
     return;
   }
-  validateLevel(schema, { ...root, field, errors: own, occurrences: 1, budget });
+  validateLevel(schema, { ...root, field, errors: own, onCost, occurrences: 1, budget });
   budget.check(field, own);
   // Like the API server, check defaults only in schemas that are otherwise sound.
   if (own.causes.length === 0) validateDefaults(schema, field, own);
@@ -176,6 +178,7 @@ function validateCosts({ program, message }: CompiledRule, schema: Schema, at: A
   const sizes = sizesBelow(root);
   const cost = times(program.estimate(sizes), at.occurrences ?? mostInRequest(root));
   budget.observe('estimated rule cost', { field: `${field}.rule`, cost }, errors);
+  at.onCost?.(field, cost / mostPerRule);
   if (message === undefined) return;
   const shown = { field: `${field}.messageExpression`, cost: message.estimate(sizes) };
   budget.observe('estimated messageExpression cost', shown, errors);

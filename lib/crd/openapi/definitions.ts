@@ -31,6 +31,13 @@ export function rawDefinition(name: string): RawSchema | undefined {
   return definitionsOf(pack)[name];
 }
 
+/** Returns the definitions of all packages, unpacked on first use. */
+export function builtInDefinitions(): readonly RawSchema[] {
+  return Object.keys(packedDefinitions).flatMap((pack) =>
+    Object.values(definitionsOf(pack)).filter((each) => each !== undefined),
+  );
+}
+
 /** Returns the definitions of a package, unpacked on first use. */
 function definitionsOf(pack: string): Readonly<Partial<Record<string, RawSchema>>> {
   let definitions = packages.get(pack);

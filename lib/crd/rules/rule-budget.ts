@@ -6,7 +6,7 @@ import type { FieldErrors } from '../validation/field-errors.js';
 import type { SchemaSize } from './schema-size.js';
 
 /** Maximum estimated cost of one rule over all values that it is evaluated for. */
-const mostPerRule = 10_000_000;
+export const mostPerRule = 10_000_000;
 /** Maximum estimated cost of all rules of a schema. */
 const mostPerSchema = 100_000_000;
 

@@ -1,0 +1,35 @@
+import { builtInDefinitions } from '../../crd/internal.js';
+import type { Schema } from '../../object/index.js';
+
+/** The fields of the built-in types with each field, such as all types with `containers`. */
+let typesByField: ReadonlyMap<string, readonly ReadonlySet<string>[]> | undefined;
+
+/**
+ * Whether a schema is that of a built-in type, such as a PodSpec, maybe of another Kubernetes version: its
+ * fields are not those of the definition's author.
+ */
+export function isBuiltInType({ properties }: Schema): boolean {
+  const fields = Object.keys(properties ?? {});
+  if (fields.length < fewest) return false;
+  typesByField ??= indexOfTypes();
+  const shared = new Map<ReadonlySet<string>, number>();
+  for (const field of fields) {
+    for (const type of typesByField.get(field) ?? []) shared.set(type, (shared.get(type) ?? 0) + 1);
+  }
+  return [...shared].some(
+    ([type, count]) => count >= fields.length * 0.9 && count >= type.size * 0.6,
+  );
+}
+
+/** Types with fewer fields are too alike. */
+const fewest = 3;
+
+function indexOfTypes(): ReadonlyMap<string, readonly ReadonlySet<string>[]> {
+  const index = new Map<string, ReadonlySet<string>[]>();
+  for (const { properties = {} } of builtInDefinitions()) {
+    const fields = new Set(Object.keys(properties));
+    if (fields.size < fewest) continue;
+    for (const field of fields) index.set(field, [...(index.get(field) ?? []), fields]);
+  }
+  return index;
+}

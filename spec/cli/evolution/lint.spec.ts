@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { writeFile } from 'node:fs/promises';
+import { chosen } from '../../../lib/cli/evolution/findings.js';
+import { lintDefinitions } from '../../../lib/cli/evolution/lint-definitions.js';
+import { lintRules } from '../../../lib/cli/evolution/lint-rules.js';
+import type { CustomResourceDefinition } from '../../../lib/object/index.js';
+import { cli, scratchDirectory } from '../cli.js';
+import { flawless, lintCases, optionalCases, widget } from './lint-cases.js';
+
+function found(crd: CustomResourceDefinition, enable: readonly string[] = []) {
+  return chosen(lintDefinitions([crd]), { disable: [], enable }, lintRules).map(
+    ({ rule, path }) => ({ rule, path }),
+  );
+}
+
+describe('operator-builder lint', () => {
+  const file = scratchDirectory();
+
+  for (const { rule, path, crd } of lintCases) {
+    it(`reports ${rule} ${path === '' ? 'of a version' : `of ${path}`}`, () => {
+      expect(found(crd)).to.deep.equal([{ rule, path }]);
+    });
+  }
+
+  for (const { rule, path, crd } of optionalCases) {
+    it(`reports ${rule} only if it is enabled`, () => {
+      expect(found(crd)).to.deep.equal([]);
+      expect(found(crd, [rule])).to.deep.include({ rule, path });
+      expect(found(crd, [`${rule}:metadata`])).to.deep.equal([]);
+    });
+  }
+
+  it('has a case for each rule', () => {
+    const used = [...lintCases, ...optionalCases].map(({ rule }) => rule);
+    expect(Object.keys(lintRules).filter((rule) => !used.includes(rule))).to.deep.equal([]);
+  });
+
+  for (const [what, crd] of flawless) {
+    it(`reports nothing for ${what}`, () => {
+      expect(found(crd)).to.deep.equal([]);
+    });
+  }
+
+  it('reports a short name that two definitions have', () => {
+    const names = { kind: 'Gear', plural: 'gears', shortNames: ['widget'] };
+    const gear = { ...widget({}, {}, { names }), metadata: { name: 'gears.example.com' } };
+    const [clash] = lintDefinitions([widget({}), gear]);
+    expect(clash).to.include({ rule: 'name-clash', definition: 'gears.example.com' });
+    expect(clash?.message).to.include('also that of widgets.example.com');
+  });
+
+  it('reports a problem of several versions once', () => {
+    const { spec, ...rest } = widget({ level_of: { type: 'string', description: 'It has one.' } });
+    const versions = ['v1', 'v2'].map((name) => ({
+      ...spec.versions[0],
+      name,
+      storage: name === 'v2',
+    }));
+    const crd = { ...rest, spec: { ...spec, versions } } as CustomResourceDefinition;
+    const [finding, ...others] = chosen(
+      lintDefinitions([crd]),
+      { disable: [], enable: [] },
+      lintRules,
+    );
+    expect(finding?.versions).to.deep.equal(['v1', 'v2']);
+    expect(others).to.deep.equal([]);
+  });
+
+  it('exits with 1 for errors, and with 0 for warnings and rules switched off', async () => {
+    const [error, warning] = [
+      widget({}, { selectableFields: [{ jsonPath: '.spec.b' }] }),
+      widget({ a_b: { type: 'string' } }),
+    ];
+    await writeFile(file('error.json'), JSON.stringify(error));
+    await writeFile(file('warning.json'), JSON.stringify(warning));
+    const failed = await cli(['lint', file('error.json')]);
+    expect(failed).to.deep.include({ code: 1, stderr: '' });
+    expect(failed.stdout).to.match(
+      /^widgets\.example\.com\n {2}! selectable-field v1 spec\.b: .*\n1 error, 0 warnings\n$/,
+    );
+    expect((await cli(['lint', file('warning.json')])).code).to.equal(0);
+    const off = await cli(['lint', file('error.json'), '--disable', 'selectable-field']);
+    expect(off).to.deep.include({ code: 0, stdout: 'no findings\n' });
+  });
+
+  it('refuses a call without definitions, and unknown rules', async () => {
+    expect((await cli(['lint'])).stderr).to.include(
+      'no definitions: pass files, folders or URLs, or --cluster',
+    );
+    const { code, stderr } = await cli(['lint', '-', '--enable', 'nope'], { stdin: '{}' });
+    expect({ code, stderr }).to.have.property('code', 1);
+    expect(stderr).to.include('unknown rule nope');
+  });
+});
