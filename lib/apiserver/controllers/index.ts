@@ -1,9 +1,10 @@
 /*
  * The controllers of a cluster: workloads, pods, namespaces, garbage collection, on the loopback of the server.
  *
- * Read `start-controllers.ts`, then `controller-host.ts` (reads, watches and writes) and `work-queue.ts`. Each
- * other file is one controller, named after its kind. Shared by workloads: `dependents.ts` (adoption),
- * `controller-revisions.ts` and `pod-state.ts`.
+ * Read `start-controllers.ts`, then `controller-host.ts` (reads, watches and writes), `work-queue.ts` and
+ * `controller-events.ts` (the Events of all controllers). Each other file is one controller, named after its kind, or a
+ * part of one. Shared by workloads: `dependents.ts` (adoption), `pod-control.ts`, `controller-revisions.ts` and
+ * `pod-state.ts`.
  */
 export { startControllers, controllerNames } from './start-controllers.js';
 export type { Controllers, ControllerName, ControllersOptions } from './start-controllers.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseCronSchedule } from '../../../../lib/apiserver/controllers/cron-job-controller.js';
+import { parseCronSchedule } from '../../../../lib/apiserver/controllers/cron-schedule.js';
 
 /** Returns the next three due times after a moment, in UTC. */
 function nextOf(schedule: string, from: string, timeZone?: string): string[] {

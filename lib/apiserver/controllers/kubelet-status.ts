@@ -1,0 +1,225 @@
+import { formatTime } from '../../object/index.js';
+import type { Pod } from '../../object/index.js';
+import type { PodStage } from './pod-behavior.js';
+import { podCondition, transitionTime } from './pod-state.js';
+import type { PodCondition } from './pod-state.js';
+
+/** Input of `podStatus`. */
+interface PodSituation extends ContainerSituation {
+  /** The IP address that the pod has, or gets when it runs. */
+  readonly podIP: string;
+}
+
+/** Computes the status of a pod in `situation.stage`. */
+export function podStatus(pod: Pod, situation: PodSituation): PodStatus {
+  const { stage, nowMs, podIP } = situation;
+  const before = pod.status ?? {};
+  const initStatuses = initContainerStatuses(pod, situation);
+  const hasRun = !['waiting', 'errImagePull', 'imagePullBackOff'].includes(stage);
+  return {
+    ...before,
+    phase: phaseOf(stage),
+    conditions: podConditions(pod, situation),
+    startTime: before.startTime ?? formatTime(nowMs),
+    ...(hasRun && podIP !== '' && { podIP, podIPs: [{ ip: podIP }] }),
+    ...(initStatuses.length > 0 && { initContainerStatuses: initStatuses }),
+    containerStatuses: containerStatuses(pod, situation),
+  };
+}
+
+/** Computes the conditions of a pod in `stage`; the conditions of other writers stay. */
+export function podConditions(
+  pod: Pod,
+  { stage, nowMs }: Pick<PodSituation, 'stage' | 'nowMs'>,
+): PodCondition[] {
+  const ready = stage === 'ready' && readinessGatesOpen(pod);
+  const notReady = notReadyReason(stage);
+  const initialized = !['waiting', 'errImagePull', 'imagePullBackOff'].includes(stage);
+  const hasInit = (pod.spec?.initContainers ?? []).length > 0;
+  const statements: readonly Statement[] = [
+    { type: 'Initialized', holds: initialized || !hasInit, reason: 'ContainersNotInitialized' },
+    { type: 'Ready', holds: ready, reason: notReady ?? 'ReadinessGatesNotReady' },
+    { type: 'ContainersReady', holds: stage === 'ready', reason: notReady },
+    { type: 'PodScheduled', holds: true, reason: undefined },
+  ];
+  const types = statements.map(({ type }) => type);
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => !types.includes(type));
+  return [...statements.map((statement) => conditionFor(pod, statement, nowMs)), ...others];
+}
+
+/** Returns the stage that the status of a pod shows. */
+export function shownStage(pod: Pod): PodStage {
+  if (podCondition(pod, 'ContainersReady')?.status === 'True') return 'ready';
+  const { waiting, running } = pod.status?.containerStatuses?.[0]?.state ?? {};
+  const stage = waitingStages[waiting?.reason ?? ''];
+  return stage ?? (running === undefined ? 'waiting' : 'running');
+}
+
+const waitingStages: Readonly<Partial<Record<string, PodStage>>> = {
+  ErrImagePull: 'errImagePull',
+  ImagePullBackOff: 'imagePullBackOff',
+  CrashLoopBackOff: 'crashed',
+};
+
+interface Statement {
+  readonly type: string;
+  readonly holds: boolean;
+  readonly reason: string | undefined;
+}
+
+function conditionFor(pod: Pod, { type, holds, reason }: Statement, nowMs: number): PodCondition {
+  const status = holds ? 'True' : 'False';
+  // A real server writes null if no probe has run.
+  const lastProbeTime = null as unknown as string;
+  return {
+    type,
+    status,
+    lastProbeTime,
+    lastTransitionTime: transitionTime(podCondition(pod, type), status, nowMs),
+    ...(!holds && reason !== undefined && { reason }),
+  };
+}
+
+function notReadyReason(stage: PodStage): string | undefined {
+  switch (stage) {
+    case 'ready':
+      return undefined;
+    case 'succeeded':
+      return 'PodCompleted';
+    case 'failed':
+      return 'PodFailed';
+    case 'waiting':
+    case 'running':
+    case 'errImagePull':
+    case 'imagePullBackOff':
+    case 'crashed':
+      return 'ContainersNotReady';
+  }
+}
+
+function readinessGatesOpen(pod: Pod): boolean {
+  const gates = pod.spec?.readinessGates ?? [];
+  return gates.every(({ conditionType }) => podCondition(pod, conditionType)?.status === 'True');
+}
+
+function phaseOf(stage: PodStage): string {
+  switch (stage) {
+    case 'waiting':
+    case 'errImagePull':
+    case 'imagePullBackOff':
+      return 'Pending';
+    case 'running':
+    case 'ready':
+    case 'crashed':
+      return 'Running';
+    case 'succeeded':
+      return 'Succeeded';
+    case 'failed':
+      return 'Failed';
+  }
+}
+
+type PodStatus = NonNullable<Pod['status']>;
+/** One of `status.containerStatuses` of a Pod. */
+type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+type ContainerState = NonNullable<ContainerStatus['state']>;
+type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];
+
+/** Input of the container statuses, in addition to the pod. */
+interface ContainerSituation {
+  readonly stage: PodStage;
+  /** The number of restarts of the containers. */
+  readonly restarts: number;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** Returns the statuses of the pod's containers, in the order of its spec. */
+function containerStatuses(pod: Pod, situation: ContainerSituation): ContainerStatus[] {
+  const known = pod.status?.containerStatuses ?? [];
+  return (pod.spec?.containers ?? []).map((container) => {
+    const before = known.find(({ name }) => name === container.name);
+    const ready = situation.stage === 'ready';
+    return statusOf(container, { before, ready, situation });
+  });
+}
+
+/**
+ * Returns the statuses of the pod's init containers. Init containers end before other containers start;
+ * sidecars continue.
+ */
+function initContainerStatuses(pod: Pod, situation: ContainerSituation): ContainerStatus[] {
+  const known = pod.status?.initContainerStatuses ?? [];
+  const { stage, nowMs } = situation;
+  return (pod.spec?.initContainers ?? []).map((container) => {
+    const before = known.find(({ name }) => name === container.name);
+    const pulled = !['waiting', 'errImagePull', 'imagePullBackOff'].includes(stage);
+    const sidecar = container.restartPolicy === 'Always';
+    if (!pulled || sidecar) return statusOf(container, { before, ready: pulled, situation });
+    const status = statusOf(container, { before, ready: true, situation });
+    return { ...status, started: false, state: before?.state ?? ended(0, nowMs) };
+  });
+}
+
+function statusOf(
+  container: Container,
+  facts: {
+    readonly before: ContainerStatus | undefined;
+    readonly ready: boolean;
+    readonly situation: ContainerSituation;
+  },
+): ContainerStatus {
+  const { before, ready, situation } = facts;
+  const { stage, restarts, nowMs } = situation;
+  const state = stateOf(stage, before?.state, nowMs);
+  const crashed = stage === 'crashed';
+  return {
+    name: container.name,
+    image: container.image ?? '',
+    imageID: '',
+    ready,
+    started: state.running !== undefined,
+    restartCount: restarts,
+    state,
+    lastState: crashed ? ended(1, nowMs) : (before?.lastState ?? {}),
+  };
+}
+
+function stateOf(
+  stage: PodStage,
+  before: ContainerState | undefined,
+  nowMs: number,
+): ContainerState {
+  switch (stage) {
+    case 'waiting':
+      return { waiting: { reason: 'ContainerCreating' } };
+    case 'errImagePull':
+      return { waiting: { reason: 'ErrImagePull', message: 'image not found' } };
+    case 'imagePullBackOff':
+      return { waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image' } };
+    case 'crashed':
+      return { waiting: { reason: 'CrashLoopBackOff', message: 'back-off restarting container' } };
+    case 'running':
+    case 'ready':
+      return before?.running
+        ? { running: before.running }
+        : { running: { startedAt: formatTime(nowMs) } };
+    case 'succeeded':
+      return ended(0, nowMs, before);
+    case 'failed':
+      return ended(1, nowMs, before);
+  }
+}
+
+function ended(exitCode: number, nowMs: number, before?: ContainerState): ContainerState {
+  const finishedAt = formatTime(nowMs);
+  const startedAt = before?.running?.startedAt ?? finishedAt;
+  const reason = exitCode === 0 ? 'Completed' : 'Error';
+  return { terminated: { exitCode, reason, startedAt, finishedAt } };
+}
+
+/** Returns the number of restarts in the status of a pod. */
+export function restartsOf(pod: Pod): number {
+  const counts = (pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount);
+  return Math.max(0, ...counts);
+}
