@@ -54,11 +54,10 @@ export function checkPolicies(core: ServerCore, attributes: AdmissionAttributes)
     }
   }
   const [first] = denials;
-  if (first !== undefined) throw policyRefusal(attributes, first);
+  if (first !== undefined) throw refusal(attributes, first);
 }
 
-/** Returns the refusal of a write by a policy. */
-export function policyRefusal(
+function refusal(
   { kind, name, object, old }: AdmissionAttributes,
   { message, reason = 'Invalid' }: Denial,
 ): Error {

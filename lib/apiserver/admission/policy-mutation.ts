@@ -4,20 +4,20 @@ import type { JsonPatchOperation, UnstructuredObject } from '../../object/index.
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
+import { failure, forbidden } from '../status-error.js';
 import { mergeByPolicy } from '../structured-merge/index.js';
 import type { AdmissionAttributes } from './admission-review.js';
 import { inVersion, jsonValue } from './admission-review.js';
 import { paramsOf } from './admission-policies.js';
-import type { CompiledBinding, CompiledPolicy, PolicyMutation } from './admission-policies.js';
+import type {
+  CompiledBinding,
+  CompiledPolicy,
+  PolicyMutation,
+  PolicyValues,
+} from './admission-policies.js';
 import { matchedKind } from './match-webhook.js';
 import { mutationJson } from './mutation-expressions.js';
-import {
-  bindingMatches,
-  conditionsOf,
-  evaluated,
-  policyRefusal,
-  valuesOf,
-} from './policy-admission.js';
+import { bindingMatches, conditionsOf, evaluated, valuesOf } from './policy-admission.js';
 
 /** The result of the MutatingAdmissionPolicies of a write. */
 export interface PolicyMutations {
@@ -28,7 +28,7 @@ export interface PolicyMutations {
   readonly reinvocable: ReadonlySet<string>;
 }
 
-/** A mutation fails; the failure policy decides about the write. */
+/** A mutation fails. */
 class MutationError extends Error {
   override readonly name = 'MutationError';
 }
@@ -36,32 +36,52 @@ class MutationError extends Error {
 /**
  * Applies all bound MutatingAdmissionPolicies, in the order of their names.
  * @param only - the policies to apply. @defaultValue all
- * @throws StatusError 422: a mutation fails, and its policy does not ignore that.
+ * @throws StatusError 403: mutations fail, and their policies do not ignore that.
  */
 export function mutateByPolicies(
   core: ServerCore,
-  attributes: AdmissionAttributes & { readonly object: UnstructuredObject },
+  attributes: Mutable,
   only?: ReadonlySet<string>,
 ): PolicyMutations {
   let current = attributes.object;
   const again = new Set<string>();
   const reinvocable = new Set<string>();
+  const failures: string[] = [];
   for (const policy of core.mutatingPolicies.all()) {
     if (only !== undefined && !only.has(policy.name)) continue;
-    const given = { ...attributes, object: current };
-    const kind = matchedKind(core, policy.constraints, given);
+    const kind = matchedKind(core, policy.constraints, { ...attributes, object: current });
     if (kind === undefined) continue;
     for (const binding of policy.bindings) {
       const seen = { ...attributes, object: current };
       if (!bindingMatches(core, binding, seen)) continue;
-      const next = mutated(core, { policy, binding, kind }, seen);
+      const where = `policy '${policy.name}' with binding '${binding.name}'`;
+      const next = mutated(core, { policy, binding, kind }, seen, (problem) => {
+        if (!policy.ignoresFailures) failures.push(`${where} denied request: ${problem}`);
+      });
       if (next !== current) for (const name of reinvocable) again.add(name);
       current = next;
     }
     if (policy.isReinvocable) reinvocable.add(policy.name);
   }
+  const [message] = failures;
+  if (message !== undefined) throw refusal(attributes, message, failures);
   return { object: current, again, reinvocable };
 }
+
+function refusal(
+  { kind, name, object }: Mutable,
+  message: string,
+  failures: readonly string[],
+): Error {
+  const { group, plural } = kind.type;
+  const own = name || object.metadata.name || object.metadata.generateName || 'Unknown';
+  const { body } = forbidden({ group, plural, name: own }, message);
+  const causes = failures.map((failed) => ({ message: failed }));
+  // As on a real server: the code of one reason, and the text of another.
+  return failure(403, 'Invalid', message, { ...body.details, causes });
+}
+
+type Mutable = AdmissionAttributes & { readonly object: UnstructuredObject };
 
 interface Applied {
   readonly policy: CompiledPolicy;
@@ -69,56 +89,69 @@ interface Applied {
   readonly kind: ServedKind;
 }
 
+/** Applies a policy. A mutation that fails changes nothing, and the next one follows. */
 function mutated(
   core: ServerCore,
-  applied: Applied,
-  attributes: AdmissionAttributes & { readonly object: UnstructuredObject },
-): UnstructuredObject {
-  const { policy, binding, kind } = applied;
-  try {
-    return mutatedBy(core, applied, attributes);
-  } catch (error) {
-    if (!(error instanceof MutationError)) throw error;
-    if (policy.ignoresFailures) return attributes.object;
-    const where = `policy '${policy.name}' with binding '${binding.name}'`;
-    const message = `${where} denied request: ${error.message}`;
-    throw policyRefusal({ ...attributes, kind }, { message, reason: undefined });
-  }
-}
-
-function mutatedBy(
-  core: ServerCore,
   { policy, binding, kind }: Applied,
-  attributes: AdmissionAttributes & { readonly object: UnstructuredObject },
+  attributes: Mutable,
+  fail: (problem: string) => void,
 ): UnstructuredObject {
   const { programs } = policy;
-  if (typeof programs === 'string') throw new MutationError(programs);
   const { paramRef } = binding;
-  const params = paramsOf(core, policy, { paramRef, namespace: attributes.namespace });
-  if (typeof params === 'string') throw new MutationError(params);
   let current = attributes.object;
+  if (typeof programs === 'string') {
+    fail(programs);
+    return current;
+  }
+  const params = paramsOf(core, policy, { paramRef, namespace: attributes.namespace });
+  if (typeof params === 'string') {
+    fail(params);
+    return current;
+  }
   for (const param of params) {
-    const valuesFor = (object: UnstructuredObject) => {
+    const valuesFor = (object: UnstructuredObject): PolicyValues => {
       const seen = valuesOf(core, kind, { ...attributes, object });
       return programs.policy.withVariables({ ...seen, params: jsonValue(param) });
     };
     const unmet = conditionsOf(programs, valuesFor(current));
-    if (unmet === 'unmet') continue;
-    if (unmet !== undefined) throw new MutationError(unmet);
+    if (unmet !== undefined) {
+      if (unmet !== 'unmet') fail(unmet);
+      continue;
+    }
     for (const mutation of programs.mutations) {
-      const result = evaluated(() => mutation.program.evaluate(valuesFor(current)));
-      if (result instanceof CelError) {
-        const where = `expression '${mutation.expression}' resulted in error`;
-        throw new MutationError(`${where}: ${result.message}`);
-      }
       const given = inVersion(current, attributes, kind) ?? current;
-      const changed = changedBy(mutation, kind, { given, result });
-      if (deepEqual(changed, given)) continue;
-      const { kind: own } = attributes;
-      current = inVersion(changed, { ...attributes, kind }, own) ?? changed;
+      const changed = attempted(mutation, { kind, given, values: valuesFor(current) });
+      if (typeof changed === 'string') fail(changed);
+      else if (!deepEqual(changed, given)) {
+        const { kind: own } = attributes;
+        current = inVersion(changed, { ...attributes, kind }, own) ?? changed;
+      }
     }
   }
   return current;
+}
+
+interface Given {
+  readonly kind: ServedKind;
+  readonly given: UnstructuredObject;
+  readonly values: PolicyValues;
+}
+
+/** Returns the object after a mutation. @returns a text: the problem */
+function attempted(
+  mutation: PolicyMutation,
+  { kind, given, values }: Given,
+): UnstructuredObject | string {
+  const result = evaluated(() => mutation.program.evaluate(values));
+  if (result instanceof CelError) {
+    return `expression '${mutation.expression}' resulted in error: ${result.message}`;
+  }
+  try {
+    return changedBy(mutation, kind, { given, result });
+  } catch (error) {
+    if (error instanceof MutationError) return error.message;
+    throw error;
+  }
 }
 
 type Value = ReturnType<PolicyMutation['program']['evaluate']>;
@@ -149,8 +182,11 @@ function patched(given: UnstructuredObject, result: Value): unknown {
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
     // As on a real server: the patch of a failed test is not applied.
-    if (error.message.includes('test')) return given;
-    throw new MutationError(`JSON Patch: ${error.message}`);
+    if (error.problem === 'test-failed') return given;
+    const { op, path = '' } = operations[error.index] ?? {};
+    const isMissing = error.problem === 'missing-path' && op === 'add';
+    const missing = `add operation does not apply: doc is missing path: "${path}": missing value`;
+    throw new MutationError(`JSON Patch: ${isMissing ? missing : error.message}`);
   }
 }
 

@@ -239,6 +239,7 @@ function defaultMatchResources(resources: Wire<V1MatchResources> | undefined): v
   for (const rule of [...resourceRules, ...excludeResourceRules]) rule.scope ??= '*';
 }
 
+// The defaults of mutating policies and their bindings are the same.
 const policyRules = typedRules<Wire<V1ValidatingAdmissionPolicy>>(
   {
     defaults: ({ spec }) => {
@@ -263,4 +264,6 @@ export const admissionRules: Readonly<Record<string, KindRules>> = {
   [`${group}/MutatingWebhookConfiguration`]: webhookRules(true),
   [`${group}/ValidatingAdmissionPolicy`]: policyRules,
   [`${group}/ValidatingAdmissionPolicyBinding`]: bindingRules,
+  [`${group}/MutatingAdmissionPolicy`]: policyRules,
+  [`${group}/MutatingAdmissionPolicyBinding`]: bindingRules,
 };

@@ -157,13 +157,21 @@ describe('MutatingAdmissionPolicies', () => {
     it(`refuse the write if ${JSON.stringify(mutation)} fails`, async () => {
       const api = await withPolicy([mutation]);
       const { code, body } = await api.call('POST', configMaps, configMap('a'));
-      expect(code).to.equal(422);
-      expect(body.message).to.contain(
-        `configmaps "a" is forbidden: policy 'p' with binding 'p' denied request: `,
-      );
+      expect(code).to.equal(403);
+      expect(body['reason']).to.equal('Invalid');
+      expect(body.message).to.match(/^policy 'p' with binding 'p' denied request: /);
       expect(body.message).to.contain(problem);
     });
   }
+
+  it('report all failures, each as a cause', async () => {
+    const broken = jsonPatch('[JSONPatch{op: "add", path: "/x", value: object.nothing}]');
+    const api = await withPolicy([broken, broken]);
+    const { body } = await api.call('POST', configMaps, configMap('a'));
+    const { causes, name, kind } = body['details'] as Record<string, unknown>;
+    expect({ name, kind }).to.deep.equal({ name: 'a', kind: 'configmaps' });
+    expect(causes).to.deep.equal([{ message: body.message }, { message: body.message }]);
+  });
 
   it('refuse configurations with atomic lists', async () => {
     const selector = 'Object.spec.selector{matchLabels: {"a": "b"}}';
