@@ -8,9 +8,10 @@ import { appliedHashAnnotation } from '../../lib/apply/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { lastAppliedAnnotation } from '../../lib/feed/index.js';
 import { findCondition } from '../../lib/object/conditions.js';
+import type { Condition } from '../../lib/object/conditions.js';
 import { diffObjects, serverSetFields } from '../../lib/object/diff-by-path.js';
 import { Pod } from '../../lib/object/kinds.js';
-import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import type { KubernetesObject, UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import { applyResource } from '../../lib/plan/applied-resource.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { tries } from '../sample.js';
@@ -92,7 +93,7 @@ describe('Plans of a deployed Parseable operator', () => {
       await cluster.settled();
       await clock.advance(1_000);
       const { metadata, status } = await admin.get(ParseableTenant, { namespace, name });
-      const ready = findCondition(status?.conditions as never, 'Ready');
+      const ready = findCondition(status?.conditions as readonly Condition[] | undefined, 'Ready');
       const now = JSON.stringify([...(await objects()).values()]);
       const isSeen = ready?.observedGeneration === metadata.generation;
       if (isSeen && ready?.status === 'True' && now === before) return;
@@ -118,8 +119,8 @@ describe('Plans of a deployed Parseable operator', () => {
   async function objects(): Promise<ReadonlyMap<string, UnstructuredObject>> {
     const lists = await Promise.all(
       [ParseableTenant, ...tenantKinds].map(async (type) => {
-        const { items } = await admin.list<UnstructuredObject>(type, { namespace });
-        return items.map((object) => {
+        const { items } = await admin.list<KubernetesObject>(type, { namespace });
+        return (items as unknown as readonly UnstructuredObject[]).map((object) => {
           // The status of others is written by the cluster's controllers.
           const shown = type === ParseableTenant ? object : { ...object, status: undefined };
           return [`${type.kind} ${object.metadata.name ?? ''}`, shown] as const;
