@@ -110,8 +110,7 @@ function statefulSetStatus({ metadata, spec, status }: StatefulSet): object {
 
 /** The number of nodes is known only if the DaemonSet ran before. */
 function daemonSetStatus({ metadata, status }: DaemonSet): object {
-  const earlier = status?.desiredNumberScheduled ?? 0;
-  const nodes = earlier === 0 ? 1 : earlier;
+  const nodes = Math.max(1, status?.desiredNumberScheduled ?? 1);
   return {
     observedGeneration: metadata.generation ?? 1,
     ...{ desiredNumberScheduled: nodes, currentNumberScheduled: nodes, numberMisscheduled: 0 },

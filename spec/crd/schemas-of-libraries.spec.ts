@@ -107,6 +107,31 @@ describe('schemas of other libraries', () => {
     }
   });
 
+  const typed = (type: string, own: object, required = ['type']) => {
+    return { type: 'object', properties: { type: { const: type }, ...own }, required };
+  };
+  const sized = { size: { type: 'integer', minimum: 1 } };
+  const named = { name: { type: 'string', minLength: 2 } };
+  /** The schema of alternatives with these members, whose restrictions are in `junctor`. */
+  const alternatives = (
+    junctor: 'anyOf' | 'oneOf',
+    types: readonly string[],
+    required = ['type'],
+  ) => {
+    const [one, other] = types.map((type) => ({ type: { enum: [type] } }));
+    return {
+      type: 'object',
+      properties: { type: { type: 'string' }, size: { type: 'integer' }, name: { type: 'string' } },
+      [junctor]: [
+        { required: ['type'], properties: { ...one, size: { minimum: 1 } } },
+        { required, properties: { ...other, name: { minLength: 2 } } },
+      ],
+    } as Schema;
+  };
+  const either: Schema = {
+    'x-kubernetes-int-or-string': true,
+    anyOf: [{ type: 'integer' }, { type: 'string' }],
+  };
   const converted: Record<string, readonly [json: object | boolean, schema: Schema]> = {
     'a reference': [
       { $ref: '#/$defs/Port', $defs: { Port: { type: 'integer', maximum: 9 } }, title: 'Port' },
@@ -139,6 +164,78 @@ describe('schemas of other libraries', () => {
       { allOf: [{ type: 'string', minLength: 1 }, { pattern: '^a' }] },
       { type: 'string', allOf: [{ minLength: 1 }, { pattern: '^a' }] },
     ],
+    'alternatives that a required constant tells apart': [
+      { oneOf: [typed('a', sized), typed('b', named)] },
+      alternatives('oneOf', ['a', 'b']),
+    ],
+    'alternatives of which several may hold': [
+      { anyOf: [typed('a', sized), typed('b', named)] },
+      alternatives('anyOf', ['a', 'b']),
+    ],
+    'alternatives with an optional constant': [
+      { oneOf: [typed('a', sized), typed('b', named, [])] },
+      alternatives('anyOf', ['a', 'b'], []),
+    ],
+    'alternatives with the same constant': [
+      { oneOf: [typed('a', sized), typed('a', named)] },
+      alternatives('anyOf', ['a', 'a']),
+    ],
+    'lists as alternatives': [
+      {
+        anyOf: [
+          { type: 'array', items: { type: 'string', minLength: 1 } },
+          { type: 'array', items: { type: 'string', pattern: '^x' } },
+        ],
+      },
+      {
+        ...{ type: 'array', items: { type: 'string' } },
+        anyOf: [{ items: { minLength: 1 } }, { items: { pattern: '^x' } }],
+      },
+    ],
+    'restrictions beside alternatives': [
+      {
+        default: 'ab',
+        minLength: 2,
+        anyOf: [{ type: 'string', pattern: '^a' }, { pattern: '^b' }],
+      },
+      {
+        ...{ type: 'string', default: 'ab' },
+        allOf: [{ minLength: 2 }, { anyOf: [{ pattern: '^a' }, { pattern: '^b' }] }],
+      },
+    ],
+    'constants as alternatives': [
+      { anyOf: [{ const: 'a' }, { enum: ['b', 'a'] }] },
+      { type: 'string', enum: ['a', 'b'] },
+    ],
+    'an integer or a constant text': [
+      { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'auto' }] },
+      { ...either, minimum: 1 },
+    ],
+    'constants of both types': [
+      { anyOf: [{ const: 1 }, { const: 'auto' }] },
+      { ...either, enum: [1, 'auto'] },
+    ],
+    'constant integers': [{ enum: [1, 2] }, { type: 'integer', enum: [1, 2] }],
+    'a constant fraction': [{ const: 1.5 }, { type: 'number', enum: [1.5] }],
+    'a constant list': [
+      { const: ['a'] },
+      {
+        ...{ type: 'array', enum: [['a']] },
+        items: { 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    ],
+    'null among the constants': [
+      { enum: [null, 'a'] },
+      { type: 'string', enum: ['a'], nullable: true },
+    ],
+    'fields without a type': [
+      { required: ['a'], properties: { a: { type: 'string' } } },
+      { type: 'object', required: ['a'], properties: { a: { type: 'string' } } },
+    ],
+    base64: [
+      { type: 'string', contentEncoding: 'base64' },
+      { type: 'string', format: 'byte' },
+    ],
     'a format with a pattern that Go does not have': [
       { type: 'string', format: 'email', pattern: '^(?!a)' },
       { type: 'string', format: 'email' },
@@ -166,6 +263,16 @@ describe('schemas of other libraries', () => {
       /alternatives have the types string and boolean/,
     ],
     'no value': [false, /accepts no value/],
+    'null alone': [{ anyOf: [{ type: 'null' }] }, /accepts null only: leave the field out/],
+    'maps of different values': [
+      {
+        anyOf: [
+          { type: 'object', additionalProperties: { type: 'string' } },
+          { type: 'object', additionalProperties: { type: 'integer' } },
+        ],
+      },
+      /alternatives differ in additionalProperties: the values of a map have one schema/,
+    ],
     'a pattern that Go does not have': [
       { type: 'string', pattern: '(?=a)' },
       /pattern is not one of Go/,

@@ -131,8 +131,8 @@ class Scheduler {
   }
 }
 
+/** Ignores namespaces: a claim of the same name elsewhere causes another attempt, which changes nothing. */
 function mounts(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
-  if (pod.metadata.namespace !== metadata.namespace) return false;
   return (pod.spec?.volumes ?? []).some(
     ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === metadata.name,
   );

@@ -1,5 +1,6 @@
 import { loadRe2 } from '#re2';
 import type { RE2JS } from 're2js';
+import { LruMap } from '../../system/index.js';
 
 /**
  * A pattern of Go's `regexp` (RE2), with Go's semantics. Matching time grows linearly with the length of the
@@ -57,14 +58,12 @@ class PatternSyntaxError extends Error {
 }
 
 // Compiled patterns by source. Entries are immutable.
-const compiled = new Map<string, GoPattern | PatternSyntaxError>();
-const mostCompiled = 1000;
+const compiled = new LruMap<string, GoPattern | PatternSyntaxError>(1000);
 
 /** Returns the compiled pattern, or Go's error. */
 export function goPattern(source: string): GoPattern | PatternSyntaxError {
   const known = compiled.get(source);
   if (known !== undefined) return known;
-  if (compiled.size >= mostCompiled) compiled.clear();
   const pattern = compile(source);
   compiled.set(source, pattern);
   return pattern;

@@ -364,10 +364,12 @@ function isIntOrString(schemas: readonly Schema[]): boolean {
 /** Restrictions of integers do not concern strings, and the other way round. */
 function intOrString(schemas: readonly Schema[]): Schema {
   const values = Object.assign({}, ...schemas.map(valuesOf)) as Schema;
-  const enums = schemas.flatMap((schema) => schema.enum ?? []);
+  const enums = schemas.map((schema) => schema.enum);
+  // The constants of one type alone would exclude all values of the other.
+  const isListed = !enums.includes(undefined);
   return {
-    ...values,
-    ...(enums.length > 0 && { enum: enums }),
+    ...omit(values, 'enum'),
+    ...(isListed && { enum: enums.flatMap((list) => list ?? []) }),
     'x-kubernetes-int-or-string': true,
     anyOf: [{ type: 'integer' }, { type: 'string' }],
   };

@@ -351,6 +351,9 @@ export function badInputSuite(open: OpenScene): void {
     expect(await scene.find(Deployment, 'uses-it')).to.equal(undefined);
     const pruning = await refusal(() => chain.reconcileStore());
     expect(pruning.code).to.equal('DependencyFailed');
+    const alone = scene.builder().configMap({ name: 'env', data: { A: 'x'.repeat(1_048_577) } });
+    await refusal(() => alone.reconcile());
+    expect((await refusal(() => alone.reconcileStore())).code).to.equal('DependencyFailed');
     expect(await scene.find(ConfigMap, 'no-longer')).not.to.equal(undefined);
   });
 

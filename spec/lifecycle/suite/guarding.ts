@@ -4,7 +4,10 @@ import { ensureCrd } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { createCrd } from '../../../lib/lifecycle/index.js';
 import { ApiError } from '../../../lib/object/api-error.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../../lib/object/kubernetes-object.js';
 import { systemRandom } from '../../../lib/system/random.js';
 import { configMap, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
@@ -63,6 +66,33 @@ export function guardingSuite(open: OpenStage): void {
       .catch((one: unknown) => one);
     expect(String(error)).to.match(/the operator ends/);
     expect(deletions).to.equal(1);
+  });
+
+  it('writes nothing after an abort', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    stage.resources = () => [configMap(namespace, 'one'), configMap(namespace, 'two')];
+    const { client } = stage.operator;
+    const ending = new AbortController();
+    const written: string[] = [];
+    const wrote = ({ metadata }: KubernetesObject): void => {
+      written.push(metadata.name ?? '');
+      ending.abort(new Error('the operator ends'));
+    };
+    const create: Client['create'] = (object, options) => {
+      wrote(object);
+      return client.create(object, { ...options, signal: undefined });
+    };
+    const apply: Client['apply'] = (object, options) => {
+      wrote(object);
+      return client.apply(object, { ...options, signal: undefined });
+    };
+    const reconciler = stage.newReconciler({ client: { ...forwarding(client), create, apply } });
+    const error: unknown = await reconciler
+      .reconcile({ key: stage.key, signal: ending.signal }, '1.0.0')
+      .catch((one: unknown) => one);
+    expect(String(error)).to.match(/the operator ends/);
+    expect(written).to.deep.equal(['one']);
   });
 
   const claim = (namespace: string): UnstructuredObject => ({

@@ -380,8 +380,10 @@ describe('conversionWebhook', () => {
     },
   };
   let server: Serving;
+  const registry = new Registry();
   before(async () => {
-    server = await serving([conversionWebhook(resource)], await ownCertificate());
+    const metrics = promMetrics(registry);
+    server = await serving([conversionWebhook(resource)], await ownCertificate(), { metrics });
   });
   after(() => server.stop());
 
@@ -421,6 +423,20 @@ describe('conversionWebhook', () => {
     const { response } = await convert([thing({}), thing({ bad: true })]);
     const result = { status: 'Failed', message: 'spec.bad can not be converted' };
     expect(response).to.deep.equal({ uid: 'u', convertedObjects: [], result });
+  });
+
+  it('counts failed conversions', async () => {
+    const count = async (): Promise<number> => {
+      const text = await registry.metrics();
+      return Number(
+        /^controller_runtime_conversion_webhook_panics_total (\d+)$/m.exec(text)?.[1] ?? 0,
+      );
+    };
+    const before = await count();
+    await convert([thing({ bad: true })]);
+    await convert([thing({})]);
+    expect(await count()).to.equal(before + 1);
+    expect(await registry.metrics()).to.match(/^controller_runtime_webhook_panics_total 0$/m);
   });
 
   const v2 = { apiVersion: 'example.com/v2', kind: 'Thing' };
