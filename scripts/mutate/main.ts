@@ -24,6 +24,8 @@ interface Result {
 interface Equivalent {
   readonly file: string;
   readonly change: string;
+  /** Part of the line of code, if the file has the same change at other places. @defaultValue '' */
+  readonly line?: string;
   readonly reason: string;
 }
 
@@ -36,7 +38,6 @@ const sample = drawn(candidates, options.seed, options.count);
 const equivalents = JSON.parse(
   readFileSync(new URL('equivalent.json', import.meta.url), 'utf8'),
 ) as Equivalent[];
-const reasons = new Map(equivalents.map((each) => [`${each.file}\n${each.change}`, each.reason]));
 const equivalent = sample.filter((mutant) => reasonOf(mutant) !== undefined);
 const tried = sample.filter((mutant) => reasonOf(mutant) === undefined);
 
@@ -78,8 +79,14 @@ function readSources(): Map<string, string> {
   return new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
 }
 
-function reasonOf({ file, change }: Mutant): string | undefined {
-  return reasons.get(`${file}\n${change}`);
+function reasonOf(mutant: Mutant): string | undefined {
+  const lines = sources.get(mutant.file)?.split('\n') ?? [];
+  const line = lines[mutant.line - 1] ?? '';
+  const found = equivalents.find(
+    (each) =>
+      each.file === mutant.file && each.change === mutant.change && line.includes(each.line ?? ''),
+  );
+  return found?.reason;
 }
 
 function numbered(file: string): Map<number, Mutant> {
