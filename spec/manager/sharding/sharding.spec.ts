@@ -181,8 +181,13 @@ describe('Sharding', () => {
     expect(replicas.map((replica) => replica.owned()).reduce((a, b) => a + b)).to.equal(1_000);
   });
 
+  it('accepts a renewDeadlineMs of just more than 1.2 retry periods', () => {
+    expect(() => group.replica({ renewDeadlineMs: 481 })).not.to.throw();
+  });
+
   for (const options of [
     { renewDeadlineMs: 3_000 },
+    { renewDeadlineMs: 480 },
     { retryPeriodMs: 0 },
     { drainMs: NaN },
     { name: 'A' },

@@ -55,6 +55,14 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(first!.spec).to.include({ hostname: 'db-0', subdomain: 'db' });
   });
 
+  it('restores the label with the name of a pod', async () => {
+    const { create, patch, get } = await simulatedCluster();
+    await create(statefulSet('db', { replicas: 2 }));
+    const label = 'statefulset.kubernetes.io/pod-name';
+    await patch(Pod, 'db-1', { metadata: { labels: { [label]: 'other' } } });
+    expect((await get(Pod, 'db-1')).metadata.labels).to.include({ [label]: 'db-1' });
+  });
+
   it('creates all pods at once with podManagementPolicy Parallel', async () => {
     const { client, cluster, names, get } = await simulatedCluster();
     await client.create(statefulSet('db', { replicas: 3, podManagementPolicy: 'Parallel' }));
