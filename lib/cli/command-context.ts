@@ -11,6 +11,8 @@ export interface Terminal {
 
 /** The parts of the process that a command uses; tests pass others. */
 export interface CommandContext {
+  /** The command line that starts this program: the path of Node.js, its options, the path of the program. */
+  readonly program: readonly string[];
   readonly env: Environment;
   /** Absolute directory that relative paths start from. */
   readonly cwd: string;

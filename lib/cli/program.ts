@@ -15,7 +15,7 @@ import {
   initCommand,
   upgradeProjectCommand,
 } from './commands/project.js';
-import { apiServerCommand, runCommand } from './commands/run.js';
+import { apiServerCommand, envtestCommand, runCommand } from './commands/run.js';
 import { typesCommand } from './commands/types.js';
 import { helpExamples } from './options.js';
 
@@ -41,6 +41,7 @@ export function createProgram(context: CommandContext): Command {
     .addCommand(helmCommand(context))
     .addCommand(graphCommand(context))
     .addCommand(apiServerCommand(context))
+    .addCommand(envtestCommand(context))
     .addCommand(declarativeCommand(context))
     .addCommand(completionCommand(context));
   program.addCommand(helpCommand(program));

@@ -67,7 +67,9 @@ function stopSignal(): AbortSignal {
 
 async function run(load: Program['load']): Promise<void> {
   const runProgram = await load();
-  process.exitCode = await runProgram(process.argv.slice(2), {
+  const [, path = '', ...args] = process.argv;
+  process.exitCode = await runProgram(args, {
+    program: [process.execPath, ...process.execArgv, path],
     clock: systemClock,
     env: process.env,
     cwd: process.cwd(),

@@ -76,7 +76,7 @@ function commandsOf(command: Command, parents: readonly string[] = []): readonly
 const nowhere = { write: () => undefined, columns: 100 };
 /** Surroundings of a program that only prints its help. */
 const nothing: CommandContext = {
-  ...{ env: {}, cwd: '/', clock: systemClock, stdout: nowhere, stderr: nowhere },
+  ...{ program: [], env: {}, cwd: '/', clock: systemClock, stdout: nowhere, stderr: nowhere },
   readStdin: () => Promise.resolve(''),
   stopSignal: () => new AbortController().signal,
   setExitCode: () => undefined,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Terminal } from '../../lib/cli/command-context.js';
 import { runCli } from '../../lib/cli/program.js';
 import { systemClock } from '../../lib/system/clock.js';
@@ -36,6 +37,12 @@ export interface RunningCli {
   readonly ended: Promise<CliResult>;
 }
 
+/** The program of the sources, which the tests run in their own process otherwise. */
+const program = [
+  ...[process.execPath, '--import', import.meta.resolve('tsx')],
+  fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url)),
+];
+
 /** Starts a command, given without the name of the program. */
 export function startCli(args: readonly string[], settings: CliSettings = {}): RunningCli {
   const { stdin = '', env = {}, clock = systemClock, cwd = process.cwd(), terminal } = settings;
@@ -43,7 +50,7 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): R
   const out = { stdout: '', stderr: '' };
   const stop = new AbortController();
   const ended = runCli(args, {
-    ...{ env, clock, cwd, terminal },
+    ...{ program, env, clock, cwd, terminal },
     stdout: { columns, write: (text) => (out.stdout += text) },
     stderr: { columns, write: (text) => (out.stderr += text) },
     readStdin: () => Promise.resolve(stdin),

@@ -12,7 +12,7 @@ function leaves(command: Command, words: readonly string[] = []): (readonly stri
 }
 
 const program = createProgram({
-  ...{ env: {}, clock: systemClock, cwd: process.cwd() },
+  ...{ program: [], env: {}, clock: systemClock, cwd: process.cwd() },
   stdout: { write: () => undefined },
   stderr: { write: () => undefined },
   readStdin: () => Promise.resolve(''),

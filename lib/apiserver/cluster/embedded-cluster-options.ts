@@ -1,6 +1,7 @@
 import { controllerNames } from '../controllers/index.js';
 import type { ControllerName, ControllersOptions, PodOptions } from '../controllers/index.js';
 import type { UserOptions } from '../auth/authenticator.js';
+import type { ListenTls } from '../http-adapter.js';
 import type { WebhookServices } from '../outside/webhook-client.js';
 import type { CustomResourceDefinition } from '../../object/index.js';
 import { refuseUnknownOptions, OperatorError, systemRandom } from '../../system/index.js';
@@ -64,11 +65,12 @@ export interface EmbeddedClusterOptions {
    */
   readonly control?: boolean | string | undefined;
   /**
-   * Serve HTTPS with an own certificate authority. Kubeconfigs contain it, and clients can use certificates
-   * (`EmbeddedCluster.clientCertificate`). Go clients, kubectl among them, send tokens over HTTPS only.
+   * Serve HTTPS. With `true`, the cluster has its own certificate authority: kubeconfigs contain it, and clients
+   * can use certificates (`EmbeddedCluster.clientCertificate`). Or pass the certificate of the server and the
+   * authority of the clients, in PEM format. Go clients, kubectl among them, send tokens over HTTPS only.
    * @defaultValue the value of `rbac`, which needs tokens
    */
-  readonly tls?: boolean | undefined;
+  readonly tls?: boolean | ListenTls | undefined;
   /**
    * Host names that requests without credentials may use, beside `localhost` and IP addresses. Requests to
    * any other name are refused, because a website can point its own name at this server.
@@ -98,7 +100,7 @@ export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
   readonly users: Readonly<Record<string, string | UserOptions>>;
   readonly rbac: boolean;
   readonly services: WebhookServices;
-  readonly tls: boolean;
+  readonly tls: boolean | ListenTls;
   readonly host: string | undefined;
   /** The token of the control API; undefined: it is not served. */
   readonly controlToken: string | undefined;

@@ -5,7 +5,7 @@ import { EmbeddedApiServer } from '../api-server.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { Faults } from '../faults.js';
 import { listenHttp } from '../http-adapter.js';
-import type { Listener } from '../http-adapter.js';
+import type { Listener, ListenTls } from '../http-adapter.js';
 import type { RequestLog } from '../request-log.js';
 import type { StoreSnapshot } from '../storage/mvcc-log.js';
 import { createClient } from '../../client/index.js';
@@ -187,13 +187,12 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    */
   async listen(port = 0): Promise<string> {
     if (this.#listener !== undefined) return this.url;
-    if (this.#options.tls) {
-      this.#certificates = await ClusterCertificates.create(this.#options.random);
+    const { allowedHosts, controlToken, host, random, tls: wanted } = this.#options;
+    if (wanted === true) {
+      this.#certificates = await ClusterCertificates.create(random);
       this.#rootCertificate.pem = this.#certificates.authority;
     }
-    const { server, authority } = this.#certificates ?? {};
-    const tls = server && { ...server, clientAuthority: authority ?? '' };
-    const { allowedHosts, controlToken, host } = this.#options;
+    const tls = wanted === true ? this.#certificates?.serving : wanted || undefined;
     const own = this.server.entrance(undefined, allowedHosts);
     const { handler, admit } =
       controlToken === undefined ? own : new ControlApi(this, controlToken).entrance(own);
@@ -204,7 +203,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
 
   /**
    * The certificate of the cluster's authority in PEM format.
-   * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS.
+   * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS by its own authority.
    */
   get certificateAuthority(): string {
     return this.#secured().authority;
@@ -214,7 +213,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    * Issues a certificate and its key in PEM format; a client can use it over HTTPS instead of a token.
    * @param user - the user name.
    * @param groups - its groups, beside `system:authenticated`.
-   * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS.
+   * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS by its own authority.
    */
   async clientCertificate(
     user: string,
@@ -226,7 +225,8 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   #secured(): ClusterCertificates {
     if (this.#certificates === undefined) {
       const remedy = 'start it with tls: true, and call listen()';
-      throw new OperatorError('Stopped', `the cluster does not listen over HTTPS: ${remedy}`);
+      const problem = 'the cluster does not listen over HTTPS by its own authority';
+      throw new OperatorError('Stopped', `${problem}: ${remedy}`);
     }
     return this.#certificates;
   }
@@ -239,8 +239,10 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    * @throws OperatorError `InvalidOption`: the user is unknown.
    */
   kubeConfig(user?: string, { url = this.url }: { readonly url?: string } = {}): string {
-    const { users, rbac } = this.#options;
-    const authority = this.#certificates?.authority;
+    const { users, rbac, tls } = this.#options;
+    // Clients trust a given certificate itself: its authority is unknown.
+    const given = typeof tls === 'object' ? tls.certificate : undefined;
+    const authority = given ?? this.#certificates?.authority;
     return kubeConfigText({
       authority,
       url,
@@ -338,7 +340,7 @@ const names = ['127.0.0.1', '::1', 'localhost', 'kubernetes', 'kubernetes.defaul
 class ClusterCertificates {
   /** The authority's certificate, in PEM. */
   readonly authority: string;
-  readonly server: CertificateAndKey;
+  readonly serving: ListenTls;
   readonly #authority: Authority;
   readonly #options: IssueOptions;
 
@@ -348,7 +350,7 @@ class ClusterCertificates {
     readonly options: IssueOptions;
   }) {
     this.authority = parts.authority.certificate;
-    this.server = parts.server;
+    this.serving = { ...parts.server, clientAuthority: this.authority };
     this.#authority = parts.authority;
     this.#options = parts.options;
   }

@@ -11,6 +11,7 @@ import {
   outputs,
   portOf,
 } from '../options.js';
+import type { EnvtestOptions } from '../run/envtest.js';
 import type { RunOptions } from '../run/run-operator.js';
 import type { ApiServerOptions } from '../run/serve-api.js';
 
@@ -119,5 +120,38 @@ export function apiServerCommand(context: CommandContext): Command {
       // Loaded here: `--help` does not need it.
       const { serveApi } = await import('../run/serve-api.js');
       await serveApi(options, context);
+    });
+}
+
+/** `operator-builder envtest`. */
+export function envtestCommand(context: CommandContext): Command {
+  return new Command('envtest')
+    .description(
+      'Write the programs kube-apiserver and etcd, which serve this API server to tests in Go that use envtest of controller-runtime. Print the folder, the value of KUBEBUILDER_ASSETS. For Linux and macOS. The programs start this installation of operator-builder.',
+    )
+    .argument('<folder>', 'folder of the programs')
+    .argument(
+      '[flags...]',
+      'flags of kube-apiserver: serve by them instead, as the written program does',
+    )
+    .option(
+      '--workloads',
+      'run the controllers and simulate pods (default: no controllers, as in envtest)',
+    )
+    .addHelpText(
+      'after',
+      helpExamples({
+        'KUBEBUILDER_ASSETS=$(operator-builder envtest bin/envtest) go test ./...':
+          'the tests of a project in Go',
+        'operator-builder envtest bin/envtest --workloads':
+          'with Deployments that become ready, garbage collection and deletion of namespaces',
+      }),
+    )
+    .action(async (folder: string, flags: readonly string[], options: EnvtestOptions) => {
+      // Loaded here: `--help` does not need it.
+      const { serveForEnvtest, writeEnvtestPrograms } = await import('../run/envtest.js');
+      await (flags.length === 0
+        ? writeEnvtestPrograms(folder, options, context)
+        : serveForEnvtest(flags, options, context));
     });
 }

@@ -31,7 +31,7 @@ export async function serveApi(options: ApiServerOptions, context: CommandContex
   const { cwd, env } = context;
   const { port, host, rbac, tls, workloads: simulateWorkloads } = options;
   const clock = options.virtualClock ? new VirtualClock() : context.clock;
-  const control = env[tokenVariable] ?? true;
+  const control = env[controlTokenVariable] ?? true;
   const logger = await commandLogger(options, context);
   const crds = await definitionsIn(options.crds ?? [], context);
   const cluster = await startServer({
@@ -51,7 +51,7 @@ export async function serveApi(options: ApiServerOptions, context: CommandContex
 }
 
 /** The environment variable of the control API's token; unset: the server generates one. */
-const tokenVariable = 'OPERATOR_BUILDER_CONTROL_TOKEN';
+export const controlTokenVariable = 'OPERATOR_BUILDER_CONTROL_TOKEN';
 
 /** Reports that the server is ready, and keeps the ready file while `work` runs. */
 async function whileReady(

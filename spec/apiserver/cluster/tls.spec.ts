@@ -6,6 +6,12 @@ import { Agent, request } from 'undici';
 import { clientFromKubeConfig } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Namespace } from '../../../lib/object/kinds.js';
+import {
+  createAuthority,
+  issueCertificate,
+  systemClock,
+  systemRandom,
+} from '../../../lib/system/index.js';
 
 const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
@@ -74,6 +80,22 @@ describe('EmbeddedCluster over HTTPS', () => {
       (reason: unknown) => (reason as { code?: string }).code,
     );
     expect(error).to.equal('SELF_SIGNED_CERT_IN_CHAIN');
+  });
+
+  it('serves by a given certificate, which kubeconfigs contain', async () => {
+    const now = systemClock.now();
+    const validity = { fromMs: now - 60_000, untilMs: now + 3_600_000 };
+    const options = { random: systemRandom, validity };
+    const authority = await createAuthority('own', options);
+    const server = await issueCertificate(authority, ['127.0.0.1'], options);
+    const tls = { ...server, certificate: `${server.certificate}\n${authority.certificate}` };
+    const own = await EmbeddedCluster.start({ tls, port: 0 });
+    const client = await clientFromKubeConfig({ text: own.kubeConfig() });
+    expect(own.url).to.match(/^https:/);
+    expect((await client.get(Namespace, { name: 'default' })).kind).to.equal('Namespace');
+    expect(() => own.certificateAuthority).to.throw('its own authority: start it with tls: true');
+    await client.close();
+    await own.stop();
   });
 
   it('has no certificates unless it listens on HTTPS', async () => {

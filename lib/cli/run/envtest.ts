@@ -1,0 +1,163 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { ListenTls } from '../../apiserver/internal.js';
+import { whenAborted } from '../../system/index.js';
+import { UsageError } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import { readText, whileWriting } from '../files.js';
+import { commandLogger } from '../options.js';
+import { startServer, controlTokenVariable } from './serve-api.js';
+
+/** Options of `operator-builder envtest`. */
+export interface EnvtestOptions {
+  /** @defaultValue false: no controllers */
+  readonly workloads?: boolean | undefined;
+}
+
+/**
+ * Writes the programs `kube-apiserver` and `etcd` that envtest starts, as shell scripts, and prints the folder.
+ * @throws OperatorError `InvalidConfig`: a file can't be written
+ */
+export async function writeEnvtestPrograms(
+  folder: string,
+  options: EnvtestOptions,
+  context: CommandContext,
+): Promise<void> {
+  const path = resolve(context.cwd, folder);
+  await whileWriting(path, async () => {
+    await mkdir(path, { recursive: true });
+    for (const [name, text] of Object.entries(programTexts(path, options, context))) {
+      const file = join(path, name);
+      await writeFile(file, text);
+      // `writeFile` sets the mode of a new file only.
+      await chmod(file, 0o755);
+    }
+  });
+  context.stdout.write(`${path}\n`);
+}
+
+function programTexts(
+  folder: string,
+  { workloads = false }: EnvtestOptions,
+  { program }: CommandContext,
+): Readonly<Record<string, string>> {
+  const [node = ''] = program;
+  const own = ['envtest', folder, ...(workloads ? ['--workloads'] : []), '--'];
+  return {
+    'kube-apiserver': script([...program, ...own]),
+    etcd: script([node, '--eval', healthServer, '--']),
+  };
+}
+
+/** The part of etcd that envtest needs: it waits for the health of the URL that it chose. */
+const healthServer = `
+const [, url] = /--listen-client-urls=(\\S+)/.exec(process.argv.join(' '));
+const { hostname, port } = new URL(url);
+require('http').createServer((_, response) => response.end('{"health":"true"}')).listen(port, hostname);
+`;
+
+/** Returns the script of a program. envtest reads the help to find out which flags exist: none is optional. */
+function script(command: readonly string[]): string {
+  return `#!/bin/sh
+[ "$1" = --help ] && exit
+exec ${command.map(quoted).join(' ')} "$@"
+`;
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * Serves in place of kube-apiserver until a signal stops it. As in envtest, no controllers run, unless the
+ * server simulates workloads.
+ * @param flags - flags of kube-apiserver, as envtest passes them
+ * @throws UsageError: a flag is missing or invalid
+ */
+export async function serveForEnvtest(
+  flags: readonly string[],
+  { workloads: simulateWorkloads = false }: EnvtestOptions,
+  context: CommandContext,
+): Promise<void> {
+  const signal = context.stopSignal();
+  const logger = await commandLogger({ logLevel: 'warn' }, context);
+  const cluster = await startServer({
+    ...(await servingOf(flags, context)),
+    control: context.env[controlTokenVariable] ?? false,
+    simulateWorkloads,
+    controllers: simulateWorkloads ? {} : serverAlone,
+    ...{ clock: context.clock, logger },
+  });
+  context.stdout.write(`the API server is at ${cluster.url}\n`);
+  try {
+    await whenAborted(signal);
+  } finally {
+    await cluster.stop();
+  }
+}
+
+/** The Service `kubernetes` is the work of kube-apiserver itself. */
+const serverAlone = {
+  garbageCollector: false,
+  namespaces: false,
+  kubernetesService: true,
+} as const;
+
+/** The options of the server that flags of kube-apiserver set. */
+interface Serving {
+  readonly port: number;
+  readonly host: string;
+  readonly rbac: boolean;
+  readonly tls: ListenTls;
+}
+
+/** Flags without an effect here: the files of etcd and of the tokens, and what the server always does. */
+const silentFlags: ReadonlySet<string> = new Set([
+  ...['advertise-address', 'allow-privileged', 'disable-admission-plugins', 'etcd-servers'],
+  ...['insecure-port', 'service-account-issuer', 'service-account-key-file'],
+  ...['service-account-signing-key-file', 'service-cluster-ip-range'],
+]);
+
+async function servingOf(flags: readonly string[], context: CommandContext): Promise<Serving> {
+  const given = new Map(flags.map(nameAndValue));
+  const take = (name: string): string | undefined => {
+    const value = given.get(name);
+    given.delete(name);
+    return value;
+  };
+  const folder = take('cert-dir');
+  const file = (name: string, inFolder: string): string => {
+    const path = take(name) ?? (folder === undefined ? undefined : join(folder, inFolder));
+    if (path !== undefined) return resolve(context.cwd, path);
+    throw new UsageError(`--${name} is missing; pass it, or --cert-dir with ${inFolder}`);
+  };
+  const authority = take('client-ca-file');
+  const serving = {
+    port: portOf(take('secure-port')),
+    host: take('bind-address') ?? '127.0.0.1',
+    rbac: /\bRBAC\b/.test(take('authorization-mode') ?? ''),
+    tls: {
+      certificate: await readText(file('tls-cert-file', 'apiserver.crt')),
+      privateKey: await readText(file('tls-private-key-file', 'apiserver.key')),
+      clientAuthority: authority && (await readText(resolve(context.cwd, authority))),
+    },
+  };
+  const ignored = [...given.keys()].filter((name) => !silentFlags.has(name));
+  for (const name of ignored) {
+    context.stderr.write(`warning: --${name} of kube-apiserver has no effect on this server\n`);
+  }
+  return serving;
+}
+
+function portOf(text = ''): number {
+  const port = Number(text);
+  if (text !== '' && Number.isInteger(port) && 0 <= port && port <= 65_535) return port;
+  throw new UsageError(`--secure-port: want a port, 0 to 65535, got ${text || 'none'}`);
+}
+
+/** @throws UsageError: it is not a flag */
+function nameAndValue(flag: string): readonly [name: string, value: string] {
+  const [, name, value = 'true'] = /^--([^=]+)(?:=(.*))?$/s.exec(flag) ?? [];
+  if (name !== undefined) return [name, value];
+  throw new UsageError(`invalid flag of kube-apiserver: want --name=value, got ${flag}`);
+}
