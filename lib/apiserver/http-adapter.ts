@@ -1,4 +1,4 @@
-import { joinHeaders, OperatorError } from '../system/index.js';
+import { joinHeaders, OpenSockets, OperatorError } from '../system/index.js';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -89,6 +89,7 @@ export async function listenHttp(
   const server = await newServer(tls, (incoming, outgoing) => {
     void serve({ handler, admit }, incoming, outgoing);
   });
+  const sockets = new OpenSockets(server);
   // No limit: watches stay open until one side closes them.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
@@ -98,7 +99,7 @@ export async function listenHttp(
   const address = server.address() as AddressInfo;
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const scheme = tls === undefined ? 'http' : 'https';
-  return { url: `${scheme}://${name}:${address.port}`, close: () => closeServer(server) };
+  return { url: `${scheme}://${name}:${address.port}`, close: () => closeServer(server, sockets) };
 }
 
 async function newServer(tls: ListenTls | undefined, listener: RequestListener): Promise<Server> {
@@ -112,10 +113,10 @@ async function newServer(tls: ListenTls | undefined, listener: RequestListener):
   return https.createServer({ ...own, ...clients }, listener);
 }
 
-function closeServer(server: Server): Promise<void> {
+function closeServer(server: Server, sockets: OpenSockets): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
-    server.closeAllConnections();
+    sockets.destroy();
   });
 }
 

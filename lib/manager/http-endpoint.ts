@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Server as TlsServer } from 'node:https';
-import type { AddressInfo, Server as SocketServer, Socket } from 'node:net';
-import { endsWithin, OperatorError } from '../system/index.js';
+import type { AddressInfo, Socket } from 'node:net';
+import { endsWithin, OpenSockets, OperatorError } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 import type { Runnable, RunnableContext } from './runnable.js';
 import type { CertificateSource, ServingCertificate } from './webhooks/certificate-source.js';
@@ -315,25 +315,4 @@ export function inTurn(
       });
     }
   };
-}
-
-/**
- * Tracks the connections of a server from their start. Node's `closeAllConnections` omits those that have
- * sent nothing or are in a TLS handshake; each could keep a closed server alive indefinitely.
- */
-export class OpenSockets {
-  readonly #open = new Set<Socket>();
-
-  /** Create it before `server` listens, so that it tracks every connection. */
-  constructor(server: SocketServer) {
-    server.on('connection', (socket: Socket) => {
-      this.#open.add(socket);
-      socket.once('close', () => this.#open.delete(socket));
-    });
-  }
-
-  /** Closes all connections at once, whatever their state. */
-  destroy(): void {
-    for (const socket of this.#open) socket.destroy();
-  }
 }

@@ -5,7 +5,8 @@
  * Read `clock.ts` with `virtual-clock.ts`, `random.ts` and `operator-error.ts` first; all folders use them.
  * `transport.ts` is one HTTP request, sent by `undici-transport.ts` over the connections of `connector.ts`.
  * `logger.ts`, `metrics.ts` and `tracer.ts` are interfaces; `pino-logger.ts` implements the first, and the folder
- * `prometheus` the second. `known-options.ts` refuses unknown options, `turns.ts` runs the work for one key in sequence.
+ * `prometheus` the second. `known-options.ts` refuses unknown options, `turns.ts` runs the work for one key in
+ * sequence, and `open-sockets.ts` closes the connections of a server.
  */
 export { sleep, systemClock, endsWithin, nextTurn, turnIfDue, whenAborted } from './clock.js';
 export type { Clock, Timer } from './clock.js';
@@ -43,6 +44,7 @@ export { nearestName, refuseUnknownOptions } from './known-options.js';
 export type { MisplacedOptions, OptionNames, Resolved } from './known-options.js';
 export { LruMap } from './lru-map.js';
 export { SpamFilter } from './spam-filter.js';
+export { OpenSockets } from './open-sockets.js';
 export { Turns } from './turns.js';
 export { websiteProblem } from './website-guard.js';
 export {

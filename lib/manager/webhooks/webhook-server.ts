@@ -9,10 +9,11 @@ import {
   whenAborted,
   refuseUnknownOptions,
   noMetrics,
+  OpenSockets,
   OperatorError,
 } from '../../system/index.js';
 import type { Clock, OptionNames, Logger, Metrics } from '../../system/index.js';
-import { OpenSockets, inTurn } from '../http-endpoint.js';
+import { inTurn } from '../http-endpoint.js';
 import type { HealthCheck } from '../manager-health.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
 import type { CertificateSource, ServingCertificate } from './certificate-source.js';

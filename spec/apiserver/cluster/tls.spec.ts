@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
@@ -96,6 +98,19 @@ describe('EmbeddedCluster over HTTPS', () => {
     expect(() => own.certificateAuthority).to.throw('its own authority: start it with tls: true');
     await client.close();
     await own.stop();
+  });
+
+  it('stops while a client has connected, but not yet shaken hands', async () => {
+    const own = await EmbeddedCluster.start({ tls: true, port: 0 });
+    const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
+    const closed = once(socket, 'close');
+    await once(socket, 'connect');
+    // A request later, the server has accepted the connection too.
+    const dispatcher = new Agent({ connect: { ca: own.certificateAuthority } });
+    await (await request(`${own.url}/healthz`, { dispatcher })).body.dump();
+    await own.stop();
+    await closed;
+    await dispatcher.close();
   });
 
   it('has no certificates unless it listens on HTTPS', async () => {
