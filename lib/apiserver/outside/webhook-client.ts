@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
+import { posix } from 'node:path';
 import { errorMessage } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import type { RequestHandler } from '../http-adapter.js';
@@ -94,7 +95,9 @@ export class WebhookClient {
     const https = await import('node:https');
     const known = this.#agents.get(ca ?? '');
     if (known !== undefined) return known;
-    const agent = new https.Agent({ keepAlive: true, ...(ca !== undefined && { ca }) });
+    // As in Go, any certificate of the bundle ends the chain, also the one of the webhook itself.
+    const trusted = ca === undefined ? {} : { ca, allowPartialTrustChain: true };
+    const agent = new https.Agent({ keepAlive: true, ...trusted });
     this.#agents.set(ca ?? '', agent);
     return agent;
   }
@@ -105,10 +108,15 @@ function shownUrl({ url, service }: WebhookAddress, timeoutMs: number): string {
   const query = `?timeout=${timeoutMs / 1000}s`;
   if (service === undefined) {
     const { origin, pathname } = new URL(url ?? '');
-    return `${origin}${pathname}${query}`;
+    return `${origin}${cleanPath(pathname)}${query}`;
   }
   const { name, namespace, path = '/', port = 443 } = service;
-  return `https://${name}.${namespace}.svc:${port}${path}${query}`;
+  return `https://${name}.${namespace}.svc:${port}${cleanPath(path)}${query}`;
+}
+
+/** Cleans a path as the real server does: without empty and relative segments, and without a slash at the end. */
+function cleanPath(path: string): string {
+  return posix.join('/', path).replace(/(?<=.)\/$/, '');
 }
 
 function targetOf(address: WebhookAddress, service: string | undefined, shown: string): Target {

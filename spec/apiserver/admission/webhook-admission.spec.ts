@@ -1,6 +1,17 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import {
+  createAuthority,
+  issueCertificate,
+  systemClock,
+  systemRandom,
+} from '../../../lib/system/index.js';
 import { configMap, configMaps, merge } from '../api.js';
 import { WebhookApi, everyConfigMap, patching, responseOf, rule } from './webhook-api.js';
+import type { Review } from './webhook-api.js';
 import { Api } from '../api.js';
 
 describe('admission webhooks', () => {
@@ -187,6 +198,37 @@ describe('admission webhooks', () => {
       `${invalid}: webhook returned response.patch but not response.patchType`,
     );
     expect(await message(patching({ op: 'remove', path: '/none' }))).to.contain('/none');
+  });
+
+  it('are called at the cleaned path of a URL whose own certificate is the bundle', async () => {
+    const now = systemClock.now();
+    const validity = { fromMs: now - 60_000, untilMs: now + 3_600_000 };
+    const options = { random: systemRandom, validity };
+    const authority = await createAuthority('unknown to the server', options);
+    const own = await issueCertificate(authority, ['127.0.0.1'], options);
+    const files = { cert: own.certificate, key: own.privateKey };
+    const server = createServer(files, (incoming, outgoing) => {
+      void json(incoming).then((review) => {
+        const { request, ...type } = review as { readonly request: Review };
+        const status = { message: incoming.url };
+        const response = { uid: request.uid, allowed: false, status };
+        outgoing.end(JSON.stringify({ ...type, response }));
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const url = `https://127.0.0.1:${port}//a/../deny/`;
+      const caBundle = Buffer.from(own.certificate).toString('base64');
+      const hooks = new WebhookApi();
+      await hooks.configure('Validating', { clientConfig: { url, caBundle } });
+      const { body } = await hooks.api.call('POST', configMaps, configMap('a'));
+      const message = 'admission webhook "hook-0.acme.com" denied the request: /deny?timeout=10s';
+      expect(body).to.deep.include({ message });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   it('are called in a dry run with dryRun set', async () => {

@@ -61,17 +61,11 @@ function missing({ real, embedded }: Results): readonly string[] {
 }
 
 function failuresOf(suite: Suite, results: Results): string {
-  const { real = new Map(), embedded = new Map() } = results as Partial<
-    Record<Server, TestResults>
-  >;
-  const names = new Set([...real.keys(), ...embedded.keys()]);
-  const lines = [...names].flatMap((name) => {
-    const failed = Object.entries({ real: real.get(name), embedded: embedded.get(name) });
-    const texts = failed.flatMap(([server, result]) => {
-      return result === undefined || isPassed(result) ? [] : [`  ${server}: ${result.failure}\n`];
-    });
-    return texts.length === 0 ? [] : [`\n${suite}: ${name}\n`, ...texts];
-  });
+  const lines = Object.entries(results).flatMap(([server, tests]) =>
+    [...tests].map(([name, result]) => {
+      return isPassed(result) ? '' : `\n${suite}, ${server}: ${name}\n  ${result.failure}\n`;
+    }),
+  );
   return lines.join('');
 }
 
