@@ -20,6 +20,9 @@ export interface PlainHandlers {
   readonly discovery: DiscoveryHandler;
 }
 
+/** The health checks that clients ask for one by one. */
+const checks = ['etcd', 'informer-sync', 'log', 'ping', 'poststarthook', 'shutdown'];
+
 /** Answers `/version`, the health checks, discovery and OpenAPI. @throws StatusError */
 export function handlePlain(
   { core, discovery }: PlainHandlers,
@@ -31,6 +34,8 @@ export function handlePlain(
   if (info.method !== 'GET') throw methodNotAllowed();
   if (root === 'version') return jsonResponse(200, discoveryData().version);
   if (root === 'healthz' || root === 'livez' || root === 'readyz') {
+    const [, check = 'ping'] = info.segments;
+    if (!checks.includes(check)) return pageNotFound();
     return textResponse(200, 'text/plain; charset=utf-8', 'ok');
   }
   if (root === 'openapi') {

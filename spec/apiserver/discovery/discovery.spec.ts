@@ -91,6 +91,7 @@ describe('discovery', () => {
   it('reports version and health', async () => {
     const api = new Api();
     expect((await api.get('/version')).body).to.include({ major: '1' });
+    expect((await api.get('/healthz/none')).code).to.equal(404);
     for (const path of ['/healthz', '/readyz', '/livez']) {
       expect(await api.get(path)).to.include({ code: 200, text: 'ok' });
     }
