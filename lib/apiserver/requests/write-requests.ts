@@ -59,7 +59,7 @@ import { isTrue } from './request-info.js';
 import type { ResourceContext } from './resource-handler.js';
 
 export function writeOf(context: ResourceContext, options: WriteOptions): WriteRequest {
-  const { kind, info, request, warn } = context;
+  const { kind, info, request, user, warn } = context;
   const { fieldManager, dryRun, fieldValidation } = options;
   return {
     kind,
@@ -70,6 +70,7 @@ export function writeOf(context: ResourceContext, options: WriteOptions): WriteR
     dryRun,
     fieldValidation,
     warn,
+    user,
     hooks: requestHooks(context, {
       dryRun,
       options: {

@@ -1,22 +1,11 @@
-import type {
-  V1MatchResources,
-  V1MutatingWebhook,
-  V1RuleWithOperations,
-  V1ValidatingAdmissionPolicy,
-  V1ValidatingAdmissionPolicyBinding,
-} from '@kubernetes/client-node';
-import {
-  CelCompileError,
-  typeText,
-  qualifiedNameProblems,
-  subdomainProblems,
-} from '../../crd/internal.js';
+import type { V1MutatingWebhook } from '@kubernetes/client-node';
+import { label1035Problems, subdomainProblems } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { compileAdmission } from '../admission/admission-review.js';
-import { specChanged, typedRules } from './kind-rules.js';
+import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
+import { validateMatchConditions, validateRule } from './match-resources.js';
 import { validateLabelSelector } from './metadata.js';
 
 /** The type of both webhooks; a validating webhook lacks `reinvocationPolicy`. */
@@ -57,7 +46,7 @@ function validateWebhooks({ webhooks = [] }: Webhooks, errors: FieldErrors): voi
       validateRule(rule, `${field}.rules[${at}]`, errors);
     }
     validateChoices(webhook, field, errors);
-    validateConditions(webhook, `${field}.matchConditions`, errors);
+    validateMatchConditions(webhook.matchConditions ?? [], `${field}.matchConditions`, errors);
     validateLabelSelector(webhook.namespaceSelector, `${field}.namespaceSelector`, errors);
     validateLabelSelector(webhook.objectSelector, `${field}.objectSelector`, errors);
     validateWebhookClient(webhook.clientConfig, `${field}.clientConfig`, errors);
@@ -79,6 +68,12 @@ function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): 
   // Go's zero values are null and an empty string.
   const versions = (webhook.admissionReviewVersions as string[] | null) ?? [];
   const path = `${field}.admissionReviewVersions`;
+  const seen = new Set<string>();
+  for (const [index, version] of versions.entries()) {
+    if (seen.has(version)) errors.invalid(`${path}[${index}]`, version, 'duplicate version');
+    else errors.invalidEach(`${path}[${index}]`, version, label1035Problems(version));
+    seen.add(version);
+  }
   if (versions.length === 0) {
     errors.required(path, `must specify one of ${reviewVersions.join(', ')}`);
   } else if (!versions.some((version) => reviewVersions.includes(version))) {
@@ -90,65 +85,6 @@ function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): 
     const why = `must specify one of ${sideEffectClasses.join(', ')}`;
     errors.required(`${field}.sideEffects`, why);
   } else errors.oneOf(`${field}.sideEffects`, sideEffects, sideEffectClasses);
-}
-
-const operationNames = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
-
-function validateRule(rule: Wire<V1RuleWithOperations>, field: string, errors: FieldErrors): void {
-  const lists = { apiGroups: 'API groups', apiVersions: 'API versions' } as const;
-  for (const member of ['apiGroups', 'apiVersions'] as const) {
-    const values = rule[member] ?? [];
-    if (values.length === 0) errors.required(`${field}.${member}`);
-    else if (values.length > 1 && values.includes('*')) {
-      const why = `if '*' is present, must not specify other ${lists[member]}`;
-      errors.invalid(`${field}.${member}`, values, why);
-    }
-  }
-  if ((rule.resources ?? []).length === 0) errors.required(`${field}.resources`);
-  const { operations = [] } = rule;
-  if (operations.length === 0) errors.required(`${field}.operations`);
-  if (operations.length > 1 && operations.includes('*')) {
-    const why = "if '*' is present, must not specify other operations";
-    errors.invalid(`${field}.operations`, operations, why);
-  }
-  for (const [index, operation] of operations.entries()) {
-    errors.oneOf(`${field}.operations[${index}]`, operation, operationNames);
-  }
-  const scopes = ['*', 'Cluster', 'Namespaced'];
-  const { scope } = rule;
-  errors.oneOf(`${field}.scope`, scope, scopes);
-}
-
-const mostConditions = 64;
-
-function validateConditions(webhook: Webhook, path: string, errors: FieldErrors): void {
-  const { matchConditions = [] } = webhook;
-  if (matchConditions.length > mostConditions)
-    errors.tooMany(path, matchConditions.length, mostConditions);
-  const names = new Set<string>();
-  for (const [index, { name, expression }] of matchConditions.entries()) {
-    const field = `${path}[${index}]`;
-    validateExpression(expression, `${field}.expression`, errors);
-    if (name === '') errors.required(`${field}.name`);
-    else errors.invalidEach(`${field}.name`, name, qualifiedNameProblems(name));
-    if (name !== '' && names.has(name)) errors.duplicate(`${field}.name`, name);
-    names.add(name);
-  }
-}
-
-function validateExpression(expression: string, field: string, errors: FieldErrors): void {
-  if (expression.trim() === '') {
-    errors.required(field);
-    return;
-  }
-  try {
-    const { type } = compileAdmission(expression);
-    if (type.kind === 'bool') return;
-    errors.invalid(field, expression, `must evaluate to bool but got ${typeText(type)}`);
-  } catch (error) {
-    if (!(error instanceof CelCompileError)) throw error;
-    errors.invalid(field, expression, `compilation failed: ${error.message}`);
-  }
 }
 
 const longestSeconds = 30;
@@ -230,40 +166,10 @@ function webhookRules(mutating: boolean): KindRules {
   );
 }
 
-function defaultMatchResources(resources: Wire<V1MatchResources> | undefined): void {
-  if (resources === undefined) return;
-  resources.matchPolicy ??= 'Equivalent';
-  resources.namespaceSelector ??= {};
-  resources.objectSelector ??= {};
-  const { resourceRules = [], excludeResourceRules = [] } = resources;
-  for (const rule of [...resourceRules, ...excludeResourceRules]) rule.scope ??= '*';
-}
-
-// The defaults of mutating policies and their bindings are the same.
-const policyRules = typedRules<Wire<V1ValidatingAdmissionPolicy>>(
-  {
-    defaults: ({ spec }) => {
-      if (spec === undefined) return;
-      spec.failurePolicy ??= 'Fail';
-      defaultMatchResources(spec.matchConstraints);
-    },
-  },
-  { specChanged },
-);
-
-const bindingRules = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>(
-  { defaults: ({ spec }) => defaultMatchResources(spec?.matchResources) },
-  { specChanged },
-);
-
 const group = 'admissionregistration.k8s.io/v1';
 
-/** The rules of webhook configurations and of admission policies. */
+/** The rules of webhook configurations. */
 export const admissionRules: Readonly<Record<string, KindRules>> = {
   [`${group}/ValidatingWebhookConfiguration`]: webhookRules(false),
   [`${group}/MutatingWebhookConfiguration`]: webhookRules(true),
-  [`${group}/ValidatingAdmissionPolicy`]: policyRules,
-  [`${group}/ValidatingAdmissionPolicyBinding`]: bindingRules,
-  [`${group}/MutatingAdmissionPolicy`]: policyRules,
-  [`${group}/MutatingAdmissionPolicyBinding`]: bindingRules,
 };

@@ -1,22 +1,24 @@
 import type {
-  V1CSIDriver,
-  V1FlowSchema,
   V1Lease,
   V1Node,
+  V1NodeSpec,
   V1PodTemplate,
-  V1PriorityLevelConfiguration,
   V1ReplicationController,
   V1RuntimeClass,
+  V1Scheduling,
+  V1Taint,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { labelProblems } from '../../crd/internal.js';
+import { labelProblems, labelValueProblems, qualifiedNameProblems } from '../../crd/internal.js';
 import { deepEqual, withoutMembers } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import { validateNonnegative } from './field-values.js';
 import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
+import { validateResources } from './limits.js';
+import { validateFinalizer, validateLabels } from './metadata.js';
+import { defaultPodSpec, validatePodTemplate, validateTolerations } from './pod-spec.js';
 
 /** Drops fields of disabled features. */
 function dropDisabled({ spec }: Wire<V1Lease>): void {
@@ -47,6 +49,10 @@ const node = typedRules<Wire<V1Node>>(
     defaults: ({ status }) => {
       if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
     },
+    validate: ({ spec }, errors) => validateTaints(spec?.taints ?? [], errors),
+    validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
+      validateNodeChange(spec, old, errors);
+    },
     selectableFields: ({ spec }) => ({
       'spec.unschedulable': String(spec?.unschedulable ?? false),
     }),
@@ -57,21 +63,46 @@ const node = typedRules<Wire<V1Node>>(
   },
 );
 
-const csiDriver = typedRules<Wire<V1CSIDriver>>(
-  {
-    defaults: ({ spec }) => {
-      spec.attachRequired ??= true;
-      spec.podInfoOnMount ??= false;
-      spec.storageCapacity ??= false;
-      spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
-      spec.volumeLifecycleModes ??= ['Persistent'];
-      spec.requiresRepublish ??= false;
-      spec.seLinuxMount ??= false;
-    },
-  },
-  // The kind has no generation.
-  { unconditionalUpdate: false },
-);
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+/** Checks the taints of a node. The real server names their place in `metadata`. */
+function validateTaints(taints: readonly Wire<V1Taint>[], errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const [index, taint] of taints.entries()) {
+    const { key, value = '', effect } = taint;
+    const field = `metadata.taints[${index}]`;
+    errors.invalidEach(`${field}.key`, key, qualifiedNameProblems(key));
+    const problems = labelValueProblems(value);
+    if (problems.length > 0) errors.invalid(`${field}.value`, value, problems.join(';'));
+    if (effect === '') errors.required(`${field}.effect`);
+    else errors.oneOf(`${field}.effect`, effect, effects);
+    const pair = `${key}:${effect}`;
+    if (seen.has(pair)) {
+      errors.duplicate(field, taint, 'taints must be unique by key and effect pair');
+    }
+    seen.add(pair);
+  }
+}
+
+type NodeSpec = Wire<V1NodeSpec>;
+
+function validateNodeChange(spec: NodeSpec, old: NodeSpec, errors: FieldErrors): void {
+  const { podCIDRs: ranges = [] } = old;
+  const change = 'node updates may not change';
+  const once = 'except from "" to valid';
+  if (ranges.length > 0 && !deepEqual(ranges, spec.podCIDRs)) {
+    errors.forbidden('spec.podCIDRs', `${change} podCIDR ${once}`);
+  }
+  if ((old.providerID ?? '') !== '' && old.providerID !== spec.providerID) {
+    errors.forbidden('spec.providerID', `${change} providerID ${once}`);
+  }
+  const { configSource } = spec;
+  if (configSource !== undefined && configSource.configMap === undefined) {
+    const why = 'exactly one reference subfield must be non-nil';
+    errors.invalid('spec.configSource', configSource, why);
+  }
+  if (spec.externalID !== old.externalID) errors.forbidden('spec.externalID', 'may not be updated');
+}
 
 function validateController({ spec }: Wire<V1ReplicationController>, errors: FieldErrors): void {
   if (spec === undefined) return;
@@ -107,10 +138,31 @@ const replicationController = typedRules<Wire<V1ReplicationController>>(
   { specChanged, initialStatus: () => ({ replicas: 0 }) },
 );
 
+function validateScheduling(
+  { nodeSelector, tolerations = [] }: Wire<V1Scheduling>,
+  errors: FieldErrors,
+): void {
+  validateLabels(nodeSelector, 'scheduling.nodeSelector', errors);
+  validateTolerations(tolerations, 'scheduling.tolerations', errors);
+  const seen = new Set<string>();
+  for (const [index, toleration] of tolerations.entries()) {
+    const { key, operator, value, effect } = toleration;
+    const listKey = JSON.stringify([key, operator, value, effect]);
+    if (seen.has(listKey)) errors.duplicate(`scheduling.tolerations[${index}]`, toleration);
+    seen.add(listKey);
+  }
+}
+
 const runtimeClass = typedRules<Wire<V1RuntimeClass>>(
   {
-    validate: ({ handler }, errors) => {
-      errors.invalidEach('handler', handler, labelProblems(handler));
+    validate: ({ handler, scheduling, overhead }, errors) => {
+      if (handler === '') errors.required('handler');
+      else errors.invalidEach('handler', handler, labelProblems(handler));
+      if (overhead !== undefined) {
+        const resources = { limits: overhead.podFixed ?? {} };
+        validateResources(resources, 'overhead', { noClaims: true, errors });
+      }
+      if (scheduling !== undefined) validateScheduling(scheduling, errors);
     },
     validateUpdate: ({ handler }, old, errors) =>
       validateImmutable({ field: 'handler', value: handler, old: old.handler }, errors),
@@ -151,6 +203,11 @@ const namespace: KindRules = {
     const all = finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'];
     object['spec'] = { finalizers: all };
   },
+  validateCreate: (object, errors) => {
+    for (const finalizer of partsOf(object).spec?.finalizers ?? []) {
+      validateFinalizer(finalizer, 'spec.finalizers', errors);
+    }
+  },
   initialStatus: () => ({ phase: 'Active' }),
   prepareForUpdate: (object, old) => {
     object['spec'] = old['spec'];
@@ -172,44 +229,10 @@ const namespace: KindRules = {
   },
 };
 
-const flowSchema = typedRules<Wire<V1FlowSchema>>(
-  {
-    defaults: ({ spec }) => {
-      // The server cannot distinguish 0 from an absent number.
-      if (spec !== undefined) spec.matchingPrecedence ||= 1_000;
-    },
-  },
-  { specChanged },
-);
-
-const priorityLevel = typedRules<Wire<V1PriorityLevelConfiguration>>(
-  {
-    defaults: ({ spec }) => {
-      const { limited, exempt } = spec ?? {};
-      if (exempt !== undefined) {
-        exempt.nominalConcurrencyShares ??= 0;
-        exempt.lendablePercent ??= 0;
-      }
-      if (limited === undefined) return;
-      limited.nominalConcurrencyShares ??= 30;
-      limited.lendablePercent ??= 0;
-      const { queuing } = limited.limitResponse ?? {};
-      if (queuing === undefined) return;
-      queuing.queues ||= 64;
-      queuing.handSize ||= 8;
-      queuing.queueLengthLimit ||= 50;
-    },
-  },
-  { specChanged },
-);
-
 /** The rules of leases, nodes, namespaces and other kinds that the cluster itself uses. */
 export const clusterRules: Readonly<Record<string, KindRules>> = {
   'coordination.k8s.io/v1/Lease': lease,
-  'flowcontrol.apiserver.k8s.io/v1/FlowSchema': flowSchema,
-  'flowcontrol.apiserver.k8s.io/v1/PriorityLevelConfiguration': priorityLevel,
   'resource.k8s.io/v1/DeviceClass': { specChanged },
-  'storage.k8s.io/v1/CSIDriver': csiDriver,
   'node.k8s.io/v1/RuntimeClass': runtimeClass,
   '/v1/Namespace': namespace,
   '/v1/Node': node,

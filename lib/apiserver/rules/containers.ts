@@ -1,16 +1,18 @@
 import type {
   V1Container,
   V1ContainerPort,
-  V1LifecycleHandler,
-  V1Probe,
-  V1VolumeMount,
+  V1EphemeralContainer,
+  V1Volume,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import { labelProblems, portNameProblems } from '../../crd/internal.js';
+import { isJsonObject } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateResources } from './limits.js';
 import { validateEnv, validateEnvFrom } from './container-environment.js';
-import { validateNonnegative, validatePort, validatePortNumber } from './field-values.js';
+import { validateHandlers } from './container-handlers.js';
+import { validateDevices, validateMounts } from './container-mounts.js';
+import { validatePortNumber } from './field-values.js';
 import { validateContainerSecurity } from './security-context.js';
 
 type Container = Wire<V1Container>;
@@ -23,8 +25,10 @@ interface Images {
 
 /** The data of a pod that checks of its containers need. */
 interface PodNames {
-  /** Names of the pod's valid volumes. */
-  readonly volumes: ReadonlySet<string>;
+  /** The pod's valid volumes by name. */
+  readonly volumes: ReadonlyMap<string, Wire<V1Volume>>;
+  /** The restart policy of the pod. */
+  readonly restartPolicy: string;
   /** True if the pod has no resource claims. */
   readonly noClaims: boolean;
   /** The grace period of the pod, in seconds. */
@@ -51,11 +55,8 @@ export function validateContainers(
     validateContainer(container, path, { names, errors });
     if (names.containers.has(container.name)) errors.duplicate(`${path}.name`, container.name);
     names.containers.add(container.name);
-    validateProbe(container.livenessProbe, `${path}.livenessProbe`, errors);
-    validateSuccessThreshold(container.livenessProbe, `${path}.livenessProbe`, errors);
-    validateReadiness(container.readinessProbe, `${path}.readinessProbe`, errors);
-    validateProbe(container.startupProbe, `${path}.startupProbe`, errors);
-    validateSuccessThreshold(container.startupProbe, `${path}.startupProbe`, errors);
+    validateHandlers(container, path, { graceSeconds: names.graceSeconds, errors });
+    validateRestarts(container, path, errors);
   }
   validateHostPorts(containers, field, errors);
 }
@@ -71,7 +72,17 @@ export function validateInitContainers(
     validateContainer(container, path, { names, errors });
     if (names.containers.has(container.name)) errors.duplicate(`${path}.name`, container.name);
     else if (container.name !== '') names.containers.add(container.name);
-    if (container.restartPolicy === 'Always') continue;
+    validateHostPorts([container], field, errors);
+    validateInitRestarts(container, path, errors);
+    if (container.restartPolicy === 'Always') {
+      validateHandlers(container, path, { graceSeconds: names.graceSeconds, errors });
+      continue;
+    }
+    for (const [at, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
+      if (restartPolicy !== 'RestartContainer') continue;
+      const why = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+      errors.invalid(`${path}.resizePolicy[${at}].restartPolicy`, restartPolicy, why);
+    }
     for (const member of [
       'lifecycle',
       'livenessProbe',
@@ -85,40 +96,14 @@ export function validateInitContainers(
   }
 }
 
-/**
- * Checks a readiness probe. A failed one does not stop its container, so it must not have a grace
- * period.
- */
-function validateReadiness(
-  probe: Container['readinessProbe'],
-  field: string,
-  errors: FieldErrors,
-): void {
-  validateProbe(probe, field, errors);
-  const { terminationGracePeriodSeconds: seconds } = probe ?? {};
-  if (seconds === undefined) return;
-  const why = 'must not be set for readinessProbes';
-  errors.invalid(`${field}.terminationGracePeriodSeconds`, seconds, why);
-}
-
-function validateSuccessThreshold(
-  probe: Container['livenessProbe'],
-  field: string,
-  errors: FieldErrors,
-): void {
-  const { successThreshold } = probe ?? {};
-  if (successThreshold !== undefined && successThreshold !== 1) {
-    errors.invalid(`${field}.successThreshold`, successThreshold, 'must be 1');
-  }
-}
+const spacedImage = 'must not have leading or trailing whitespace';
 
 /** Checks the images of a pod. Templates may have spaces around them. */
 export function validateImages(spec: Images, field: string, errors: FieldErrors): void {
   for (const list of ['containers', 'initContainers'] as const) {
     for (const [index, { image = '' }] of (spec[list] ?? []).entries()) {
       if (image === image.trim()) continue;
-      const problem = 'must not have leading or trailing whitespace';
-      errors.invalid(`${field}.${list}[${index}].image`, image, problem);
+      errors.invalid(`${field}.${list}[${index}].image`, image, spacedImage);
     }
   }
 }
@@ -139,49 +124,114 @@ function validateContainer(
   validateContainerPorts(container.ports ?? [], `${path}.ports`, errors);
   validateEnv(container.env ?? [], `${path}.env`, errors);
   validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`, errors);
-  validateMounts(container.volumeMounts ?? [], `${path}.volumeMounts`, { names, errors });
+  validateMounts(container, path, { volumes: names.volumes, errors });
   errors.oneOf(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies);
   const { noClaims } = names;
   validateResources(container.resources, `${path}.resources`, { noClaims, errors });
-  validateDevices(container, path, { names, errors });
-  validateResizePolicy(container, `${path}.resizePolicy`, errors);
+  validateDevices(container, path, { volumes: names.volumes, errors });
+  validateResizePolicy(container, `${path}.resizePolicy`, { names, errors });
   if (container.securityContext !== undefined) {
     validateContainerSecurity(container.securityContext, `${path}.securityContext`, errors);
-  }
-  for (const member of ['postStart', 'preStop'] as const) {
-    const handler = container.lifecycle?.[member];
-    if (handler === undefined) continue;
-    const { graceSeconds } = names;
-    validateLifecycleHandler(handler, `${path}.lifecycle.${member}`, { graceSeconds, errors });
-  }
-}
-
-function validateDevices(
-  { volumeDevices = [] }: Container,
-  path: string,
-  { names, errors }: { names: PodNames; errors: FieldErrors },
-): void {
-  for (const [index, { name, devicePath }] of volumeDevices.entries()) {
-    const field = `${path}.volumeDevices[${index}]`;
-    if (name === '') errors.required(`${field}.name`);
-    if (devicePath === '') errors.required(`${field}.devicePath`);
-    if (!names.volumes.has(name)) errors.notFound(`${field}.name`, name);
   }
 }
 
 function validateResizePolicy(
   { resizePolicy = [] }: Container,
   field: string,
-  errors: FieldErrors,
+  { names, errors }: { names: PodNames; errors: FieldErrors },
 ): void {
   const supported = ['NotRequired', 'RestartContainer'];
   const seen = new Set<string>();
   for (const [index, { resourceName, restartPolicy }] of resizePolicy.entries()) {
     if (seen.has(resourceName)) errors.duplicate(`${field}[${index}]`, resourceName);
     seen.add(resourceName);
-    errors.oneOf(field, resourceName, ['cpu', 'memory']);
-    errors.oneOf(field, restartPolicy, supported);
+    if (resourceName === '') errors.required(field);
+    else errors.oneOf(field, resourceName, ['cpu', 'memory']);
+    if (restartPolicy === '') errors.required(field);
+    else errors.oneOf(field, restartPolicy, supported);
+    if (names.restartPolicy !== 'Never' || restartPolicy === 'NotRequired') continue;
+    const why = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
+    errors.invalid(field, restartPolicy, why);
   }
+}
+
+const restartPolicies = ['Always', 'Never', 'OnFailure'];
+const mostRules = 20;
+
+/** Checks the restart policy of a container, and its rules. */
+function validateRestarts(
+  { restartPolicy, restartPolicyRules: rules = [] }: Container,
+  path: string,
+  errors: FieldErrors,
+): void {
+  const field = `${path}.restartPolicyRules`;
+  if (restartPolicy !== undefined) {
+    errors.oneOf(`${path}.restartPolicy`, restartPolicy, restartPolicies);
+  } else if (rules.length > 0) errors.required(`${path}.restartPolicy`, policyForRules);
+  if (rules.length > mostRules) errors.tooMany(field, rules.length, mostRules);
+  for (const [index, { action = '', exitCodes }] of rules.entries()) {
+    const at = `${field}[${index}]`;
+    errors.oneOf(`${at}.action`, action, ['Restart', 'RestartAllContainers']);
+    if (exitCodes === undefined) {
+      errors.required(`${at}.exitCodes`, 'must be specified');
+      continue;
+    }
+    const { operator = '', values = [] } = exitCodes;
+    errors.oneOf(`${at}.exitCodes.operator`, operator, ['In', 'NotIn']);
+    if (values.length > 255) errors.tooMany(`${at}.exitCodes.values`, values.length, 255);
+  }
+}
+
+const policyForRules = 'must specify restartPolicy when restart rules are used';
+
+/** Checks the restart policy of an init container. */
+function validateInitRestarts(container: Container, path: string, errors: FieldErrors): void {
+  if (container.restartPolicy !== undefined) validateRestarts(container, path, errors);
+  else if ((container.restartPolicyRules ?? []).length > 0) {
+    errors.required(`${path}.restartPolicy`, policyForRules);
+  }
+}
+
+const onlyForOthers = [
+  ...(['ports', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const),
+  ...(['lifecycle', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'] as const),
+] as const;
+
+/** Checks the ephemeral containers of a pod. */
+export function validateEphemeralContainers(
+  containers: readonly Wire<V1EphemeralContainer>[],
+  field: string,
+  { names, errors }: { names: PodNames; errors: FieldErrors },
+): void {
+  const targets = new Set(names.containers);
+  const why = 'cannot be set for an Ephemeral Container';
+  for (const [index, container] of containers.entries()) {
+    const path = `${field}[${index}]`;
+    validateContainer(container, path, { names, errors });
+    const { name, image = '', targetContainerName: target = '' } = container;
+    if (image !== image.trim()) errors.invalid(`${path}.image`, image, spacedImage);
+    if (names.containers.has(name)) errors.duplicate(`${path}.name`, name);
+    names.containers.add(name);
+    if (target !== '' && !targets.has(target)) {
+      errors.notFound(`${path}.targetContainerName`, target);
+    }
+    for (const member of onlyForOthers) {
+      if (isSet(container[member])) errors.forbidden(`${path}.${member}`, why);
+    }
+    for (const [at, mount] of (container.volumeMounts ?? []).entries()) {
+      for (const member of ['subPath', 'subPathExpr'] as const) {
+        if ((mount[member] ?? '') === '') continue;
+        errors.forbidden(`${path}.volumeMounts[${at}].${member}`, why);
+      }
+    }
+  }
+}
+
+/** Returns whether a field has a value other than the zero value of its Go type. */
+function isSet(value: unknown): boolean {
+  if (value === undefined || value === null) return false;
+  if (!isJsonObject(value)) return true;
+  return Object.keys(value).length > 0;
 }
 
 function validateContainerPorts(
@@ -218,123 +268,5 @@ function validateHostPorts(
       if (taken.has(key)) errors.duplicate(`${field}[${index}].ports[${at}].hostPort`, key);
       taken.add(key);
     }
-  }
-}
-
-const propagations = ['Bidirectional', 'HostToContainer', 'None'];
-
-function validateMounts(
-  mounts: readonly Wire<V1VolumeMount>[],
-  field: string,
-  { names, errors }: { names: PodNames; errors: FieldErrors },
-): void {
-  const paths = new Set<string>();
-  for (const [index, mount] of mounts.entries()) {
-    const { name, mountPath, subPath = '', subPathExpr = '', readOnly } = mount;
-    const { mountPropagation, recursiveReadOnly } = mount;
-    const path = `${field}[${index}]`;
-    if (name === '') errors.required(`${path}.name`);
-    if (!names.volumes.has(name)) errors.notFound(`${path}.name`, name);
-    if (mountPath === '') errors.required(`${path}.mountPath`);
-    if (paths.has(mountPath)) errors.invalid(`${path}.mountPath`, mountPath, 'must be unique');
-    paths.add(mountPath);
-    if (subPath.startsWith('/')) {
-      errors.invalid(`${field}.subPath`, subPath, 'must be a relative path');
-    } else if (subPath.split('/').includes('..')) {
-      errors.invalid(`${field}.subPath`, subPath, "must not contain '..'");
-    }
-    if (subPath !== '' && subPathExpr !== '') {
-      const why = 'subPathExpr and subPath are mutually exclusive';
-      errors.invalid(`${path}.subPathExpr`, subPathExpr, why);
-    }
-    errors.oneOf(`${field}.mountPropagation`, mountPropagation, propagations);
-    if ((recursiveReadOnly ?? 'Disabled') !== 'Disabled' && readOnly !== true) {
-      const why = 'may only be specified when readOnly is true';
-      errors.forbidden(`${field}.recursiveReadOnly`, why);
-    }
-  }
-}
-
-const probeHandlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
-type ProbeHandler = (typeof probeHandlers)[number];
-const headerName = /^[-A-Za-z0-9]+$/;
-const headerMessage =
-  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
-
-const counts = [
-  'initialDelaySeconds',
-  'timeoutSeconds',
-  'periodSeconds',
-  'successThreshold',
-  'failureThreshold',
-] as const;
-
-/** Checks a probe: it has one handler and no negative numbers. */
-function validateProbe(probe: Wire<V1Probe> | undefined, field: string, errors: FieldErrors): void {
-  if (probe === undefined) return;
-  const given = probeHandlers.filter((handler) => probe[handler] !== undefined);
-  const [handler, ...extra] = given;
-  if (handler === undefined) errors.required(field, 'must specify a handler type');
-  else validateHandler(probe, `${field}.${handler}`, { handler, errors });
-  for (const other of extra) {
-    errors.forbidden(`${field}.${other}`, 'may not specify more than 1 handler type');
-  }
-  for (const count of counts) validateNonnegative(probe[count], `${field}.${count}`, errors);
-  const { terminationGracePeriodSeconds: grace } = probe;
-  if (grace !== undefined && grace <= 0) {
-    errors.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0');
-  }
-}
-
-/** Checks a handler of a probe or a lifecycle hook. */
-function validateHandler(
-  { exec, httpGet, tcpSocket, grpc }: Pick<Wire<V1Probe>, ProbeHandler>,
-  field: string,
-  { handler, errors }: { readonly handler: ProbeHandler; readonly errors: FieldErrors },
-): void {
-  switch (handler) {
-    case 'exec':
-      if ((exec?.command ?? []).length === 0) errors.required(`${field}.command`);
-      break;
-    case 'httpGet':
-      validatePort(httpGet?.port ?? 0, `${field}.port`, errors);
-      if (!['HTTP', 'HTTPS'].includes(httpGet?.scheme ?? '')) {
-        errors.notSupported(`${field}.scheme`, httpGet?.scheme, ['HTTP', 'HTTPS']);
-      }
-      for (const { name } of httpGet?.httpHeaders ?? []) {
-        if (!headerName.test(name)) errors.invalid(`${field}.httpHeaders`, name, headerMessage);
-      }
-      break;
-    case 'tcpSocket':
-      validatePort(tcpSocket?.port ?? 0, `${field}.port`, errors);
-      break;
-    case 'grpc':
-      validatePortNumber(grpc?.port ?? 0, `${field}.port`, errors);
-      break;
-  }
-}
-
-const lifecycleHandlers = ['exec', 'httpGet', 'tcpSocket', 'sleep'] as const;
-
-/**
- * Checks a handler that runs when a container starts or stops.
- * @param graceSeconds - grace period of its pod
- */
-function validateLifecycleHandler(
-  given: Wire<V1LifecycleHandler>,
-  field: string,
-  { graceSeconds, errors }: { readonly graceSeconds: number; readonly errors: FieldErrors },
-): void {
-  const [handler, ...extra] = lifecycleHandlers.filter((one) => given[one] !== undefined);
-  if (handler === undefined) errors.required(field, 'must specify a handler type');
-  else if (handler === 'sleep') {
-    const seconds = given.sleep?.seconds ?? 0;
-    if (seconds < 0 || seconds > graceSeconds) {
-      const why = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`;
-      errors.invalid(`${field}.sleep`, seconds, why);
-    }
-  } else validateHandler(given, `${field}.${handler}`, { handler, errors });
-  for (const other of extra) {
-    errors.forbidden(`${field}.${other}`, 'may not specify more than 1 handler type');
   }
 }

@@ -9,7 +9,13 @@ import type { Wire } from '../../object/index.js';
 import { validateEndpointIp, validatePortNumber } from './field-values.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, contentChanged, typedRules } from './kind-rules.js';
-import { labelProblems, subdomainProblems } from '../../crd/internal.js';
+import {
+  labelProblems,
+  labelValueProblems,
+  qualifiedNameProblems,
+  subdomainProblems,
+} from '../../crd/internal.js';
+import { validateLabels } from './metadata.js';
 import type { KindRules } from './kind-rules.js';
 
 type Slice = Wire<V1EndpointSlice>;
@@ -26,7 +32,8 @@ function validateSlice({ addressType, endpoints, ports }: Slice, errors: FieldEr
     validateEndpoint(endpoint, `endpoints[${index}]`, { addressType, errors });
   }
   const names = new Set<string>();
-  for (const [index, { name = '', protocol = '' }] of (ports ?? []).entries()) {
+  for (const [index, { name = '', protocol = '', appProtocol }] of (ports ?? []).entries()) {
+    validateAppProtocol(appProtocol, `ports[${index}]`, errors);
     if (name !== '') {
       errors.invalidEach(`ports[${index}].name`, name, labelProblems(name));
     }
@@ -36,8 +43,13 @@ function validateSlice({ addressType, endpoints, ports }: Slice, errors: FieldEr
   }
 }
 
+function validateAppProtocol(name: string | undefined, field: string, errors: FieldErrors): void {
+  if (name === undefined) return;
+  errors.invalidEach(`${field}.appProtocol`, name, qualifiedNameProblems(name));
+}
+
 function validateEndpoint(
-  { addresses, hostname }: Wire<V1Endpoint>,
+  { addresses, hostname, nodeName, deprecatedTopology, hints }: Wire<V1Endpoint>,
   field: string,
   { addressType, errors }: { readonly addressType: string; readonly errors: FieldErrors },
 ): void {
@@ -56,8 +68,41 @@ function validateEndpoint(
       validateFamily(address, `${field}.addresses`, { addressType, errors });
     }
   }
-  if (hostname !== undefined)
+  if (nodeName !== undefined) {
+    errors.invalidEach(`${field}.nodeName`, nodeName, subdomainProblems(nodeName));
+  }
+  validateLabels(deprecatedTopology, `${field}.deprecatedTopology`, errors);
+  if (hostname !== undefined) {
     errors.invalidEach(`${field}.hostname`, hostname, labelProblems(hostname));
+  }
+  const { forZones = [], forNodes = [] } = hints ?? {};
+  validateHints(forZones, `${field}.hints.forZones`, { problemsOf: labelValueProblems, errors });
+  validateHints(forNodes, `${field}.hints.forNodes`, { problemsOf: subdomainProblems, errors });
+}
+
+const hintLimit = 8;
+
+interface HintCheck {
+  readonly problemsOf: (name: string) => readonly string[];
+  readonly errors: FieldErrors;
+}
+
+function validateHints(
+  hints: readonly { readonly name: string }[],
+  field: string,
+  { problemsOf, errors }: HintCheck,
+): void {
+  if (hints.length > hintLimit) {
+    errors.tooMany(field, hints.length, hintLimit);
+    return;
+  }
+  const names = new Set<string>();
+  for (const [index, { name }] of hints.entries()) {
+    const path = `${field}[${index}].name`;
+    if (names.has(name)) errors.duplicate(path, name);
+    names.add(name);
+    errors.invalidEach(path, name, problemsOf(name));
+  }
 }
 
 /** Reports problems on the whole list, like the real server. */
@@ -104,8 +149,15 @@ function validateSubset(
     errors.required(field, 'must specify `addresses` or `notReadyAddresses`');
   }
   for (const [list, given] of Object.entries({ addresses, notReadyAddresses })) {
-    for (const [index, { ip }] of given.entries()) {
-      const path = `${field}.${list}[${index}].ip`;
+    for (const [index, { ip, hostname = '', nodeName }] of given.entries()) {
+      const address = `${field}.${list}[${index}]`;
+      if (hostname !== '') {
+        errors.invalidEach(`${address}.hostname`, hostname, labelProblems(hostname));
+      }
+      if (nodeName !== undefined) {
+        errors.invalidEach(`${address}.nodeName`, nodeName, subdomainProblems(nodeName));
+      }
+      const path = `${address}.ip`;
       const before = errors.causes.length;
       validateEndpointIp(ip, path, errors);
       const [problem] = errors.causes.slice(before);
@@ -114,8 +166,9 @@ function validateSubset(
       }
     }
   }
-  for (const [index, { name = '', port, protocol = '' }] of ports.entries()) {
+  for (const [index, { name = '', port, protocol = '', appProtocol }] of ports.entries()) {
     const path = `${field}.ports[${index}]`;
+    validateAppProtocol(appProtocol, path, errors);
     if (name === '' && ports.length > 1) errors.required(`${path}.name`);
     if (name !== '') errors.invalidEach(`${path}.name`, name, labelProblems(name));
     validatePortNumber(port, `${path}.port`, errors);

@@ -8,14 +8,20 @@
  */
 import { crdRules } from '../custom/crd.js';
 import { admissionRules } from './admission.js';
+import { admissionPolicyRules } from './admission-policies.js';
+import { apiServiceRules } from './api-service.js';
 import { appsRules } from './apps.js';
 import { batchRules } from './batch.js';
+import { certificateRules } from './certificates.js';
 import { clusterRules } from './cluster.js';
 import { configRules } from './config.js';
+import { csiRules } from './csi.js';
 import { eventRules } from './events.js';
+import { flowControlRules } from './flow-control.js';
 import type { KindRules } from './kind-rules.js';
 import { limitRules } from './limits.js';
 import { networkingRules } from './networking.js';
+import { persistentVolumeRules } from './persistent-volume.js';
 import { podRules } from './pod.js';
 import { priorityRules } from './priority.js';
 import { rbacRules } from './rbac.js';
@@ -31,11 +37,16 @@ export function builtinRules(group: string, version: string, kind: string): Kind
 
 const rules: Readonly<Partial<Record<string, KindRules>>> = {
   ...admissionRules,
+  ...admissionPolicyRules,
+  ...apiServiceRules,
   ...appsRules,
   ...batchRules,
+  ...certificateRules,
   ...clusterRules,
   ...configRules,
+  ...csiRules,
   ...eventRules,
+  ...flowControlRules,
   ...limitRules,
   ...networkingRules,
   ...priorityRules,
@@ -44,6 +55,7 @@ const rules: Readonly<Partial<Record<string, KindRules>>> = {
   ...scalingRules,
   ...storageRules,
   'apiextensions.k8s.io/v1/CustomResourceDefinition': crdRules,
+  '/v1/PersistentVolume': persistentVolumeRules,
   '/v1/Pod': podRules,
   '/v1/Service': serviceRules,
 };

@@ -46,6 +46,11 @@ export interface KindRules {
     old: UnstructuredObject,
     server: ServerView,
   ) => void;
+  /**
+   * Records the user of a create in the object, for a create by a request.
+   * @defaultValue the object does not show its user
+   */
+  readonly setUser?: (object: UnstructuredObject, user: UserInfo) => void;
   /** Validates an object on create and update. */
   readonly validate?: (object: UnstructuredObject, errors: FieldErrors, server: ServerView) => void;
   /** Validates a create, in addition to `validate`. */

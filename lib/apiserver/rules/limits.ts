@@ -3,6 +3,7 @@ import type {
   V1LimitRangeItem,
   V1ResourceQuota,
   V1ResourceRequirements,
+  V1ScopeSelector,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import { qualifiedNameProblems } from '../../crd/internal.js';
@@ -113,16 +114,31 @@ const scopes: ReadonlySet<string> = new Set([
   'VolumeAttributesClass',
 ]);
 
-/**
- * Returns whether a scope can limit a resource. Pods of scope BestEffort have no requests, so only
- * their number counts.
- */
+const computeResources: ReadonlySet<string> = new Set([
+  ...['pods', 'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'],
+]);
+
+/** Returns whether a scope can limit a resource. Unknown scopes limit every resource. */
 function fits(scope: string, resource: string): boolean {
-  return scope !== 'BestEffort' || resource === 'pods';
+  switch (scope) {
+    case 'BestEffort':
+      // Such pods have no requests, so only their number counts.
+      return resource === 'pods';
+    case 'Terminating':
+    case 'NotTerminating':
+    case 'NotBestEffort':
+    case 'PriorityClass':
+    case 'CrossNamespacePodAffinity':
+      return computeResources.has(resource);
+    case 'VolumeAttributesClass':
+      return resource === 'persistentvolumeclaims' || resource === 'requests.storage';
+    default:
+      return true;
+  }
 }
 
 function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): void {
-  const { hard = {}, scopes: given = [] } = spec ?? {};
+  const { hard = {}, scopes: given = [], scopeSelector } = spec ?? {};
   for (const [name, amount] of Object.entries(hard)) {
     const field = `spec.hard[${name}]`;
     const problems = qualifiedNameProblems(name);
@@ -136,13 +152,69 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
       errors.invalid(field, amount, 'must be greater than or equal to 0');
     }
   }
+  const names = Object.keys(hard).filter((name) => quotaResources.has(name));
   for (const scope of given) {
     if (!scopes.has(scope)) errors.invalid('spec.scopes', given, 'unsupported scope');
-    for (const name of Object.keys(hard).filter((resource) => !fits(scope, resource))) {
-      if (!scopes.has(scope) || !quotaResources.has(name)) continue;
+    if (names.some((name) => !fits(scope, name))) {
       errors.invalid('spec.scopes', given, 'unsupported scope applied to resource');
     }
   }
+  validateScopePairs(given, 'spec.scopes', errors);
+  if (scopeSelector !== undefined) validateScopeSelector(scopeSelector, names, errors);
+}
+
+const exclusive = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+] as const;
+
+function validateScopePairs(given: readonly string[], field: string, errors: FieldErrors): void {
+  for (const pair of exclusive) {
+    if (!pair.every((scope) => given.includes(scope))) continue;
+    errors.invalid(field, given, 'conflicting scopes');
+  }
+}
+
+const presenceScopes: ReadonlySet<string> = new Set([
+  ...['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity'],
+]);
+const onlyPresence =
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+
+/** Checks the selector of a quota's pods. The real server's paths have no index here. */
+function validateScopeSelector(
+  selector: Wire<V1ScopeSelector>,
+  resources: readonly string[],
+  errors: FieldErrors,
+): void {
+  const field = 'spec.scopeSelector.matchExpressions';
+  const { matchExpressions = [] } = selector;
+  for (const { scopeName, operator, values = [] } of matchExpressions) {
+    if (!scopes.has(scopeName))
+      errors.invalid(`${field}.scopeName`, scopeName, 'unsupported scope');
+    if (resources.some((name) => !fits(scopeName, name))) {
+      errors.invalid(field, selector, 'unsupported scope applied to resource');
+    }
+    if (presenceScopes.has(scopeName) && operator !== 'Exists') {
+      errors.invalid(`${field}.operator`, operator, onlyPresence);
+    }
+    if (operator === 'In' || operator === 'NotIn') {
+      if (values.length > 0) continue;
+      const why =
+        "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
+      errors.required(`${field}.values`, why);
+    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+      if (values.length === 0) continue;
+      const why =
+        "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
+      errors.invalid(`${field}.values`, values, why);
+    } else errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
+  }
+  validateScopePairs(
+    matchExpressions.map(({ scopeName }) => scopeName),
+    field,
+    errors,
+  );
 }
 
 /** The rules of LimitRanges and ResourceQuotas. */

@@ -119,10 +119,20 @@ const standardFinalizers: ReadonlySet<string> = new Set([
 /** Checks that finalizers are qualified or standard names. Only kinds of Kubernetes itself require it. */
 export function validateFinalizerNames({ finalizers = [] }: ObjectMeta, errors: FieldErrors): void {
   for (const [index, finalizer] of finalizers.entries()) {
-    if (finalizer.includes('/') || standardFinalizers.has(finalizer)) continue;
-    const why = 'name is neither a standard finalizer name nor is it fully qualified';
-    errors.invalid(`metadata.finalizers[${index}]`, finalizer, why);
+    validateQualified(finalizer, `metadata.finalizers[${index}]`, errors);
   }
+}
+
+function validateQualified(finalizer: string, field: string, errors: FieldErrors): void {
+  if (finalizer.includes('/') || standardFinalizers.has(finalizer)) return;
+  const why = 'name is neither a standard finalizer name nor is it fully qualified';
+  errors.invalid(field, finalizer, why);
+}
+
+/** Checks a finalizer outside of `metadata`. */
+export function validateFinalizer(finalizer: string, field: string, errors: FieldErrors): void {
+  errors.invalidEach(field, finalizer, qualifiedNameProblems(finalizer));
+  validateQualified(finalizer, field, errors);
 }
 
 /** Checks the labels of an object, a pod template or a selector. */

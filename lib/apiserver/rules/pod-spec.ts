@@ -20,7 +20,11 @@ import {
 import type { Wire } from '../../object/index.js';
 import { defaultVolume, validateVolumes } from './volumes.js';
 import { validateAffinity, validateTopologySpread } from './pod-placement.js';
-import { validateContainers, validateInitContainers } from './containers.js';
+import {
+  validateContainers,
+  validateEphemeralContainers,
+  validateInitContainers,
+} from './containers.js';
 import { validatePodSecurity } from './security-context.js';
 import { validateIp } from './field-values.js';
 import { validateAnnotations, validateLabels } from './metadata.js';
@@ -53,10 +57,16 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
     containers: new Set<string>(),
     noClaims: (spec.resourceClaims ?? []).length === 0,
     graceSeconds: spec.terminationGracePeriodSeconds ?? 30,
+    restartPolicy: spec.restartPolicy ?? '',
   };
   const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
   validateContainers(containers, `${field}.containers`, { names, errors });
   validateInitContainers(spec.initContainers ?? [], `${field}.initContainers`, { names, errors });
+  const { ephemeralContainers = [] } = spec;
+  validateEphemeralContainers(ephemeralContainers, `${field}.ephemeralContainers`, {
+    names,
+    errors,
+  });
   const { restartPolicy = '', dnsPolicy = '' } = spec;
   errors.oneOf(`${field}.restartPolicy`, restartPolicy, restartPolicies);
   errors.oneOf(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
@@ -103,7 +113,8 @@ function validateNames(spec: PodSpec, field: string, errors: FieldErrors): void 
   }
 }
 
-function validateTolerations(
+/** Checks the taints that a pod, or the pods of a RuntimeClass, tolerate. */
+export function validateTolerations(
   tolerations: readonly Wire<V1Toleration>[],
   field: string,
   errors: FieldErrors,

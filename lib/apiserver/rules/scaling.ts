@@ -7,6 +7,7 @@ import type {
   V2MetricSpec,
   V2MetricTarget,
 } from '@kubernetes/client-node';
+import { pathSegmentProblems } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { validateAtMost100Percent, validateIntOrPercent } from './field-values.js';
@@ -138,8 +139,11 @@ function validateBounds(
 
 function validateTarget({ scaleTargetRef }: AutoscalerSpec, errors: FieldErrors): void {
   const { apiVersion = '', kind, name } = scaleTargetRef;
-  if (kind === '') errors.required('spec.scaleTargetRef.kind');
-  if (name === '') errors.required('spec.scaleTargetRef.name');
+  for (const [member, value] of Object.entries({ kind, name })) {
+    const field = `spec.scaleTargetRef.${member}`;
+    if (value === '') errors.required(field);
+    else errors.invalidEach(field, value, pathSegmentProblems(value));
+  }
   const isController = apiVersion === 'v1' && kind === 'ReplicationController';
   if (apiVersion.includes('/') || isController) return;
   errors.invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group');

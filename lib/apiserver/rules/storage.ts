@@ -1,24 +1,22 @@
 import type {
-  V1PersistentVolume,
   V1PersistentVolumeClaim,
   V1PersistentVolumeClaimSpec,
-  V1PersistentVolumeSpec,
   V1StorageClass,
+  V1TopologySelectorLabelRequirement,
+  V1VolumeAttributesClass,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
-import { deepEqual, compareQuantities, formatTime } from '../../object/index.js';
+import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
+import { deepEqual, compareQuantities } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { defaultClaimSpec, validateHostPath } from './volumes.js';
+import { defaultClaimSpec } from './volumes.js';
 import { forbidden } from '../status-error.js';
-import { validateNodeSelector } from './pod-placement.js';
 import { typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 import { isEmptySelector, validateLabelSelector } from './metadata.js';
 
 type Claim = Wire<V1PersistentVolumeClaim>;
 type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>;
-type Volume = Wire<V1PersistentVolume>;
 type StorageClass = Wire<V1StorageClass>;
 
 const classes = 'storage.k8s.io/storageclasses';
@@ -34,7 +32,8 @@ function admitClaim({ metadata, spec }: Claim, server: ServerView): void {
   }
 }
 
-function protect(metadata: { finalizers?: string[] }, finalizer: string): void {
+/** Adds a finalizer that protects an object in use. */
+export function protect(metadata: { finalizers?: string[] }, finalizer: string): void {
   metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), finalizer])];
 }
 
@@ -135,53 +134,74 @@ const claim = typedRules<Claim>(
   },
 );
 
-const volume = typedRules<Volume>(
-  {
-    defaults: ({ spec, status }) => {
-      if (status !== undefined) status.phase ??= 'Pending';
-      if (spec === undefined) return;
-      spec.persistentVolumeReclaimPolicy ??= 'Retain';
-      spec.volumeMode ??= 'Filesystem';
-      if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
-    },
-    validate: ({ spec }, errors) => {
-      if (spec !== undefined) validatePersistentVolume(spec, errors);
-    },
-  },
-  {
-    answersDeleted: true,
-    initialStatus: (_volume, { clock }) => ({
-      phase: 'Pending',
-      lastPhaseTransitionTime: formatTime(clock.now()),
-    }),
-    admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/pv-protection'),
-  },
-);
-
 const parametersLimit = 512;
+const parametersSizeLimit = 256 * 1024;
 
 function validateStorageClass(object: StorageClass, errors: FieldErrors): void {
-  const { provisioner, parameters = {}, reclaimPolicy, volumeBindingMode } = object;
-  const lower = provisioner.toLowerCase();
-  if (provisioner === '') errors.required('provisioner');
-  if (provisioner !== '') errors.invalidEach('provisioner', lower, qualifiedNameProblems(lower));
-  const names = Object.keys(parameters);
-  if (names.length > parametersLimit) {
-    errors.invalid('parameters', names.length, `must have no more than ${parametersLimit} items`);
-  }
-  if (names.includes('')) errors.invalid('parameters', '', 'field can not be empty.');
-  errors.oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']);
+  const { provisioner, parameters, reclaimPolicy, volumeBindingMode } = object;
+  validateProvisioner(provisioner, 'provisioner', errors);
+  validateParameters(parameters, errors);
+  if (reclaimPolicy !== '') errors.oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']);
   const modes = ['Immediate', 'WaitForFirstConsumer'];
   errors.oneOf('volumeBindingMode', volumeBindingMode, modes);
+  const seen: unknown[] = [];
   for (const [index, { matchLabelExpressions = [] }] of (
     object.allowedTopologies ?? []
   ).entries()) {
-    for (const [at, { key, values }] of matchLabelExpressions.entries()) {
-      const field = `allowedTopologies[${index}].matchLabelExpressions[${at}]`;
-      errors.invalidEach(`${field}.key`, key, qualifiedNameProblems(key));
-      if (((values as string[] | null) ?? []).length === 0) errors.required(`${field}.values`);
-    }
+    const field = `allowedTopologies[${index}].matchLabelExpressions`;
+    const values = validateTopology(matchLabelExpressions, field, errors);
+    if (seen.some((other) => deepEqual(other, values))) errors.duplicate(field, '');
+    seen.push(values);
   }
+}
+
+type TopologyRequirement = Wire<V1TopologySelectorLabelRequirement>;
+
+/** Checks a topology of a StorageClass, and returns its values by key. */
+function validateTopology(
+  requirements: readonly TopologyRequirement[],
+  field: string,
+  errors: FieldErrors,
+): unknown {
+  const byKey: Record<string, readonly string[]> = {};
+  for (const [index, requirement] of requirements.entries()) {
+    const path = `${field}[${index}]`;
+    const { key } = requirement;
+    // Decoded requirements have null for absent values.
+    const values = (requirement.values as string[] | null) ?? [];
+    const seen = new Set<string>();
+    for (const [at, value] of values.entries()) {
+      if (seen.has(value)) errors.duplicate(`${path}.values[${at}]`, value);
+      seen.add(value);
+    }
+    if (values.length === 0) errors.required(`${path}.values`);
+    errors.invalidEach(`${path}.key`, key, qualifiedNameProblems(key));
+    if (Object.hasOwn(byKey, key)) errors.duplicate(`${path}.key`, key);
+    else byKey[key] = [...seen].sort();
+  }
+  return byKey;
+}
+
+function validateProvisioner(name: string, field: string, errors: FieldErrors): void {
+  const lower = name.toLowerCase();
+  if (name === '') errors.required(field);
+  else errors.invalidEach(field, lower, qualifiedNameProblems(lower));
+}
+
+function validateParameters(
+  parameters: Readonly<Record<string, string>> | undefined,
+  errors: FieldErrors,
+): void {
+  const entries = Object.entries(parameters ?? {});
+  if (entries.length > parametersLimit) {
+    errors.tooLong('parameters', parametersLimit);
+    return;
+  }
+  for (const [key] of entries) {
+    if (key === '') errors.invalid('parameters', key, 'field can not be empty.');
+  }
+  const size = entries.reduce((sum, entry) => sum + Buffer.byteLength(entry.join('')), 0);
+  if (size > parametersSizeLimit) errors.tooLong('parameters', parametersSizeLimit);
 }
 
 const storageClass = typedRules<StorageClass>(
@@ -192,32 +212,40 @@ const storageClass = typedRules<StorageClass>(
     },
     validate: validateStorageClass,
     validateUpdate: (object, old, errors) => {
-      if (!deepEqual(object.parameters, old.parameters)) {
-        errors.forbidden('parameters', 'updates to parameters are forbidden.');
+      for (const field of fixedFields) {
+        validateImmutable({ field, value: object[field], old: old[field] }, errors);
       }
-      const { provisioner } = object;
-      const provider = { field: 'provisioner', value: provisioner, old: old.provisioner };
-      validateImmutable(provider, errors);
-      const { reclaimPolicy: value } = object;
-      const policy = { field: 'reclaimPolicy', value, old: old.reclaimPolicy };
-      validateImmutable(policy, errors);
-      const { volumeBindingMode: mode } = object;
-      const binding = { field: 'volumeBindingMode', value: mode, old: old.volumeBindingMode };
-      validateImmutable(binding, errors);
     },
   },
   { answersDeleted: true },
 );
 
+const fixedFields = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const;
+
+const attributesClass = typedRules<Wire<V1VolumeAttributesClass>>({
+  validate: ({ driverName, parameters }, errors) => {
+    validateProvisioner(driverName, 'driverName', errors);
+    validateParameters(parameters, errors);
+    if (Object.keys(parameters ?? {}).length > 0) return;
+    errors.required('parameters', 'must contain at least one key/value pair');
+  },
+  validateUpdate: (object, old, errors) => {
+    for (const field of ['driverName', 'parameters'] as const) {
+      if (deepEqual(object[field], old[field])) continue;
+      errors.forbidden(field, `updates to ${field} are forbidden.`);
+    }
+  },
+});
+
 /** The rules of storage. */
 export const storageRules: Readonly<Record<string, KindRules>> = {
   '/v1/PersistentVolumeClaim': claim,
-  '/v1/PersistentVolume': volume,
   'storage.k8s.io/v1/StorageClass': storageClass,
+  'storage.k8s.io/v1/VolumeAttributesClass': attributesClass,
 };
 
 /** The access modes of a volume. */
-const accessModeNames: readonly string[] = [
+export const accessModeNames: readonly string[] = [
   'ReadOnlyMany',
   'ReadWriteMany',
   'ReadWriteOnce',
@@ -256,80 +284,54 @@ export function validateClaimSpec(
       subdomainProblems(storageClassName),
     );
   errors.oneOf(`${field}.volumeMode`, volumeMode, ['Block', 'Filesystem']);
+  validateDataSources(spec, field, errors);
+  const { volumeAttributesClassName: attributes = '' } = spec;
+  if (attributes === '') return;
+  const problems = subdomainProblems(attributes);
+  errors.invalidEach(`${field}.volumeAttributesClassName`, attributes, problems);
 }
 
-type VolumeSpec = Wire<V1PersistentVolumeSpec>;
-
-const reclaimPolicies = ['Delete', 'Recycle', 'Retain'];
-const volumeModes = ['Block', 'Filesystem'];
-
-/** Members of a volume's spec that are not volume sources. */
-const common: ReadonlySet<string> = new Set([
-  'accessModes',
-  'capacity',
-  'claimRef',
-  'mountOptions',
-  'nodeAffinity',
-  'persistentVolumeReclaimPolicy',
-  'storageClassName',
-  'volumeAttributesClassName',
-  'volumeMode',
-]);
-
-function validatePersistentVolume(spec: VolumeSpec, errors: FieldErrors): void {
-  validateModes(spec, errors);
-  validateCapacity(spec, errors);
-  validateVolumeSource(spec, errors);
-  const { persistentVolumeReclaimPolicy: policy, volumeMode, storageClassName = '' } = spec;
-  errors.oneOf('spec.persistentVolumeReclaimPolicy', policy, reclaimPolicies);
-  errors.oneOf('spec.volumeMode', volumeMode, volumeModes);
-  if (storageClassName !== '')
-    errors.invalidEach(
-      'spec.storageClassName',
-      storageClassName,
-      subdomainProblems(storageClassName),
-    );
-  const { nodeAffinity, local } = spec;
-  if (nodeAffinity?.required !== undefined) {
-    validateNodeSelector(nodeAffinity.required, 'spec.nodeAffinity.required', errors);
-  } else if (local !== undefined) {
-    errors.required('spec.nodeAffinity', 'Local volume requires node affinity');
+function validateDataSources(spec: ClaimSpec, field: string, errors: FieldErrors): void {
+  const { dataSource, dataSourceRef } = spec;
+  if (dataSource !== undefined) validateReference(dataSource, `${field}.dataSource`, errors);
+  if (dataSourceRef === undefined) return;
+  validateReference(dataSourceRef, `${field}.dataSourceRef`, errors);
+  const { namespace = '' } = dataSourceRef;
+  if (namespace !== '') {
+    const path = `${field}.dataSourceRef.namespace`;
+    errors.invalidEach(path, namespace, labelProblems(namespace));
+  }
+  if (dataSource === undefined) return;
+  if (namespace !== '') {
+    errors.invalid(field, {}, 'may not be specified when dataSourceRef.namespace is specified');
+  } else if (!isSameReference(dataSource, dataSourceRef)) {
+    errors.invalid(field, {}, 'must match dataSourceRef');
   }
 }
 
-function validateModes({ accessModes = [] }: VolumeSpec, errors: FieldErrors): void {
-  if (accessModes.length === 0) errors.required('spec.accessModes');
-  for (const mode of accessModes) {
-    errors.oneOf('spec.accessModes', mode, accessModeNames);
-  }
-  if (accessModes.includes('ReadWriteOncePod') && accessModes.length > 1) {
-    const why = 'may not use ReadWriteOncePod with other access modes';
-    errors.forbidden('spec.accessModes', why);
-  }
+/** A reference to the data that a claim starts with. */
+interface DataReference {
+  readonly apiGroup?: string | null;
+  readonly kind: string;
+  readonly name: string;
 }
 
-function validateCapacity({ capacity }: VolumeSpec, errors: FieldErrors): void {
-  const { storage } = capacity ?? {};
-  if (Object.keys(capacity ?? {}).length === 0) errors.required('spec.capacity');
-  if (storage === undefined || Object.keys(capacity ?? {}).length > 1) {
-    errors.notSupported('spec.capacity', capacity, ['storage']);
-  }
-  if (storage !== undefined && compareQuantities(storage, 0) <= 0) {
-    errors.invalid('spec.capacity[storage]', storage, 'must be greater than zero');
-  }
+function isSameReference(one: DataReference, other: DataReference): boolean {
+  const sameGroup = (one.apiGroup ?? '') === (other.apiGroup ?? '');
+  return sameGroup && one.kind === other.kind && one.name === other.name;
 }
 
-function validateVolumeSource(spec: VolumeSpec, errors: FieldErrors): void {
-  const [first, ...extra] = Object.keys(spec).filter((member) => !common.has(member));
-  if (first === undefined) errors.required('spec', 'must specify a volume type');
-  for (const member of extra) {
-    errors.forbidden(`spec.${member}`, 'may not specify more than 1 volume type');
+function validateReference(
+  { apiGroup, kind, name }: DataReference,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const group = apiGroup ?? '';
+  if (name === '') errors.required(`${field}.name`);
+  if (kind === '') errors.required(`${field}.kind`);
+  if (group !== '') errors.invalidEach(`${field}.apiGroup`, group, subdomainProblems(group));
+  else if (kind !== 'PersistentVolumeClaim') {
+    const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+    errors.invalid(field, kind, why);
   }
-  const { hostPath, nfs, csi, local } = spec;
-  if (hostPath !== undefined) validateHostPath(hostPath, 'spec.hostPath', errors);
-  if (nfs?.server === '') errors.required('spec.nfs.server');
-  if (nfs?.path === '') errors.required('spec.nfs.path');
-  if (csi?.driver === '') errors.required('spec.csi.driver');
-  if (csi?.volumeHandle === '') errors.required('spec.csi.volumeHandle');
-  if (local?.path === '') errors.required('spec.local.path');
 }

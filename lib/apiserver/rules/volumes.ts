@@ -1,8 +1,8 @@
 import type {
   V1DownwardAPIVolumeFile,
-  V1ISCSIVolumeSource,
   V1KeyToPath,
   V1PersistentVolumeClaimSpec,
+  V1PersistentVolumeSpec,
   V1ProjectedVolumeSource,
   V1Volume,
   V1VolumeProjection,
@@ -11,6 +11,7 @@ import { FieldErrors, labelProblems } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { imageTag } from './pod-spec.js';
 import { validateClaimSpec } from './storage.js';
+import { validateOutsideSource } from './volume-sources.js';
 
 type Volume = Wire<V1Volume>;
 
@@ -23,14 +24,14 @@ interface VolumeCheck {
 
 /**
  * Checks a pod's volumes.
- * @returns the names of the valid volumes
+ * @returns the valid volumes by name
  */
 export function validateVolumes(
   volumes: readonly Volume[],
   field: string,
   { hasAccount, errors }: VolumeCheck,
-): ReadonlySet<string> {
-  const names = new Set<string>();
+): ReadonlyMap<string, Volume> {
+  const valid = new Map<string, Volume>();
   for (const [index, volume] of volumes.entries()) {
     const path = `${field}[${index}]`;
     const own = new FieldErrors();
@@ -38,11 +39,11 @@ export function validateVolumes(
     const { name } = volume;
     if (name === '') own.required(`${path}.name`);
     else own.invalidEach(`${path}.name`, name, labelProblems(name));
-    if (names.has(name)) own.duplicate(`${path}.name`, name);
-    if (own.empty) names.add(name);
+    if (valid.has(name)) own.duplicate(`${path}.name`, name);
+    if (own.empty) valid.set(name, volume);
     else errors.causes.push(...own.causes);
   }
-  return names;
+  return valid;
 }
 
 /** The volume types in the order of the Go struct: the first one present is the volume's type. */
@@ -108,7 +109,7 @@ const hostPathTypes = [
 
 /** Checks volumes with storage outside the API. */
 function validateStorage(volume: Volume, path: string, errors: FieldErrors): void {
-  const { persistentVolumeClaim, hostPath, nfs, csi, emptyDir, iscsi } = volume;
+  const { persistentVolumeClaim, hostPath, emptyDir } = volume;
   if ((emptyDir?.sizeLimit ?? '').startsWith('-')) {
     const why = 'SizeLimit field must be a valid resource quantity';
     errors.forbidden(`${path}.emptyDir.sizeLimit`, why);
@@ -117,15 +118,9 @@ function validateStorage(volume: Volume, path: string, errors: FieldErrors): voi
     errors.required(`${path}.persistentVolumeClaim.claimName`);
   }
   if (hostPath !== undefined) validateHostPath(hostPath, `${path}.hostPath`, errors);
-  if (nfs !== undefined) {
-    if (nfs.server === '') errors.required(`${path}.nfs.server`);
-    if (nfs.path === '') errors.required(`${path}.nfs.path`);
-    else if (!nfs.path.startsWith('/')) {
-      errors.invalid(`${path}.nfs.path`, nfs.path, 'must be an absolute path');
-    }
-  }
-  if (csi?.driver === '') errors.required(`${path}.csi.driver`);
-  if (iscsi !== undefined) validateIscsi(iscsi, `${path}.iscsi`, errors);
+  const [type = ''] = sourcesOf(volume);
+  const source = volume[type as keyof Volume];
+  validateOutsideSource(type, source, { field: path, persistent: false, name: '', errors });
 }
 
 /** Checks a path on a node. */
@@ -142,21 +137,6 @@ export function validateHostPath(
     errors.invalid(`${field}.path`, path, "must not contain '..'");
   }
   errors.oneOf(`${field}.type`, type, hostPathTypes);
-}
-
-function validateIscsi(
-  { targetPortal, iqn, lun }: Wire<V1ISCSIVolumeSource>,
-  field: string,
-  errors: FieldErrors,
-): void {
-  if (targetPortal === '') errors.required(`${field}.targetPortal`);
-  if (iqn === '') errors.required(`${field}.iqn`);
-  else if (!/^(?:iqn|eui|naa)/.test(iqn)) {
-    errors.invalid(`${field}.iqn`, iqn, 'must be valid format starting with iqn, eui, or naa');
-  }
-  if (lun < 0 || lun > 255) {
-    errors.invalid(`${field}.lun`, lun, 'must be between 0 and 255, inclusive');
-  }
 }
 
 /** Checks the mode of a file. */
@@ -308,7 +288,13 @@ export function defaultVolume(volume: Wire<V1Volume>): void {
   defaultBlockSources(volume);
 }
 
-function defaultBlockSources({ iscsi, rbd, azureDisk, scaleIO }: Wire<V1Volume>): void {
+/** Fills in the defaults of block devices outside of the node, in place. */
+export function defaultBlockSources({
+  iscsi,
+  rbd,
+  azureDisk,
+  scaleIO,
+}: Pick<Wire<V1PersistentVolumeSpec>, 'iscsi' | 'rbd' | 'azureDisk' | 'scaleIO'>): void {
   if (iscsi !== undefined) iscsi.iscsiInterface ??= 'default';
   if (rbd !== undefined) {
     rbd.pool ??= 'rbd';

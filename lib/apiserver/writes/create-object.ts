@@ -55,6 +55,7 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   generateName(core, request, object);
   fillSystemFields(core, request, object.metadata);
   ruling.rules.prepareForCreate?.(object, core.view);
+  if (request.user !== undefined) ruling.rules.setUser?.(object, request.user);
   if (ruling.rules.specChanged !== undefined) object.metadata.generation = 1;
   resetStatus(core, request, object);
   checkCreated(core, request, object);

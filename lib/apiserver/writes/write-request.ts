@@ -1,6 +1,7 @@
 import { FieldErrors } from '../../crd/internal.js';
 import { apiVersionOf, deepEqual, groupOf, isJsonObject } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
+import type { UserInfo } from '../auth/authenticator.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { badRequest, failure, internalFailure, invalid, isStatusError } from '../status-error.js';
@@ -20,6 +21,11 @@ export interface WriteRequest {
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
+  /**
+   * The user of the request.
+   * @defaultValue the server itself
+   */
+  readonly user?: UserInfo | undefined;
   /**
    * Admission hooks beside the rules of the kind.
    * @defaultValue none

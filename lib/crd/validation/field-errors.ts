@@ -57,8 +57,8 @@ export class FieldErrors {
     this.#add('FieldValueTypeInvalid', field, `Invalid value: ${shown(value)}`, detail);
   }
 
-  duplicate(field: string, value: unknown): void {
-    this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`);
+  duplicate(field: string, value: unknown, detail = ''): void {
+    this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`, detail);
   }
 
   /** Adds a cause for a duplicate that is too large to show. */

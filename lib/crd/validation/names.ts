@@ -1,5 +1,5 @@
 /** The name rule of a kind. */
-export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path';
+export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path' | 'any';
 
 const labelForm = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const label1035Form = '[a-z]([-a-z0-9]*[a-z0-9])?';
@@ -75,6 +75,8 @@ export function nameProblems(name: string, format: NameFormat): readonly string[
       return label1035Problems(name);
     case 'path':
       return pathSegmentProblems(name);
+    case 'any':
+      return [];
   }
 }
 

@@ -126,10 +126,16 @@ describe('writes', () => {
     const api = new Api();
     const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const signerName = 'example.com/signer';
+    const pem = [
+      '-----BEGIN CERTIFICATE REQUEST-----',
+      'bWluZQ==',
+      '-----END CERTIFICATE REQUEST-----',
+    ];
+    const request = Buffer.from(pem.join('\n')).toString('base64');
     const csr = await api.create(path, {
       ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
       metadata: { name: 'mine' },
-      spec: { request: 'bWluZQ==', signerName, usages: ['digital signature'] },
+      spec: { request, signerName, usages: ['digital signature'] },
     });
     const conditions = [{ type: 'Approved', status: 'True', reason: 'Spec' }];
     const { code } = await api.call('PUT', `${path}/mine/approval`, {

@@ -1,0 +1,91 @@
+import type { V1APIService, V1APIServiceSpec } from '@kubernetes/client-node';
+import { label1035Problems, pathSegmentProblems, subdomainProblems } from '../../crd/internal.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
+import { typedRules } from './kind-rules.js';
+import type { KindRules } from './kind-rules.js';
+
+const highestGroupPriority = 20_000;
+const highestVersionPriority = 1_000;
+
+const apiService = typedRules<Wire<V1APIService>>(
+  {
+    defaults: ({ spec }) => {
+      if (spec?.service !== undefined) spec.service.port ??= 443;
+    },
+    validate: ({ metadata, spec }, errors) => {
+      if (spec === undefined) return;
+      validateName(metadata?.name ?? '', spec, errors);
+      validateSpec(spec, errors);
+    },
+  },
+  { nameFormat: 'path' },
+);
+
+/** The rules of APIServices. */
+export const apiServiceRules: Readonly<Record<string, KindRules>> = {
+  'apiregistration.k8s.io/v1/APIService': apiService,
+};
+
+type Spec = Wire<V1APIServiceSpec>;
+
+/** Checks that the name is made of the version and the group. */
+function validateName(name: string, { version = '', group = '' }: Spec, errors: FieldErrors): void {
+  const wanted = `${version}.${group}`;
+  if (name === '' || name === wanted || pathSegmentProblems(name).length > 0) return;
+  const why = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`;
+  errors.invalid('metadata.name', name, why);
+}
+
+function validateSpec(spec: Spec, errors: FieldErrors): void {
+  const { group = '', version = '', service, caBundle = '', insecureSkipTLSVerify = false } = spec;
+  if (group !== '') errors.invalidEach('spec.group', group, subdomainProblems(group));
+  else if (version !== 'v1') {
+    errors.required('spec.group', 'only v1 may have an empty group and it better be legacy kube');
+  }
+  errors.invalidEach('spec.version', version, label1035Problems(version));
+  validatePriority(spec.groupPriorityMinimum, 'spec.groupPriorityMinimum', {
+    highest: highestGroupPriority,
+    errors,
+  });
+  validatePriority(spec.versionPriority, 'spec.versionPriority', {
+    highest: highestVersionPriority,
+    errors,
+  });
+  if (service !== undefined) {
+    validateService(service, errors);
+    if (!insecureSkipTLSVerify || caBundle === '') return;
+    const why = 'may not be true if caBundle is present';
+    errors.invalid('spec.insecureSkipTLSVerify', insecureSkipTLSVerify, why);
+    return;
+  }
+  if (caBundle !== '') {
+    const size = `${Buffer.byteLength(caBundle, 'base64')} bytes`;
+    errors.invalid('spec.caBundle', size, 'local APIServices may not have a caBundle');
+  }
+  if (insecureSkipTLSVerify) {
+    const why = 'local APIServices may not have insecureSkipTLSVerify';
+    errors.invalid('spec.insecureSkipTLSVerify', insecureSkipTLSVerify, why);
+  }
+}
+
+function validatePriority(
+  priority: number,
+  field: string,
+  { highest, errors }: { readonly highest: number; readonly errors: FieldErrors },
+): void {
+  if (priority > 0 && priority <= highest) return;
+  errors.invalid(field, priority, `must be positive and less than ${highest}`);
+}
+
+function validateService(
+  { namespace = '', name = '', port = 0 }: NonNullable<Spec['service']>,
+  errors: FieldErrors,
+): void {
+  const field = 'spec.service';
+  if (namespace === '') errors.required(`${field}.namespace`);
+  if (name === '') errors.required(`${field}.name`);
+  if (port >= 1 && port <= 65_535) return;
+  const why = 'port is not valid: must be between 1 and 65535, inclusive';
+  errors.invalid(`${field}.port`, port, why);
+}

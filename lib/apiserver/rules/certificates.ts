@@ -1,0 +1,180 @@
+import type {
+  V1CertificateSigningRequest,
+  V1CertificateSigningRequestCondition,
+  V1CertificateSigningRequestSpec,
+} from '@kubernetes/client-node';
+import { labelProblems, subdomainProblems } from '../../crd/internal.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { deepEqual } from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
+import type { UserInfo } from '../auth/authenticator.js';
+import { typedRules } from './kind-rules.js';
+import type { KindRules } from './kind-rules.js';
+
+type SigningRequest = Wire<V1CertificateSigningRequest>;
+type Spec = Wire<V1CertificateSigningRequestSpec>;
+type Condition = Wire<V1CertificateSigningRequestCondition>;
+
+const usageNames = [
+  ...['any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign'],
+  ...['data encipherment', 'decipher only', 'digital signature', 'email protection'],
+  ...['encipher only', 'ipsec end system', 'ipsec tunnel', 'ipsec user', 'key agreement'],
+  ...['key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing', 's/mime'],
+  ...['server auth', 'signing', 'timestamping'],
+];
+
+const signingRequest = typedRules<SigningRequest>(
+  {
+    prepareForUpdate: (object, { spec }) => {
+      object.spec = spec;
+    },
+    validate: ({ spec, status }, errors) => {
+      validateSpec(spec, errors);
+      validateConditions(status?.conditions ?? [], errors);
+    },
+  },
+  {
+    nameFormat: 'any',
+    setUser,
+    initialStatus: () => ({}),
+    validateStatusUpdate: (object, old, errors) =>
+      validateDecision(
+        object as unknown as SigningRequest,
+        old as unknown as SigningRequest,
+        errors,
+      ),
+  },
+);
+
+/** The rules of CertificateSigningRequests. */
+export const certificateRules: Readonly<Record<string, KindRules>> = {
+  'certificates.k8s.io/v1/CertificateSigningRequest': signingRequest,
+};
+
+/** Records the user of the request. Clients cannot name another user. */
+function setUser(object: UnstructuredObject, user: UserInfo): void {
+  const { username, uid = '', groups, extra = {} } = user;
+  const { spec } = object as unknown as SigningRequest;
+  const { request, signerName, expirationSeconds, usages } = spec;
+  // The order of the members is that of the real server.
+  const given = { request, signerName, expirationSeconds, usages };
+  const shown = Object.entries(given).filter(([, value]) => value !== undefined);
+  object['spec'] = {
+    ...Object.fromEntries(shown),
+    ...(username !== '' && { username }),
+    ...(uid !== '' && { uid }),
+    ...(groups.length > 0 && { groups: [...groups] }),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  };
+}
+
+const shortestSeconds = 600;
+
+function validateSpec(spec: Spec, errors: FieldErrors): void {
+  const { request, signerName, expirationSeconds: seconds } = spec;
+  if (!isSigningRequest(request)) {
+    errors.invalid('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST');
+  }
+  const usages = spec.usages ?? [];
+  if (usages.length === 0) errors.required('spec.usages');
+  const seen = new Set<string>();
+  for (const [index, usage] of usages.entries()) {
+    const field = `spec.usages[${index}]`;
+    errors.oneOf(field, usage, usageNames);
+    if (seen.has(usage)) errors.duplicate(field, usage);
+    seen.add(usage);
+  }
+  if (signerName === 'kubernetes.io/legacy-unknown') {
+    const why = 'the legacy signerName is not allowed via this API version';
+    errors.invalid('spec.signerName', signerName, why);
+  } else validateSignerName(signerName, 'spec.signerName', errors);
+  if (seconds !== undefined && seconds < shortestSeconds) {
+    const why = `may not specify a duration less than ${shortestSeconds} seconds (10 minutes)`;
+    errors.invalid('spec.expirationSeconds', seconds, why);
+  }
+}
+
+/** Returns whether the decoded text starts a request in PEM. Its content is for the signer to check. */
+function isSigningRequest(base64: string | null): boolean {
+  const text = Buffer.from(base64 ?? '', 'base64').toString();
+  return /-----BEGIN CERTIFICATE REQUEST-----[\s\S]+-----END CERTIFICATE REQUEST-----/.test(text);
+}
+
+/** Checks the name of a signer: a domain and a path. */
+export function validateSignerName(name: string, field: string, errors: FieldErrors): void {
+  if (name === '') {
+    errors.required(field);
+    return;
+  }
+  const [domain = '', path = '', ...rest] = name.split('/');
+  if (!name.includes('/') || rest.length > 0) {
+    const form = "a fully qualified domain and path of the form 'example.com/signer-name'";
+    errors.invalid(field, name, `must be ${form}`);
+    return;
+  }
+  if (domain.length > 253) errors.tooLong(field, 253);
+  validateParts(domain, field, { problemsOf: labelProblems, errors });
+  if (!domain.includes('.')) {
+    const why = 'should be a domain with at least two segments separated by dots';
+    errors.invalid(field, domain, why);
+  }
+  validateParts(path, field, { problemsOf: subdomainProblems, errors });
+}
+
+interface PartCheck {
+  readonly problemsOf: (part: string) => readonly string[];
+  readonly errors: FieldErrors;
+}
+
+/** Reports the problems of the first wrong part between dots. */
+function validateParts(text: string, field: string, { problemsOf, errors }: PartCheck): void {
+  const wrong = text.split('.').find((part) => problemsOf(part).length > 0);
+  if (wrong === undefined) return;
+  const problems = problemsOf(wrong).map(
+    (problem) => `validating label ${JSON.stringify(wrong)}: ${problem}`,
+  );
+  errors.invalidEach(field, text, problems);
+}
+
+const conditionsField = 'status.conditions';
+const decided = ['Approved', 'Denied', 'Failed'];
+
+function validateConditions(conditions: readonly Condition[], errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const [index, { type, status }] of conditions.entries()) {
+    const field = `${conditionsField}[${index}]`;
+    if (type === '') errors.required(`${field}.type`);
+    const allowed = decided.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
+    if (status === '') errors.required(`${field}.status`);
+    else errors.oneOf(`${field}.status`, status, allowed);
+    const opposite = { Approved: 'Denied', Denied: 'Approved' }[type];
+    if (opposite !== undefined && seen.has(opposite)) {
+      const why = 'Approved and Denied conditions are mutually exclusive';
+      errors.invalid(conditionsField, type, why);
+    }
+    if (seen.has(type)) errors.duplicate(`${field}.type`, type);
+    seen.add(type);
+  }
+}
+
+/** Checks an update of the status or the approval: decisions stay. */
+function validateDecision(
+  { spec, status }: SigningRequest,
+  { status: before }: SigningRequest,
+  errors: FieldErrors,
+): void {
+  validateSpec(spec, errors);
+  const conditions = status?.conditions ?? [];
+  validateConditions(conditions, errors);
+  for (const type of decided) {
+    const [now, then] = [conditions, before?.conditions ?? []].map(
+      (list) => list.filter((condition) => condition.type === type).length,
+    ) as [number, number];
+    if (now >= then) continue;
+    errors.forbidden(conditionsField, `updates may not remove a condition of type "${type}"`);
+  }
+  const old = before?.certificate ?? '';
+  if (old !== '' && !deepEqual(status?.certificate, old)) {
+    errors.forbidden('status.certificate', 'updates may not modify existing certificate content');
+  }
+}

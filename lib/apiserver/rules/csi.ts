@@ -1,0 +1,233 @@
+import type {
+  StorageV1TokenRequest,
+  V1CSIDriver,
+  V1CSIDriverSpec,
+  V1CSINode,
+  V1CSINodeDriver,
+  V1CSIStorageCapacity,
+  V1VolumeAttachment,
+  V1VolumeAttachmentSource,
+  V1VolumeError,
+} from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/internal.js';
+import { qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
+import { compareQuantities, deepEqual, withoutMembers } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
+import { validateNonnegative } from './field-values.js';
+import { typedRules, validateImmutable } from './kind-rules.js';
+import type { KindRules } from './kind-rules.js';
+import { validateLabelSelector } from './metadata.js';
+import { validatePersistentVolume } from './persistent-volume.js';
+import { validateDriverName } from './volume-sources.js';
+
+const csiDriver = typedRules<Wire<V1CSIDriver>>(
+  {
+    defaults: ({ spec }) => {
+      spec.attachRequired ??= true;
+      spec.podInfoOnMount ??= false;
+      spec.storageCapacity ??= false;
+      spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
+      if ((spec.volumeLifecycleModes ?? []).length === 0) {
+        spec.volumeLifecycleModes = ['Persistent'];
+      }
+      spec.requiresRepublish ??= false;
+      spec.seLinuxMount ??= false;
+    },
+    validate: ({ spec }, errors) => validateDriver(spec, errors),
+    validateUpdate: ({ spec }, { spec: old }, errors) => {
+      const { attachRequired, volumeLifecycleModes } = spec;
+      const attach = { value: attachRequired, old: old.attachRequired };
+      validateImmutable({ field: 'spec.attachedRequired', ...attach }, errors);
+      const modes = { value: volumeLifecycleModes, old: old.volumeLifecycleModes };
+      validateImmutable({ field: 'spec.volumeLifecycleModes', ...modes }, errors);
+    },
+  },
+  // The kind has no generation.
+  { unconditionalUpdate: false },
+);
+
+const policies = ['File', 'None', 'ReadWriteOnceWithFSType'];
+const lifecycleModes = ['Persistent', 'Ephemeral'];
+
+/** The spec of a driver, with a field that the types of the client lack. */
+type DriverSpec = Wire<V1CSIDriverSpec> & { readonly serviceAccountTokenInSecrets?: boolean };
+
+function validateDriver(spec: DriverSpec, errors: FieldErrors): void {
+  errors.oneOf('spec.fsGroupPolicy', spec.fsGroupPolicy, policies);
+  const { tokenRequests = [], volumeLifecycleModes = [] } = spec;
+  validateTokenRequests(tokenRequests, errors);
+  for (const mode of volumeLifecycleModes) {
+    errors.oneOf('spec.volumeLifecycleModes', mode, lifecycleModes);
+  }
+  const { nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } =
+    spec;
+  if (period !== undefined && period < 10) {
+    const why = 'must be greater than or equal to 10 seconds';
+    errors.invalid('spec.nodeAllocatableUpdatePeriodSeconds', period, why);
+  }
+  if (inSecrets === undefined || tokenRequests.length > 0) return;
+  const why = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified';
+  errors.invalid('spec.serviceAccountTokenInSecrets', inSecrets, why);
+}
+
+const shortestToken = 600;
+const longestToken = 2 ** 32;
+
+function validateTokenRequests(
+  requests: readonly Wire<StorageV1TokenRequest>[],
+  errors: FieldErrors,
+): void {
+  const audiences = new Set<string>();
+  for (const [index, { audience, expirationSeconds: seconds }] of requests.entries()) {
+    const field = `spec.tokenRequests[${index}]`;
+    if (audiences.has(audience)) {
+      errors.duplicate(`${field}.audience`, audience);
+      continue;
+    }
+    audiences.add(audience);
+    if (seconds === undefined) continue;
+    const path = `${field}.expirationSeconds`;
+    if (seconds < shortestToken) {
+      errors.invalid(path, seconds, 'may not specify a duration less than 10 minutes');
+    }
+    if (seconds > longestToken) {
+      errors.invalid(path, seconds, 'may not specify a duration larger than 2^32 seconds');
+    }
+  }
+}
+
+const csiNode = typedRules<Wire<V1CSINode>>({
+  validate: ({ spec }, errors) => {
+    const names = new Set<string>();
+    for (const [index, driver] of driversOf(spec).entries()) {
+      const field = `spec.drivers[${index}]`;
+      validateNodeDriver(driver, field, errors);
+      if (names.has(driver.name)) errors.duplicate(`${field}.name`, driver.name);
+      names.add(driver.name);
+    }
+  },
+  validateUpdate: ({ spec }, { spec: before }, errors) => {
+    for (const old of driversOf(before)) {
+      for (const driver of driversOf(spec).filter(({ name }) => name === old.name)) {
+        const fixed = { value: withoutMembers(driver, 'allocatable'), field: 'spec.drivers' };
+        validateImmutable({ ...fixed, old: withoutMembers(old, 'allocatable') }, errors);
+      }
+    }
+  },
+});
+
+type NodeDriver = Wire<V1CSINodeDriver>;
+
+/** Returns the drivers of a decoded CSINode, which are null if absent. */
+function driversOf({ drivers }: Wire<V1CSINode>['spec']): readonly NodeDriver[] {
+  return (drivers as NodeDriver[] | null) ?? [];
+}
+
+const nodeIdLimit = 256;
+
+function validateNodeDriver(driver: NodeDriver, field: string, errors: FieldErrors): void {
+  const { name, nodeID, topologyKeys } = driver;
+  validateDriverName(name, `${field}.name`, errors);
+  if (nodeID === '') errors.required(`${field}.nodeID`);
+  if (nodeID.length > nodeIdLimit) {
+    errors.invalid(`${field}.nodeID`, nodeID, `must be ${nodeIdLimit} characters or less`);
+  }
+  validateNonnegative(driver.allocatable?.count, `${field}.allocatable.count`, errors);
+  const seen = new Set<string>();
+  for (const key of topologyKeys ?? []) {
+    if (key === '') errors.required(field);
+    if (seen.has(key)) errors.duplicate(field, key);
+    seen.add(key);
+    errors.invalidEach(field, key, qualifiedNameProblems(key));
+  }
+}
+
+const csiStorageCapacity = typedRules<Wire<V1CSIStorageCapacity>>(
+  {
+    validate: ({ nodeTopology, storageClassName, capacity }, errors) => {
+      validateLabelSelector(nodeTopology, 'nodeTopology', errors);
+      errors.invalidEach('storageClassName', storageClassName, subdomainProblems(storageClassName));
+      if (capacity !== undefined && compareQuantities(capacity, 0) < 0) {
+        errors.invalid('capacity', capacity, 'must be greater than or equal to 0');
+      }
+    },
+    validateUpdate: ({ nodeTopology, storageClassName }, old, errors) => {
+      const topology = { value: nodeTopology, old: old.nodeTopology };
+      validateImmutable({ field: 'nodeTopology', ...topology }, errors);
+      const storageClass = { value: storageClassName, old: old.storageClassName };
+      validateImmutable({ field: 'storageClassName', ...storageClass }, errors);
+    },
+  },
+  { unconditionalUpdate: false },
+);
+
+const volumeAttachment = typedRules<Wire<V1VolumeAttachment>>(
+  {
+    validate: (object, errors) => validateAttachment(object, errors),
+    validateUpdate: ({ spec }, old, errors) => {
+      if (deepEqual(spec, old.spec)) return;
+      errors.invalid('spec', spec, 'field is immutable');
+    },
+  },
+  {
+    validateStatusUpdate: (object, _old, errors) =>
+      validateAttachment(object as unknown as Wire<V1VolumeAttachment>, errors),
+  },
+);
+
+function validateAttachment({ spec, status }: Wire<V1VolumeAttachment>, errors: FieldErrors): void {
+  validateDriverName(spec.attacher, 'spec.attacher', errors);
+  validateSource(spec.source, errors);
+  errors.invalidEach('spec.nodeName', spec.nodeName, subdomainProblems(spec.nodeName));
+  validateVolumeError(status?.attachError, 'status.attachError', errors);
+  validateVolumeError(status?.detachError, 'status.detachError', errors);
+}
+
+function validateSource(source: Wire<V1VolumeAttachmentSource>, errors: FieldErrors): void {
+  const { inlineVolumeSpec, persistentVolumeName: name } = source;
+  const field = 'spec.source';
+  const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+  if (inlineVolumeSpec === undefined && name === undefined) errors.required(field, exactlyOne);
+  else if (inlineVolumeSpec !== undefined && name !== undefined)
+    errors.forbidden(field, exactlyOne);
+  else if (name === '') {
+    const why = 'must specify non empty persistentVolumeName';
+    errors.required(`${field}.persistentVolumeName`, why);
+  }
+  if (name !== undefined) {
+    errors.invalidEach(`${field}.persistentVolumeName`, name, subdomainProblems(name));
+  }
+  if (inlineVolumeSpec !== undefined && name === undefined) {
+    validatePersistentVolume(inlineVolumeSpec, `${field}.inlineVolumeSpec`, {
+      errors,
+      inline: true,
+    });
+  }
+}
+
+const messageLimit = 1024;
+const metadataLimit = 256 * 1024;
+
+function validateVolumeError(
+  error: Wire<V1VolumeError> | undefined,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const { message = '', errorCode = 0 } = error ?? {};
+  // The real server shows another limit than the one that it checks.
+  if (message.length > messageLimit) errors.tooLong(`${field}.message`, metadataLimit);
+  if (errorCode < 0) {
+    const why = 'must be between 0 and 2147483647, inclusive';
+    errors.invalid(`${field}.errorCode`, errorCode, why);
+  }
+}
+
+const group = 'storage.k8s.io/v1';
+
+/** The rules of the kinds that CSI drivers use. */
+export const csiRules: Readonly<Record<string, KindRules>> = {
+  [`${group}/CSIDriver`]: csiDriver,
+  [`${group}/CSINode`]: csiNode,
+  [`${group}/CSIStorageCapacity`]: csiStorageCapacity,
+  [`${group}/VolumeAttachment`]: volumeAttachment,
+};

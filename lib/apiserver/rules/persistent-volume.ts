@@ -1,0 +1,191 @@
+import type { V1PersistentVolume, V1PersistentVolumeSpec } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/internal.js';
+import { subdomainProblems } from '../../crd/internal.js';
+import { compareQuantities, formatTime } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
+import { typedRules } from './kind-rules.js';
+import { validateNodeSelector } from './pod-placement.js';
+import { accessModeNames, protect } from './storage.js';
+import { validateOutsideSource } from './volume-sources.js';
+import { defaultBlockSources, validateHostPath } from './volumes.js';
+
+type Volume = Wire<V1PersistentVolume>;
+type VolumeSpec = Wire<V1PersistentVolumeSpec>;
+
+/** The rules of PersistentVolumes. */
+export const persistentVolumeRules = typedRules<Volume>(
+  {
+    defaults: ({ spec, status }) => {
+      if (status !== undefined) status.phase ??= 'Pending';
+      if (spec === undefined) return;
+      spec.persistentVolumeReclaimPolicy ??= 'Retain';
+      spec.volumeMode ??= 'Filesystem';
+      if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
+      defaultBlockSources(spec);
+    },
+    validate: ({ metadata, spec }, errors) => {
+      if (spec === undefined) return;
+      validatePersistentVolume(spec, 'spec', { name: metadata?.name, errors });
+    },
+  },
+  {
+    answersDeleted: true,
+    initialStatus: (_volume, { clock }) => ({
+      phase: 'Pending',
+      lastPhaseTransitionTime: formatTime(clock.now()),
+    }),
+    admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/pv-protection'),
+  },
+);
+
+const reclaimPolicies = ['Delete', 'Recycle', 'Retain'];
+const volumeModes = ['Block', 'Filesystem'];
+
+/** Members of a volume's spec that are not volume sources. */
+const common: ReadonlySet<string> = new Set([
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'mountOptions',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+  'volumeMode',
+]);
+
+/** The data that the check of a volume's spec needs. */
+interface VolumeCheck {
+  /** The name of the volume; absent for a volume within another object. */
+  readonly name?: string | undefined;
+  /** True for a volume within another object. */
+  readonly inline?: boolean;
+  readonly errors: FieldErrors;
+}
+
+/** Checks the spec of a PersistentVolume. */
+export function validatePersistentVolume(
+  spec: VolumeSpec,
+  field: string,
+  check: VolumeCheck,
+): void {
+  const { errors, inline = false } = check;
+  validateModes(spec, field, errors);
+  if (inline) validateInline(spec, field, errors);
+  else validateOwn(spec, field, errors);
+  validateVolumeSource(spec, field, check);
+  const { hostPath, persistentVolumeReclaimPolicy: policy } = spec;
+  if (policy === 'Recycle' && hostPath !== undefined && /^\/+$/.test(hostPath.path)) {
+    const why = "may not be 'recycle' for a hostPath mount of '/'";
+    errors.forbidden(`${field}.persistentVolumeReclaimPolicy`, why);
+  }
+  const { volumeAttributesClassName: attributes, csi } = spec;
+  if (attributes === undefined) return;
+  const path = `${field}.volumeAttributesClassName`;
+  if (attributes === '') errors.required(path, 'an empty string is disallowed');
+  else errors.invalidEach(path, attributes, subdomainProblems(attributes));
+  if (csi === undefined) {
+    const why = 'has to be specified when using volumeAttributesClassName';
+    errors.required(`${field}.csi`, why);
+  }
+}
+
+/** Checks what only a volume of its own has. */
+function validateOwn(spec: VolumeSpec, field: string, errors: FieldErrors): void {
+  validateCapacity(spec, field, errors);
+  const { persistentVolumeReclaimPolicy: policy, volumeMode, storageClassName = '' } = spec;
+  errors.oneOf(`${field}.persistentVolumeReclaimPolicy`, policy, reclaimPolicies);
+  errors.oneOf(`${field}.volumeMode`, volumeMode, volumeModes);
+  if (storageClassName !== '') {
+    const problems = subdomainProblems(storageClassName);
+    errors.invalidEach(`${field}.storageClassName`, storageClassName, problems);
+  }
+  const { nodeAffinity } = spec;
+  if (nodeAffinity === undefined) return;
+  const path = `${field}.nodeAffinity.required`;
+  if (nodeAffinity.required !== undefined) {
+    validateNodeSelector(nodeAffinity.required, path, errors);
+  } else errors.required(path, 'must specify required node constraints');
+}
+
+/** Checks that a volume within another object has only a source. */
+function validateInline(spec: VolumeSpec, field: string, errors: FieldErrors): void {
+  const { persistentVolumeReclaimPolicy: policy = '', volumeMode, csi } = spec;
+  const context = 'in the context of inline volumes';
+  const given = {
+    claimRef: spec.claimRef !== undefined,
+    capacity: Object.keys(spec.capacity ?? {}).length > 0,
+    nodeAffinity: spec.nodeAffinity !== undefined,
+    storageClassName: (spec.storageClassName ?? '') !== '',
+  };
+  for (const [member, isGiven] of Object.entries(given)) {
+    if (isGiven) errors.forbidden(`${field}.${member}`, `may not be specified ${context}`);
+  }
+  if (csi === undefined) errors.required(`${field}.csi`, `has to be specified ${context}`);
+  if (policy !== '' && policy !== 'Retain') {
+    const why = `may only be Retain ${context}`;
+    errors.forbidden(`${field}.persistentVolumeReclaimPolicy`, why);
+  }
+  if (volumeMode !== undefined && volumeMode !== 'Filesystem') {
+    const why = `may not specify volumeMode other than Filesystem ${context}`;
+    errors.forbidden(`${field}.volumeMode`, why);
+  }
+}
+
+function validateModes({ accessModes = [] }: VolumeSpec, field: string, errors: FieldErrors): void {
+  const path = `${field}.accessModes`;
+  if (accessModes.length === 0) errors.required(path);
+  for (const mode of accessModes) errors.oneOf(path, mode, accessModeNames);
+  if (accessModes.includes('ReadWriteOncePod') && accessModes.length > 1) {
+    errors.forbidden(path, 'may not use ReadWriteOncePod with other access modes');
+  }
+}
+
+function validateCapacity({ capacity }: VolumeSpec, field: string, errors: FieldErrors): void {
+  const path = `${field}.capacity`;
+  const entries = Object.entries(capacity ?? {});
+  if (entries.length === 0) errors.required(path);
+  if (capacity?.['storage'] === undefined || entries.length > 1) {
+    errors.notSupported(path, capacity, ['storage']);
+  }
+  for (const [name, quantity] of entries) {
+    if (compareQuantities(quantity, 0) > 0) continue;
+    errors.invalid(`${path}[${name}]`, quantity, 'must be greater than zero');
+  }
+}
+
+/** The paths of sources that the real server names otherwise where they are forbidden. */
+const forbiddenPaths: Readonly<Partial<Record<string, string>>> = { cephfs: 'cephFS' };
+
+function validateVolumeSource(spec: VolumeSpec, field: string, check: VolumeCheck): void {
+  const { errors, name = '' } = check;
+  const [first, ...extra] = sourceTypes(spec);
+  if (first === undefined) errors.required(field, 'must specify a volume type');
+  for (const type of extra) {
+    // The real server allows this type beside others.
+    if (type === 'flexVolume') {
+      validateOutsideSource(type, spec.flexVolume, { field, persistent: true, name, errors });
+      continue;
+    }
+    const path = `${field}.${forbiddenPaths[type] ?? type}`;
+    errors.forbidden(path, 'may not specify more than 1 volume type');
+  }
+  const { hostPath, local, nodeAffinity } = spec;
+  if (first === 'hostPath' && hostPath !== undefined) {
+    validateHostPath(hostPath, `${field}.hostPath`, errors);
+  } else if (first === 'local' && local !== undefined) {
+    validateHostPath(local, `${field}.local`, errors);
+    if (nodeAffinity === undefined) {
+      errors.required(`${field}.nodeAffinity`, 'Local volume requires node affinity');
+    }
+  } else if (first !== undefined) {
+    const { [first as keyof VolumeSpec]: source } = spec;
+    validateOutsideSource(first, source, { field, persistent: true, name, errors });
+  }
+}
+
+/** Returns the types of a volume's sources, in the order in which the real server checks them. */
+function sourceTypes(spec: VolumeSpec): readonly string[] {
+  const given = Object.keys(spec).filter((member) => !common.has(member));
+  return given.sort((one, other) => Number(other === 'hostPath') - Number(one === 'hostPath'));
+}

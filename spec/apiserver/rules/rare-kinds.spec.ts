@@ -1,0 +1,223 @@
+import { expect } from 'chai';
+import { collectionOf, sampleKinds, sampleObject } from '../differential/kinds.js';
+import { Api } from '../api.js';
+import { causeMessages } from '../causes.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns the problems of the sample of a kind with other fields. */
+async function problemsOf(kind: string, fields: Fields): Promise<Record<string, string>> {
+  const sample = sampleKinds.find((one) => one.kind === kind);
+  if (sample === undefined) throw new Error(`no sample of ${kind}`);
+  const inDefault = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value).replaceAll('{{ns}}', 'default'));
+  const object = inDefault(sampleObject(sample, { name: sample.name ?? 'one' })) as Fields;
+  const path = String(inDefault(collectionOf(sample)));
+  return causeMessages(await new Api().call('POST', path, { ...object, ...fields }));
+}
+
+const label = { apiGroups: ['a.b'], apiVersions: ['v1'], operations: ['CREATE'] };
+
+const refused: readonly [string, Fields, Readonly<Record<string, string>>][] = [
+  [
+    'FlowSchema',
+    { spec: { matchingPrecedence: 1, priorityLevelConfiguration: {}, rules: [{}] } },
+    {
+      'spec.matchingPrecedence':
+        "Invalid value: 1: only the schema named 'exempt' may have matchingPrecedence 1",
+      'spec.priorityLevelConfiguration.name': 'Required value: must reference a priority level',
+      'spec.rules[0].subjects': 'Required value: subjects must contain at least one value',
+      'spec.rules[0]':
+        'Required value: at least one of resourceRules and nonResourceRules has to be non-empty',
+    },
+  ],
+  [
+    'PriorityLevelConfiguration',
+    { spec: { type: 'Limited', limited: { limitResponse: { type: 'Queue' } }, exempt: {} } },
+    {
+      'spec.exempt': 'Forbidden: must be nil if the type is Limited',
+      'spec.limited.limitResponse.queuing':
+        'Required value: must not be empty if limited.limitResponse.type is Limited',
+    },
+  ],
+  [
+    'CSIDriver',
+    {
+      spec: {
+        ...{ fsGroupPolicy: 'Some', nodeAllocatableUpdatePeriodSeconds: 9 },
+        tokenRequests: [{ audience: 'a', expirationSeconds: 1 }, { audience: 'a' }],
+      },
+    },
+    {
+      'spec.fsGroupPolicy':
+        'Unsupported value: "Some": supported values: "File", "None", "ReadWriteOnceWithFSType"',
+      'spec.nodeAllocatableUpdatePeriodSeconds':
+        'Invalid value: 9: must be greater than or equal to 10 seconds',
+      'spec.tokenRequests[0].expirationSeconds':
+        'Invalid value: 1: may not specify a duration less than 10 minutes',
+      'spec.tokenRequests[1].audience': 'Duplicate value: "a"',
+    },
+  ],
+  [
+    'CSINode',
+    { spec: { drivers: [{ name: 'd', nodeID: '', allocatable: { count: -1 } }] } },
+    {
+      'spec.drivers[0].nodeID': 'Required value',
+      'spec.drivers[0].allocatable.count': 'Invalid value: -1: must be greater than or equal to 0',
+    },
+  ],
+  [
+    'VolumeAttachment',
+    { spec: { attacher: '', nodeName: 'n', source: {} } },
+    {
+      'spec.attacher': 'Required value',
+      'spec.source':
+        'Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName',
+    },
+  ],
+  [
+    'VolumeAttributesClass',
+    { parameters: {} },
+    { parameters: 'Required value: must contain at least one key/value pair' },
+  ],
+  [
+    'PersistentVolume',
+    {
+      spec: {
+        ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
+        ...{ iscsi: { targetPortal: '', iqn: 'x', lun: 300 }, cephfs: {} },
+      },
+    },
+    {
+      'spec.iscsi.targetPortal': 'Required value',
+      'spec.iscsi.iqn': 'Invalid value: "x": must be valid format',
+      'spec.iscsi.lun': 'Invalid value: 300: must be between 0 and 255, inclusive',
+      'spec.cephFS': 'Forbidden: may not specify more than 1 volume type',
+    },
+  ],
+  [
+    'PersistentVolumeClaim',
+    {
+      spec: {
+        ...{ accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+        dataSourceRef: { kind: 'Other', name: '' },
+      },
+    },
+    {
+      'spec.dataSource': `Invalid value: "Other": must be 'PersistentVolumeClaim' when referencing the default apiGroup`,
+      'spec.dataSource.name': 'Required value',
+      'spec.dataSourceRef': `Invalid value: "Other": must be 'PersistentVolumeClaim' when referencing the default apiGroup`,
+      'spec.dataSourceRef.name': 'Required value',
+    },
+  ],
+  [
+    'Node',
+    { spec: { taints: [{ key: 'k', effect: '' }] } },
+    { 'metadata.taints[0].effect': 'Required value' },
+  ],
+  [
+    'RuntimeClass',
+    { scheduling: { tolerations: [{ key: 'k', effect: 'x' }] } },
+    {
+      'scheduling.tolerations[0].effect':
+        'Unsupported value: "x": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
+    },
+  ],
+  [
+    'ResourceQuota',
+    {
+      spec: { scopeSelector: { matchExpressions: [{ scopeName: 'BestEffort', operator: 'In' }] } },
+    },
+    {
+      'spec.scopeSelector.matchExpressions.operator':
+        'Invalid value: "In": must be \'Exists\' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity',
+      'spec.scopeSelector.matchExpressions.values':
+        "Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+    },
+  ],
+  [
+    'ValidatingAdmissionPolicy',
+    {
+      spec: {
+        matchConstraints: { resourceRules: [{ ...label, resources: ['pods/*', 'pods/log'] }] },
+        validations: [{ expression: '1', message: ' ' }],
+      },
+    },
+    {
+      'spec.matchConstraints.resourceRules[0].resources[1]': `Invalid value: "pods/log": if 'pods/*' is present, must not specify pods/log`,
+      'spec.validations[0].expression': 'Invalid value: "1": must evaluate to bool but got int',
+      'spec.validations[0].message': 'Invalid value: " ": must be non-empty if specified',
+    },
+  ],
+  [
+    'ValidatingAdmissionPolicyBinding',
+    { spec: { policyName: 'p', validationActions: ['Deny', 'Warn'], paramRef: {} } },
+    {
+      'spec.paramRef': 'Required value: one of name or selector must be specified',
+      'spec.paramRef.parameterNotFoundAction': 'Required value',
+      'spec.validationActions':
+        'Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+    },
+  ],
+  [
+    'APIService',
+    { spec: { group: 'other', version: 'v1', groupPriorityMinimum: 0, versionPriority: 2000 } },
+    {
+      'metadata.name':
+        'Invalid value: "v1.default.example.com": must be `spec.version+"."+spec.group`: "v1.other"',
+      'spec.groupPriorityMinimum': 'Invalid value: 0: must be positive and less than 20000',
+      'spec.versionPriority': 'Invalid value: 2000: must be positive and less than 1000',
+    },
+  ],
+  [
+    'CertificateSigningRequest',
+    { spec: { request: 'eA==', signerName: 'x', usages: ['any', 'any'] } },
+    {
+      'spec.request': 'Invalid value: "eA==": PEM block type must be CERTIFICATE REQUEST',
+      'spec.signerName': `Invalid value: "x": must be a fully qualified domain and path of the form 'example.com/signer-name'`,
+      'spec.usages[1]': 'Duplicate value: "any"',
+    },
+  ],
+];
+
+describe('the rules of rarely used kinds', () => {
+  for (const [kind, fields, problems] of refused) {
+    it(`report the problems of a ${kind}`, async () => {
+      expect(await problemsOf(kind, fields)).to.deep.equal(problems);
+    });
+  }
+
+  it('record the user who creates a CertificateSigningRequest', async () => {
+    const api = new Api({ users: { token: { name: 'jane', groups: ['system:masters'] } } });
+    const pem = '-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----';
+    const response = await api.raw({
+      method: 'POST',
+      path: '/apis/certificates.k8s.io/v1/certificatesigningrequests',
+      headers: { authorization: 'Bearer token', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        metadata: { name: 'one' },
+        spec: {
+          ...{ request: Buffer.from(pem).toString('base64'), signerName: 'example.com/s' },
+          ...{ usages: ['client auth'], username: 'other' },
+        },
+      }),
+    });
+    expect(response.status).to.equal(201);
+    const { body } = await api.get('/apis/certificates.k8s.io/v1/certificatesigningrequests/one');
+    const groups = ['system:masters', 'system:authenticated'];
+    expect(body['spec']).to.deep.include({ username: 'jane', groups });
+  });
+
+  it('check ephemeral containers in a pod template, which must not have any', async () => {
+    const { template } = sampleKinds.find(({ kind }) => kind === 'PodTemplate')?.fields ?? {};
+    const { metadata, spec } = template as { metadata: Fields; spec: Fields };
+    const ephemeralContainers = [{ name: 'e', image: 'i', ports: [{ containerPort: 1 }] }];
+    const changed = { template: { metadata, spec: { ...spec, ephemeralContainers } } };
+    expect(await problemsOf('PodTemplate', changed)).to.deep.equal({
+      'template.spec.ephemeralContainers':
+        'Forbidden: ephemeral containers not allowed in pod template',
+      'template.spec.ephemeralContainers[0].ports':
+        'Forbidden: cannot be set for an Ephemeral Container',
+    });
+  });
+});
