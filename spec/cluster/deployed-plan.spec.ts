@@ -99,7 +99,7 @@ describe('kubectl operator-plan with a generated project on a real API server', 
     const shop = { apiVersion, kind: 'Shop', metadata: key, spec };
     await writeFile(file('shop.yaml'), JSON.stringify(shop));
     const since = await plane.auditLog.mark();
-    const output = await run(['operator-plan', '-f', file('shop.yaml'), ...args]);
+    const output = await run(['operator-plan', '-f', file('shop.yaml'), '--send-token', ...args]);
     const users = [operator?.user ?? '', `${name}-shopper`];
     for (const user of users) {
       const writes = await plane.auditLog.read({ since, user, verbs: writeVerbs });
@@ -174,7 +174,7 @@ describe('kubectl operator-plan with a generated project on a real API server', 
     expect(JSON.parse(stdout)).to.have.nested.property('plans[0].owner.name', key.name);
     const text = (await readFile(other, 'utf8')).replace(key.name, 'new-shop');
     await writeFile(other, text);
-    const created = await run(['operator-plan', '-f', other]);
+    const created = await run(['operator-plan', '-f', other, '--send-token']);
     expect(created.stdout).to.include('+ Deployment default/shop-new-shop create');
   });
 

@@ -17,6 +17,7 @@ interface KubectlPlanOptions extends ClusterOptions, PrintingOptions, ApplyOptio
   readonly namespace?: string | undefined;
   readonly service?: string | undefined;
   readonly serviceAccount?: string | undefined;
+  readonly sendToken?: boolean | undefined;
 }
 
 /** Creates the command `kubectl operator-plan`. */
@@ -40,7 +41,11 @@ export function kubectlPlanProgram(context: CommandContext): Command {
       )
       .option(
         '--service-account <name>',
-        "account whose short-lived token the operator gets instead of yours, as name or namespace/name; required if your kubeconfig has a client certificate, or a token that you don't send to operators",
+        'account whose short-lived token the operator gets, as name or namespace/name; only operators accept this token',
+      )
+      .option(
+        '--send-token',
+        'send the token of your kubeconfig instead; the operator could act as you with it',
       ),
   )
     .addOption(
@@ -54,10 +59,10 @@ export function kubectlPlanProgram(context: CommandContext): Command {
     .addHelpText(
       'after',
       helpExamples({
-        'kubectl operator-plan -f shop.yaml': 'on the cluster of your kubeconfig',
-        'kubectl operator-plan -f shop.yaml -o diff': 'in the format of kubectl diff',
         'kubectl operator-plan -f shop.yaml --service-account planner':
-          'with a token of an account, which only operators accept',
+          'with the rights of an account',
+        'kubectl operator-plan -f shop.yaml --send-token -o diff':
+          'with your rights, in the format of kubectl diff',
       }),
     )
     .action((options: KubectlPlanOptions) => plan(options, context));

@@ -22,8 +22,10 @@ export interface DeployedPlanOptions {
   readonly namespace: string;
   /** `namespace/name:port`. @defaultValue the annotation of the CRD */
   readonly service?: string | undefined;
-  /** Account whose token is sent instead of that of the kubeconfig: `name` or `namespace/name`. */
+  /** Account whose token is sent: `name` or `namespace/name`. */
   readonly serviceAccount?: string | undefined;
+  /** Sends the token of the kubeconfig, with which the operator could act as its user. */
+  readonly sendToken?: boolean | undefined;
   readonly serverSide?: boolean | undefined;
   readonly fieldManager?: string | undefined;
   readonly forceConflicts?: boolean | undefined;
@@ -33,6 +35,7 @@ export interface DeployedPlanOptions {
 /**
  * Returns the plan of the deployed operator for a changed resource. The request goes through the API server's
  * proxy. Because the proxy removes the credentials, the token is sent in a header of its own.
+ * @throws UsageError neither `serviceAccount` nor `sendToken` is given
  * @throws OperatorError `InvalidConfig`: no operator answers plans for the kind
  * @throws ApiError the operator, or the API server, refuses the request
  */
@@ -41,6 +44,7 @@ export async function deployedPlan(
   options: DeployedPlanOptions,
 ): Promise<ResourcePlan> {
   const { client, signal, namespace, serverSide, fieldManager, forceConflicts } = options;
+  if (options.serviceAccount === undefined && options.sendToken !== true) throw noToken();
   const { service = await serviceOf(object, options) } = options;
   const query = { output: 'json', namespace, serverSide, fieldManager, forceConflicts };
   try {
@@ -52,6 +56,12 @@ export async function deployedPlan(
   } catch (error) {
     throw explained(error, object, options);
   }
+}
+
+function noToken(): UsageError {
+  const problem = 'the operator needs a token that identifies you';
+  const account = 'give --service-account with an account of which you may request tokens';
+  return new UsageError(`${problem}; ${account}, or --send-token if the operator may act as you`);
 }
 
 /** Returns the operator's error without the call of the proxy around it. */

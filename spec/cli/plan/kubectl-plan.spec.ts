@@ -48,10 +48,14 @@ describe('kubectl operator-plan', () => {
   async function plan(spec: object, ...args: readonly string[]): Promise<CliResult> {
     const shop = { apiVersion: 'shops.example/v1', kind: 'Shop', metadata: { name: 'a' }, spec };
     await writeFile(file('shop.yaml'), JSON.stringify(shop));
+    const token = args.includes('--service-account') ? [] : ['--send-token'];
+    return run('-f', file('shop.yaml'), '--kubeconfig', file('owner'), ...token, ...args);
+  }
+
+  async function run(...all: readonly string[]): Promise<CliResult> {
     const out = { stdout: '', stderr: '' };
-    const all = ['-f', file('shop.yaml'), '--kubeconfig', file('owner'), ...args];
     const code = await runKubectlPlan(all, {
-      ...{ env: {}, clock: systemClock, cwd: process.cwd() },
+      ...{ program: [], env: {}, clock: systemClock, cwd: process.cwd() },
       stdout: { write: (text) => (out.stdout += text) },
       stderr: { write: (text) => (out.stderr += text) },
       readStdin: () => Promise.resolve(''),
@@ -80,6 +84,12 @@ describe('kubectl operator-plan', () => {
     expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' });
     expect(stdout).to.include('~ data.greeting: "hello" → "hey"');
     expect(stdout).to.include('    its pods are replaced, for ConfigMap default/texts changed');
+  });
+
+  it('sends the token of the kubeconfig only if told to', async () => {
+    const { code, stderr } = await run('-f', file('shop.yaml'), '--kubeconfig', file('owner'));
+    expect(code).to.equal(2);
+    expect(stderr).to.include('give --service-account').and.include('or --send-token');
   });
 
   it('exits with 0 without changes', async () => {
