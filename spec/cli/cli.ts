@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Terminal } from '../../lib/cli/command-context.js';
 import { runCli } from '../../lib/cli/program.js';
 import { systemClock } from '../../lib/system/clock.js';
@@ -39,7 +40,11 @@ export interface RunningCli {
 
 /** The program of the sources, which the tests run in their own process otherwise. */
 const program = [
-  ...[process.execPath, '--import', import.meta.resolve('tsx')],
+  ...[
+    process.execPath,
+    '--import',
+    pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,
+  ],
   fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url)),
 ];
 

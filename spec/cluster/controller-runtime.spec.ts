@@ -4,7 +4,10 @@ import { isPassed, runSuite } from './controller-runtime/suites.js';
 import type { Suite } from './controller-runtime/suites.js';
 
 /** The suites that take seconds. `controller-runtime/main.ts` runs all, also on the real server. */
-const quickSuites: readonly Suite[] = ['client', 'client/apiutil', 'controller/controllerutil'];
+const quickSuites: readonly Suite[] = [
+  ...(['client', 'client/apiutil', 'controller/controllerutil', 'internal/recorder'] as const),
+  'webhook',
+];
 
 describe("controller-runtime's own tests on the embedded server", function () {
   // The first run compiles client-go.

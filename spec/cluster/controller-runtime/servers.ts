@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
 import { findControlPlane } from '../control-plane/binaries.js';
@@ -11,7 +12,13 @@ export async function withEmbeddedPrograms<T>(work: (assets: string) => Promise<
   const folder = await mkdtemp(join(tmpdir(), 'envtest-'));
   const program = fileURLToPath(new URL('../../../lib/cli/main.ts', import.meta.url));
   try {
-    const args = ['--import', import.meta.resolve('tsx'), program, 'envtest', folder];
+    const args = [
+      '--import',
+      pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,
+      program,
+      'envtest',
+      folder,
+    ];
     await promisify(execFile)(process.execPath, args);
     return await work(folder);
   } finally {
