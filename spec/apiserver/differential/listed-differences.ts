@@ -27,6 +27,23 @@ export const listedDifferences: readonly ListedDifference[] = [
     at: /^\.type$/,
     reason: 'The refusal of a watch in YAML is JSON: the embedded server has no YAML encoder.',
   },
+  {
+    of: /v1 Node: /,
+    at: /^\.body(?:\.items\.\d+|\.rows\.\d+\.object)?\.spec\.taints/,
+    reason:
+      'A new Node has no taint not-ready: without a node controller, nothing would remove the taint.',
+  },
+  {
+    of: /(?:fields|applies|life) of resource\.k8s\.io/,
+    at: /./,
+    reason:
+      'Claims for devices (dynamic resource allocation) are checked by their schema only: nothing allocates devices.',
+  },
+  {
+    of: /APIService: /,
+    at: /^\.body\.(?:status|metadata\.managedFields)/,
+    reason: 'An APIService has no condition Available: no controller asks its service.',
+  },
 ];
 
 /** Returns the entry that allows a comparison's first difference, if one does. */

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { compare } from '../apiserver/differential/comparison.js';
+import type { Servers } from '../apiserver/differential/comparison.js';
+import { reportOf, reportText } from '../apiserver/differential/report.js';
+import { startEmbedded, startReal } from '../apiserver/differential/servers.js';
+import { equalSubjects, subjects } from '../apiserver/differential/subjects/index.js';
+
+const seed = 1;
+
+describe('the embedded API server beside a real one', function () {
+  this.timeout(240_000);
+  let servers: Servers;
+
+  before(async () => {
+    servers = { embedded: await startEmbedded(), real: await startReal() };
+  });
+
+  after(async () => {
+    await servers.embedded.stop();
+    await servers.real.stop();
+  });
+
+  for (const subject of equalSubjects) {
+    it(`answers the requests about ${subject} equally, but for listed differences`, async () => {
+      const { [subject]: scenarios } = subjects;
+      const report = reportOf(await compare(servers, scenarios?.(seed) ?? []));
+      expect(report.requests).to.be.greaterThan(0);
+      expect(report.unlisted.length, reportText(report)).to.equal(0);
+    });
+  }
+});
