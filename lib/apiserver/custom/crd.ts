@@ -161,7 +161,8 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
 
 /** Checks that stored versions stay in the CRD: objects in a missing version would be unreadable. */
 function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): void {
-  const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
+  // Go's zero value is null.
+  const versions = (spec.versions as typeof spec.versions | null) ?? [];
   for (const [index, stored] of (status?.storedVersions ?? []).entries()) {
     if (versions.some(({ name }) => name === stored)) continue;
     const until = `a storage migration ensures no data remains persisted in ${stored}`;

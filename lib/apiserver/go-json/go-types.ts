@@ -53,9 +53,8 @@ const basic = /^(?:string|bool|u?int\d*|float\d+)$/;
 function compile(expression: string): GoType {
   if (basic.test(expression)) return scalarType(expression, expression);
   if (expression === '[]byte') return bytesType;
-  if (expression.startsWith('[]')) return listType(goType(expression.slice(2)));
-  const map = /^map\[([^\]]+)\](.+)$/.exec(expression);
-  if (map?.[2] !== undefined) return mapType(goType(map[2]), shortName(map[1] ?? ''));
+  const collection = collectionType(expression);
+  if (collection !== undefined) return collection;
   const own = custom.get(expression);
   if (own !== undefined) return own(expression);
   const declared = declarations()[expression];
@@ -64,7 +63,21 @@ function compile(expression: string): GoType {
     return structType(shortName(expression), () => fieldsOf(declared, []));
   }
   if (basic.test(declared)) return scalarType(declared, shortName(expression));
-  return goType(declared);
+  return collectionType(declared, shortName(expression)) ?? goType(declared);
+}
+
+/**
+ * Returns the type of a slice or a map, if the expression is one.
+ * @param name - the name of a declared type in Go's messages. @defaultValue the expression
+ */
+function collectionType(expression: string, name?: string): GoType | undefined {
+  if (expression.startsWith('[]') && expression !== '[]byte') {
+    return listType(goType(expression.slice(2)), name);
+  }
+  const [, key = '', entry] = /^map\[([^\]]+)\](.+)$/.exec(expression) ?? [];
+  if (entry === undefined) return undefined;
+  const item = goType(entry);
+  return mapType(item, name ?? `map[${shortName(key)}]${item.name}`);
 }
 
 /** Returns the name in Go's messages: `v1.PullPolicy` for `core/v1.PullPolicy`. */
@@ -92,8 +105,7 @@ function fieldsOf(declared: Readonly<Record<string, string>>, within: string[]):
 }
 
 /** Returns a slice type. An empty slice that must be written is null. */
-function listType(item: GoType): GoType {
-  const name = `[]${item.name}`;
+function listType(item: GoType, name = `[]${item.name}`): GoType {
   return {
     name,
     decode: (value, at) => {
@@ -112,8 +124,7 @@ function listType(item: GoType): GoType {
 }
 
 /** Returns a map type with string keys. Decoding sorts the keys, as Go writes them. */
-function mapType(item: GoType, keyName: string): GoType {
-  const name = `map[${keyName}]${item.name}`;
+function mapType(item: GoType, name: string): GoType {
   return {
     name,
     decode: (value, at) => {
@@ -237,7 +248,8 @@ function assemble(plan: StructPlan, given: ReadonlyMap<string, unknown>): Record
     } else if (pointer || !goType.isEmpty(value)) {
       assembled[name] = value;
     } else if (!omitEmpty) {
-      assembled[name] = goType.zero();
+      // Go keeps empty bytes, but reads an empty list that it stores as a missing one.
+      assembled[name] = goType === bytesType ? value : goType.zero();
     }
   }
   return assembled;

@@ -36,7 +36,7 @@ const policy = typedRules<Policy>(
       if (spec !== undefined) validatePolicy(spec, errors);
     },
   },
-  { specChanged },
+  { specChanged, unconditionalUpdate: false, statusResets: ['metadata'] },
 );
 
 // Mutating policies and their bindings have the same defaults.
@@ -150,7 +150,7 @@ const binding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>(
       validateActions(validationActions, errors);
     },
   },
-  { specChanged },
+  { specChanged, unconditionalUpdate: false },
 );
 
 const exclusive = 'name and selector are mutually exclusive';

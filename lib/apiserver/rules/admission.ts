@@ -122,6 +122,7 @@ export function validateWebhookClient(
 ): void {
   if ((url === undefined) === (service === undefined)) {
     errors.required(field, 'exactly one of url or service is required');
+    return;
   }
   if (url !== undefined) validateUrl(url, `${field}.url`, errors);
   if (service === undefined) return;

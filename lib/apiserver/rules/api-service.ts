@@ -19,7 +19,7 @@ const apiService = typedRules<Wire<V1APIService>>(
       validateSpec(spec, errors);
     },
   },
-  { nameFormat: 'path' },
+  { nameFormat: 'path', unconditionalUpdate: false, statusResets: ['metadata'] },
 );
 
 /** The rules of APIServices. */

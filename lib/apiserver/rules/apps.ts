@@ -197,6 +197,7 @@ const controllerRevision = typedRules<Wire<V1ControllerRevision>>({
   validate: ({ revision }, errors) => validateNonnegative(revision, 'revision', errors),
   validateCreate: ({ data }, errors) => {
     if (data === undefined || data === null) errors.required('data', 'data is mandatory');
+    else if (!isJsonObject(data)) errors.required('data', 'data must be a valid JSON object');
   },
   validateUpdate: (object, old, errors) =>
     validateImmutable({ field: 'data', value: object.data, old: old.data }, errors),

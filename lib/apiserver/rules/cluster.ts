@@ -1,4 +1,5 @@
 import type {
+  ResourceV1ResourceClaim,
   V1Lease,
   V1Node,
   V1NodeSpec,
@@ -6,6 +7,7 @@ import type {
   V1ReplicationController,
   V1RuntimeClass,
   V1Scheduling,
+  V1ServiceAccount,
   V1Taint,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
@@ -50,6 +52,10 @@ const node = typedRules<Wire<V1Node>>(
       if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
     },
     validate: ({ spec }, errors) => validateTaints(spec?.taints ?? [], errors),
+    warnings: ({ spec = {} }) => [
+      ...(spec.configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
+      ...((spec.externalID ?? '') === '' ? [] : [unusedId]),
+    ],
     validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
       validateNodeChange(spec, old, errors);
     },
@@ -62,6 +68,8 @@ const node = typedRules<Wire<V1Node>>(
     initialStatus: (object) => object['status'] ?? {},
   },
 );
+
+const unusedId = 'spec.externalID: this field is deprecated, and is unused by Kubernetes';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -135,7 +143,7 @@ const replicationController = typedRules<Wire<V1ReplicationController>>(
     },
     validate: validateController,
   },
-  { specChanged, initialStatus: () => ({ replicas: 0 }) },
+  { specChanged, orphansByDefault: true, initialStatus: () => ({ replicas: 0 }) },
 );
 
 function validateScheduling(
@@ -177,7 +185,10 @@ const podTemplate = typedRules<Wire<V1PodTemplate>>(
     },
     validate: ({ template }, errors) => validatePodTemplate(template ?? {}, 'template', errors),
   },
-  { specChanged: (object, old) => !deepEqual(object['template'], old['template']) },
+  {
+    answersDeleted: true,
+    specChanged: (object, old) => !deepEqual(object['template'], old['template']),
+  },
 );
 
 interface NamespaceParts {
@@ -229,15 +240,43 @@ const namespace: KindRules = {
   },
 };
 
+const resourceClaim = typedRules<Wire<ResourceV1ResourceClaim>>(
+  {
+    defaults: ({ spec }) => {
+      for (const { exactly } of spec.devices?.requests ?? []) {
+        if (exactly === undefined) continue;
+        exactly.allocationMode ??= 'ExactCount';
+        if (exactly.allocationMode === 'ExactCount') exactly.count ??= 1;
+      }
+    },
+  },
+  { answersDeleted: true, statusResets: ['metadata'] },
+);
+
+/** Keeps only the names of a ServiceAccount's secrets. */
+function nameSecrets(account: Wire<V1ServiceAccount>): void {
+  const { secrets } = account;
+  if (secrets !== undefined) account.secrets = secrets.map(({ name }) => (name ? { name } : {}));
+}
+
+const serviceAccount = typedRules<Wire<V1ServiceAccount>>(
+  { prepareForCreate: nameSecrets, prepareForUpdate: nameSecrets },
+  { answersDeleted: true },
+);
+
 /** The rules of leases, nodes, namespaces and other kinds that the cluster itself uses. */
 export const clusterRules: Readonly<Record<string, KindRules>> = {
   'coordination.k8s.io/v1/Lease': lease,
-  'resource.k8s.io/v1/DeviceClass': { specChanged },
+  'networking.k8s.io/v1/ServiceCIDR': { statusResets: ['metadata'] },
+  'resource.k8s.io/v1/DeviceClass': { specChanged, answersDeleted: true },
+  'resource.k8s.io/v1/ResourceClaim': resourceClaim,
+  'resource.k8s.io/v1/ResourceClaimTemplate': { answersDeleted: true },
+  'resource.k8s.io/v1/ResourceSlice': { specChanged, answersDeleted: true },
   'node.k8s.io/v1/RuntimeClass': runtimeClass,
   '/v1/Namespace': namespace,
   '/v1/Node': node,
   '/v1/ReplicationController': replicationController,
   '/v1/PodTemplate': podTemplate,
-  '/v1/ServiceAccount': { answersDeleted: true },
+  '/v1/ServiceAccount': serviceAccount,
   '/v1/ComponentStatus': { deprecation: 'v1 ComponentStatus is deprecated in v1.19+' },
 };

@@ -34,6 +34,7 @@ const csiDriver = typedRules<Wire<V1CSIDriver>>(
       spec.seLinuxMount ??= false;
     },
     validate: ({ spec }, errors) => validateDriver(spec, errors),
+    warnings: ({ spec }, old) => driverWarnings(spec, old?.spec),
     validateUpdate: ({ spec }, { spec: old }, errors) => {
       const { attachRequired, volumeLifecycleModes } = spec;
       const attach = { value: attachRequired, old: old.attachRequired };
@@ -43,7 +44,7 @@ const csiDriver = typedRules<Wire<V1CSIDriver>>(
     },
   },
   // The kind has no generation.
-  { unconditionalUpdate: false },
+  { unconditionalUpdate: false, answersDeleted: true },
 );
 
 const policies = ['File', 'None', 'ReadWriteOnceWithFSType'];
@@ -68,6 +69,15 @@ function validateDriver(spec: DriverSpec, errors: FieldErrors): void {
   if (inSecrets === undefined || tokenRequests.length > 0) return;
   const why = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified';
   errors.invalid('spec.serviceAccountTokenInSecrets', inSecrets, why);
+}
+
+const loggedTokens =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
+
+function driverWarnings(spec: DriverSpec, old: DriverSpec | undefined): readonly string[] {
+  const { tokenRequests = [], serviceAccountTokenInSecrets: inSecrets } = spec;
+  const isNew = !deepEqual(tokenRequests, old?.tokenRequests ?? []);
+  return tokenRequests.length > 0 && inSecrets === undefined && isNew ? [loggedTokens] : [];
 }
 
 const shortestToken = 600;
@@ -96,31 +106,35 @@ function validateTokenRequests(
   }
 }
 
-const csiNode = typedRules<Wire<V1CSINode>>({
-  validate: ({ spec }, errors) => {
-    const names = new Set<string>();
-    for (const [index, driver] of driversOf(spec).entries()) {
-      const field = `spec.drivers[${index}]`;
-      validateNodeDriver(driver, field, errors);
-      if (names.has(driver.name)) errors.duplicate(`${field}.name`, driver.name);
-      names.add(driver.name);
-    }
-  },
-  validateUpdate: ({ spec }, { spec: before }, errors) => {
-    for (const old of driversOf(before)) {
-      for (const driver of driversOf(spec).filter(({ name }) => name === old.name)) {
-        const fixed = { value: withoutMembers(driver, 'allocatable'), field: 'spec.drivers' };
-        validateImmutable({ ...fixed, old: withoutMembers(old, 'allocatable') }, errors);
+const csiNode = typedRules<Wire<V1CSINode>>(
+  {
+    validate: ({ spec }, errors) => {
+      const names = new Set<string>();
+      for (const [index, driver] of driversOf(spec).entries()) {
+        const field = `spec.drivers[${index}]`;
+        validateNodeDriver(driver, field, errors);
+        if (names.has(driver.name)) errors.duplicate(`${field}.name`, driver.name);
+        names.add(driver.name);
       }
-    }
+    },
+    validateUpdate: ({ spec }, { spec: before }, errors) => {
+      for (const old of driversOf(before)) {
+        for (const driver of driversOf(spec).filter(({ name }) => name === old.name)) {
+          const fixed = { value: withoutMembers(driver, 'allocatable'), field: 'spec.drivers' };
+          validateImmutable({ ...fixed, old: withoutMembers(old, 'allocatable') }, errors);
+        }
+      }
+    },
   },
-});
+  { unconditionalUpdate: false, answersDeleted: true },
+);
 
 type NodeDriver = Wire<V1CSINodeDriver>;
 
 /** Returns the drivers of a decoded CSINode, which are null if absent. */
 function driversOf({ drivers }: Wire<V1CSINode>['spec']): readonly NodeDriver[] {
-  return (drivers as NodeDriver[] | null) ?? [];
+  const given = drivers as NodeDriver[] | null;
+  return given ?? [];
 }
 
 const nodeIdLimit = 256;
@@ -170,6 +184,9 @@ const volumeAttachment = typedRules<Wire<V1VolumeAttachment>>(
     },
   },
   {
+    unconditionalUpdate: false,
+    answersDeleted: true,
+    statusResets: ['metadata'],
     validateStatusUpdate: (object, _old, errors) =>
       validateAttachment(object as unknown as Wire<V1VolumeAttachment>, errors),
   },

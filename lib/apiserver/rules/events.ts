@@ -121,7 +121,7 @@ const core = typedRules<Event>(
     validateUpdate: (event, _old, errors) => validateLegacy(event, 'reportingComponent', errors),
     selectableFields,
   },
-  { createOnUpdate: true },
+  { createOnUpdate: true, dependents: false },
 );
 
 const events = typedRules<Event>(
@@ -145,7 +145,7 @@ const events = typedRules<Event>(
       return { ...own, ...(Object.fromEntries(regarding) as Record<string, string>) };
     },
   },
-  { createOnUpdate: true },
+  { createOnUpdate: true, dependents: false },
 );
 
 /** The rules of events, in both of their APIs. */

@@ -105,6 +105,8 @@ export interface KindRules {
     object: UnstructuredObject,
     requested: number | undefined,
   ) => number | undefined;
+  /** Whether objects of the kind can own others. If not, a deletion policy does nothing. @defaultValue true */
+  readonly dependents?: boolean;
   /** Orphans dependents by default. @defaultValue false */
   readonly orphansByDefault?: boolean;
   /** The warning about a deletion without a propagation policy. @defaultValue none */

@@ -86,8 +86,10 @@ const limitRangeRules = typedRules<Wire<V1LimitRange>>(
     defaults: ({ spec }) => {
       for (const item of spec?.limits ?? []) {
         if (item.type !== 'Container') continue;
-        item.default = { ...item.max, ...item.default };
-        item.defaultRequest = { ...item.min, ...item.default, ...item.defaultRequest };
+        const limits = { ...item.max, ...item.default };
+        const requests = { ...item.min, ...limits, ...item.defaultRequest };
+        if (Object.keys(limits).length > 0) item.default = limits;
+        if (Object.keys(requests).length > 0) item.defaultRequest = requests;
       }
     },
     validate: validateLimits,

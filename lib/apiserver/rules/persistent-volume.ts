@@ -27,6 +27,13 @@ export const persistentVolumeRules = typedRules<Volume>(
       if (spec === undefined) return;
       validatePersistentVolume(spec, 'spec', { name: metadata?.name, errors });
     },
+    warnings: ({ metadata, spec = {} }) => [
+      ...annotationWarnings(metadata?.annotations ?? {}),
+      ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [recycled] : []),
+      ...Object.entries(removedSources)
+        .filter(([type]) => type in spec)
+        .map(([, warning]) => `spec.${warning}`),
+    ],
   },
   {
     answersDeleted: true,
@@ -53,6 +60,32 @@ const common: ReadonlySet<string> = new Set([
   'volumeAttributesClassName',
   'volumeMode',
 ]);
+
+const recycled =
+  'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';
+
+/** Warnings about types of sources, in the order of the real server. */
+const removedSources = {
+  cephfs: 'cephfs: deprecated in v1.28, non-functional in v1.31+',
+  photonPersistentDisk: 'photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+',
+  scaleIO: 'scaleIO: deprecated in v1.16, non-functional in v1.22+',
+  storageos: 'storageOS: deprecated in v1.22, non-functional in v1.25+',
+  glusterfs: 'glusterfs: deprecated in v1.25, non-functional in v1.26+',
+  rbd: 'rbd: deprecated in v1.28, non-functional in v1.31+',
+} as const;
+
+const oldAnnotations = {
+  'volume.beta.kubernetes.io/storage-class':
+    'deprecated since v1.8; use "storageClassName" attribute instead',
+  'volume.beta.kubernetes.io/mount-options':
+    'deprecated since v1.31; use "mountOptions" attribute instead',
+} as const;
+
+function annotationWarnings(annotations: Readonly<Record<string, string>>): string[] {
+  return Object.entries(oldAnnotations)
+    .filter(([key]) => Object.hasOwn(annotations, key))
+    .map(([key, message]) => `metadata.annotations[${key}]: ${message}`);
+}
 
 /** The data that the check of a volume's spec needs. */
 interface VolumeCheck {

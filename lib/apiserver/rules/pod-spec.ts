@@ -71,6 +71,11 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   errors.oneOf(`${field}.restartPolicy`, restartPolicy, restartPolicies);
   errors.oneOf(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
   validateLabels(spec.nodeSelector, `${field}.nodeSelector`, errors);
+  const { runtimeClassName } = spec;
+  if (runtimeClassName !== undefined) {
+    const problems = subdomainProblems(runtimeClassName);
+    errors.invalidEach(`${field}.runtimeClassName`, runtimeClassName, problems);
+  }
   validateNames(spec, field, errors);
   const { activeDeadlineSeconds } = spec;
   if (activeDeadlineSeconds !== undefined && activeDeadlineSeconds < 1) {

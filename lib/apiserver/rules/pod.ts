@@ -94,7 +94,7 @@ const updatable =
 
 function validateUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors): void {
   if (spec === undefined || old === undefined) return;
-  // An apply can remove all containers.
+  // Go's zero value is null.
   const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
   if (containers.length !== old.containers.length) {
     errors.forbidden('spec.containers', 'pod updates may not add or remove containers');

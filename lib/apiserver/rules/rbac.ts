@@ -8,7 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { validateLabelSelector } from './metadata.js';
+import { selects, validateLabelSelector } from './metadata.js';
 import { pathSegmentProblems, subdomainProblems } from '../../crd/internal.js';
 import { deepEqual } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
@@ -58,6 +58,9 @@ function validateAggregation({ aggregationRule }: Wire<V1ClusterRole>, errors: F
   }
   for (const [index, selector] of clusterRoleSelectors.entries()) {
     validateLabelSelector(selector, `${field}[${index}]`, errors);
+    if (selects(selector, {}) === undefined) {
+      errors.invalid(`${field}[${index}]`, selector, 'invalid label selector.');
+    }
   }
 }
 

@@ -112,8 +112,9 @@ function validateProfiles(
     if (profile === undefined) continue;
     const { type, localhostProfile } = profile;
     const path = `${field}.${member}`;
-    if (!profileTypes.includes(type)) errors.notSupported(`${path}.type`, type, profileTypes);
-    else if (type === 'Localhost' && (localhostProfile ?? '') === '') {
+    if (type === '') errors.required(`${path}.type`, `type is required when ${member} is set`);
+    else errors.oneOf(`${path}.type`, type, profileTypes);
+    if (type === 'Localhost' && (localhostProfile ?? '') === '') {
       errors.required(`${path}.localhostProfile`, `must be set when ${kind} type is Localhost`);
     } else if (type !== 'Localhost' && localhostProfile !== undefined) {
       const why = `can only be set when ${kind} type is Localhost`;

@@ -144,7 +144,8 @@ function validateStorageClass(object: StorageClass, errors: FieldErrors): void {
   if (reclaimPolicy !== '') errors.oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']);
   const modes = ['Immediate', 'WaitForFirstConsumer'];
   errors.oneOf('volumeBindingMode', volumeBindingMode, modes);
-  const seen: unknown[] = [];
+  // The real server starts with empty topologies, so that an empty one is a duplicate.
+  const seen: unknown[] = [{}];
   for (const [index, { matchLabelExpressions = [] }] of (
     object.allowedTopologies ?? []
   ).entries()) {
@@ -222,20 +223,26 @@ const storageClass = typedRules<StorageClass>(
 
 const fixedFields = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const;
 
-const attributesClass = typedRules<Wire<V1VolumeAttributesClass>>({
-  validate: ({ driverName, parameters }, errors) => {
-    validateProvisioner(driverName, 'driverName', errors);
-    validateParameters(parameters, errors);
-    if (Object.keys(parameters ?? {}).length > 0) return;
-    errors.required('parameters', 'must contain at least one key/value pair');
+const attributesClass = typedRules<Wire<V1VolumeAttributesClass>>(
+  {
+    validate: ({ driverName, parameters }, errors) => {
+      validateProvisioner(driverName, 'driverName', errors);
+      validateParameters(parameters, errors);
+      if (Object.keys(parameters ?? {}).length > 0) return;
+      errors.required('parameters', 'must contain at least one key/value pair');
+    },
+    validateUpdate: (object, old, errors) => {
+      for (const field of ['driverName', 'parameters'] as const) {
+        if (deepEqual(object[field], old[field])) continue;
+        errors.forbidden(field, `updates to ${field} are forbidden.`);
+      }
+    },
   },
-  validateUpdate: (object, old, errors) => {
-    for (const field of ['driverName', 'parameters'] as const) {
-      if (deepEqual(object[field], old[field])) continue;
-      errors.forbidden(field, `updates to ${field} are forbidden.`);
-    }
+  {
+    answersDeleted: true,
+    admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/vac-protection'),
   },
-});
+);
 
 /** The rules of storage. */
 export const storageRules: Readonly<Record<string, KindRules>> = {

@@ -210,13 +210,14 @@ interface Projecting {
 
 /** Checks a projected volume. */
 function validateProjected(
-  { sources = [], defaultMode }: Wire<V1ProjectedVolumeSource>,
+  { sources, defaultMode }: Wire<V1ProjectedVolumeSource>,
   field: string,
   { hasAccount, errors }: Projecting,
 ): void {
   validateMode(defaultMode, `${field}.defaultMode`, errors);
   const paths = new Set<string>();
-  for (const [index, source] of sources.entries()) {
+  // Go's zero value is null.
+  for (const [index, source] of (sources ?? []).entries()) {
     const at = `${field}.sources[${index}]`;
     const [first, ...extra] = Object.keys(source);
     if (first !== undefined) validateProjection(source, at, { first, field, hasAccount, errors });

@@ -164,6 +164,7 @@ function finalizersFor(
   const present = metadata.finalizers ?? [];
   const kept = present.filter((finalizer) => finalizer !== orphan && finalizer !== foreground);
   const { orphanDependents, propagationPolicy } = options;
+  if (rules.dependents === false) return kept;
   if (orphanDependents !== undefined) return orphanDependents ? [...kept, orphan] : kept;
   if (propagationPolicy === 'Orphan') return [...kept, orphan];
   if (propagationPolicy === 'Foreground') return [...kept, foreground];

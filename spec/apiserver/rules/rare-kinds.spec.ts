@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { withoutMembers } from '../../../lib/object/json.js';
 import { collectionOf, sampleKinds, sampleObject } from '../differential/kinds.js';
-import { Api } from '../api.js';
-import { causeMessages } from '../causes.js';
+import { Api, apply, merge } from '../api.js';
+import { causeFields, causeMessages } from '../causes.js';
+import { crds, installed } from '../custom/widgets.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -219,5 +221,73 @@ describe('the rules of rarely used kinds', () => {
       'template.spec.ephemeralContainers[0].ports':
         'Forbidden: cannot be set for an Ephemeral Container',
     });
+  });
+
+  it('refuse updates without a resourceVersion', async () => {
+    const path = '/apis/storage.k8s.io/v1/csinodes';
+    const api = new Api();
+    const node = await api.create(path, { metadata: { name: 'one' }, spec: { drivers: [] } });
+    const metadata = withoutMembers(node.metadata, 'resourceVersion');
+    const refused = await api.call('PUT', `${path}/one`, { ...node, metadata });
+    expect(refused.code).to.equal(422);
+    expect(refused.body.message).to.contain('metadata.resourceVersion');
+  });
+
+  it('answer the deletion of a CSINode with the object, and ignore a policy for events', async () => {
+    const api = new Api();
+    const nodes = '/apis/storage.k8s.io/v1/csinodes';
+    await api.create(nodes, { metadata: { name: 'one' }, spec: { drivers: [] } });
+    expect((await api.call('DELETE', `${nodes}/one`)).body.kind).to.equal('CSINode');
+    const events = '/api/v1/namespaces/default/events';
+    const involvedObject = { kind: 'Pod', name: 'p', namespace: 'default' };
+    await api.create(events, { metadata: { name: 'one' }, involvedObject });
+    await api.call('DELETE', `${events}/one`, { propagationPolicy: 'Orphan' });
+    expect((await api.get(`${events}/one`)).code).to.equal(404);
+  });
+
+  it('keep the metadata of a FlowSchema in an update of its status', async () => {
+    const api = new Api();
+    const path = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas';
+    const spec = { priorityLevelConfiguration: { name: 'global-default' } };
+    await api.create(path, { metadata: { name: 'one' }, spec });
+    const labels = { metadata: { labels: { a: 'b' } } };
+    const { body } = await api.call('PATCH', `${path}/one/status`, labels, merge);
+    expect(body.metadata.labels).to.equal(undefined);
+  });
+
+  it('warn about removed fields of nodes and volumes', async () => {
+    const api = new Api();
+    const warningOf = async (path: string, body: object): Promise<string | undefined> =>
+      (await api.call('POST', path, body)).headers['warning'];
+    const node = { metadata: { name: 'one' }, spec: { externalID: 'x' } };
+    expect(await warningOf('/api/v1/nodes', node)).to.contain('spec.externalID');
+    const spec = {
+      ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
+      cephfs: { monitors: ['m'] },
+    };
+    const volume = { metadata: { name: 'one' }, spec };
+    expect(await warningOf('/api/v1/persistentvolumes', volume)).to.contain('spec.cephfs');
+  });
+
+  it('report the lists that an apply removes from Pods and definitions', async () => {
+    const api = new Api();
+    const pods = '/api/v1/namespaces/default/pods';
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } };
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    await api.call('PATCH', `${pods}/one?fieldManager=a`, { ...pod, spec }, apply);
+    const emptied = await api.call('PATCH', `${pods}/one?fieldManager=a`, pod, apply);
+    expect(causeFields(emptied)).to.include('spec.containers');
+    await installed(api);
+    const path = `${crds}/widgets.example.com`;
+    const without = await api.call('PATCH', path, { spec: { versions: null } }, merge);
+    expect(causeFields(without)).to.include('status.storedVersions[0]');
+  });
+
+  it('accept a projected volume without sources', async () => {
+    const containers = [{ name: 'c', image: 'i' }];
+    const spec = { containers, volumes: [{ name: 'v', projected: { defaultMode: 1 } }] };
+    const body = { metadata: { name: 'one' }, spec };
+    const { code } = await new Api().call('POST', '/api/v1/namespaces/default/pods', body);
+    expect(code).to.equal(201);
   });
 });
