@@ -73,6 +73,7 @@ export type {
 export { podLog, podLogLines } from './pod-log.js';
 export type { PodLogLinesOptions, PodLogOptions } from './pod-log.js';
 export { Deadline } from './request-limits.js';
+export { TokenBucket } from './request-limits.js';
 export type { RateLimit, RetryLimits } from './request-limits.js';
 export { waitFor } from './wait-for.js';
 export type { WaitForOptions } from './wait-for.js';

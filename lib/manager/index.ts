@@ -51,6 +51,8 @@ export { forwardedTokenHeader, operatorAudience } from './metrics/reviewed-acces
 export type { Reviewed, ReviewedAccess, ReviewedUser } from './metrics/reviewed-access.js';
 export { eventAccess, recorderEnd } from './runnable.js';
 export type { Runnable, RunnableContext, RunnablePhase, RunnableState } from './runnable.js';
+export { migrationAccess, storageMigration } from './storage-migration.js';
+export type { MigratedKind, StorageMigrationOptions } from './storage-migration.js';
 export { Sharding, shardSelector } from './sharding/index.js';
 export type {
   MemberPhase,

@@ -12,6 +12,7 @@ import type {
   Runnable,
   Webhook,
 } from '../manager/index.js';
+import { migrationAccess, storageMigration } from '../manager/index.js';
 import {
   isInvalid,
   describeObject,
@@ -144,6 +145,23 @@ export class Operator implements OperatorDefinition {
       typeof item === 'function' ? item : (manager) => void manager.add(item, options),
     );
     return this;
+  }
+
+  /**
+   * Migrates stored objects of a kind after its storage version has changed. The leader writes each object once
+   * without a change, so that the server stores it in the new version, then removes the old versions from
+   * `status.storedVersions`. A restart continues the migration; without old versions it does nothing.
+   * @param options - `writesPerSecond`: the limit of writes, above 0. @defaultValue 50
+   */
+  migratesStorage(
+    type: OperatorResource,
+    options: { readonly writesPerSecond?: number | undefined } = {},
+  ): this {
+    return this.add((manager) => {
+      const { givenClient: client, clock, metrics } = manager;
+      const runnable = storageMigration(type, options, { client, clock, metrics });
+      manager.add(runnable, { requires: migrationAccess(type) });
+    });
   }
 
   /**

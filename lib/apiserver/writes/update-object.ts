@@ -66,8 +66,20 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   // would.
   ruling.custom?.dropNulls(prepared);
   const settled = keepManagedFieldsTimes(old, prepared);
-  if (deepEqual(settled, old)) return { object: live, created: false };
+  const isUnchanged = deepEqual(settled, old) && isStoredAs(core, ruling, settled);
+  if (isUnchanged) return { object: live, created: false };
   return store(core, { request, ruling, object: settled, old });
+}
+
+/**
+ * Whether the stored object has the storage version. If the storage version has changed since, an update
+ * without changes is written too: it migrates the object.
+ */
+function isStoredAs(core: ServerCore, kind: ServedKind, object: UnstructuredObject): boolean {
+  const { name = '', namespace = '' } = object.metadata;
+  const stored = core.log.collection(kind.collection).get(storageKey(namespace, name));
+  const wanted = kind.isStorageVersion ? object : kind.toStorage(object);
+  return stored?.apiVersion === wanted.apiVersion;
 }
 
 /** Returns the object after mutating admission. */

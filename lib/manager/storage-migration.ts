@@ -1,0 +1,278 @@
+import type { Client } from '../client/index.js';
+import { TokenBucket } from '../client/index.js';
+import {
+  CustomResourceDefinition,
+  describeObject,
+  isConflict,
+  isGone,
+  isNotFound,
+} from '../object/index.js';
+import type { KubernetesObject, ObjectMeta } from '../object/index.js';
+import { OperatorError, asError, refuseUnknownOptions, sleep } from '../system/index.js';
+import type { Clock, Logger, Metrics } from '../system/index.js';
+import type { RequiredAccess } from './access/required-access.js';
+import type { Runnable, RunnableContext } from './runnable.js';
+
+/** A custom resource whose stored objects are migrated. */
+export interface MigratedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+/** Options of a storage migration. */
+export interface StorageMigrationOptions {
+  /** Writes per second, above 0. @defaultValue 50 */
+  readonly writesPerSecond?: number | undefined;
+}
+
+/** The parts of a manager that a migration uses. */
+interface MigrationParts {
+  /** Reads from the server. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Returns a runnable that migrates the stored objects of a kind to its storage version.
+ *
+ * ## Flow
+ * 1. Read the definition. If `status.storedVersions` has only the storage version, end.
+ * 2. Record the present resource version in an annotation of the definition, once for each storage version.
+ * 3. Write each object without a change, unless it was written since. The server stores it in the new version.
+ * 4. Set `status.storedVersions` to the storage version, and remove the annotation.
+ *
+ * ## Guarantees
+ * - A process that takes over continues: objects with a later resource version than the recorded one are skipped.
+ * - An object that changes meanwhile is not overwritten. Its writer has migrated it.
+ * - `status.storedVersions` changes only after all objects were written, and only if the storage version has
+ *   not changed meanwhile.
+ *
+ * Errors are logged and the migration is retried, with delays from a second to five minutes.
+ */
+export function storageMigration(
+  type: MigratedKind,
+  options: StorageMigrationOptions,
+  parts: MigrationParts,
+): Runnable {
+  const { writesPerSecond = 50 } = options;
+  const name = `storage migration of ${type.kind}`;
+  refuseUnknownOptions<StorageMigrationOptions>(name, options, { writesPerSecond });
+  if (!(writesPerSecond > 0)) {
+    const message = `${name}: writesPerSecond: want more than 0, got ${writesPerSecond}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  const limit = { qps: writesPerSecond, burst: Math.max(1, writesPerSecond) };
+  const bucket = new TokenBucket(limit, parts.clock);
+  return {
+    name,
+    phase: 'leader',
+    run: (context) => new StorageMigration(type, { ...parts, bucket }, context).run(),
+  };
+}
+
+/** The access that {@link storageMigration} needs. */
+export function migrationAccess(type: MigratedKind): readonly RequiredAccess[] {
+  const names = [`${type.plural}.${type.group}`];
+  return [
+    { type, verbs: ['list', 'patch'] },
+    { type: CustomResourceDefinition, verbs: ['get', 'patch'], names },
+    { type: CustomResourceDefinition, subresource: 'status', verbs: ['patch'], names },
+  ];
+}
+
+/** Where a migration began: `<storage version> <resource version>`, on the definition. */
+const annotation = 'operator-builder.io/storage-migration';
+
+/** Time for all API servers of a cluster to store in a new version, in milliseconds. */
+const settleMs = 10_000;
+
+const retryMs = { first: 1_000, longest: 300_000 } as const;
+
+/** The beginning of a migration to a storage version. */
+interface Beginning {
+  readonly version: string;
+  /** Objects with a later resource version are stored in the storage version. */
+  readonly since: bigint | undefined;
+}
+
+interface Counts {
+  written: number;
+  skipped: number;
+  failed: number;
+}
+
+class StorageMigration {
+  readonly #type: MigratedKind;
+  readonly #parts: MigrationParts & { readonly bucket: TokenBucket };
+  readonly #signal: AbortSignal;
+  readonly #logger: Logger;
+  readonly #count: (result: keyof Counts) => void;
+
+  constructor(
+    type: MigratedKind,
+    parts: MigrationParts & { readonly bucket: TokenBucket },
+    { signal, logger, ready }: RunnableContext,
+  ) {
+    this.#type = type;
+    this.#parts = parts;
+    this.#signal = signal;
+    this.#logger = logger;
+    const counter = parts.metrics.counter({
+      name: 'operator_builder_storage_migration_objects_total',
+      help: 'Objects of a storage migration, by result.',
+      labelNames: ['kind', 'result'],
+    });
+    this.#count = (result) => counter.add(1, { kind: type.kind, result });
+    ready();
+  }
+
+  async run(): Promise<void> {
+    let delayMs: number = retryMs.first;
+    for (;;) {
+      try {
+        if (await this.#migrate()) return;
+      } catch (thrown) {
+        this.#signal.throwIfAborted();
+        this.#logger.warn('storage migration failed', { error: asError(thrown), delayMs });
+      }
+      await sleep(this.#parts.clock, delayMs, this.#signal);
+      delayMs = Math.min(delayMs * 2, retryMs.longest);
+    }
+  }
+
+  /** @returns whether all objects are stored in the storage version */
+  async #migrate(): Promise<boolean> {
+    const crd = await this.#definition();
+    const storage = storageOf(crd);
+    const storedVersions = crd.status?.storedVersions ?? [];
+    if (storedVersions.every((version) => version === storage)) {
+      if (crd.metadata.annotations?.[annotation] !== undefined) await this.#annotate(crd, null);
+      return true;
+    }
+    const beginning = beginningOf(crd) ?? (await this.#begin(crd));
+    this.#logger.info('storage migration started', { storedVersions, storage });
+    const counts = await this.#writeAll(beginning);
+    this.#logger.info('storage migration wrote the objects', { ...counts });
+    if (counts.failed > 0) return false;
+    return this.#finish(beginning);
+  }
+
+  #definition(): Promise<CustomResourceDefinition> {
+    const { plural, group } = this.#type;
+    const key = { name: `${plural}.${group}` };
+    return this.#parts.client.get(CustomResourceDefinition, key, { signal: this.#signal });
+  }
+
+  async #begin(crd: CustomResourceDefinition): Promise<Beginning> {
+    await sleep(this.#parts.clock, settleMs, this.#signal);
+    const { client } = this.#parts;
+    const options = { limit: 1, metadataOnly: true, signal: this.#signal };
+    for await (const { metadata } of client.pages(this.#type, options)) {
+      const { resourceVersion = '' } = metadata;
+      const made = await this.#annotate(crd, `${storageOf(crd)} ${resourceVersion}`);
+      return beginningOf(made) ?? { version: storageOf(crd), since: undefined };
+    }
+    return { version: storageOf(crd), since: undefined };
+  }
+
+  /** @throws ApiError a conflict: the definition has changed */
+  #annotate(
+    { metadata: { name = '', resourceVersion } }: CustomResourceDefinition,
+    value: string | null,
+  ): Promise<CustomResourceDefinition> {
+    const body = { metadata: { resourceVersion, annotations: { [annotation]: value } } };
+    return this.#patch(CustomResourceDefinition, { name }, body);
+  }
+
+  #patch<T extends KubernetesObject>(
+    type: Parameters<Client['patch']>[0],
+    key: { readonly name: string; readonly namespace?: string | undefined },
+    body: object,
+    subresource?: string,
+  ): Promise<T> {
+    const options = { signal: this.#signal, ...(subresource !== undefined && { subresource }) };
+    return this.#parts.client.patch(type, key, { type: 'merge', body }, options) as Promise<T>;
+  }
+
+  async #writeAll({ since }: Beginning): Promise<Counts> {
+    const counts: Counts = { written: 0, skipped: 0, failed: 0 };
+    const options = { metadataOnly: true, signal: this.#signal };
+    try {
+      for await (const { items } of this.#parts.client.pages(this.#type, options)) {
+        for (const { metadata } of items) {
+          const result = isLater(metadata, since) ? 'skipped' : await this.#write(metadata);
+          counts[result]++;
+          this.#count(result);
+        }
+        this.#logger.debug('storage migration wrote a page', { ...counts });
+      }
+    } catch (error) {
+      // The list has expired. The next one skips the objects that are written.
+      if (!isGone(error)) throw error;
+      counts.failed++;
+    }
+    return counts;
+  }
+
+  /** Writes an object without a change, if it is still the listed one. */
+  async #write({ name = '', namespace, uid, resourceVersion }: ObjectMeta): Promise<keyof Counts> {
+    await this.#parts.bucket.take(this.#signal);
+    try {
+      await this.#patch(this.#type, { name, namespace }, { metadata: { uid, resourceVersion } });
+      return 'written';
+    } catch (error) {
+      // Its writer has stored it in the new version, or it is gone.
+      if (isConflict(error) || isNotFound(error)) return 'skipped';
+      this.#signal.throwIfAborted();
+      const { group, version, kind } = this.#type;
+      const object = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace } };
+      const reference = describeObject(object as KubernetesObject);
+      this.#logger.warn(`${reference} is not migrated yet`, { error });
+      return 'failed';
+    }
+  }
+
+  /** @returns false if the storage version has changed meanwhile */
+  async #finish({ version }: Beginning): Promise<boolean> {
+    const crd = await this.#definition();
+    const begun = beginningOf(crd);
+    if (begun !== undefined && begun.version !== version) return false;
+    if (storageOf(crd) !== version) return false;
+    const { name = '', resourceVersion } = crd.metadata;
+    const body = { metadata: { resourceVersion }, status: { storedVersions: [version] } };
+    const written = await this.#patch<CustomResourceDefinition>(
+      CustomResourceDefinition,
+      { name },
+      body,
+      'status',
+    );
+    this.#logger.info('storage migration finished', { storage: version });
+    await this.#annotate(written, null);
+    return true;
+  }
+}
+
+function storageOf({ spec }: CustomResourceDefinition): string {
+  return spec.versions.find(({ storage }) => storage)?.name ?? '';
+}
+
+/** Returns the recorded beginning of a migration to the present storage version; undefined without one. */
+function beginningOf(crd: CustomResourceDefinition): Beginning | undefined {
+  const [version = '', text = ''] = (crd.metadata.annotations?.[annotation] ?? '').split(' ');
+  if (version !== storageOf(crd)) return undefined;
+  return { version, since: versionNumber(text) };
+}
+
+function isLater({ resourceVersion = '' }: ObjectMeta, since: bigint | undefined): boolean {
+  const own = versionNumber(resourceVersion);
+  return own !== undefined && since !== undefined && own > since;
+}
+
+/** Resource versions of API servers are numbers of one sequence; others can't be compared. */
+function versionNumber(text: string): bigint | undefined {
+  return /^\d+$/.test(text) ? BigInt(text) : undefined;
+}

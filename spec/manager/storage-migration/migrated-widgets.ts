@@ -1,0 +1,59 @@
+import type { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { ensureCrd } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import { defineResource, s } from '../../../lib/crd/index.js';
+import { CustomResourceDefinition } from '../../../lib/object/index.js';
+import type { KubernetesObject } from '../../../lib/object/index.js';
+
+const schema = s.object({ spec: s.object({ size: s.integer() }) });
+
+/** The kind Widget, of which objects are stored in `storage`. */
+export function widgetsIn(storage: 'v1' | 'v2') {
+  return defineResource({
+    ...{ group: 'example.com', kind: 'Widget' },
+    versions: [
+      { name: 'v1', schema, storage: storage === 'v1' },
+      { name: 'v2', schema, storage: storage === 'v2' },
+    ],
+  });
+}
+
+/** The kind after its storage version has changed. */
+export const Widget = widgetsIn('v2');
+
+/** Stores objects in v1, then changes the storage version to v2, unless it stays. */
+export async function storeWidgets(
+  client: Client,
+  count: number,
+  storage: 'v1' | 'v2' = 'v2',
+): Promise<void> {
+  await ensureCrd(client, widgetsIn('v1').crd);
+  for (let index = 0; index < count; index++) await client.create(widget(index));
+  if (storage === 'v2') await ensureCrd(client, Widget.crd);
+}
+
+/** The widget with a number, as v1 has it. */
+export function widget(index: number): KubernetesObject {
+  const metadata = { name: `widget-${String(index).padStart(5, '0')}`, namespace: 'default' };
+  return {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata,
+    spec: { size: index },
+  } as KubernetesObject;
+}
+
+/** Returns the numbers of objects by the version in which they are stored. */
+export function storedIn(cluster: EmbeddedCluster): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  const { collections } = cluster.snapshot();
+  for (const { apiVersion } of collections.get('example.com/widgets')?.values() ?? []) {
+    counts[apiVersion] = (counts[apiVersion] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Reads the definition of the kind. */
+export function definitionOf(client: Client): Promise<CustomResourceDefinition> {
+  return client.get(CustomResourceDefinition, { name: 'widgets.example.com' });
+}

@@ -1,0 +1,238 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { ensureCrd, forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import { Manager } from '../../../lib/manager/index.js';
+import { Operator } from '../../../lib/operator/index.js';
+import { VirtualClock, silentLogger, sleep } from '../../../lib/system/index.js';
+import {
+  crashPoints,
+  eventually,
+  faultOn,
+  faults,
+  faultSweep,
+  faulty,
+} from '../../../lib/testing/index.js';
+import type { CrashScenario } from '../../../lib/testing/index.js';
+import { crashSample, isSampled } from '../../sample.js';
+import { rememberingLogger } from '../manager-setup.js';
+import type { LogLine } from '../manager-setup.js';
+import type { widget } from './migrated-widgets.js';
+import { Widget, definitionOf, storeWidgets, storedIn } from './migrated-widgets.js';
+
+const annotation = 'operator-builder.io/storage-migration';
+const quiet = { leaderElection: false, health: false, metrics: false } as const;
+
+const isStoredV1 = ({ name, storage }: { readonly name: string; readonly storage: boolean }) =>
+  name === 'v1' && storage;
+
+/** 10,000 in CI. */
+const many = isSampled ? 1_500 : 10_000;
+
+function migrating(): Operator {
+  const operator = new Operator('widget-operator', { resources: [Widget] });
+  return operator.migratesStorage(Widget, { writesPerSecond: 1_000 });
+}
+
+async function isMigrated(client: Client): Promise<true> {
+  const { status, metadata } = await definitionOf(client);
+  expect(status?.storedVersions).to.deep.equal(['v2']);
+  expect(metadata.annotations ?? {}).not.to.have.property(annotation);
+  return true;
+}
+
+describe('Operator.migratesStorage', function () {
+  this.timeout(240_000);
+  const clusters: EmbeddedCluster<VirtualClock>[] = [];
+
+  async function clusterWith(count: number): Promise<EmbeddedCluster<VirtualClock>> {
+    const cluster = await EmbeddedCluster.start({ clock: new VirtualClock() });
+    clusters.push(cluster);
+    await storeWidgets(cluster.client(), count);
+    return cluster;
+  }
+
+  afterEach(async () => {
+    for (const cluster of clusters.splice(0)) await cluster.stop();
+  });
+
+  /** Runs the operator until the migration is complete; returns its log lines. */
+  async function migrate(
+    cluster: EmbeddedCluster<VirtualClock>,
+    client: Client = cluster.client(),
+  ): Promise<readonly LogLine[]> {
+    const lines: LogLine[] = [];
+    const stop = new AbortController();
+    const { clock } = cluster;
+    const logger = rememberingLogger(lines);
+    const running = migrating().run({ ...quiet, client, clock, logger, signal: stop.signal });
+    await eventually(() => isMigrated(cluster.client()), { clock, timeoutMs: 3_600_000 });
+    stop.abort();
+    await running;
+    return lines;
+  }
+
+  const countsIn = (lines: readonly LogLine[]) =>
+    lines
+      .filter(({ message }) => message.endsWith('wrote the objects'))
+      .map(({ fields: { written, skipped, failed } }) => ({ written, skipped, failed }));
+
+  it('stores all objects in the new version, unchanged, and cleans storedVersions', async () => {
+    const cluster = await clusterWith(700);
+    const contents = async () =>
+      (await cluster.client().list<ReturnType<typeof widget>>(Widget)).items.map(
+        ({ metadata, ...rest }) => ({
+          ...rest,
+          generation: metadata.generation,
+          uid: metadata.uid,
+        }),
+      );
+    const before = await contents();
+    const [counts, ...others] = countsIn(await migrate(cluster));
+    expect(counts).to.include({ written: 700, skipped: 0, failed: 0 });
+    expect(others).to.deep.equal([]);
+    expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 700 });
+    expect(await contents()).to.deep.equal(before);
+    // Now the server accepts a definition without the old version.
+    const { spec, ...rest } = await definitionOf(cluster.client());
+    const versions = spec.versions.filter(({ name }) => name === 'v2');
+    await cluster.client().update({ ...rest, spec: { ...spec, versions } });
+  });
+
+  it(`continues after crashes, and writes each of ${many} objects once`, async () => {
+    const cluster = await clusterWith(many);
+    let [crashes, writes] = [0, 0];
+    for (;;) {
+      const stop = new AbortController();
+      let requests = 0;
+      const own = cluster.client();
+      const patch: Client['patch'] = async (type, key, body, options) => {
+        // The process dies before, or after, a request of the server.
+        if (++requests > many / 14) stop.abort();
+        if (requests % 2 === 0) stop.signal.throwIfAborted();
+        const made = await own.patch(type, key, body, options);
+        if ((type as { readonly kind: string }).kind === 'Widget') writes++;
+        stop.signal.throwIfAborted();
+        return made;
+      };
+      const client: Client = { ...forwarding(own), patch };
+      const { clock } = cluster;
+      const running = migrating()
+        .run({ ...quiet, client, clock, logger: silentLogger, signal: stop.signal })
+        .catch(() => undefined);
+      await eventually(async () => stop.signal.aborted || isMigrated(cluster.client()), {
+        clock,
+        timeoutMs: 3_600_000,
+      });
+      const isCrashed = stop.signal.aborted;
+      stop.abort();
+      await running;
+      if (!isCrashed) break;
+      crashes++;
+    }
+    expect(crashes).to.be.greaterThan(10);
+    expect(writes).to.equal(many);
+    expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': many });
+  });
+
+  const scenario: CrashScenario = {
+    name: 'storage migration',
+    setup: ({ client }) => storeWidgets(client, 4, 'v1'),
+    operator: async ({ client, clock, signal }) => {
+      // An operator is deployed after the definition has changed.
+      while ((await definitionOf(client)).spec.versions.some(isStoredV1)) {
+        await sleep(clock, 1_000, signal);
+      }
+      await migrating().run({ ...quiet, client, clock, logger: silentLogger, signal });
+    },
+    steps: [
+      {
+        name: 'migrate',
+        change: ({ client, cluster: { clock } }) => ensureCrd(client, Widget.crd, { clock }),
+        until: ({ client, cluster }) => {
+          expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 4 });
+          return isMigrated(client);
+        },
+      },
+    ],
+  };
+
+  it('reaches the same end after a crash at any request', async () => {
+    await crashPoints(scenario, crashSample(6));
+  });
+
+  it('reaches the same end after any failed request', async () => {
+    await faultSweep(scenario, crashSample(6));
+  });
+
+  it('keeps storedVersions while an object is refused, and tries it again', async () => {
+    const cluster = await clusterWith(3);
+    const target = { verb: 'patch', kind: 'Widget', nth: 2 } as const;
+    const client = faulty(cluster.client(), { rules: [faultOn(target, faults.forbidden())] });
+    const lines = await migrate(cluster, client);
+    expect(countsIn(lines)).to.deep.equal([
+      { written: 2, skipped: 0, failed: 1 },
+      { written: 1, skipped: 2, failed: 0 },
+    ]);
+    const warned = lines.map(({ message }) => message);
+    expect(warned).to.include('Widget default/widget-00001 is not migrated yet');
+  });
+
+  it('leaves an object that another client writes to that client', async () => {
+    const cluster = await clusterWith(2);
+    const own = cluster.client();
+    const patch: Client['patch'] = async (type, key, body, options) => {
+      // Another client writes right before.
+      if (key.name === 'widget-00001') {
+        const other = { type: 'merge', body: { spec: { size: 7 } } } as const;
+        await own.patch(Widget, key, other);
+      }
+      return own.patch(type, key, body, options);
+    };
+    const lines = await migrate(cluster, { ...forwarding(own), patch });
+    expect(countsIn(lines)).to.deep.equal([{ written: 1, skipped: 1, failed: 0 }]);
+    const written = await own.get(Widget, { name: 'widget-00001', namespace: 'default' });
+    expect(written).to.have.nested.property('spec.size', 7);
+    expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
+  });
+
+  it('writes nothing if only one version is stored', async () => {
+    const cluster = await EmbeddedCluster.start({ clock: new VirtualClock() });
+    clusters.push(cluster);
+    await ensureCrd(cluster.client(), Widget.crd);
+    expect(countsIn(await migrate(cluster))).to.deep.equal([]);
+  });
+
+  it('requires access to the objects and to their definition only', async () => {
+    const cluster = await clusterWith(0);
+    const manager = new Manager({ client: cluster.client() });
+    migrating().setup(manager);
+    const access = manager
+      .requiredAccess()
+      .filter(({ type }) => ['Widget', 'CustomResourceDefinition'].includes(type.kind))
+      .map(({ type, verbs, subresource, names }) => ({
+        kind: type.kind,
+        verbs,
+        subresource,
+        names,
+      }));
+    const names = ['widgets.example.com'];
+    const crd = { kind: 'CustomResourceDefinition', names };
+    expect(access).to.have.deep.members([
+      { kind: 'Widget', verbs: ['list', 'patch'], subresource: undefined, names: undefined },
+      { ...crd, verbs: ['get', 'patch'], subresource: undefined },
+      { ...crd, verbs: ['patch'], subresource: 'status' },
+    ]);
+  });
+
+  it('refuses a limit of no writes', async () => {
+    const cluster = await clusterWith(0);
+    const operator = new Operator('widget-operator').migratesStorage(Widget, {
+      writesPerSecond: 0,
+    });
+    const stop = AbortSignal.abort();
+    const running = operator.run({ ...quiet, client: cluster.client(), signal: stop });
+    const error = await running.catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('code', 'InvalidOption');
+  });
+});
