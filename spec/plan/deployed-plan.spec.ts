@@ -30,6 +30,8 @@ describe('A deployed operator that answers plans', () => {
     cluster = await EmbeddedCluster.start({
       crds: [Shop],
       simulateWorkloads: true,
+      // Only the operator writes Events.
+      controllers: { events: false },
       rbac: true,
       users,
     });

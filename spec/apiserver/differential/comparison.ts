@@ -24,43 +24,16 @@ export async function compare(
   scenarios: readonly Scenario[],
   parallel = 6,
 ): Promise<Comparison[]> {
-  const results = await each(scenarios, parallel, (scenario, namespace) =>
-    compareScenario(servers, scenario, namespace),
-  );
-  return results.flat();
-}
-
-/** Runs scenarios on one server, several at a time, and returns the normalised answers of each, in order. */
-export function answersOf(server: Server, scenarios: readonly Scenario[]): Promise<Answer[][]> {
-  return each(scenarios, 6, async ({ requests }, namespace) => {
-    const run = new Run(server, namespace);
-    await run.start();
-    const answers: Answer[] = [];
-    for (const request of requests) {
-      const answer = await run.send(request);
-      answers.push(answer);
-      if (answer.code === request.whileStatus) break;
-    }
-    return answers;
-  });
-}
-
-/** Runs scenarios, each in a namespace of its own. */
-async function each<T>(
-  scenarios: readonly Scenario[],
-  parallel: number,
-  run: (scenario: Scenario, namespace: string) => Promise<T>,
-): Promise<T[]> {
-  const results: T[] = [];
-  const started = Date.now().toString(36);
+  const results: Comparison[][] = [];
+  const run = Date.now().toString(36);
   const waiting = scenarios.entries();
   const worker = async (): Promise<void> => {
     for (const [index, scenario] of waiting) {
-      results[index] = await run(scenario, `diff-${started}-${index}`);
+      results[index] = await compareScenario(servers, scenario, `diff-${run}-${index}`);
     }
   };
   await Promise.all(Array.from({ length: parallel }, worker));
-  return results;
+  return results.flat();
 }
 
 async function compareScenario(

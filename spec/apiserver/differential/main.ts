@@ -1,8 +1,7 @@
 // Compares the embedded server with a real one:
-// npm run differential -- [--subject NAME]… [--seed N] [--steps N] [--json FILE] [--record]
+// npm run differential -- [--subject NAME]… [--seed N] [--steps N] [--json FILE]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { recordAnswers } from './answers/answers-suite.js';
 import { compare } from './comparison.js';
 import type { Comparison, Servers } from './comparison.js';
 import { compareRandomWrites } from './random-writes.js';
@@ -16,7 +15,6 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     steps: { type: 'string', default: '10000' },
     json: { type: 'string' },
-    record: { type: 'boolean', default: false },
   },
 });
 
@@ -28,7 +26,6 @@ async function main(): Promise<void> {
     process.stdout.write(`${reportText(report)}\n`);
     if (json !== undefined) writeFileSync(json, JSON.stringify(report.unlisted, null, 2));
     process.exitCode = report.unlisted.length > 0 ? 1 : 0;
-    if (values.record && report.unlisted.length === 0) await recordAnswers();
   } finally {
     await servers.embedded.stop();
     await servers.real.stop();

@@ -1,3 +1,0 @@
-import { answersSuite } from './answers-suite.js';
-
-answersSuite('writes');
