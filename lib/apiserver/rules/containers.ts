@@ -176,7 +176,8 @@ function validateRestarts(
       errors.required(`${at}.exitCodes`, 'must be specified');
       continue;
     }
-    const { operator = '', values = [] } = exitCodes;
+    const { values = [] } = exitCodes;
+    const operator = (exitCodes.operator as string | undefined) ?? '';
     errors.oneOf(`${at}.exitCodes.operator`, operator, ['In', 'NotIn']);
     if (values.length > 255) errors.tooMany(`${at}.exitCodes.values`, values.length, 255);
   }

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { CoreV1Event } from '@kubernetes/client-node';
-import type { ConfigMap } from '../../../lib/object/kinds.js';
 import { Deployment, Namespace, Pod } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
