@@ -127,9 +127,9 @@ describe('A thousand starts and stops of a manager', () => {
     expect(process.listenerCount('SIGTERM')).to.equal(watches);
     expect(managers.filter((manager) => manager.deref() !== undefined)).to.have.length(0);
     // V8 itself was measured to keep half an object a round, for its type information. Bytes vary
-    // with compiled code; a manager that stays would be 80,000.
+    // with compiled code, by more than a megabyte in all; a manager that stays would be 80,000.
     expect(grown.objects, 'objects a round').to.be.below(1);
-    expect(grown.bytes, 'bytes a round').to.be.below(4_000);
+    expect(grown.bytes, 'bytes a round').to.be.below(isSampled ? 40_000 : 4_000);
     await setup.cluster.stop();
   });
 });
