@@ -216,6 +216,17 @@ describe('schemas of other libraries', () => {
       { ...either, enum: [1, 'auto'] },
     ],
     'constant integers': [{ enum: [1, 2] }, { type: 'integer', enum: [1, 2] }],
+    'an integer or a text': [
+      { type: ['integer', 'string'] },
+      { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
+    ],
+    'constants of two types': [
+      { enum: [1, 'auto'] },
+      {
+        ...{ enum: [1, 'auto'], 'x-kubernetes-int-or-string': true },
+        anyOf: [{ type: 'integer' }, { type: 'string' }],
+      },
+    ],
     'a constant fraction': [{ const: 1.5 }, { type: 'number', enum: [1.5] }],
     'a constant list': [
       { const: ['a'] },

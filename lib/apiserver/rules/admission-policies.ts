@@ -1,20 +1,35 @@
 import type {
+  V1MatchResources,
   V1ParamKind,
   V1ParamRef,
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
+  V1ValidatingAdmissionPolicyBindingSpec,
   V1ValidatingAdmissionPolicySpec,
   V1Validation,
 } from '@kubernetes/client-node';
-import { label1035Problems, pathSegmentProblems, subdomainProblems } from '../../crd/internal.js';
-import type { FieldErrors } from '../../crd/internal.js';
+import {
+  CelCompileError,
+  compileCel,
+  dynType,
+  label1035Problems,
+  pathSegmentProblems,
+  structType,
+  subdomainProblems,
+} from '../../crd/internal.js';
+import type { CelExtension, CelType, FieldErrors } from '../../crd/internal.js';
 import { groupOf, versionOf } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import {
+  mutationExtension,
+  mutationTypeProblem,
+  mutationTypes,
+} from '../admission/mutation-expressions.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import {
+  declaredWith,
   defaultMatchResources,
-  policyVariables,
   validateExpression,
   validateMatchConditions,
   validateMatchResources,
@@ -39,20 +54,41 @@ const policy = typedRules<Policy>(
   { specChanged, unconditionalUpdate: false, statusResets: ['metadata'] },
 );
 
-// Mutating policies and their bindings have the same defaults.
-const mutatingPolicy = typedRules<Policy>({ defaults: defaultPolicy }, { specChanged });
+/** A MutatingAdmissionPolicy. */
+interface MutatingPolicy extends Omit<Policy, 'spec'> {
+  spec?: PolicySpec & MutatingSpec;
+}
 
-const mutatingBinding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>(
-  { defaults: ({ spec }) => defaultMatchResources(spec?.matchResources) },
-  { specChanged },
+interface MutatingSpec {
+  readonly mutations?: readonly Mutation[];
+  readonly reinvocationPolicy?: string;
+}
+
+interface Mutation {
+  readonly patchType?: string;
+  readonly jsonPatch?: { readonly expression?: string };
+  readonly applyConfiguration?: { readonly expression?: string };
+}
+
+const mutatingPolicy = typedRules<MutatingPolicy>(
+  {
+    defaults: defaultPolicy,
+    validate: ({ spec }, errors) => {
+      if (spec !== undefined) validateMutatingPolicy(spec, errors);
+    },
+  },
+  { specChanged, unconditionalUpdate: false },
 );
 
 type PolicySpec = Wire<V1ValidatingAdmissionPolicySpec>;
 
-const somethingToDo = 'validations or auditAnnotations must contain at least one item';
-
-function validatePolicy(spec: PolicySpec, errors: FieldErrors): void {
-  const { paramKind, matchConstraints, matchConditions = [], validations = [] } = spec;
+/** Checks what both types of policies have. @returns the types of the variables of expressions */
+function validateCommon(
+  spec: PolicySpec,
+  errors: FieldErrors,
+  extension?: CelExtension,
+): ReadonlyMap<string, CelType> {
+  const { paramKind, matchConstraints, matchConditions = [] } = spec;
   errors.oneOf('spec.failurePolicy', spec.failurePolicy, ['Fail', 'Ignore']);
   if (paramKind !== undefined) validateParamKind(paramKind, errors);
   if (matchConstraints === undefined) errors.required('spec.matchConstraints');
@@ -62,15 +98,102 @@ function validatePolicy(spec: PolicySpec, errors: FieldErrors): void {
       errors.required('spec.matchConstraints.resourceRules');
     }
   }
-  validateMatchConditions(matchConditions, 'spec.matchConditions', errors);
-  validateVariables(spec, errors);
+  const params = new Map(paramKind === undefined ? [] : [['params', dynType] as const]);
+  validateMatchConditions(matchConditions, 'spec.matchConditions', errors, params);
+  return validateVariables(spec, errors, { params, extension });
+}
+
+const somethingToDo = 'validations or auditAnnotations must contain at least one item';
+
+function validatePolicy(spec: PolicySpec, errors: FieldErrors): void {
+  const variables = validateCommon(spec, errors);
+  const { validations = [] } = spec;
   if (validations.length === 0 && (spec.auditAnnotations ?? []).length === 0) {
     errors.required('spec.validations', somethingToDo);
     errors.required('spec.auditAnnotations', somethingToDo);
   }
   for (const [index, validation] of validations.entries()) {
-    validateValidation(validation, `spec.validations[${index}]`, errors);
+    validateValidation(validation, `spec.validations[${index}]`, { variables, errors });
   }
+}
+
+function validateMutatingPolicy(spec: PolicySpec & MutatingSpec, errors: FieldErrors): void {
+  const variables = validateCommon(spec, errors, mutationExtension);
+  validateMutableOperations(spec.matchConstraints, 'spec.matchConstraints', errors);
+  const { mutations = [], reinvocationPolicy = '' } = spec;
+  if (mutations.length === 0) {
+    errors.required('spec.mutations', 'mutations must contain at least one item');
+  }
+  for (const [index, mutation] of mutations.entries()) {
+    validateMutation(mutation, `spec.mutations[${index}]`, { variables, errors });
+  }
+  if (reinvocationPolicy === '') errors.required('spec.reinvocationPolicy');
+  else errors.oneOf('spec.reinvocationPolicy', reinvocationPolicy, ['IfNeeded', 'Never']);
+}
+
+/** Only creations and updates can be mutated. */
+function validateMutableOperations(
+  resources: Wire<V1MatchResources> | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
+  for (const { operations = [] } of resources?.resourceRules ?? []) {
+    for (const operation of operations) {
+      errors.oneOf(`${path}.resourceRules.operations`, operation, ['CREATE', 'UPDATE']);
+    }
+  }
+}
+
+const patchMembers = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
+
+function validateMutation(
+  mutation: Mutation,
+  field: string,
+  { variables, errors }: PolicyCheck,
+): void {
+  const { patchType: type = '' } = mutation;
+  if (type === '') errors.required(`${field}.patchType`);
+  else errors.oneOf(`${field}.patchType`, type, Object.keys(patchMembers));
+  if (type !== 'ApplyConfiguration' && type !== 'JSONPatch') return;
+  const own = patchMembers[type];
+  const other = own === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch';
+  const given = mutation[own];
+  if (given === undefined) {
+    errors.required(`${field}.${own}`, `must be specified when patchType is ${type}`);
+  } else {
+    const path = `${field}.${own}.expression`;
+    const expression = (given.expression ?? '').trim();
+    if (expression === '') errors.required(path);
+    else {
+      const problem = mutationProblem(expression, type, variables);
+      if (problem !== undefined) errors.invalid(path, expression, problem);
+    }
+  }
+  if (mutation[other] !== undefined) {
+    const why = `must not be specified when patchType is ${type}`;
+    errors.invalid(`${field}.${other}`, `{${other}}`, why);
+  }
+}
+
+/** Returns the problem of the expression of a mutation; undefined if it is valid. */
+function mutationProblem(
+  expression: string,
+  type: keyof typeof mutationTypes,
+  variables: ReadonlyMap<string, CelType>,
+): string | undefined {
+  try {
+    const program = compileCel(expression, declaredWith(variables), mutationExtension);
+    return mutationTypeProblem(program, mutationTypes[type]);
+  } catch (error) {
+    if (error instanceof CelCompileError) return `compilation failed: ${error.message}`;
+    throw error;
+  }
+}
+
+/** The context of checks of a policy's expressions. */
+interface PolicyCheck {
+  readonly variables: ReadonlyMap<string, CelType>;
+  readonly errors: FieldErrors;
 }
 
 /** Checks the kind of a policy's parameters. */
@@ -98,7 +221,21 @@ function validateParamKind(
   }
 }
 
-function validateVariables({ variables = [] }: PolicySpec, errors: FieldErrors): void {
+/** @returns the types of all variables of expressions, which may use the variables before them */
+function validateVariables(
+  { variables = [] }: PolicySpec,
+  errors: FieldErrors,
+  {
+    params,
+    extension,
+  }: {
+    readonly params: ReadonlyMap<string, CelType>;
+    readonly extension?: CelExtension | undefined;
+  },
+): ReadonlyMap<string, CelType> {
+  const types = new Map<string, CelType>();
+  const all = (): ReadonlyMap<string, CelType> =>
+    new Map([...params, ['variables', structType('kubernetes.variables', new Map(types))]]);
   for (const [index, { name, expression }] of variables.entries()) {
     const field = `spec.variables[${index}]`;
     if (name.trim() === '') errors.required(`${field}.name`, 'name is not specified');
@@ -107,8 +244,18 @@ function validateVariables({ variables = [] }: PolicySpec, errors: FieldErrors):
     }
     if (expression.trim() === '') {
       errors.required(`${field}.expression`, 'expression is not specified');
+      continue;
+    }
+    try {
+      types.set(name, compileCel(expression, declaredWith(all()), extension).type);
+    } catch (error) {
+      if (!(error instanceof CelCompileError)) throw error;
+      const why = `compilation failed: ${error.message}`;
+      errors.invalid(`${field}.expression`, expression, why);
+      types.set(name, dynType);
     }
   }
+  return all();
 }
 
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
@@ -116,9 +263,9 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 function validateValidation(
   { expression, message = '', messageExpression = '', reason }: Wire<V1Validation>,
   field: string,
-  errors: FieldErrors,
+  check: PolicyCheck,
 ): void {
-  const check = { variables: policyVariables, errors };
+  const { errors } = check;
   if (expression.trim() === '') {
     errors.required(`${field}.expression`, 'expression is not specified');
   } else validateExpression(expression, `${field}.expression`, { type: 'bool', ...check });
@@ -140,18 +287,36 @@ const binding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>(
   {
     defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
     validate: ({ spec = {} }, errors) => {
-      const { policyName = '', paramRef, matchResources, validationActions = [] } = spec;
-      if (policyName === '') errors.required('spec.policyName');
-      else errors.invalidEach('spec.policyName', policyName, subdomainProblems(policyName));
-      if (paramRef !== undefined) validateParamRef(paramRef, errors);
-      if (matchResources !== undefined) {
-        validateMatchResources(matchResources, 'spec.matchResources', errors);
-      }
-      validateActions(validationActions, errors);
+      validateBinding(spec, errors);
+      validateActions(spec.validationActions ?? [], errors);
     },
   },
   { specChanged, unconditionalUpdate: false },
 );
+
+const mutatingBinding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>(
+  {
+    defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
+    validate: ({ spec = {} }, errors) => {
+      validateBinding(spec, errors);
+      validateMutableOperations(spec.matchResources, 'spec.matchResources', errors);
+    },
+  },
+  { specChanged, unconditionalUpdate: false },
+);
+
+/** Checks what bindings of both types of policies have. */
+function validateBinding(
+  { policyName = '', paramRef, matchResources }: Wire<V1ValidatingAdmissionPolicyBindingSpec>,
+  errors: FieldErrors,
+): void {
+  if (policyName === '') errors.required('spec.policyName');
+  else errors.invalidEach('spec.policyName', policyName, subdomainProblems(policyName));
+  if (paramRef !== undefined) validateParamRef(paramRef, errors);
+  if (matchResources !== undefined) {
+    validateMatchResources(matchResources, 'spec.matchResources', errors);
+  }
+}
 
 const exclusive = 'name and selector are mutually exclusive';
 

@@ -7,7 +7,6 @@ import type {
 import {
   CelCompileError,
   compileCel,
-  dynType,
   pathSegmentProblems,
   qualifiedNameProblems,
   typeText,
@@ -119,18 +118,25 @@ function validateResourceNames(names: readonly string[], field: string, errors: 
 
 const mostConditions = 64;
 
-/** Checks the expressions that a request must fulfil to be matched. */
+/**
+ * Checks the expressions that a request must fulfil to be matched.
+ * @param variables - the types of variables besides those of every request
+ */
 export function validateMatchConditions(
   conditions: readonly Wire<V1MatchCondition>[],
   path: string,
   errors: FieldErrors,
+  variables?: ReadonlyMap<string, CelType>,
 ): void {
   if (conditions.length > mostConditions) errors.tooMany(path, conditions.length, mostConditions);
   const names = new Set<string>();
   for (const [index, { name, expression }] of conditions.entries()) {
     const field = `${path}[${index}]`;
     if (expression.trim() === '') errors.required(`${field}.expression`);
-    else validateExpression(expression.trim(), `${field}.expression`, { type: 'bool', errors });
+    else {
+      const check = { type: 'bool', variables, errors } as const;
+      validateExpression(expression.trim(), `${field}.expression`, check);
+    }
     if (name === '') errors.required(`${field}.name`);
     else errors.invalidEach(`${field}.name`, name, qualifiedNameProblems(name));
     if (name !== '' && names.has(name)) errors.duplicate(`${field}.name`, name);
@@ -142,15 +148,14 @@ interface ExpressionCheck {
   /** The type of the result. */
   readonly type: 'bool' | 'string';
   /** The types of further variables. @defaultValue none */
-  readonly variables?: ReadonlyMap<string, CelType>;
+  readonly variables?: ReadonlyMap<string, CelType> | undefined;
   readonly errors: FieldErrors;
 }
 
-/** The variables of the expressions of a policy. */
-export const policyVariables: ReadonlyMap<string, CelType> = new Map([
-  ['params', dynType],
-  ['variables', dynType],
-]);
+/** Returns the types of the variables of an admission expression. */
+export function declaredWith(variables: ReadonlyMap<string, CelType>): Map<string, CelType> {
+  return new Map([...admissionVariables, ...variables]);
+}
 
 /** Checks that an admission expression compiles to a type. */
 export function validateExpression(
@@ -159,7 +164,7 @@ export function validateExpression(
   { type: wanted, variables = new Map(), errors }: ExpressionCheck,
 ): void {
   try {
-    const { type } = compileCel(expression, new Map([...admissionVariables, ...variables]));
+    const { type } = compileCel(expression, declaredWith(variables));
     if (type.kind === wanted || (wanted === 'string' && type.kind === 'dyn')) return;
     errors.invalid(field, expression, `must evaluate to ${wanted} but got ${typeText(type)}`);
   } catch (error) {

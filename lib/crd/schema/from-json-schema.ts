@@ -366,7 +366,7 @@ function intOrString(schemas: readonly Schema[]): Schema {
   const values = Object.assign({}, ...schemas.map(valuesOf)) as Schema;
   const enums = schemas.map((schema) => schema.enum);
   // The constants of one type alone would exclude all values of the other.
-  const isListed = !enums.includes(undefined);
+  const isListed = enums.length > 0 && !enums.includes(undefined);
   return {
     ...omit(values, 'enum'),
     ...(isListed && { enum: enums.flatMap((list) => list ?? []) }),

@@ -152,6 +152,23 @@ const refused: readonly [string, Fields, Readonly<Record<string, string>>][] = [
     },
   ],
   [
+    'ValidatingAdmissionPolicy',
+    {
+      spec: {
+        ...{ matchConstraints: { resourceRules: [{ ...label, resources: ['pods'] }] } },
+        variables: [{ name: 'size', expression: '1' }],
+        validations: [{ expression: 'variables.size' }, { expression: 'params.ok' }],
+      },
+    },
+    {
+      'spec.validations[0].expression':
+        'Invalid value: "variables.size": must evaluate to bool but got int',
+      'spec.validations[1].expression': `Invalid value: "params.ok": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')
+ | params.ok
+ | ^`,
+    },
+  ],
+  [
     'ValidatingAdmissionPolicyBinding',
     { spec: { policyName: 'p', validationActions: ['Deny', 'Warn'], paramRef: {} } },
     {
@@ -183,6 +200,20 @@ const refused: readonly [string, Fields, Readonly<Record<string, string>>][] = [
 ];
 
 describe('the rules of rarely used kinds', () => {
+  it('accept policies whose expressions use variables and parameters', async () => {
+    const spec = {
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      matchConstraints: { resourceRules: [{ ...label, resources: ['pods'] }] },
+      matchConditions: [{ name: 'a', expression: 'params.data.a == "b"' }],
+      variables: [
+        { name: 'named', expression: "object.metadata.name != 'x'" },
+        { name: 'ok', expression: 'variables.named && params.data.b == "c"' },
+      ],
+      validations: [{ expression: 'variables.ok' }],
+    };
+    expect(await problemsOf('ValidatingAdmissionPolicy', { spec })).to.deep.equal({});
+  });
+
   for (const [kind, fields, problems] of refused) {
     it(`report the problems of a ${kind}`, async () => {
       expect(await problemsOf(kind, fields)).to.deep.equal(problems);
