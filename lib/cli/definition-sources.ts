@@ -46,17 +46,30 @@ function isRevision(source: string): boolean {
   return !isUrl(source) && /^[^:]{2,}:[^\\]/.test(source);
 }
 
+const urlTimeoutMs = 60_000;
+
 async function objectsAt(url: string): Promise<readonly UnstructuredObject[]> {
+  // Without a user and password.
+  const shown = url.replace(/^(https?:\/\/)[^/]*@/, '$1');
   const unreadable = (problem: string, cause?: unknown): OperatorError =>
-    new OperatorError('InvalidConfig', `${url} can't be read: ${problem}`, { cause });
-  let response: Response;
+    new OperatorError('InvalidConfig', `${shown} can't be read: ${problem}`, { cause });
+  let text = '';
   try {
-    response = await fetch(url);
+    const response = await fetch(url, { signal: AbortSignal.timeout(urlTimeoutMs) });
+    if (!response.ok) throw unreadable(`the server answered ${response.status}`);
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      if (text.length > largestFile) throw unreadable(`it has more than ${largestFile} characters`);
+    }
+    text += decoder.decode();
   } catch (error) {
-    throw unreadable((error as Error).message, error);
+    if (error instanceof OperatorError) throw error;
+    // The message of `fetch` is always the same; its cause tells what failed.
+    const { cause = error } = error as Error;
+    throw unreadable(asError(cause).message, error);
   }
-  if (!response.ok) throw unreadable(`the server answered ${response.status}`);
-  return objectsOfText(await response.text(), url);
+  return objectsOfText(text, shown);
 }
 
 /** Reads a file, or the YAML files directly in a folder, of a git revision. */
@@ -75,9 +88,10 @@ async function objectsInGit(
   const names = listed
     .split('\0')
     .filter((name) => /^(?!kustomization\.).*\.(?:ya?ml|json)$/.test(name));
-  return (
-    await Promise.all(names.map((name) => read(posix.join(own, name).replace(/^(?!\.)/, './'))))
-  ).flat();
+  const objects: UnstructuredObject[] = [];
+  // One process after the other: a folder can have hundreds of files.
+  for (const name of names) objects.push(...(await read(`./${posix.join(own, name)}`)));
+  return objects;
 }
 
 interface GitPlace {

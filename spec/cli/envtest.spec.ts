@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
 import {
@@ -67,6 +67,15 @@ describe('operator-builder envtest', () => {
     const { statusCode, body } = await request(url, { method, dispatcher });
     return { code: statusCode, text: await body.text() };
   }
+
+  it('does not overwrite another program', async () => {
+    await writeFile(file('etcd'), 'the real one');
+    const { code, stderr } = await cli(['envtest', file()]);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('etcd is another program');
+    expect(await readFile(file('etcd'), 'utf8')).to.equal('the real one');
+    await rm(file('etcd'));
+  });
 
   it('writes programs that start, and prints their folder', async () => {
     const { code, stdout } = await cli(['envtest', file('bin'), '--workloads']);

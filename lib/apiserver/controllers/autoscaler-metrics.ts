@@ -155,7 +155,9 @@ function sharedProposal(
   if (target.averageValue !== undefined) {
     const perPod = thousandths(target.averageValue);
     const kept = within(value / (perPod * statusReplicas));
-    const current = { averageValue: quantityText(Math.ceil(value / statusReplicas), false) };
+    // The target may have no replicas yet.
+    const average = statusReplicas === 0 ? 0 : Math.ceil(value / statusReplicas);
+    const current = { averageValue: quantityText(average, false) };
     return { replicas: kept ? statusReplicas : Math.ceil(value / perPod), name, current };
   }
   const ratio = value / thousandths(target.value ?? 0);
@@ -195,6 +197,12 @@ function replicasFor(
   const missing = counted.filter((pod) => !isUnready(pod) && !used.has(pod));
   for (const pod of pods) if (isIgnored(pod) || isUnready(pod)) used.delete(pod);
   if (used.size === 0) return 'did not receive metrics for targeted pods (pods might be unready)';
+  const { requests } = wanted;
+  // A percentage of no request is not a number.
+  const isRequested = (pod: Pod): boolean => (requests?.get(pod) ?? 0) > 0;
+  if (requests !== undefined && ![...used.keys()].some(isRequested)) {
+    return 'no metrics returned matched known pods';
+  }
   const first = ratioOf(used, wanted);
   const computed = { usage: first.usage, average: first.average };
   const growsWithUnready = unready.length > 0 && first.ratio > 1;

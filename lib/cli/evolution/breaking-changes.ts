@@ -83,7 +83,9 @@ function versionChanges(
   old: CustomResourceDefinition,
   crd: CustomResourceDefinition,
 ): readonly DefinitionChange[] {
-  const stored = old.status?.storedVersions ?? [storageOf(old).name];
+  // Files of older generators have an empty status.
+  const { storedVersions = [] } = old.status ?? {};
+  const stored = storedVersions.length > 0 ? storedVersions : [storageOf(old).name];
   const changes: DefinitionChange[] = versionsWithout(crd, stored).map(({ version, message }) => ({
     ...{ rule: 'version-removed', version, path: '', message },
   }));

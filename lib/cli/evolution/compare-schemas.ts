@@ -215,10 +215,10 @@ const dropped =
 
 function fieldChanges(before: Schema, after: Schema, path: string): readonly SchemaChange[] {
   const changes: SchemaChange[] = [];
-  const [old, fields] = [before.properties ?? {}, after.properties ?? {}];
+  const [old, fields] = [before.properties ?? {}, new Map(Object.entries(after.properties ?? {}))];
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
   for (const [name, schema] of Object.entries(old)) {
-    const same = fields[name] ?? entriesOf(after);
+    const same = fields.get(name) ?? entriesOf(after);
     if (same !== undefined) changes.push(...schemaChanges(schema, same, at(name)));
     else if (!isOpen(after)) {
       const message = `removed: ${dropped}; keep the field, or remove it in a new version with a conversion`;
@@ -226,7 +226,8 @@ function fieldChanges(before: Schema, after: Schema, path: string): readonly Sch
     }
   }
   for (const name of after.required ?? []) {
-    if (before.required?.includes(name) === true || fields[name]?.default !== undefined) continue;
+    if (before.required?.includes(name) === true || fields.get(name)?.default !== undefined)
+      continue;
     const message =
       'is required: the server refuses objects without it, stored ones too once the object around it changes; make it optional, or give it a default';
     changes.push({ rule: 'required-added', path: at(name), message });

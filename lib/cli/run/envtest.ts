@@ -1,7 +1,7 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ListenTls } from '../../apiserver/internal.js';
-import { whenAborted } from '../../system/index.js';
+import { OperatorError, whenAborted } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { readText, whileWriting } from '../files.js';
@@ -16,7 +16,7 @@ export interface EnvtestOptions {
 
 /**
  * Writes the programs `kube-apiserver` and `etcd` that envtest starts, as shell scripts, and prints the folder.
- * @throws OperatorError `InvalidConfig`: a file can't be written
+ * @throws OperatorError `InvalidConfig`: a file can't be written, or is another program
  */
 export async function writeEnvtestPrograms(
   folder: string,
@@ -28,6 +28,7 @@ export async function writeEnvtestPrograms(
     await mkdir(path, { recursive: true });
     for (const [name, text] of Object.entries(programTexts(path, options, context))) {
       const file = join(path, name);
+      await refuseOthers(file);
       await writeFile(file, text);
       // `writeFile` sets the mode of a new file only.
       await chmod(file, 0o755);
@@ -56,11 +57,21 @@ const { hostname, port } = new URL(url);
 require('http').createServer((_, response) => response.end('{"health":"true"}')).listen(port, hostname);
 `;
 
+const scriptHead = '#!/bin/sh\n[ "$1" = --help ] && exit\nexec ';
+
+/** The folder may have the real programs. @throws OperatorError `InvalidConfig` */
+async function refuseOthers(file: string): Promise<void> {
+  const { size = 0 } = (await stat(file).catch(() => undefined)) ?? {};
+  if (size === 0) return;
+  const isOwn = size < 65_536 && (await readFile(file, 'utf8')).startsWith(scriptHead);
+  if (isOwn) return;
+  const problem = `${file} is another program`;
+  throw new OperatorError('InvalidConfig', `${problem}; name another folder, or remove it`);
+}
+
 /** Returns the script of a program. envtest reads the help to find out which flags exist: none is optional. */
 function script(command: readonly string[]): string {
-  return `#!/bin/sh
-[ "$1" = --help ] && exit
-exec ${command.map(quoted).join(' ')} "$@"
+  return `${scriptHead}${command.map(quoted).join(' ')} "$@"
 `;
 }
 

@@ -187,6 +187,16 @@ describe('a HorizontalPodAutoscaler with metrics', () => {
     expect(active!.message).to.match(/missing request for cpu in container main of Pod web-/);
   });
 
+  it('does not scale by a percentage of requests that are all 0', async () => {
+    const cluster = await simulatedCluster();
+    const none = { resources: { requests: { cpu: '0' } } };
+    await cluster.create(web(2, none), autoscaler(half));
+    cluster.cluster.metrics.add({ metric: 'cpu', total: '150m' });
+    await cluster.settled();
+    expect(await replicasIn(cluster)).to.equal(2);
+    expect(await reasonsIn(cluster)).to.include({ ScalingActive: 'FailedGetResourceMetric' });
+  });
+
   it('uses the last rule that matches, and no rule after its removal', async () => {
     const cluster = await simulatedCluster();
     const { metrics } = cluster.cluster;

@@ -29,6 +29,23 @@ describe('breakingChanges', () => {
     });
   }
 
+  it('reports a removed field that is named as a member of every object', () => {
+    const text: Schema = { type: 'string' };
+    const before: Schema = { type: 'object', properties: { constructor: text } };
+    const after: Schema = { type: 'object', properties: {} };
+    expect(rulesBetween(crdWith(before), crdWith(after))).to.deep.equal(['field-removed']);
+  });
+
+  it('reports a removed storage version of a file with an empty status', () => {
+    const before = crdWith({ type: 'string' });
+    const [version] = before.spec.versions;
+    const old = { ...version!, name: 'v0', served: false };
+    const status = { conditions: [], storedVersions: [] } as never;
+    const versions = [old, { ...version!, storage: false }];
+    const withStatus = { ...before, spec: { ...before.spec, versions }, status };
+    expect(rulesBetween(withStatus, before)).to.include('version-removed');
+  });
+
   it('finds the field of a change in lists and maps', () => {
     const nested = (field: Schema): Schema => ({
       type: 'array',
