@@ -4,6 +4,7 @@ import {
   apiVersionOf,
   appliedFields,
   fieldElement,
+  isApiError,
   isInvalid,
   isNotFound,
   keyOf,
@@ -159,7 +160,9 @@ export class FieldWriter {
 
   async #carryOut({ live, wanted }: Wanted, context: FieldWriting): Promise<UnstructuredObject> {
     const applied = await this.#apply({ live, wanted }, context).catch((error: unknown) => {
-      if (!this.#isOwner || !isInvalid(error) || live === undefined) throw error;
+      // New content would not help an invalid status, and would drop what other managers apply.
+      const isRefused = isInvalid(error) && !isAboutStatus(error);
+      if (!this.#isOwner || !isRefused || live === undefined) throw error;
       return this.#replaceContent({ live, wanted, refusal: error }, context);
     });
     if (!this.#isOwner) return this.#removeNulls({ live: applied, wanted }, context);
@@ -402,3 +405,9 @@ function marked(desired: DesiredFields): DesiredFields {
 }
 
 const identity = ['apiVersion', 'kind', 'metadata'];
+
+/** Whether the server refuses nothing but the status. */
+function isAboutStatus(error: unknown): boolean {
+  const causes = isApiError(error) ? error.causes : [];
+  return causes.length > 0 && causes.every(({ field = '' }) => /^status\b/.test(field));
+}

@@ -102,7 +102,9 @@ export class ObjectMerger {
     { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
   ): Promise<UnstructuredObject> {
     const written = await client.update(object, { signal });
-    if (written.metadata.resourceVersion !== live.metadata.resourceVersion) return written;
+    const isWritten = written.metadata.resourceVersion !== live.metadata.resourceVersion;
+    // A planned write changes the object and keeps its version.
+    if (isWritten || !deepEqual(written, live)) return written;
     this.#reverted.record(live.metadata.uid ?? '', [asRead(live), merged]);
     return live;
   }

@@ -216,8 +216,11 @@ export async function visitedKinds(context: RunContext, chain: Chain): Promise<V
   const sweptAt = isSwept ? before.sweptAt : clock.now();
   return {
     types,
-    note: (found) =>
-      void known.set(ownerKey(context), { sweptAt, kinds: byKind([...found, ...chained]) }),
+    note: (found) => {
+      // Only a sweep forgets kinds: a plan shares this memory, and prunes nothing.
+      const kept = isSweep ? [] : (before?.kinds.values() ?? []);
+      known.set(ownerKey(context), { sweptAt, kinds: byKind([...found, ...chained, ...kept]) });
+    },
   };
 }
 

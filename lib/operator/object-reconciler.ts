@@ -219,7 +219,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       emitter: planning ? undefined : reports.events,
       onResult: (result) => {
         onResult(result);
-        own.onResult?.(result);
+        if (!planning) own.onResult?.(result);
       },
     });
   }

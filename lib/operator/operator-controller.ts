@@ -53,6 +53,8 @@ export interface OperatorParts {
 /** View of a controller for the other controllers of the operator. */
 export interface DescribedController {
   readonly type: TypeReference<KubernetesObject>;
+  /** Whether a plan of an object runs only code that knows of the plan. */
+  readonly isPlanned: boolean;
   readonly writesStatus: boolean;
   /** The finalizer that the controller cleans up for. */
   readonly finalizerInUse: string | undefined;
@@ -228,6 +230,10 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     if (handling.type !== 'uses') return this.#addReconciler(manager, handling);
     handling.style.addTo(manager, this.#styled());
     return undefined;
+  }
+
+  get isPlanned(): boolean {
+    return this.#handling !== undefined && this.#handling.type !== 'uses';
   }
 
   get writesStatus(): boolean {

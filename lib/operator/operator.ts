@@ -105,6 +105,15 @@ export class Operator implements OperatorDefinition {
     return this.#reports.events;
   }
 
+  /**
+   * The kinds that a running operator plans for its users: those of `builds` and `reconciles`. Other styles
+   * call code that does not know of plans, and would change what is outside the cluster.
+   * @internal
+   */
+  get plannedKinds(): readonly TypeReference<KubernetesObject>[] {
+    return this.#controllers.flatMap(({ isPlanned, type }) => (isPlanned ? [type] : []));
+  }
+
   /** Custom resources of the operator: those that its controllers reconcile, and those of the options. */
   get resources(): readonly OperatorResource[] {
     const own = this.#controllers.map(({ type }): unknown => type).filter(isResource);

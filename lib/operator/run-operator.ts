@@ -20,6 +20,7 @@ import type {
   CertificateSource,
   PostAnswer,
 } from '../manager/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
 import { OperatorError, asError, bothMetrics, registeredMetrics } from '../system/index.js';
 import type { Logger } from '../system/index.js';
 import { isPod, readCommandLine, usageOf, beginFeed, outputOf } from './command-line.js';
@@ -66,7 +67,7 @@ interface Place {
 
 /** Runs an operator in a new manager; see `Operator.run`. */
 export async function runOperator(
-  operator: OperatorDefinition,
+  operator: PlannedOperator,
   options: OperatorRunOptions,
   line: CommandLine = readCommandLine([]),
   run: RunPlace = process,
@@ -101,9 +102,14 @@ export async function runOperator(
   }
 }
 
+/** An operator that knows which of its kinds can be planned. */
+interface PlannedOperator extends OperatorDefinition {
+  readonly plannedKinds: readonly TypeReference<KubernetesObject>[];
+}
+
 /** Answers plans on the metrics server, which must review its clients. */
 async function answerPlans(
-  operator: OperatorDefinition,
+  operator: PlannedOperator,
   manager: Manager,
   { client, logger, metrics }: Place & { readonly metrics: ManagerOptions['metrics'] },
 ): Promise<void> {
@@ -112,12 +118,11 @@ async function answerPlans(
     return;
   }
   const { clock } = manager;
-  const controllers = () => manager.controllers;
   let answers: PostAnswer | undefined;
   answerPosts(manager, '/plan', async (question, access) => {
     // Loaded with the first plan: most operators never answer one.
     const { planAnswers } = await import('../plan/index.js');
-    answers ??= planAnswers({ operator, controllers, client, clock });
+    answers ??= planAnswers({ operator, kinds: operator.plannedKinds, client, clock });
     return answers(question, access);
   });
 }
@@ -136,7 +141,7 @@ function ownShards(
 
 /** Runs an operator as a program; see `Operator.main`. */
 export async function operatorMain(
-  operator: OperatorDefinition,
+  operator: PlannedOperator,
   args: readonly string[],
   options: OperatorRunOptions,
 ): Promise<void> {

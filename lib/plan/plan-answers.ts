@@ -1,6 +1,5 @@
 import { Deadline, getIfExists } from '../client/index.js';
 import type { Client } from '../client/index.js';
-import type { Controller } from '../controller/index.js';
 import { readableMessage } from '../feed/index.js';
 import type {
   HttpAnswer,
@@ -20,7 +19,12 @@ import {
   keyOf,
   parseYamlValues,
 } from '../object/index.js';
-import type { ResourceType, UnstructuredObject } from '../object/index.js';
+import type {
+  KubernetesObject,
+  ResourceType,
+  TypeReference,
+  UnstructuredObject,
+} from '../object/index.js';
 import { OperatorError, asError, isOperatorError, silentLogger } from '../system/index.js';
 import type { Clock } from '../system/index.js';
 import { hideUnreadable } from './hide-unreadable.js';
@@ -31,8 +35,8 @@ import { renderSteps } from './render-steps.js';
 /** Parts of {@link planAnswers}. */
 export interface PlanAnswersParts {
   readonly operator: OperatorDefinition;
-  /** The operator's controllers, which say what it reconciles. */
-  readonly controllers: () => readonly Controller[];
+  /** The kinds that can be planned without an effect outside the cluster, see `Operator.plannedKinds`. */
+  readonly kinds: readonly TypeReference<KubernetesObject>[];
   /** The operator's own client: dry runs need the rights of its role. */
   readonly client: Client;
   readonly clock: Clock;
@@ -157,18 +161,14 @@ function unusable(problem: string): OperatorError {
   return new OperatorError('InvalidObject', `the request ${problem}: want a custom resource`);
 }
 
-function requireKind(
-  object: UnstructuredObject,
-  { operator, controllers }: PlanAnswersParts,
-): void {
-  const types = controllers().map(({ type }) => type);
-  const isReconciled = types.some(
+function requireKind(object: UnstructuredObject, { operator, kinds }: PlanAnswersParts): void {
+  const isPlanned = kinds.some(
     (type) => type.kind === object.kind && groupOfType(type) === groupOfType(object),
   );
-  if (isReconciled) return;
-  const kinds = [...new Set(types.map(({ kind }) => kind))].join(', ');
-  const message = `operator ${operator.name} reconciles no ${object.kind} of ${object.apiVersion}`;
-  throw new OperatorError('UnknownKind', `${message}; it reconciles ${kinds || 'no kinds'}`);
+  if (isPlanned) return;
+  const names = [...new Set(kinds.map(({ kind }) => kind))].join(', ');
+  const message = `operator ${operator.name} plans no ${object.kind} of ${object.apiVersion}`;
+  throw new OperatorError('UnknownKind', `${message}; it plans ${names || 'no kinds'}`);
 }
 
 interface Access extends Asked {

@@ -188,7 +188,7 @@ describe('A deployed operator that answers plans', () => {
     'another kind': {
       body: '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}',
       status: 404,
-      says: 'operator shops reconciles no Pod of v1; it reconciles Shop',
+      says: 'operator shops plans no Pod of v1; it plans Shop',
     },
     'several objects': { body: 'a: 1\n---\nb: 1', status: 400, says: 'several objects' },
     'an object without a name': { body: '{"kind":"Shop"}', status: 400, says: 'no apiVersion' },
