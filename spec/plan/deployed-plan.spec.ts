@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { Event, ServiceAccount } from '../../lib/object/kinds.js';
+import { Operator } from '../../lib/operator/index.js';
+import { resourceChain } from '../../lib/resource/index.js';
+import type { Resource } from '../../lib/resource/index.js';
 import { eventually } from '../../lib/testing/index.js';
 import { grant } from '../manager/grant.js';
 import { DeployedOperator, post } from './deployed-operator.js';
@@ -107,6 +110,18 @@ describe('A deployed operator that answers plans', () => {
     ]);
     expect(plan.rollouts.map(({ ref }) => ref.name)).to.deep.equal(['web']);
     expect(plan.settled).to.equal(true);
+  });
+
+  it('plans no kind of a style that calls code without knowledge of plans', () => {
+    const operator = new Operator('chains');
+    const domain: Resource<Shop> = {
+      name: 'domain',
+      ensureCreated: () => Promise.reject(new Error('called in a plan')),
+      ensureDeleted: () => Promise.resolve(),
+    };
+    operator.for(Shop).uses(resourceChain([domain]));
+    expect(operator.plannedKinds).to.deep.equal([]);
+    expect(shopOperator().plannedKinds).to.deep.equal([Shop]);
   });
 
   it("never shows a Secret's data in its objects", async () => {
