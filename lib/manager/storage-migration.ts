@@ -1,13 +1,7 @@
 import type { Client } from '../client/index.js';
 import { TokenBucket } from '../client/index.js';
-import {
-  CustomResourceDefinition,
-  describeObject,
-  isConflict,
-  isGone,
-  isNotFound,
-} from '../object/index.js';
-import type { KubernetesObject, ObjectMeta } from '../object/index.js';
+import { CustomResourceDefinition, describeObject, isGone, isNotFound } from '../object/index.js';
+import type { ApiError, KubernetesObject, ObjectMeta } from '../object/index.js';
 import { OperatorError, asError, refuseUnknownOptions, sleep } from '../system/index.js';
 import type { Clock, Logger, Metrics } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
@@ -37,40 +31,45 @@ interface MigrationParts {
 }
 
 /**
- * Returns a runnable that migrates the stored objects of a kind to its storage version.
+ * Checks the options, and returns a function that makes the runnable: it migrates the stored objects of a kind to
+ * its storage version.
  *
  * ## Flow
  * 1. Read the definition. If `status.storedVersions` has only the storage version, end.
- * 2. Record the present resource version in an annotation of the definition, once for each storage version.
+ * 2. Record the present resource version in an annotation of the definition, once for each generation of it.
  * 3. Write each object without a change, unless it was written since. The server stores it in the new version.
+ *    Writes use the storage version, if it is served: a conversion could lose fields of it.
  * 4. Set `status.storedVersions` to the storage version, and remove the annotation.
  *
  * ## Guarantees
  * - A process that takes over continues: objects with a later resource version than the recorded one are skipped.
- * - An object that changes meanwhile is not overwritten. Its writer has migrated it.
- * - `status.storedVersions` changes only after all objects were written, and only if the storage version has
- *   not changed meanwhile.
+ * - An object that changes meanwhile is not overwritten. The next attempt skips it, since its writer has migrated it.
+ * - `status.storedVersions` changes only after all objects were written, and only if the spec of the definition has
+ *   not changed meanwhile. A change of the spec starts the migration again: the storage version can have been
+ *   another one for a while.
  *
  * Errors are logged and the migration is retried, with delays from a second to five minutes.
+ * @throws OperatorError `InvalidOption`: an unknown option, or a value out of its range
  */
 export function storageMigration(
   type: MigratedKind,
   options: StorageMigrationOptions,
-  parts: MigrationParts,
-): Runnable {
+): (parts: MigrationParts) => Runnable {
   const { writesPerSecond = 50 } = options;
   const name = `storage migration of ${type.kind}`;
   refuseUnknownOptions<StorageMigrationOptions>(name, options, { writesPerSecond });
-  if (!(writesPerSecond > 0)) {
-    const message = `${name}: writesPerSecond: want more than 0, got ${writesPerSecond}`;
+  if (!(Number.isFinite(writesPerSecond) && writesPerSecond > 0)) {
+    const message = `${name}: writesPerSecond: want a number above 0, got ${writesPerSecond}`;
     throw new OperatorError('InvalidOption', message);
   }
   const limit = { qps: writesPerSecond, burst: Math.max(1, writesPerSecond) };
-  const bucket = new TokenBucket(limit, parts.clock);
-  return {
-    name,
-    phase: 'leader',
-    run: (context) => new StorageMigration(type, { ...parts, bucket }, context).run(),
+  return (parts) => {
+    const bucket = new TokenBucket(limit, parts.clock);
+    return {
+      name,
+      phase: 'leader',
+      run: (context) => new StorageMigration(type, { ...parts, bucket }, context).run(),
+    };
   };
 }
 
@@ -84,7 +83,7 @@ export function migrationAccess(type: MigratedKind): readonly RequiredAccess[] {
   ];
 }
 
-/** Where a migration began: `<storage version> <resource version>`, on the definition. */
+/** Where a migration began: `<storage version>/<generation> <resource version>`, on the definition. */
 const annotation = 'operator-builder.io/storage-migration';
 
 /** Time for all API servers of a cluster to store in a new version, in milliseconds. */
@@ -92,9 +91,10 @@ const settleMs = 10_000;
 
 const retryMs = { first: 1_000, longest: 300_000 } as const;
 
-/** The beginning of a migration to a storage version. */
+/** The beginning of a migration. */
 interface Beginning {
-  readonly version: string;
+  /** The definition then, as {@link stampOf} returns it. */
+  readonly stamp: string;
   /** Objects with a later resource version are stored in the storage version. */
   readonly since: bigint | undefined;
 }
@@ -153,9 +153,10 @@ class StorageMigration {
       if (crd.metadata.annotations?.[annotation] !== undefined) await this.#annotate(crd, null);
       return true;
     }
-    const beginning = beginningOf(crd) ?? (await this.#begin(crd));
+    const type = this.#writtenType(crd);
+    const beginning = beginningOf(crd) ?? (await this.#begin(crd, type));
     this.#logger.info('storage migration started', { storedVersions, storage });
-    const counts = await this.#writeAll(beginning);
+    const counts = await this.#writeAll(type, beginning);
     this.#logger.info('storage migration wrote the objects', { ...counts });
     if (counts.failed > 0) return false;
     return this.#finish(beginning);
@@ -167,16 +168,25 @@ class StorageMigration {
     return this.#parts.client.get(CustomResourceDefinition, key, { signal: this.#signal });
   }
 
-  async #begin(crd: CustomResourceDefinition): Promise<Beginning> {
+  /** Returns the kind at the storage version if it is served, so that no conversion loses fields. */
+  #writtenType({ spec }: CustomResourceDefinition): MigratedKind {
+    const { group, version, kind, plural, namespaced } = this.#type;
+    const stored = spec.versions.find(({ storage }) => storage);
+    const written = stored?.served === true ? stored.name : version;
+    return { group, version: written, kind, plural, namespaced };
+  }
+
+  async #begin(crd: CustomResourceDefinition, type: MigratedKind): Promise<Beginning> {
     await sleep(this.#parts.clock, settleMs, this.#signal);
     const { client } = this.#parts;
+    const unrecorded = { stamp: stampOf(crd), since: undefined };
     const options = { limit: 1, metadataOnly: true, signal: this.#signal };
-    for await (const { metadata } of client.pages(this.#type, options)) {
+    for await (const { metadata } of client.pages(type, options)) {
       const { resourceVersion = '' } = metadata;
-      const made = await this.#annotate(crd, `${storageOf(crd)} ${resourceVersion}`);
-      return beginningOf(made) ?? { version: storageOf(crd), since: undefined };
+      const made = await this.#annotate(crd, `${stampOf(crd)} ${resourceVersion}`);
+      return beginningOf(made) ?? unrecorded;
     }
-    return { version: storageOf(crd), since: undefined };
+    return unrecorded;
   }
 
   /** @throws ApiError a conflict: the definition has changed */
@@ -198,13 +208,13 @@ class StorageMigration {
     return this.#parts.client.patch(type, key, { type: 'merge', body }, options) as Promise<T>;
   }
 
-  async #writeAll({ since }: Beginning): Promise<Counts> {
+  async #writeAll(type: MigratedKind, { since }: Beginning): Promise<Counts> {
     const counts: Counts = { written: 0, skipped: 0, failed: 0 };
     const options = { metadataOnly: true, signal: this.#signal };
     try {
-      for await (const { items } of this.#parts.client.pages(this.#type, options)) {
+      for await (const { items } of this.#parts.client.pages(type, options)) {
         for (const { metadata } of items) {
-          const result = isLater(metadata, since) ? 'skipped' : await this.#write(metadata);
+          const result = isLater(metadata, since) ? 'skipped' : await this.#write(type, metadata);
           counts[result]++;
           this.#count(result);
         }
@@ -219,16 +229,17 @@ class StorageMigration {
   }
 
   /** Writes an object without a change, if it is still the listed one. */
-  async #write({ name = '', namespace, uid, resourceVersion }: ObjectMeta): Promise<keyof Counts> {
+  async #write(type: MigratedKind, metadata: ObjectMeta): Promise<keyof Counts> {
+    const { name = '', namespace, uid, resourceVersion } = metadata;
     await this.#parts.bucket.take(this.#signal);
     try {
-      await this.#patch(this.#type, { name, namespace }, { metadata: { uid, resourceVersion } });
+      await this.#patch(type, { name, namespace }, { metadata: { uid, resourceVersion } });
       return 'written';
     } catch (error) {
-      // Its writer has stored it in the new version, or it is gone.
-      if (isConflict(error) || isNotFound(error)) return 'skipped';
+      if (isObjectGone(error, type, name)) return 'skipped';
+      // A conflict too: webhooks can answer one. If another client wrote the object, the next list shows it.
       this.#signal.throwIfAborted();
-      const { group, version, kind } = this.#type;
+      const { group, version, kind } = type;
       const object = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace } };
       const reference = describeObject(object as KubernetesObject);
       this.#logger.warn(`${reference} is not migrated yet`, { error });
@@ -236,21 +247,20 @@ class StorageMigration {
     }
   }
 
-  /** @returns false if the storage version has changed meanwhile */
-  async #finish({ version }: Beginning): Promise<boolean> {
+  /** @returns false if the spec of the definition has changed meanwhile */
+  async #finish({ stamp }: Beginning): Promise<boolean> {
     const crd = await this.#definition();
-    const begun = beginningOf(crd);
-    if (begun !== undefined && begun.version !== version) return false;
-    if (storageOf(crd) !== version) return false;
+    if (stampOf(crd) !== stamp) return false;
+    const storage = storageOf(crd);
     const { name = '', resourceVersion } = crd.metadata;
-    const body = { metadata: { resourceVersion }, status: { storedVersions: [version] } };
+    const body = { metadata: { resourceVersion }, status: { storedVersions: [storage] } };
     const written = await this.#patch<CustomResourceDefinition>(
       CustomResourceDefinition,
       { name },
       body,
       'status',
     );
-    this.#logger.info('storage migration finished', { storage: version });
+    this.#logger.info('storage migration finished', { storage });
     await this.#annotate(written, null);
     return true;
   }
@@ -260,11 +270,26 @@ function storageOf({ spec }: CustomResourceDefinition): string {
   return spec.versions.find(({ storage }) => storage)?.name ?? '';
 }
 
-/** Returns the recorded beginning of a migration to the present storage version; undefined without one. */
+/**
+ * Returns the storage version with the generation, which changes with the spec only. The version alone is not
+ * enough: after a rollback and another upgrade it is the same, but objects were stored in the old one meanwhile.
+ */
+function stampOf(crd: CustomResourceDefinition): string {
+  return `${storageOf(crd)}/${crd.metadata.generation ?? 0}`;
+}
+
+/** Returns the recorded beginning of a migration by the present definition; undefined without one. */
 function beginningOf(crd: CustomResourceDefinition): Beginning | undefined {
-  const [version = '', text = ''] = (crd.metadata.annotations?.[annotation] ?? '').split(' ');
-  if (version !== storageOf(crd)) return undefined;
-  return { version, since: versionNumber(text) };
+  const [stamp = '', text = ''] = (crd.metadata.annotations?.[annotation] ?? '').split(' ');
+  if (stamp !== stampOf(crd)) return undefined;
+  return { stamp, since: versionNumber(text) };
+}
+
+/** Whether the object is gone. The 404 of a version that is not served does not name the object. */
+function isObjectGone(error: unknown, { group, plural }: MigratedKind, name: string): boolean {
+  if (!isNotFound(error)) return false;
+  const { details } = (error as ApiError).body;
+  return details?.name === name && details.kind === plural && details.group === group;
 }
 
 function isLater({ resourceVersion = '' }: ObjectMeta, since: bigint | undefined): boolean {

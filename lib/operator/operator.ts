@@ -161,15 +161,16 @@ export class Operator implements OperatorDefinition {
    * without a change, so that the server stores it in the new version, then removes the old versions from
    * `status.storedVersions`. A restart continues the migration; without old versions it does nothing.
    * @param options - `writesPerSecond`: the limit of writes, above 0. @defaultValue 50
+   * @throws OperatorError `InvalidOption`: the limit is not above 0, or an option is unknown
    */
   migratesStorage(
     type: OperatorResource,
     options: { readonly writesPerSecond?: number | undefined } = {},
   ): this {
+    const migration = storageMigration(type, options);
     return this.add((manager) => {
       const { givenClient: client, clock, metrics } = manager;
-      const runnable = storageMigration(type, options, { client, clock, metrics });
-      manager.add(runnable, { requires: migrationAccess(type) });
+      manager.add(migration({ client, clock, metrics }), { requires: migrationAccess(type) });
     });
   }
 

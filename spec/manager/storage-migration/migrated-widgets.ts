@@ -6,15 +6,17 @@ import { CustomResourceDefinition } from '../../../lib/object/index.js';
 import type { KubernetesObject } from '../../../lib/object/index.js';
 
 const schema = s.object({ spec: s.object({ size: s.integer() }) });
+const colored = s.object({ spec: s.object({ size: s.integer(), color: s.optional(s.string()) }) });
 
-/** The kind Widget, of which objects are stored in `storage`. */
+/** The kind Widget, of which objects are stored in `storage`. Only v2 has a color. */
 export function widgetsIn(storage: 'v1' | 'v2') {
   return defineResource({
     ...{ group: 'example.com', kind: 'Widget' },
     versions: [
       { name: 'v1', schema, storage: storage === 'v1' },
-      { name: 'v2', schema, storage: storage === 'v2' },
+      { name: 'v2', schema: colored, storage: storage === 'v2' },
     ],
+    conversion: 'prune',
   });
 }
 

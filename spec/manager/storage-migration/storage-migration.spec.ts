@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ensureCrd, forwarding } from '../../../lib/client/index.js';
@@ -17,8 +18,14 @@ import type { CrashScenario } from '../../../lib/testing/index.js';
 import { crashSample, isSampled } from '../../sample.js';
 import { rememberingLogger } from '../manager-setup.js';
 import type { LogLine } from '../manager-setup.js';
-import type { widget } from './migrated-widgets.js';
-import { Widget, definitionOf, storeWidgets, storedIn } from './migrated-widgets.js';
+import {
+  Widget,
+  definitionOf,
+  storeWidgets,
+  storedIn,
+  widget,
+  widgetsIn,
+} from './migrated-widgets.js';
 
 const annotation = 'operator-builder.io/storage-migration';
 const quiet = { leaderElection: false, health: false, metrics: false } as const;
@@ -29,9 +36,43 @@ const isStoredV1 = ({ name, storage }: { readonly name: string; readonly storage
 /** 10,000 in CI. */
 const many = isSampled ? 1_500 : 10_000;
 
-function migrating(): Operator {
-  const operator = new Operator('widget-operator', { resources: [Widget] });
-  return operator.migratesStorage(Widget, { writesPerSecond: 1_000 });
+function migrating(type = Widget): Operator {
+  const operator = new Operator('widget-operator', { resources: [type] });
+  return operator.migratesStorage(type, { writesPerSecond: 1_000 });
+}
+
+/** Returns a client that runs `before` right before the first patch of a widget, and `after` after it. */
+function aroundFirstPatch(
+  own: Client,
+  before: () => Promise<unknown>,
+  after?: () => Promise<unknown>,
+): Client {
+  let patches = 0;
+  const patch: Client['patch'] = async (type, key, body, options) => {
+    const isFirst = (type as { readonly kind: string }).kind === 'Widget' && ++patches === 1;
+    if (isFirst) await before();
+    try {
+      return await own.patch(type, key, body, options);
+    } finally {
+      if (isFirst) await after?.();
+    }
+  };
+  return { ...forwarding(own), patch };
+}
+
+/** Changes the storage version to v1 and back to v2; objects that are created between are stored in v1. */
+async function rollBackAndUpgrade(client: Client): Promise<void> {
+  await ensureCrd(client, widgetsIn('v1').crd);
+  await client.create(widget(9));
+  await ensureCrd(client, Widget.crd);
+}
+
+async function serveV2(client: Client, served: boolean): Promise<void> {
+  const { spec, ...rest } = await definitionOf(client);
+  const versions = spec.versions.map((version) =>
+    version.name === 'v2' ? { ...version, served } : version,
+  );
+  await client.update({ ...rest, spec: { ...spec, versions } });
 }
 
 async function isMigrated(client: Client): Promise<true> {
@@ -60,12 +101,13 @@ describe('Operator.migratesStorage', function () {
   async function migrate(
     cluster: EmbeddedCluster<VirtualClock>,
     client: Client = cluster.client(),
+    operator = migrating(),
   ): Promise<readonly LogLine[]> {
     const lines: LogLine[] = [];
     const stop = new AbortController();
     const { clock } = cluster;
     const logger = rememberingLogger(lines);
-    const running = migrating().run({ ...quiet, client, clock, logger, signal: stop.signal });
+    const running = operator.run({ ...quiet, client, clock, logger, signal: stop.signal });
     await eventually(() => isMigrated(cluster.client()), { clock, timeoutMs: 3_600_000 });
     stop.abort();
     await running;
@@ -165,17 +207,30 @@ describe('Operator.migratesStorage', function () {
     await faultSweep(scenario, crashSample(6));
   });
 
-  it('keeps storedVersions while an object is refused, and tries it again', async () => {
-    const cluster = await clusterWith(3);
-    const target = { verb: 'patch', kind: 'Widget', nth: 2 } as const;
-    const client = faulty(cluster.client(), { rules: [faultOn(target, faults.forbidden())] });
+  // Webhooks can answer each of them. The 404 does not name the object: the version may not be served.
+  for (const refusal of ['forbidden', 'conflict', 'notFound'] as const) {
+    it(`keeps storedVersions while an object is refused (${refusal}), and tries it again`, async () => {
+      const cluster = await clusterWith(3);
+      const target = { verb: 'patch', kind: 'Widget', nth: 2 } as const;
+      const client = faulty(cluster.client(), { rules: [faultOn(target, faults[refusal]())] });
+      const lines = await migrate(cluster, client);
+      expect(countsIn(lines)).to.deep.equal([
+        { written: 2, skipped: 0, failed: 1 },
+        { written: 1, skipped: 2, failed: 0 },
+      ]);
+      const warned = lines.map(({ message }) => message);
+      expect(warned).to.include('Widget default/widget-00001 is not migrated yet');
+      expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 3 });
+    });
+  }
+
+  it('skips an object that is deleted meanwhile', async () => {
+    const cluster = await clusterWith(2);
+    const own = cluster.client();
+    const key = { name: 'widget-00000', namespace: 'default' };
+    const client = aroundFirstPatch(own, () => own.delete(Widget, key));
     const lines = await migrate(cluster, client);
-    expect(countsIn(lines)).to.deep.equal([
-      { written: 2, skipped: 0, failed: 1 },
-      { written: 1, skipped: 2, failed: 0 },
-    ]);
-    const warned = lines.map(({ message }) => message);
-    expect(warned).to.include('Widget default/widget-00001 is not migrated yet');
+    expect(countsIn(lines)).to.deep.equal([{ written: 1, skipped: 1, failed: 0 }]);
   });
 
   it('leaves an object that another client writes to that client', async () => {
@@ -190,9 +245,91 @@ describe('Operator.migratesStorage', function () {
       return own.patch(type, key, body, options);
     };
     const lines = await migrate(cluster, { ...forwarding(own), patch });
-    expect(countsIn(lines)).to.deep.equal([{ written: 1, skipped: 1, failed: 0 }]);
+    expect(countsIn(lines)).to.deep.equal([
+      { written: 1, skipped: 0, failed: 1 },
+      { written: 0, skipped: 2, failed: 0 },
+    ]);
     const written = await own.get(Widget, { name: 'widget-00001', namespace: 'default' });
     expect(written).to.have.nested.property('spec.size', 7);
+    expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
+  });
+
+  it('writes all objects after a rollback of the definition and another upgrade', async () => {
+    const cluster = await clusterWith(2);
+    const own = cluster.client();
+    const stop = new AbortController();
+    const client = aroundFirstPatch(own, () => {
+      stop.abort();
+      return Promise.resolve();
+    });
+    const { clock } = cluster;
+    const running = migrating()
+      .run({ ...quiet, client, clock, logger: silentLogger, signal: stop.signal })
+      .catch(() => undefined);
+    await eventually(() => expect(stop.signal.aborted).to.equal(true), {
+      clock,
+      timeoutMs: 3_600_000,
+    });
+    await running;
+    await rollBackAndUpgrade(own);
+    expect((await definitionOf(own)).metadata.annotations).to.have.property(annotation);
+    expect(countsIn(await migrate(cluster))).to.deep.equal([{ written: 3, skipped: 0, failed: 0 }]);
+    expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 3 });
+  });
+
+  it('starts again if the storage version has changed meanwhile, also if it is the same again', async () => {
+    const cluster = await clusterWith(2);
+    const own = cluster.client();
+    await migrate(
+      cluster,
+      aroundFirstPatch(own, () => rollBackAndUpgrade(own)),
+    );
+    expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 3 });
+  });
+
+  it('starts again if the version has not been served for a while', async () => {
+    const cluster = await clusterWith(2);
+    const own = cluster.client();
+    const client = aroundFirstPatch(
+      own,
+      () => serveV2(own, false),
+      () => serveV2(own, true),
+    );
+    const [first] = countsIn(await migrate(cluster, client));
+    expect(first).to.deep.equal({ written: 1, skipped: 0, failed: 1 });
+    expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
+  });
+
+  /** Migrates by an operator of v1; returns the versions of the patches. */
+  async function versionsOfPatches(
+    cluster: EmbeddedCluster<VirtualClock>,
+  ): Promise<readonly string[]> {
+    const versions = new Set<string>();
+    const own = cluster.client();
+    const patch: Client['patch'] = (type, ...rest) => {
+      const { kind, version } = type as { readonly kind: string; readonly version: string };
+      if (kind === 'Widget') versions.add(version);
+      return own.patch(type, ...rest);
+    };
+    await migrate(cluster, { ...forwarding(own), patch }, migrating(widgetsIn('v1')));
+    return [...versions];
+  }
+
+  it('patches in the storage version, so that fields stay which other versions lack', async () => {
+    const cluster = await clusterWith(1);
+    const own = cluster.client();
+    const { apiVersion, kind, metadata } = { ...widget(9), apiVersion: 'example.com/v2' };
+    await own.create({ apiVersion, kind, metadata, spec: { size: 9, color: 'red' } });
+    expect(await versionsOfPatches(cluster)).to.deep.equal(['v2']);
+    const key = { name: 'widget-00009', namespace: 'default' };
+    expect(await own.get(Widget, key)).to.have.nested.property('spec.color', 'red');
+    expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
+  });
+
+  it("patches in the operator's version if the storage version is not served", async () => {
+    const cluster = await clusterWith(2);
+    await serveV2(cluster.client(), false);
+    expect(await versionsOfPatches(cluster)).to.deep.equal(['v1']);
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
   });
 
@@ -225,14 +362,17 @@ describe('Operator.migratesStorage', function () {
     ]);
   });
 
-  it('refuses a limit of no writes', async () => {
-    const cluster = await clusterWith(0);
-    const operator = new Operator('widget-operator').migratesStorage(Widget, {
-      writesPerSecond: 0,
+  for (const writesPerSecond of [0, -1, NaN, Infinity, '5' as unknown as number]) {
+    it(`refuses writesPerSecond ${inspect(writesPerSecond)} at the call`, () => {
+      const operator = new Operator('widget-operator');
+      const call = () => operator.migratesStorage(Widget, { writesPerSecond });
+      expect(call).to.throw('writesPerSecond').with.property('code', 'InvalidOption');
     });
-    const stop = AbortSignal.abort();
-    const running = operator.run({ ...quiet, client: cluster.client(), signal: stop });
-    const error = await running.catch((thrown: unknown) => thrown);
-    expect(error).to.have.property('code', 'InvalidOption');
+  }
+
+  it('refuses an unknown option at the call', () => {
+    const options = { writesPerMinute: 1 } as object;
+    const call = () => new Operator('widget-operator').migratesStorage(Widget, options);
+    expect(call).to.throw('writesPerMinute').with.property('code', 'InvalidOption');
   });
 });
