@@ -53,8 +53,8 @@ async function resourceOf(
   client: Pick<Client, 'resourceType'>,
 ): Promise<ReadResource | undefined> {
   try {
-    const { group, plural: resource } = await client.resourceType(ref);
-    return { group, resource, namespace: ref.namespace };
+    const { group, plural: resource, namespaced } = await client.resourceType(ref);
+    return { group, resource, namespace: namespaced ? ref.namespace : undefined };
   } catch (error) {
     // The plan creates the definition: no user can read the kind yet.
     if (isOperatorError(error, 'UnknownKind')) return undefined;

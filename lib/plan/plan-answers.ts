@@ -110,8 +110,10 @@ async function planAnswer(asked: Asked, parts: PlanAnswersParts): Promise<HttpAn
   requireKind(given, parts);
   const type = await client.resourceType<UnstructuredObject>(given);
   const namespace = query.get('namespace') ?? 'default';
-  const place = type.namespaced ? { namespace: given.metadata.namespace ?? namespace } : {};
-  const object = { ...given, metadata: { ...given.metadata, ...place } };
+  // A namespace of a cluster-scoped resource must not reach the reviews: rights in it would be enough.
+  const { namespace: own, ...metadata } = given.metadata;
+  const place = type.namespaced ? { namespace: own ?? namespace } : {};
+  const object = { ...given, metadata: { ...metadata, ...place } };
   const refused = await accessRefusal(object, { ...asked, type, client });
   if (refused !== undefined) return refused;
   const serverSide = query.has('serverSide') ? query.get('serverSide') === 'true' : undefined;
