@@ -7,7 +7,7 @@ import type {
   SchemaOptions,
   YAMLMap,
 } from 'yaml';
-import { OperatorError } from '../system/index.js';
+import { OperatorError, asError } from '../system/index.js';
 import { checkDepth, maxDepth, tooDeep } from './depth.js';
 
 /** Options of {@link parseYamlDocuments}: the options of the parser, except `uniqueKeys`. */
@@ -49,25 +49,56 @@ const octal: ScalarTag = {
   resolve: (text) => parseInt(text, 8),
 };
 
+/** Options of {@link parseYamlValues}. */
+interface YamlValuesOptions {
+  /**
+   * Whether any client can send the text. Refuses aliases, with which some bytes become gigabytes. Errors
+   * quote no lines: the parser would quote one for each error, 100,000 times a line of 100 kB.
+   * @defaultValue false
+   */
+  readonly untrusted?: boolean;
+}
+
 /**
  * Returns every non-empty document of a text, as Kubernetes' tools read it.
  * @throws OperatorError `InvalidConfig`: invalid YAML
  */
-export function parseYamlValues(text: string, file: string): readonly unknown[] {
+export function parseYamlValues(
+  text: string,
+  file: string,
+  { untrusted = false }: YamlValuesOptions = {},
+): readonly unknown[] {
   const customTags = (tags: readonly (string | object)[]) => [octal, ...tags] as ScalarTag[];
-  const options = { merge: true, customTags, logLevel: 'error' } as const;
-  return parseYamlDocuments(text, file, options).flatMap((document) => {
+  const lineCounter = new LineCounter();
+  const options = { merge: true, customTags, lineCounter, prettyErrors: !untrusted } as const;
+  const settings = { ...options, logLevel: 'error' } as const;
+  return parseYamlDocuments(text, file, settings).flatMap((document) => {
     const [problem] = document.errors;
     if (problem !== undefined) {
-      const message = `${file}: ${problem.message.trimEnd()}`;
+      const { line, col } = lineCounter.linePos(problem.pos[0]);
+      const isPlaced = / at line \d/.test(problem.message);
+      const place = isPlaced ? '' : ` at line ${line}, column ${col}`;
+      const message = `${file}: ${problem.message.trimEnd()}${place}`;
       throw new OperatorError('InvalidConfig', message, { cause: problem });
     }
     // A copy: a change at one place must not reach the aliases of the value.
     const value: unknown = structuredClone(
-      checkDepth(document.toJS({ maxAliasCount: 1000 }), file),
+      checkDepth(valueOf(document, file, untrusted ? 0 : 1_000), file),
     );
     return value === null || value === undefined ? [] : [value];
   });
+}
+
+function valueOf(document: Document.Parsed, file: string, maxAliasCount: number): unknown {
+  try {
+    return document.toJS({ maxAliasCount });
+  } catch (error) {
+    // The parser does not check aliases and merge keys before.
+    const cause = asError(error);
+    const isAlias = cause instanceof ReferenceError && maxAliasCount === 0;
+    const problem = isAlias ? 'aliases are not accepted; repeat the value' : cause.message;
+    throw new OperatorError('InvalidConfig', `${file}: ${problem}`, { cause });
+  }
 }
 
 function repeatedKeys({ items }: YAMLMap, lines: LineCounter): readonly YAMLParseError[] {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseYamlDocuments } from '../../lib/object/yaml-documents.js';
+import { parseYamlDocuments, parseYamlValues } from '../../lib/object/yaml-documents.js';
 
 const problemsOf = (text: string): string[] =>
   parseYamlDocuments(text, 'a.yaml').flatMap(({ errors }) => errors.map(({ message }) => message));
@@ -26,4 +26,21 @@ describe('parseYamlDocuments', () => {
       'Map keys must be unique: "key-7" is a key since line 8, and again at line 30001, column 1:',
     ]);
   }).timeout(5_000);
+});
+
+describe('parseYamlValues of an untrusted text', () => {
+  const parse = (text: string) => parseYamlValues(text, 'a.yaml', { untrusted: true });
+
+  it('names the place of an error without its line', () => {
+    expect(() => parse(`[${','.repeat(10_000)}`)).to.throw(
+      /^a.yaml: Unexpected , in flow sequence at line 1, column 3$/,
+    );
+  });
+
+  it('refuses aliases, also as merge keys', () => {
+    for (const text of ['a: &a 1\nb: *a\n', 'a: &a { b: 1 }\nc: { <<: *a }\n']) {
+      expect(() => parse(text)).to.throw('a.yaml: aliases are not accepted; repeat the value');
+      expect(parseYamlValues(text, 'a.yaml')).to.have.length(1);
+    }
+  });
 });

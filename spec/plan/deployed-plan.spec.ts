@@ -95,6 +95,15 @@ describe('A deployed operator that answers plans', () => {
     expect(text).to.include('Plan for Shop kube-system/a');
   });
 
+  it('reads a megabyte of JSON', async () => {
+    const { status, text } = await ask(
+      shop({ greeting: 'x'.repeat(1_000_000) }, 'large'),
+      'o',
+      '?serverSide=true',
+    );
+    expect(status, text).to.equal(200);
+  });
+
   it('predicts changed fields, restarts and their cause for a running resource', async () => {
     await admin.create<Shop>(Shop.object({ metadata: key, spec: {} }));
     await eventually(async () => {
@@ -208,6 +217,33 @@ describe('A deployed operator that answers plans', () => {
     'several objects': { body: 'a: 1\n---\nb: 1', status: 400, says: 'several objects' },
     'an object without a name': { body: '{"kind":"Shop"}', status: 400, says: 'no apiVersion' },
     'invalid YAML': { body: 'a: [', status: 400, says: 'the request: ' },
+    'invalid JSON': { body: '{"kind":', status: 400, says: 'is not valid JSON' },
+    'JSON that nests too deeply': {
+      body: `{"spec":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+      status: 400,
+      says: 'nests deeper',
+    },
+    'aliases in YAML': {
+      body: 'a: &a [1]\nb: *a\n',
+      status: 400,
+      says: 'aliases are not accepted',
+    },
+    'merged aliases in YAML': {
+      body: 'a: &a {b: 1}\nc: {<<: *a}\n',
+      status: 400,
+      says: 'aliases are not accepted',
+    },
+    'an invalid merge key': { body: '<<: 5', status: 400, says: 'Merge sources must be maps' },
+    'aliases that become hundreds of megabytes': {
+      body: `a: &a "${'x'.repeat(700_000)}"\nb: [${'*a, '.repeat(500)}]\n`,
+      status: 400,
+      says: 'more than 131072 bytes of YAML; send JSON',
+    },
+    'YAML that takes long to parse': {
+      body: `a: [${'1,'.repeat(500_000)}]`,
+      status: 400,
+      says: 'more than 131072 bytes of YAML; send JSON',
+    },
     'too long a text': { body: 'a'.repeat(2_000_000), status: 400, says: 'bytes' },
   })) {
     it(`refuses ${name}, and says why`, async () => {
