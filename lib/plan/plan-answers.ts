@@ -66,12 +66,16 @@ export function planAnswers(parts: PlanAnswersParts): PostAnswer {
   return async (question, access) => {
     const review = await reviewed(access, question);
     if (review.refusal !== undefined) return review.refusal;
+    // Before the plan takes a place: a slow body must not keep others from planning.
+    const text = await question.body(maxBytes);
+    if (text === undefined)
+      return failure(400, unusable(`has more than ${maxBytes} bytes`).message);
     if (running >= maxPlans) return busy;
     running++;
     const deadline = new Deadline(question.signal, parts.clock, maxPlanMs);
     try {
       const { user } = review;
-      const asked = { question, access, user, signal: deadline.signal };
+      const asked = { question, text, access, user, signal: deadline.signal };
       return await deadline.until(planAnswer(asked, parts));
     } catch (error) {
       if (deadline.expired) return failure(504, `the plan took longer than ${maxPlanMs / 1_000} s`);
@@ -86,6 +90,8 @@ export function planAnswers(parts: PlanAnswersParts): PostAnswer {
 /** A request of a known user. */
 interface Asked {
   readonly question: HttpQuestion;
+  /** The body. */
+  readonly text: string;
   readonly access: ReviewedAccess;
   readonly user: ReviewedUser;
   readonly signal: AbortSignal;
@@ -109,7 +115,7 @@ async function planAnswer(asked: Asked, parts: PlanAnswersParts): Promise<HttpAn
   const { question, user, signal } = asked;
   const { operator, client, clock } = parts;
   const { searchParams: query } = question.url;
-  const given = await requestedObject(question);
+  const given = requestedObject(asked.text);
   requireKind(given, parts);
   const type = await client.resourceType<UnstructuredObject>(given);
   const namespace = query.get('namespace') ?? 'default';
@@ -149,9 +155,7 @@ function answerOf(plan: ResourcePlan, query: URLSearchParams): HttpAnswer {
 }
 
 /** @throws OperatorError `InvalidObject`: the body is not one object with kind and name. */
-async function requestedObject({ body }: HttpQuestion): Promise<UnstructuredObject> {
-  const text = await body(maxBytes);
-  if (text === undefined) throw unusable(`has more than ${maxBytes} bytes`);
+function requestedObject(text: string): UnstructuredObject {
   const value = text.startsWith('{') ? jsonValue(text) : yamlValue(text);
   const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
   const { name } = isJsonObject(metadata) ? metadata : {};

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { writeFile } from 'node:fs/promises';
@@ -60,6 +62,27 @@ export async function post(
   } finally {
     await dispatcher.destroy();
   }
+}
+
+/** Sends the headers of a request to a server with a self-signed certificate, which then waits for the body. */
+export async function beginPost(
+  url: string,
+  headers: Record<string, string>,
+): Promise<{ readonly end: (body: string) => Promise<number> }> {
+  const asking = { ...headers, expect: '100-continue' };
+  const sent = requestHttps(url, { method: 'POST', headers: asking, rejectUnauthorized: false });
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  answered.catch(() => undefined);
+  sent.flushHeaders();
+  await once(sent, 'continue');
+  return {
+    end: async (body) => {
+      sent.end(body);
+      const [answer] = await answered;
+      answer.resume();
+      return answer.statusCode ?? 0;
+    },
+  };
 }
 
 /** An API server with a proxy to Services, which the embedded server does not have, in front of a cluster. */

@@ -7,7 +7,7 @@ import { resourceChain } from '../../lib/resource/index.js';
 import type { Resource } from '../../lib/resource/index.js';
 import { eventually } from '../../lib/testing/index.js';
 import { grant } from '../manager/grant.js';
-import { DeployedOperator, post } from './deployed-operator.js';
+import { DeployedOperator, beginPost, post } from './deployed-operator.js';
 import { Shop, dryRuns, grantAll, operatorRules, shopOperator, users } from './deployed-shop.js';
 
 interface PlanJson {
@@ -253,6 +253,15 @@ describe('A deployed operator that answers plans', () => {
       expect(answer.text).not.to.include('first-secret');
     });
   }
+
+  it('plans while other requests send their bodies slowly', async () => {
+    await planned(shop({})); // The operator now knows the token, and reads bodies at once.
+    const headers = { authorization: 'Bearer o' };
+    const slow = [1, 2, 3].map(() => beginPost(`${deployed.url}/plan`, headers));
+    const requests = await Promise.all(slow);
+    await planned(shop({}));
+    for (const { end } of requests) expect(await end(shop({}))).to.equal(200);
+  });
 
   it('answers other methods with 405, and the metrics as before', async () => {
     const headers = { authorization: 'Bearer o' };
