@@ -25,12 +25,11 @@ export async function hideUnreadable(
 ): Promise<ResourcePlan> {
   const readable = new Map<string, boolean>();
   for (const { ref } of plan.objects) {
-    if (isSame(ref, plan.owner) || readable.has(placeOf(ref))) continue;
+    if (readable.has(placeOf(ref))) continue;
     const resource = await resourceOf(ref, client);
     readable.set(placeOf(ref), resource !== undefined && (await isReadable(resource)));
   }
-  const isHidden = (ref: ObjectReference): boolean =>
-    !isSame(ref, plan.owner) && readable.get(placeOf(ref)) !== true;
+  const isHidden = (ref: ObjectReference): boolean => readable.get(placeOf(ref)) !== true;
   const shown = <T extends Pick<PlannedObject, 'ref' | 'changes'>>(part: T): T =>
     isHidden(part.ref) ? { ...part, changes: part.changes.map(hidden) } : part;
   const hiding = <T extends Plan>(part: T): T => ({
@@ -69,8 +68,4 @@ function hidden({ path, from, to }: FieldChange): FieldChange {
 
 function placeOf({ apiVersion, kind, namespace = '' }: ObjectReference): string {
   return [apiVersion, kind, namespace].join(' ');
-}
-
-function isSame(one: ObjectReference, other: ObjectReference): boolean {
-  return placeOf(one) === placeOf(other) && one.name === other.name;
 }

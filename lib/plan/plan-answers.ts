@@ -58,8 +58,8 @@ const maxPlanMs = 60_000;
  *
  * ## Access
  * The client needs a token whose user may `post` the path, and `update` the resource; to plan a resource that
- * does not exist, also `create` it. Values of other kinds that the user may not `get` are hidden, and values
- * of Secrets always. The operator itself needs `create` and `patch` for the resource.
+ * does not exist, also `create` it. Values of kinds that the user may not `get` are hidden, and values of
+ * Secrets always. The operator itself needs `create` and `patch` for the resource.
  */
 export function planAnswers(parts: PlanAnswersParts): PostAnswer {
   let running = 0;

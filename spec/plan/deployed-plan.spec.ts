@@ -154,9 +154,15 @@ describe('A deployed operator that answers plans', () => {
     expect(texts?.changes).to.deep.equal([
       { path: 'data.greeting', from: '(redacted)', to: '(redacted)' },
     ]);
-    const own = plan.objects.find(({ ref }) => ref.kind === 'Shop');
-    expect(own?.changes).to.deep.include({ path: 'spec.greeting', from: 'hello', to: 'hey' });
-    expect(plan.manifests.map(({ after }) => after?.kind)).to.deep.equal(['Shop']);
+    expect(plan.manifests).to.deep.equal([]);
+  });
+
+  it('hides the values of the resource from a user who may only update it', async () => {
+    const { objects } = await planned(shop({ greeting: 'hey' }), 'e');
+    const own = objects.find(({ ref }) => ref.kind === 'Shop');
+    const hidden = { from: '(redacted)', to: '(redacted)' };
+    expect(own?.changes).to.deep.include({ path: 'spec.greeting', ...hidden });
+    expect(JSON.stringify(objects)).not.to.include('hello');
   });
 
   it('includes the error of the operator, with planning true in its context', async () => {
