@@ -162,8 +162,9 @@ export class HttpEndpoint implements Runnable {
     if (signal.aborted) gone.abort(signal.reason);
     try {
       const answer = await this.#answerTo(request, { signal: gone.signal, logger });
-      if (signal.aborted) response.shouldKeepAlive = false;
-      await send(request, response, answer);
+      // A client could send the rest of a refused body for long.
+      if (signal.aborted || !request.complete) response.shouldKeepAlive = false;
+      await send({ request, response, clock: this.#options.clock }, answer);
     } catch (error) {
       logger.error(`${this.name}: an answer broke off`, { error });
       response.destroy();
@@ -188,7 +189,9 @@ export class HttpEndpoint implements Runnable {
     try {
       return await this.#options.answer({ method, url, headers, body, signal, logger });
     } catch (error) {
-      logger.error(`${this.name}: ${method} ${url.pathname} failed`, { error });
+      const what = `${this.name}: ${method} ${url.pathname}`;
+      if (signal.aborted) logger.debug(`${what} was aborted`, { error: signal.reason as Error });
+      else logger.error(`${what} failed`, { error });
       return { status: 500, body: 'Internal Server Error\n' };
     }
   }
@@ -198,11 +201,12 @@ const onlyGet: readonly string[] = ['GET', 'HEAD'];
 const onlyPost: readonly string[] = ['POST'];
 
 async function textOf(request: IncomingMessage, limit: number): Promise<string | undefined> {
-  // Unread, so that the client receives the answer.
   if (Number(request.headers['content-length'] ?? 0) > limit) return undefined;
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
+  // By default the iterator destroys the connection of a body that is not read to its end.
+  const iterator = request.iterator({ destroyOnReturn: false });
+  for await (const piece of iterator as AsyncIterable<Buffer>) {
     bytes += piece.length;
     if (bytes > limit) return undefined;
     pieces.push(piece);
@@ -215,9 +219,14 @@ function secureContextOf({ certificate, privateKey }: ServingCertificate) {
   return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' as const };
 }
 
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly clock: Clock;
+}
+
 async function send(
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response, clock }: Exchange,
   { status, headers, body }: HttpAnswer,
 ): Promise<void> {
   if (response.destroyed) return;
@@ -233,10 +242,24 @@ async function send(
     'content-length': Buffer.byteLength(body),
     ...headers,
   });
-  await new Promise<void>((resolve) => {
-    response.once('close', resolve);
-    response.end(request.method === 'HEAD' ? undefined : body);
+  const closed = new Promise<void>((resolve) => response.once('close', resolve));
+  if (request.method !== 'HEAD') response.write(body);
+  if (!request.complete) await discardRest(request, clock);
+  response.end();
+  await closed;
+}
+
+/** Time to read the rest of a body that was not read, in milliseconds. */
+const discardMs = 1_000;
+
+/** Reads the rest of a request: a connection that closes with unread data is reset, and its answer lost. */
+async function discardRest(request: IncomingMessage, clock: Clock): Promise<void> {
+  const over = new Promise<void>((resolve) => {
+    request.once('end', resolve);
+    request.once('close', resolve);
   });
+  request.resume();
+  await endsWithin(over, discardMs, clock);
 }
 
 async function stream(response: ServerResponse, body: HttpStream): Promise<void> {

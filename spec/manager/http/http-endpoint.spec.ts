@@ -3,9 +3,12 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { Agent, request } from 'undici';
 import { HttpEndpoint } from '../../../lib/manager/http-endpoint.js';
+import type { HttpAnswer, HttpQuestion } from '../../../lib/manager/http-endpoint.js';
 import type { CertificateSource } from '../../../lib/manager/webhooks/index.js';
 import { systemClock } from '../../../lib/system/clock.js';
-import { silentLogger } from '../../../lib/system/logger.js';
+import { eventually } from '../../../lib/testing/index.js';
+import { rememberingLogger } from '../manager-setup.js';
+import type { LogLine } from '../manager-setup.js';
 import { ownCertificate } from '../webhooks/suite/serving.js';
 
 interface Running {
@@ -13,15 +16,29 @@ interface Running {
   stop(): Promise<void>;
 }
 
-async function running(certificate?: CertificateSource): Promise<Running> {
+interface RunningOptions {
+  readonly certificate?: CertificateSource | undefined;
+  readonly answer?: (question: HttpQuestion) => Promise<HttpAnswer>;
+  readonly lines?: LogLine[];
+}
+
+const fine = () => Promise.resolve({ status: 200, body: 'fine' });
+
+async function running({
+  certificate,
+  answer = fine,
+  lines = [],
+}: RunningOptions = {}): Promise<Running> {
   const endpoint = new HttpEndpoint({
     ...{ name: 'spec', host: '127.0.0.1', port: 0, certificate, clock: systemClock },
-    answer: () => Promise.resolve({ status: 200, body: 'fine' }),
+    posts: new Set(['/texts']),
+    answer,
   });
+  const logger = rememberingLogger(lines);
   const ending = new AbortController();
   let run = Promise.resolve();
   await new Promise<void>((resolve, reject) => {
-    run = endpoint.run({ signal: ending.signal, logger: silentLogger, ready: resolve });
+    run = endpoint.run({ signal: ending.signal, logger, ready: resolve });
     run.catch(reject);
   });
   return {
@@ -56,10 +73,62 @@ describe('HttpEndpoint', () => {
     await endpoint.stop();
   });
 
+  async function measured({ body }: HttpQuestion): Promise<HttpAnswer> {
+    const text = await body(1_000);
+    return text === undefined ? { status: 413, body: 'too long' } : { status: 200, body: text };
+  }
+
+  for (const [name, length] of Object.entries({
+    'of an announced length': 'Content-Length: 10000000',
+    'of an unknown length': 'Transfer-Encoding: chunked',
+  })) {
+    it(`answers a body ${name} that is too long, then closes the connection`, async () => {
+      const endpoint = await running({ answer: measured });
+      const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
+      socket.write(`POST /texts HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
+      const closed = once(socket, 'close');
+      const received: Buffer[] = [];
+      socket.on('data', (piece: Buffer) => received.push(piece));
+      socket.write(`7d0\r\n${'x'.repeat(2_000)}\r\n`);
+      await closed;
+      const answer = Buffer.concat(received).toString();
+      expect(answer).to.match(/^HTTP\/1.1 413 [^]*\r\nConnection: close\r\n[^]*too long$/);
+      await endpoint.stop();
+    });
+  }
+
+  it('keeps the connection of a body that it has read', async () => {
+    const endpoint = await running({ answer: measured });
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
+    for (const text of ['one', 'two']) {
+      socket.write(`POST /texts HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n${text}`);
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(answer.toString()).to.match(/^HTTP\/1.1 200 /);
+    }
+    socket.destroy();
+    await endpoint.stop();
+  });
+
+  it('logs a client that disconnects while it sends a body for debugging only', async () => {
+    const lines: LogLine[] = [];
+    const endpoint = await running({ answer: measured, lines });
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
+    const head = 'POST /texts HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n';
+    socket.write(`${head}Expect: 100-continue\r\n\r\n`);
+    await once(socket, 'data');
+    socket.destroy();
+    await eventually(() => {
+      const aborted = lines.filter(({ message }) => message === 'spec: POST /texts was aborted');
+      expect(aborted.map(({ level }) => level)).to.deep.equal(['debug']);
+    });
+    await endpoint.stop();
+    expect(lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
   for (const scheme of ['http', 'https']) {
     it(`stops despite a connection that has sent nothing: ${scheme}`, async () => {
       const { source, authority } = await ownCertificate();
-      const endpoint = await running(scheme === 'https' ? source : undefined);
+      const endpoint = await running({ certificate: scheme === 'https' ? source : undefined });
       const { port, hostname } = new URL(endpoint.url);
       const socket = connect({ port: Number(port), host: hostname });
       await once(socket, 'connect');
