@@ -198,7 +198,7 @@ export async function removeMembers(
   return after;
 }
 
-/** Options of {@link withoutForeignFields}. */
+/** The part of an object whose foreign fields are removed. */
 export interface ForeignFieldsOptions {
   /** `''` for the fields of the object itself. */
   readonly subresource: '' | 'status';

@@ -60,7 +60,10 @@ export function newsOf(
   const { type, object } = change;
   const { kind, metadata } = object;
   const { name = '', namespace = '' } = metadata;
-  if (kind === 'Event') return type === 'ADDED' ? eventNews(object) : undefined;
+  if (kind === 'Event') {
+    const isShown = type === 'ADDED' && (isOperators || !isRoutine(object));
+    return isShown ? eventNews(object) : undefined;
+  }
   if (kind === 'Lease') return undefined;
   const isNamed = quietNames.has(name) || quietNames.has(`${kind} ${name}`);
   const isQuiet = isNamed || quietKinds.has(kind) || systemNamespace.test(namespace);
@@ -76,6 +79,12 @@ export function newsOf(
       return detail === '' ? undefined : { mark: 'changed', text, detail };
     }
   }
+}
+
+/** Whether a controller of the cluster or a kubelet reports its usual work. Operators have no such source. */
+function isRoutine({ type, source, deprecatedSource }: UnstructuredObject): boolean {
+  const given = source ?? deprecatedSource;
+  return type === 'Normal' && isJsonObject(given) && textOf(given['component']) !== '';
 }
 
 function eventNews(event: UnstructuredObject): ObjectNews {

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { networkInterfaces } from 'node:os';
+import { pathToFileURL } from 'node:url';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { Deployment, Service } from '../../lib/object/kinds.js';
@@ -65,7 +67,8 @@ describe('kubectl operator-plan with a generated project on a real API server', 
   /** Installs the plugin under the name that kubectl looks for. */
   async function installPlugin(): Promise<void> {
     const program = new URL('../../lib/cli/kubectl-operator-plan.ts', import.meta.url).pathname;
-    const command = `"${process.execPath}" --import "${import.meta.resolve('tsx')}" "${program}" "$@"`;
+    const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+    const command = `"${process.execPath}" --import "${loader}" "${program}" "$@"`;
     await writeFile(file('kubectl-operator_plan'), `#!/bin/sh\nexec ${command}\n`);
     await chmod(file('kubectl-operator_plan'), 0o755);
   }

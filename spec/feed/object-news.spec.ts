@@ -90,6 +90,13 @@ describe('The feed of cluster changes', () => {
     });
   });
 
+  it("omits the usual Events of the cluster's controllers, and shows their warnings", () => {
+    const involvedObject = { kind: 'Pod', namespace: 'shop', name: 'a' };
+    const event = { involvedObject, source: { component: 'kubelet' }, reason: 'Started' };
+    expect(told('v1', 'Event', { ...event, type: 'Normal' })).to.equal(undefined);
+    expect(told('v1', 'Event', { ...event, type: 'Warning' })).to.include({ mark: 'warned' });
+  });
+
   it('omits changes that only concern the cluster itself', () => {
     expect(told('coordination.k8s.io/v1', 'Lease', {})).to.equal(undefined);
     expect(
