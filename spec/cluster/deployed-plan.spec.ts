@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
-import { Deployment, Service } from '../../lib/object/kinds.js';
+import { Deployment, Pod, Service } from '../../lib/object/kinds.js';
 import { systemRandom } from '../../lib/system/random.js';
 import { cli, scratchDirectory } from '../cli/cli.js';
 import { linkPackages } from '../cli/project/project-copy.js';
@@ -59,6 +59,8 @@ describe('kubectl operator-plan with a generated project on a real API server', 
     for (const binding of [`${name}-planners`, `${name}-editors`]) {
       await kubectl.run(['delete', 'clusterrolebinding', binding, '--ignore-not-found']);
     }
+    const viewers = ['delete', 'rolebinding', `${name}-viewers`, '-n', 'default'];
+    await kubectl.run([...viewers, '--ignore-not-found']);
     await kubectl.run(['delete', '-k', overlay(), '--wait=false']);
     await kubectl.close();
     await admin.close();
@@ -90,10 +92,28 @@ describe('kubectl operator-plan with a generated project on a real API server', 
     const service = { namespace, name: `${name}-controller-manager-metrics` };
     const body = { spec: { selector: null } };
     await admin.patch(Service, service, { type: 'merge', body });
+    const pod = { namespace, name: 'elsewhere' };
+    await createPod(pod, own.address);
     const ports = [{ name: 'metrics', port, protocol: 'TCP' }];
-    const subsets = [{ addresses: [{ ip: own.address }], ports }];
+    const targetRef = { kind: 'Pod', ...pod };
+    const subsets = [{ addresses: [{ ip: own.address, targetRef }], ports }];
     const endpoints = { apiVersion: 'v1', kind: 'Endpoints', metadata: service, subsets };
-    await kubectl.print(['apply', '--server-side', '-f', '-'], JSON.stringify(endpoints));
+    // The cluster's controller may have created them before the selector was removed.
+    const args = ['apply', '--server-side', '--force-conflicts', '-f', '-'];
+    await kubectl.print(args, JSON.stringify(endpoints));
+  }
+
+  /** Creates a Pod that no node runs. The API server's proxy connects only to the addresses of Pods. */
+  async function createPod(place: { namespace: string; name: string }, ip: string): Promise<void> {
+    const securityContext = {
+      ...{ allowPrivilegeEscalation: false, runAsNonRoot: true },
+      ...{ capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } },
+    };
+    const containers = [{ name: 'operator', image: 'operator:1', securityContext }];
+    const spec = { schedulerName: 'none', containers };
+    await admin.create<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata: place, spec });
+    const body = { status: { podIP: ip, podIPs: [{ ip }] } };
+    await admin.patch(Pod, place, { type: 'merge', body }, { subresource: 'status' });
   }
 
   /** Runs the plugin through kubectl as the user; checks in the audit log that nothing is stored. */
