@@ -81,10 +81,14 @@ export function newsOf(
   }
 }
 
-/** Whether a controller of the cluster or a kubelet reports its usual work. Operators have no such source. */
-function isRoutine({ type, source, deprecatedSource }: UnstructuredObject): boolean {
+/** Whether the scheduler, a controller of the cluster or a kubelet reports its usual work. */
+function isRoutine(event: UnstructuredObject): boolean {
+  const { type, source, deprecatedSource, reportingController, reportingComponent } = event;
   const given = source ?? deprecatedSource;
-  return type === 'Normal' && isJsonObject(given) && textOf(given['component']) !== '';
+  // All but the scheduler have a source, which the Events of operators lack.
+  const hasSource = isJsonObject(given) && textOf(given['component']) !== '';
+  const reporter = textOf(reportingController ?? reportingComponent);
+  return type === 'Normal' && (hasSource || reporter === 'default-scheduler');
 }
 
 function eventNews(event: UnstructuredObject): ObjectNews {

@@ -94,6 +94,8 @@ describe('The feed of cluster changes', () => {
     const involvedObject = { kind: 'Pod', namespace: 'shop', name: 'a' };
     const event = { involvedObject, source: { component: 'kubelet' }, reason: 'Started' };
     expect(told('v1', 'Event', { ...event, type: 'Normal' })).to.equal(undefined);
+    const scheduled = { involvedObject, reportingComponent: 'default-scheduler', type: 'Normal' };
+    expect(told('v1', 'Event', scheduled)).to.equal(undefined);
     expect(told('v1', 'Event', { ...event, type: 'Warning' })).to.include({ mark: 'warned' });
   });
 
