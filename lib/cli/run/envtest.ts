@@ -1,4 +1,5 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ListenTls } from '../../apiserver/internal.js';
 import { OperatorError, whenAborted } from '../../system/index.js';
@@ -61,7 +62,7 @@ const scriptHead = '#!/bin/sh\n[ "$1" = --help ] && exit\nexec ';
 
 /** The folder may have the real programs. @throws OperatorError `InvalidConfig` */
 async function refuseOthers(file: string): Promise<void> {
-  const { size = 0 } = (await stat(file).catch(() => undefined)) ?? {};
+  const { size = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   if (size === 0) return;
   const isOwn = size < 65_536 && (await readFile(file, 'utf8')).startsWith(scriptHead);
   if (isOwn) return;
