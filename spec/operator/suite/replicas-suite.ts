@@ -10,7 +10,8 @@ import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { Stage, Tenant } from './stage.js';
 
 const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 };
-const names = Array.from({ length: 8 }, (_, n) => `tenant-${n}`);
+// With 24 names, all in the shard of one process is unlikely: 1 in 8 million.
+const names = Array.from({ length: 24 }, (_, n) => `tenant-${n}`);
 
 /** Several processes of one operator, on the embedded and the real server. */
 export function operatorReplicasSuite(newTarget: NewTarget): void {
