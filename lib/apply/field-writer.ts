@@ -28,6 +28,7 @@ import {
   existingMembers,
   removeMembers,
   withoutForeignFields,
+  withSettledFields,
 } from './removed-fields.js';
 import type { ForeignFieldsOptions, LiveAndDesired } from './removed-fields.js';
 import { done, pending } from './results.js';
@@ -259,7 +260,8 @@ export class FieldWriter {
   ): Promise<UnstructuredObject> {
     const { apiVersion, kind, metadata, status } = live;
     const kept = { apiVersion, kind, ...(status !== undefined && { status }) };
-    const whole = { ...kept, ...wanted.object, metadata };
+    const content = { ...kept, ...wanted.object, metadata };
+    const whole = withSettledFields(content, live, this.#options.fieldManager);
     const replaced = await update(live, whole, { ...this.#main, ...context }).catch(
       (error: unknown) => {
         // The error of the apply says more about the desired object.

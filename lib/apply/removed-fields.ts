@@ -1,5 +1,9 @@
+import has from 'lodash/has.js';
+import set from 'lodash/set.js';
 import {
+  appliedFields,
   fieldElement,
+  fieldPath,
   parsePathElement,
   pathToString,
   hasKeys,
@@ -228,6 +232,33 @@ export function withoutForeignFields(
     return isPart ? { keep: applied.root[fieldElement(name)] } : undefined;
   });
 }
+
+/**
+ * Returns `desired` with the fields of `live` that it lacks and that the cluster or an autoscaler has set: those
+ * of a bound claim or volume, those set through a subresource, and replicas that `manager` has not applied. The
+ * server records no manager for scaled replicas that no one had set before.
+ */
+export function withSettledFields(
+  desired: UnstructuredObject,
+  live: UnstructuredObject,
+  manager: string,
+): UnstructuredObject {
+  const entries = (live.metadata.managedFields ?? []).filter(
+    ({ subresource = '' }) => subresource !== '' && subresource !== 'status',
+  );
+  const isOurs = appliedFields(live, manager)?.has(replicasPath) === true;
+  const replicas = isOurs ? FieldSet.empty : FieldSet.of(replicasPath);
+  const settled = [fieldsOf(entries), boundFields[live.kind] ?? FieldSet.empty, replicas];
+  const next = structuredClone(desired);
+  for (const path of settled.flatMap((fields) => fields.leaves().paths())) {
+    const value = valueAtPath(live, path);
+    const names = path.map((element) => element.slice('f:'.length));
+    if (value !== undefined && !has(next, names)) set(next, names, value);
+  }
+  return next;
+}
+
+const replicasPath = fieldPath('spec', 'replicas');
 
 const notContent = new Set(['apiVersion', 'kind', 'metadata']);
 

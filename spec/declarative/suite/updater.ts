@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { Gadget, Realm, Widget } from './target-scene.js';
-import type { OpenTargetScene } from './target-scene.js';
+import type { OpenTargetScene, TargetScene } from './target-scene.js';
 
 const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
 
@@ -10,6 +10,13 @@ const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' 
 export function deployment(more: object = {}) {
   const template = { metadata: { labels: { app: 'web' } }, spec: podSpec };
   return { spec: { selector: { matchLabels: { app: 'web' } }, template, ...more } };
+}
+
+/** Sets the replicas as an autoscaler does. */
+async function scaleTo({ admin, namespace }: TargetScene, replicas: number): Promise<void> {
+  const scale = { type: 'merge', body: { spec: { replicas } } } as const;
+  const options = { subresource: 'scale', fieldManager: 'autoscaler' };
+  await admin.patch(Deployment, { namespace, name: 'web' }, scale, options);
 }
 
 function labelsOf({ metadata }: UnstructuredObject): object {
@@ -125,10 +132,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
-    const key = { namespace: scene.namespace, name: 'web' };
-    const scale = { type: 'merge', body: { spec: { replicas: 4 } } } as const;
-    const options = { subresource: 'scale', fieldManager: 'autoscaler' };
-    await scene.admin.patch(Deployment, key, scale, options);
+    await scaleTo(scene, 4);
     await updater.write(deployment({ minReadySeconds: 5 }));
     const { spec } = (await scene.get(Deployment)) as Deployment;
     expect(spec).to.include({ replicas: 4, minReadySeconds: 5, revisionHistoryLimit: 10 });
@@ -138,9 +142,11 @@ export function updaterSuite(open: OpenTargetScene): void {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
+    await scaleTo(scene, 4);
     await updater.write(deployment({ strategy: { type: 'Recreate' } }));
     const recreating = (await scene.get(Deployment)) as Deployment;
     expect(recreating.spec?.strategy).to.deep.equal({ type: 'Recreate' });
+    expect(recreating.spec?.replicas).to.equal(4);
     await updater.write(deployment());
     const rolling = (await scene.get(Deployment)) as Deployment;
     expect(rolling.spec?.strategy).to.include({ type: 'RollingUpdate' });
