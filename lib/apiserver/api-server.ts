@@ -47,6 +47,7 @@ import type { WebhookServices } from './outside/webhook-client.js';
 import { OpenWatches } from './reads/watch-objects.js';
 import { SerializedObjects } from './reads/representation.js';
 import { RequestLog } from './request-log.js';
+import type { CommandRunner } from './requests/exec-requests.js';
 import { readRequestInfo } from './requests/request-info.js';
 import type { RequestInfo, ResourceRequest } from './requests/request-info.js';
 import { handleResource } from './requests/resource-handler.js';
@@ -117,6 +118,11 @@ export interface EmbeddedApiServerOptions {
    * @defaultValue 60_000, as a real server
    */
   readonly bookmarkEveryMs?: number;
+  /**
+   * Answers commands in pods, as `kubectl exec` sends them. @defaultValue undefined: they get 405
+   * @internal
+   */
+  readonly commands?: CommandRunner | undefined;
 }
 
 type ResolvedOptions = Required<EmbeddedApiServerOptions>;
@@ -163,6 +169,7 @@ export class EmbeddedApiServer {
       policies: new AdmissionPolicies(log, 'validating'),
       mutatingPolicies: new AdmissionPolicies(log, 'mutating'),
       webhookClient: new WebhookClient(services, clock),
+      commands: this.#options.commands,
     });
     this.#discovery = new DiscoveryHandler(kinds);
     const serialized = new SerializedObjects(serializedObjects);
@@ -432,10 +439,11 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     logBytes = Infinity,
     requestLogLength = 100_000,
     bookmarkEveryMs = 60_000,
+    commands,
   } = options;
   refuseUnknownOptions<EmbeddedApiServerOptions>('EmbeddedApiServer', options, {
     ...{ clock, random, users, rbac, services, looseCustomResources },
-    ...{ logLength, logBytes, requestLogLength, bookmarkEveryMs },
+    ...{ logLength, logBytes, requestLogLength, bookmarkEveryMs, commands: true },
   });
   const amounts = { logLength, logBytes, requestLogLength, bookmarkEveryMs };
   for (const [name, value] of Object.entries(amounts)) {
@@ -459,5 +467,6 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     logBytes,
     requestLogLength,
     bookmarkEveryMs,
+    commands,
   };
 }

@@ -1,13 +1,14 @@
 import { joinHeaders, OpenSockets, OperatorError } from '../system/index.js';
-import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Transport, TransportRequest, TransportResponse } from '../system/index.js';
 import type { ListenerAccess, RequestHead, Visitor } from './auth/asking.js';
 import { certifiedClient } from './auth/authenticator.js';
 import type { CertifiedClient } from './auth/authenticator.js';
 import { WatchStream } from './reads/watch-stream.js';
 import { WholeBody, bodyLimitBytes, errorResponse } from './requests/body.js';
+import { CommandSession } from './requests/exec-requests.js';
 import { methodNotAllowed, tooLarge } from './status-error.js';
 
 /** Handles a request. The response may be a stream. */
@@ -89,6 +90,10 @@ export async function listenHttp(
   const server = await newServer(tls, (incoming, outgoing) => {
     void serve({ handler, admit }, incoming, outgoing);
   });
+  server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (isCommand(incoming)) void upgrade({ handler, admit }, { incoming, socket, head });
+    else handleWithoutUpgrade(server, { incoming, socket, head });
+  });
   const sockets = new OpenSockets(server);
   // No limit: watches stay open until one side closes them.
   server.requestTimeout = 0;
@@ -121,6 +126,66 @@ function closeServer(server: Server, sockets: OpenSockets): Promise<void> {
 }
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** A request to switch protocols; Node.js has read its head only. */
+interface UpgradeRequest {
+  readonly incoming: IncomingMessage;
+  readonly socket: Socket;
+  /** Bytes that came after the head. */
+  readonly head: Buffer;
+}
+
+/** Commands in pods are the only requests that this server answers over another protocol. */
+function isCommand({ headers, url = '' }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket' && /\/pods\/[^/?]+\/exec(\?|$)/.test(url);
+}
+
+/** Answers a request to run a command, over a WebSocket unless it is refused. */
+async function upgrade(
+  handlers: Handlers,
+  { incoming, socket, head }: UpgradeRequest,
+): Promise<void> {
+  const abort = new AbortController();
+  socket.once('close', () => abort.abort());
+  socket.on('error', () => socket.destroy());
+  try {
+    const response = await respond(handlers, incoming, abort.signal);
+    if (response.body instanceof CommandSession) {
+      const session = response.body;
+      const { WebSocketServer } = await import('ws');
+      const sockets = new WebSocketServer({
+        noServer: true,
+        handleProtocols: (offered) => CommandSession.protocolOf(offered) ?? false,
+      });
+      sockets.handleUpgrade(incoming, socket, head, (opened) => session.serve(opened));
+      return;
+    }
+    const outgoing = new ServerResponse(incoming);
+    outgoing.shouldKeepAlive = false;
+    outgoing.assignSocket(socket);
+    await send(response, outgoing);
+    outgoing.once('finish', () => socket.end());
+  } catch {
+    // A fault broke the connection.
+    socket.destroy();
+  }
+}
+
+/**
+ * Handles a request as if it had not asked for another protocol, as HTTP allows: Java's client asks for HTTP/2
+ * with its first request. Node.js has stopped to parse the connection, so it gets the request again.
+ */
+function handleWithoutUpgrade(server: Server, { incoming, socket, head }: UpgradeRequest): void {
+  const dropped = new Set(['upgrade', 'connection', 'http2-settings']);
+  const { method = '', url = '', httpVersion, rawHeaders } = incoming;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (!dropped.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[at + 1] ?? ''}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
+}
 
 interface Handlers extends Pick<ListenSettings, 'admit'> {
   readonly handler: ConnectionHandler;

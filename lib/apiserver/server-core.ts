@@ -7,6 +7,7 @@ import type { Outside } from './outside/outside.js';
 import type { WebhookClient } from './outside/webhook-client.js';
 import type { AccessControl } from './auth/access-control.js';
 import { SharedAlarms } from './reads/watch-stream.js';
+import type { CommandRunner } from './requests/exec-requests.js';
 import type { ServerView } from './rules/kind-rules.js';
 import { TakenAddresses } from './rules/service-addresses.js';
 import type { MvccLog } from './storage/mvcc-log.js';
@@ -32,6 +33,8 @@ export interface ServerCore {
   readonly webhookClient: WebhookClient;
   /** Store custom resources without the rules that need a cluster; see `EmbeddedApiServerOptions`. */
   readonly looseCustomResources: boolean;
+  /** Answers commands in simulated containers. @defaultValue undefined: none */
+  readonly commands: CommandRunner | undefined;
   /** The part of the server that the rules of kinds can read. */
   readonly view: ServerView;
 }

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { MetricRule, PodRule } from '../controllers/index.js';
+import type { MetricRule } from '../controllers/index.js';
 import type { Entrance } from '../api-server.js';
 import { usedRoles } from '../auth/used-rules.js';
 import type { FaultRule } from '../faults.js';
@@ -122,12 +122,13 @@ export class ControlApi {
     },
     'pod-rules': {
       GET: () => ({ items: this.#cluster.pods.active.map((one) => this.#ids.show(one)) }),
-      POST: ({ body }) => this.#ids.show(this.#cluster.pods.add(body as unknown as PodRule)),
+      POST: ({ body }) => this.#ids.show(this.#cluster.pods.add(body)),
       DELETE: () => this.#cluster.pods.clear(),
     },
     'pod-rules/{id}': {
       DELETE: ({ id }) => this.#ids.find(this.#cluster.pods.active, id).remove(),
     },
+    commands: { GET: () => ({ items: this.#cluster.pods.commands }) },
     metrics: {
       GET: () => ({ items: this.#cluster.metrics.active.map((one) => this.#ids.show(one)) }),
       POST: ({ body }) => this.#ids.show(this.#cluster.metrics.add(body as unknown as MetricRule)),

@@ -79,7 +79,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   readonly server: EmbeddedApiServer;
   /** The clock of the cluster. */
   readonly clock: C;
-  /** Rules for the behavior of simulated pods. */
+  /** Rules for the behavior of simulated pods, and for the answers to commands in them. */
   readonly pods: PodRules;
   /** Metrics of simulated pods and of systems outside the cluster, for HorizontalPodAutoscalers. */
   readonly metrics = new MetricRules();
@@ -95,6 +95,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     const { controllers, pods, nodes, jobPodBackoffMs, logger } = options;
     this.clock = clock;
     this.#options = options;
+    this.pods = pods?.rules ?? new PodRules();
     this.server = new EmbeddedApiServer({
       clock,
       random,
@@ -103,8 +104,8 @@ export class EmbeddedCluster<C extends Clock = Clock> {
       services,
       ...(logLength !== undefined && { logLength }),
       ...(bookmarkEveryMs !== undefined && { bookmarkEveryMs }),
+      commands: this.pods,
     });
-    this.pods = pods?.rules ?? new PodRules();
     this.#controllers = startControllers(this.server.loopback, {
       ...{ controllers, nodes, jobPodBackoffMs, clock, random, logger },
       ...{ metrics: this.metrics, rootCertificate: this.#rootCertificate },

@@ -6,7 +6,8 @@ import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { podEndEvents, podStepEvents } from './kubelet-events.js';
 import { podConditions, podStatus, restartsOf, shownStage } from './kubelet-status.js';
 import { podBehaviorOf, podScript, restartDelayMs, scriptPosition } from './pod-behavior.js';
-import type { PodBehavior, PodStage, ResolvedPodOptions } from './pod-behavior.js';
+import type { PodStage, ResolvedPodOptions } from './pod-behavior.js';
+import type { PodBehavior } from './pod-rules.js';
 import { isPodFinished, isPodReady, isPodTerminating, timestampMs } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 

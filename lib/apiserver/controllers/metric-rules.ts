@@ -1,8 +1,8 @@
 import { parseQuantity } from '../../object/index.js';
 import type { Pod } from '../../object/index.js';
 import { errorMessage, OperatorError, refuseUnknownOptions } from '../../system/index.js';
-import { checkPodMatch, matchesPod } from './pod-behavior.js';
-import type { PodMatch } from './pod-behavior.js';
+import { checkPodMatch, matchesPod } from './pod-rules.js';
+import type { PodMatch } from './pod-rules.js';
 import { isPodReady } from './pod-state.js';
 
 /** The value of a metric, for HorizontalPodAutoscalers. */

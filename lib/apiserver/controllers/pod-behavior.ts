@@ -1,31 +1,11 @@
 import type { Pod } from '../../object/index.js';
 import { controllerOf } from '../../object/index.js';
-import { refuseUnknownOptions, OperatorError, delayAfter } from '../../system/index.js';
-
-/**
- * The behavior of a simulated pod.
- *
- * - `ready`: it runs and becomes ready (the default, except for pods of Jobs).
- * - `neverReady`: it runs, but its readiness probe never succeeds.
- * - `crashLoop`: its containers end with exit code 1 and restart, after increasing delays.
- * - `imagePullError`: it stays `Pending` with `ErrImagePull`, then `ImagePullBackOff`.
- * - `succeed`, `fail`: it runs and ends with exit code 0 or 1 (`succeed` is the default for pods of Jobs).
- *   With `fail` and a `restartPolicy` other than `Never`, it restarts as with `crashLoop`.
- */
-export type PodBehavior =
-  'ready' | 'neverReady' | 'crashLoop' | 'imagePullError' | 'succeed' | 'fail';
+import { OperatorError, delayAfter } from '../../system/index.js';
+import { PodRules, podBehaviors } from './pod-rules.js';
+import type { PodBehavior } from './pod-rules.js';
 
 /** The annotation that sets the behavior of a pod, on the pod or in the template of its workload. */
 export const podBehaviorAnnotation = 'operator-builder.io/pod-behavior';
-
-const behaviors: readonly PodBehavior[] = [
-  'ready',
-  'neverReady',
-  'crashLoop',
-  'imagePullError',
-  'succeed',
-  'fail',
-];
 
 /**
  * Image tags that set the behavior of a pod, as the whole tag or its ending: `registry/app:broken` and
@@ -49,7 +29,7 @@ export function podBehaviorOf(
   const byCaller = chosen?.(pod);
   if (byCaller !== undefined) return byCaller;
   const annotated = pod.metadata.annotations?.[podBehaviorAnnotation];
-  const byAnnotation = behaviors.find((behavior) => behavior === annotated);
+  const byAnnotation = podBehaviors.find((behavior) => behavior === annotated);
   if (byAnnotation !== undefined) return byAnnotation;
   const { initContainers = [], containers = [] } = pod.spec ?? {};
   for (const { image = '' } of [...initContainers, ...containers]) {
@@ -65,106 +45,6 @@ function behaviorOfImage(image: string): PodBehavior | undefined {
     ([ending]) => tag === ending || tag.endsWith(`-${ending}`),
   );
   return found?.[1];
-}
-
-/** Selects pods; an undefined field matches every pod. */
-export interface PodMatch {
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-  /** Labels that the pod must have. */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-}
-
-/** The behavior of the pods that match. */
-export interface PodRule {
-  /** @defaultValue every pod */
-  readonly match?: PodMatch | undefined;
-  readonly behavior: PodBehavior;
-}
-
-/** An active {@link PodRule}. */
-export interface ActivePodRule {
-  readonly rule: PodRule;
-  /** Deactivates the rule. */
-  remove(): void;
-}
-
-/**
- * Rules for the behavior of simulated pods, which can change while pods run: a pod whose behavior changes
- * starts again. The last matching rule decides, before {@link PodOptions.behavior}, annotations and images.
- */
-export class PodRules {
-  readonly #rules = new Set<ActivePodRule>();
-  #onChange: () => void = () => undefined;
-
-  /**
-   * Activates a rule.
-   * @throws OperatorError `InvalidOption`: the behavior or a field is unknown.
-   */
-  add(rule: PodRule): ActivePodRule {
-    checkPodRule(rule);
-    const remove = (): void => {
-      if (this.#rules.delete(active)) this.#onChange();
-    };
-    const active: ActivePodRule = { rule, remove };
-    this.#rules.add(active);
-    this.#onChange();
-    return active;
-  }
-
-  /** The active rules, in the order in which they were added. */
-  get active(): readonly ActivePodRule[] {
-    return [...this.#rules];
-  }
-
-  /** Deactivates all rules. */
-  clear(): void {
-    this.#rules.clear();
-    this.#onChange();
-  }
-
-  /** Returns the behavior that the rules give `pod`; undefined if none matches. */
-  behaviorOf(pod: Pod): PodBehavior | undefined {
-    return this.active.findLast(({ rule }) => matchesPod(rule.match, pod))?.rule.behavior;
-  }
-
-  /** Calls `listener` after each change of the rules, in place of an earlier listener. @internal */
-  onChange(listener: () => void): void {
-    this.#onChange = listener;
-  }
-}
-
-/** Returns true if `match` selects the pod. */
-export function matchesPod(
-  { namespace, name, labels = {} }: PodMatch = {},
-  { metadata }: Pod,
-): boolean {
-  if (namespace !== undefined && metadata.namespace !== namespace) return false;
-  if (name !== undefined && metadata.name !== name) return false;
-  return Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
-}
-
-function checkPodRule(rule: PodRule): void {
-  refuseUnknownOptions<PodRule>('pod rule', rule, { match: true, behavior: true });
-  const { match, behavior } = rule;
-  checkPodMatch('pod rule', match);
-  if (behaviors.includes(behavior)) return;
-  const got = JSON.stringify(behavior);
-  const message = `pod rule: want behavior to be one of ${behaviors.join(', ')}, got ${got}`;
-  throw new OperatorError('InvalidOption', message);
-}
-
-/** @throws OperatorError `InvalidOption`: a field is unknown or not a text. */
-export function checkPodMatch(subject: string, match: PodMatch = {}): void {
-  refuseUnknownOptions<PodMatch>(`${subject}: match`, match, {
-    ...{ namespace: true, name: true, labels: true },
-  });
-  const { namespace = '', name = '', labels = {} } = match;
-  const texts: readonly unknown[] = [namespace, name, ...Object.values(labels)];
-  if (texts.every((text) => typeof text === 'string')) return;
-  const got = JSON.stringify(match);
-  const message = `${subject}: want match to have a namespace, name and labels of strings, got ${got}`;
-  throw new OperatorError('InvalidOption', message);
 }
 
 /** Options of simulated pods. Times until a pod runs, is ready or has ended start when it gets its node. */

@@ -29,6 +29,7 @@ import {
   refusePatch,
   textResponse,
 } from './body.js';
+import { containerOf, handleExec, noContainers } from './exec-requests.js';
 import type { ResourceContext } from './resource-handler.js';
 import { handleToken } from './token-requests.js';
 import {
@@ -64,31 +65,23 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
       return handleStatus(context);
     case 'log':
       return handleLog(context);
+    case 'exec':
+      return handleExec(context);
     default:
-      throw failure(405, 'MethodNotAllowed', noContainers(kind.type.plural, subresource.name), {});
+      throw noContainers(kind.type.plural, subresource.name);
   }
-}
-
-function noContainers(plural: string, subresource: string): string {
-  return `${plural}/${subresource}: this server simulates pods and runs no containers`;
 }
 
 /** The annotation with the text that `kubectl logs` prints, on the pod or in the template of its workload. */
 const logAnnotation = 'operator-builder.io/pod-log';
 
 /** Responds with the scripted log of a simulated pod; empty without the annotation. */
-function handleLog({ core, kind, info }: ResourceContext): TransportResponse {
+function handleLog(context: ResourceContext): TransportResponse {
+  const { core, kind, info } = context;
   const pod = findObject(core, kind, info) as Pod | undefined;
   if (pod === undefined) throw notFound(subjectOf(kind, info.name));
-  const { containers = [], initContainers = [], nodeName = '' } = pod.spec ?? {};
-  const names = [...containers, ...initContainers].map(({ name }) => name);
-  const asked = info.query.get('container') ?? (names.length === 1 ? names[0] : undefined);
-  if (asked === undefined) {
-    const choices = `choose one of: [${names.join(' ')}]`;
-    throw badRequest(`a container name must be specified for pod ${info.name}, ${choices}`);
-  }
-  if (!names.includes(asked))
-    throw badRequest(`container ${asked} is not valid for pod ${info.name}`);
+  containerOf(context, pod);
+  const { nodeName = '' } = pod.spec ?? {};
   const text = nodeName === '' ? '' : (pod.metadata.annotations?.[logAnnotation] ?? '');
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
   const tail = Number(info.query.get('tailLines') ?? lines.length);

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { request } from 'node:http';
-import { KubeConfig } from '@kubernetes/client-node';
+import { PassThrough } from 'node:stream';
+import { Exec, KubeConfig } from '@kubernetes/client-node';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
-import { configMap, deployment } from '../controllers/workload-objects.js';
+import { configMap, deployment, pod } from '../controllers/workload-objects.js';
 
 const token = 'the-control-token';
 
@@ -99,6 +100,27 @@ describe('the control API', () => {
     expect((await read()).status).to.deep.include({ readyReplicas: 1 });
     await call('DELETE', '/pod-rules');
     expect((await call('GET', '/pod-rules')).body).to.deep.equal({ items: [] });
+  });
+
+  it('answers commands in pods, and lists them', async () => {
+    const rule = { match: { name: 'web' }, exec: [{ command: ['id'], stdout: 'root' }] };
+    expect((await call('POST', '/pod-rules', rule)).body).to.deep.equal({ id: '1', rule });
+    await cluster.client().create(pod('web'));
+    await call('POST', '/settle');
+    const config = new KubeConfig();
+    config.loadFromString(cluster.kubeConfig());
+    // client-node uses plain HTTP only with this.
+    const clusters = config.clusters.map((each) => ({ ...each, skipTLSVerify: true }));
+    config.loadFromOptions({ ...config, clusters });
+    const output = new PassThrough();
+    await new Promise((resolve, reject) => {
+      new Exec(config)
+        .exec('default', 'web', 'main', ['id', '-u'], output, null, null, false, resolve)
+        .catch(reject);
+    });
+    expect(String(output.read())).to.equal('root');
+    const ran = { namespace: 'default', name: 'web', container: 'main', command: ['id', '-u'] };
+    expect((await call('GET', '/commands')).body).to.deep.equal({ items: [ran] });
   });
 
   it('sets the metrics of pods', async () => {

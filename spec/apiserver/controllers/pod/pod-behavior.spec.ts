@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { PodRules, podBehaviorOf } from '../../../../lib/apiserver/controllers/pod-behavior.js';
-import type { PodRule } from '../../../../lib/apiserver/controllers/pod-behavior.js';
+import { podBehaviorOf } from '../../../../lib/apiserver/controllers/pod-behavior.js';
+import { PodRules } from '../../../../lib/apiserver/controllers/pod-rules.js';
+import type { PodRule } from '../../../../lib/apiserver/controllers/pod-rules.js';
 import { Pod } from '../../../../lib/object/kinds.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import { pod } from '../workload-objects.js';
@@ -79,6 +80,10 @@ describe('PodRules', () => {
 
   for (const [rule, problem] of [
     [{ behavior: 'explode' }, 'want behavior to be one of ready, neverReady, crashLoop'],
+    [{}, 'want behavior to be one of ready'],
+    [{ exec: [{ command: 'ls' }] }, 'want command to be a list of strings'],
+    [{ exec: [{ command: ['ls'], exitCode: 256 }] }, 'want exitCode to be 0 to 255, got 256'],
+    [{ exec: [{ command: [], output: '' }] }, 'pod rule: exec: unknown option "output"'],
     [{ behavior: 'ready', match: { app: 'web' } }, 'pod rule: match: unknown option "app"'],
     [{ behavior: 'ready', match: { labels: { app: 1 } } }, 'labels of strings, got {"labels"'],
   ] as const) {

@@ -1,0 +1,180 @@
+import type { WebSocket } from 'ws';
+import type { Pod } from '../../object/index.js';
+import type { TransportResponse } from '../../system/index.js';
+import { refusalOf } from '../auth/authorizer.js';
+import { attributesOf } from '../auth/policy-rule.js';
+import { subjectOf } from '../kinds/served-kind.js';
+import { findObject } from '../server-core.js';
+import { badRequest, failure, internalError, notFound } from '../status-error.js';
+import type { ResourceContext } from './resource-handler.js';
+
+/** Output and exit code of a command in a simulated container. */
+export interface CommandResult {
+  readonly stdout?: string | undefined;
+  readonly stderr?: string | undefined;
+  readonly exitCode?: number | undefined;
+  /** Ends only after the client has ended the standard input. */
+  readonly readsInput?: boolean | undefined;
+}
+
+/** A command for a container. */
+export interface AskedCommand {
+  readonly container: string;
+  readonly command: readonly string[];
+}
+
+/** Answers commands in place of containers. */
+export interface CommandRunner {
+  /** Returns the result of a command; undefined if commands in the pod have no results. */
+  answerTo(pod: Pod, asked: AskedCommand): CommandResult | undefined;
+  /** Called when a command has ended; `input` is undefined if it was not read. */
+  ran(
+    command: AskedCommand & {
+      readonly namespace: string;
+      readonly name: string;
+      readonly input?: string;
+    },
+  ): void;
+}
+
+/**
+ * Returns the container that a request names, or the only one.
+ * @throws StatusError 400: the pod has several containers, or none of that name.
+ */
+export function containerOf({ info }: ResourceContext, pod: Pod): string {
+  const { containers = [], initContainers = [] } = pod.spec ?? {};
+  const names = [...containers, ...initContainers].map(({ name }) => name);
+  const asked = info.query.get('container') ?? (names.length === 1 ? names[0] : undefined);
+  if (asked === undefined) {
+    const choices = `choose one of: [${names.join(' ')}]`;
+    throw badRequest(`a container name must be specified for pod ${info.name}, ${choices}`);
+  }
+  if (!names.includes(asked))
+    throw badRequest(`container ${asked} is not valid for pod ${info.name}`);
+  return asked;
+}
+
+/** Returns the error for a subresource that needs a container. */
+export function noContainers(plural: string, subresource: string): Error {
+  const message = `${plural}/${subresource}: this server simulates pods and runs no containers`;
+  const remedy = subresource === 'exec' ? '; a pod rule with exec answers commands' : '';
+  return failure(405, 'MethodNotAllowed', `${message}${remedy}`, {});
+}
+
+/**
+ * Handles a request to run a command in a pod.
+ * @returns the switch to a WebSocket whose session sends the scripted result
+ * @throws StatusError 405: no script answers commands in the pod; 400: the request is no WebSocket.
+ */
+export function handleExec(context: ResourceContext): TransportResponse {
+  const { core, kind, info, request, user, authorizer } = context;
+  const pod = findObject(core, kind, info) as Pod | undefined;
+  if (pod === undefined) throw notFound(subjectOf(kind, info.name));
+  const container = containerOf(context, pod);
+  const command = info.query.getAll('command');
+  const result = core.commands?.answerTo(pod, { container, command });
+  if (result === undefined) throw noContainers(kind.type.plural, 'exec');
+  if (command.length === 0)
+    throw badRequest('you must specify at least 1 command for the container');
+  const { namespace, name } = info;
+  if (pod.status?.phase !== 'Running') throw internalError(`container not found ("${container}")`);
+  if (request.headers['upgrade']?.toLowerCase() !== 'websocket') {
+    throw badRequest('Upgrade request required: this server streams over WebSockets only');
+  }
+  // As on a real server since 1.35, a GET must not do what needs the verb `create`.
+  const refusal = refusalOf(authorizer, user, attributesOf({ ...info, verb: 'create' }));
+  if (refusal !== undefined) throw refusal;
+  const session = new CommandSession(result, {
+    stdin: isOn(info.query, 'stdin'),
+    stdout: isOn(info.query, 'stdout'),
+    stderr: isOn(info.query, 'stderr') && !isOn(info.query, 'tty'),
+    ended: (input) => {
+      const read = input !== undefined && { input };
+      core.commands?.ran({ namespace, name, container, command, ...read });
+    },
+  });
+  return { status: 101, headers: {}, body: session };
+}
+
+function isOn(query: URLSearchParams, name: string): boolean {
+  return ['true', '1'].includes(query.get(name) ?? '');
+}
+
+interface SessionOptions {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  /** Called at the end, with the standard input if it was read. */
+  readonly ended: (input: string | undefined) => void;
+}
+
+/** The first byte of each message of a session: the stream to which it belongs. */
+const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, close: 255 } as const;
+
+/** The protocols of a session, best first. Only the first can end the standard input. */
+const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
+
+/** The longest standard input that is kept, in bytes. */
+const maxInputBytes = 2 ** 22;
+
+/** A command that a client runs over a WebSocket: the body of a response with status 101. */
+export class CommandSession implements AsyncIterable<Uint8Array> {
+  readonly #result: CommandResult;
+  readonly #options: SessionOptions;
+
+  constructor(result: CommandResult, options: SessionOptions) {
+    this.#result = result;
+    this.#options = options;
+  }
+
+  /** Returns the protocol of a session; undefined if the client offers none of the known ones. */
+  static protocolOf(offered: ReadonlySet<string>): string | undefined {
+    return protocols.find((protocol) => offered.has(protocol));
+  }
+
+  /** Sends the result of the command. The client gets it at once, or after the end of its input. */
+  serve(socket: WebSocket): void {
+    // The client may vanish at any time.
+    socket.on('error', () => socket.terminate());
+    if (this.#result.readsInput !== true || !this.#options.stdin) {
+      this.#end(socket, undefined);
+      return;
+    }
+    const input: Buffer[] = [];
+    let length = 0;
+    socket.on('message', (data: Buffer) => {
+      if (data[0] === channels.close && data[1] === channels.stdin) {
+        this.#end(socket, Buffer.concat(input).toString('utf8'));
+      } else if (data[0] === channels.stdin) {
+        length += data.length;
+        if (length <= maxInputBytes) input.push(data.subarray(1));
+        else socket.close(1009, `the standard input exceeds ${maxInputBytes} bytes`);
+      }
+    });
+  }
+
+  // A response needs a body; that of a session is the WebSocket.
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {}
+
+  #end(socket: WebSocket, input: string | undefined): void {
+    const { stdout = '', stderr = '', exitCode = 0 } = this.#result;
+    if (this.#options.stdout && stdout !== '') send(socket, channels.stdout, stdout);
+    if (this.#options.stderr && stderr !== '') send(socket, channels.stderr, stderr);
+    send(socket, channels.error, JSON.stringify(statusOf(exitCode)));
+    this.#options.ended(input);
+    socket.close(1000);
+  }
+}
+
+function send(socket: WebSocket, channel: number, text: string): void {
+  socket.send(Buffer.concat([Uint8Array.of(channel), Buffer.from(text, 'utf8')]));
+}
+
+/** Returns the last message of a session: how the command ended. */
+function statusOf(exitCode: number): object {
+  const head = { metadata: {}, status: exitCode === 0 ? 'Success' : 'Failure' };
+  if (exitCode === 0) return head;
+  const message = `command terminated with non-zero exit code: exit status ${exitCode}`;
+  const causes = [{ reason: 'ExitCode', message: String(exitCode) }];
+  return { ...head, message, reason: 'NonZeroExitCode', details: { causes } };
+}
