@@ -111,7 +111,8 @@ describe('the control API', () => {
     config.loadFromString(cluster.kubeConfig());
     // client-node uses plain HTTP only with this.
     const clusters = config.clusters.map((each) => ({ ...each, skipTLSVerify: true }));
-    config.loadFromOptions({ ...config, clusters });
+    const { users, contexts, currentContext } = config;
+    config.loadFromOptions({ clusters, users, contexts, currentContext });
     const output = new PassThrough();
     await new Promise((resolve, reject) => {
       new Exec(config)
