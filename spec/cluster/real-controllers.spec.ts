@@ -89,7 +89,7 @@ describe('the real controllers on the embedded server', () => {
     await eventually(isComplete);
     await eventually(async () => {
       const slices = await client.list<EndpointSlice>(endpointSlice, { namespace });
-      const endpoints = slices.items.flatMap((slice) => slice.endpoints ?? []);
+      const endpoints = slices.items.flatMap((slice) => slice.endpoints);
       expect(endpoints.map(({ conditions }) => conditions?.ready)).to.deep.equal([true]);
     });
     const body = { spec: { template: { metadata: { annotations: { roll: '1' } } } } };
