@@ -56,11 +56,13 @@ describe('validateObject', () => {
     for (const value of ['', 'YWI=', 'YW\nI=\r\n', 'YWJ=']) check(secret(value));
     for (const value of ['not base64!', 'YWI', 'YWI==', '_-8=', 'YW I=']) {
       expect(() => check(secret(value)), value)
-        .to.throw('data["key"] is not base64')
+        .to.throw('data["key"] is not base64; encode it, or give the text in stringData')
         .that.satisfies((error: Error) => !error.message.includes(value));
     }
     const binary = { ...named('v1', 'ConfigMap', 'a'), binaryData: { key: 'ü' } };
-    expect(() => validateObject(binary)).to.throw('binaryData["key"] is not base64');
+    expect(() => validateObject(binary)).to.throw(
+      'binaryData["key"] is not base64; encode it, or give the text in data',
+    );
   });
 
   it('rejects generateName and a pod template without containers', () => {
@@ -74,7 +76,7 @@ describe('validateObject', () => {
     expect(() => validateObject(empty)).to.throw('no containers');
   });
 
-  it('rejects duplicate volumes, containers, mounts and ports', () => {
+  it('rejects two entries with one key in each list that the server merges', () => {
     const pod = (spec: object): Parameters<typeof validateObject>[0] => ({
       ...named('apps/v1', 'Deployment', 'a'),
       spec: { template: { spec: { containers: [{ name: 'web' }], ...spec } } },
@@ -89,6 +91,17 @@ describe('validateObject', () => {
         '[name=web].volumeMounts',
       ],
       [container({ ports: [port('UDP'), port('UDP')] }), 'containerPort=80,protocol=UDP'],
+      [
+        container({ volumeDevices: [{ devicePath: '/a' }, { devicePath: '/a' }] }),
+        '[name=web].volumeDevices has two entries with devicePath=/a',
+      ],
+      [container({ env: [{ name: 'A' }, { name: 'A' }] }), '[name=web].env has two entries'],
+      [{ initContainers: [{ name: 'a' }, { name: 'a' }] }, 'spec.initContainers has two entries'],
+      [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, 'imagePullSecrets has two entries'],
+      [
+        { hostAliases: [{ ip: '10.0.0.1' }, { ip: '10.0.0.1' }] },
+        'hostAliases has two entries with ip=10.0.0.1',
+      ],
     ];
     for (const [spec, text] of cases) expect(() => validateObject(pod(spec))).to.throw(text);
     validateObject(pod(container({ ports: [port('UDP'), port('TCP')] })));
