@@ -66,20 +66,19 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   // would.
   ruling.custom?.dropNulls(prepared);
   const settled = keepManagedFieldsTimes(old, prepared);
-  const isUnchanged = deepEqual(settled, old) && isStoredAs(core, ruling, settled);
+  const isUnchanged = deepEqual(settled, old) && isStored(core, ruling, settled);
   if (isUnchanged) return { object: live, created: false };
   return store(core, { request, ruling, object: settled, old });
 }
 
 /**
- * Whether the stored object has the storage version. If the storage version has changed since, an update
- * without changes is written too: it migrates the object.
+ * Whether the object is stored like this already, in the storage version. An update without changes is written
+ * too if the storage version or its defaults have changed since, or if a conversion to it loses fields.
  */
-function isStoredAs(core: ServerCore, kind: ServedKind, object: UnstructuredObject): boolean {
+function isStored(core: ServerCore, kind: ServedKind, object: UnstructuredObject): boolean {
   const { name = '', namespace = '' } = object.metadata;
   const stored = core.log.collection(kind.collection).get(storageKey(namespace, name));
-  const wanted = kind.isStorageVersion ? object : kind.toStorage(object);
-  return stored?.apiVersion === wanted.apiVersion;
+  return deepEqual(kind.isStorageVersion ? object : kind.toStorage(object), stored);
 }
 
 /** Returns the object after mutating admission. */

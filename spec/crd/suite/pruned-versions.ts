@@ -10,7 +10,8 @@ interface Thing extends KubernetesObject {
 
 /**
  * Writes an object through a version that lacks a field of the stored one.
- * @returns the spec in the stored version: at first, after a read, and after a write of the status
+ * @returns the spec in the stored version: at first, after a read, after a write of the status, and,
+ *   with all fields again, after an update without a change
  */
 export async function writtenByOtherVersion(
   client: Client,
@@ -43,12 +44,16 @@ export async function writtenByOtherVersion(
   const body = { status: { phase: 'Ready' } };
   await client.patch(v2, key, { type: 'merge', body }, { subresource: 'status' });
   const { spec: written } = await client.get(v1, key);
-  return [created, read, written];
+  await client.patch(v1, key, { type: 'merge', body: { spec: { label: 'b' } } });
+  await client.update(await client.get(v2, key));
+  const { spec: updated } = await client.get(v1, key);
+  return [created, read, written, updated];
 }
 
 /** Result on both servers. */
 export const keptByVersions: readonly Thing['spec'][] = [
   { text: 'a', label: 'b', size: 1 },
   { text: 'a', label: 'b', size: 1 },
+  { text: 'a', size: 1 },
   { text: 'a', size: 1 },
 ];
