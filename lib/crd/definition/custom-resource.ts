@@ -50,18 +50,21 @@ export class CustomResource<out T extends KubernetesObject, in I>
   readonly namespaced: boolean;
   /** The names of all versions. */
   readonly versions: readonly string[];
+  /** The version through which objects are converted: that of `conversion`, or the storage version. */
+  readonly hub: string;
   readonly #definition: ResolvedDefinition;
   #schemas: ReadonlyMap<string, Schema> | undefined;
 
   /** @internal Use `defineResource`. */
   constructor(definition: ResolvedDefinition) {
-    const { group, kind, plural, scope, versions } = definition;
+    const { group, kind, plural, scope, versions, conversion } = definition;
     this.group = group;
     this.kind = kind;
     this.plural = plural;
     this.namespaced = scope === 'Namespaced';
     this.versions = versions.map(({ name }) => name);
     this.version = storageOf(versions).name;
+    this.hub = typeof conversion === 'object' ? conversion.hub : this.version;
     this.#definition = definition;
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conversionWebhook } from 'operator-builder';
 import { versionOfResource } from 'operator-builder/crd';
-import { EmbeddedCluster, serveLocalWebhooks } from 'operator-builder/testing';
+import { assertRoundTrips, EmbeddedCluster, serveLocalWebhooks } from 'operator-builder/testing';
 import { KindName } from '../src/api/v98alpha98/kind-name.js';
 import type { KindNameV99alpha99 } from '../src/api/v99alpha99/kind-name.js';
 
@@ -32,4 +32,8 @@ test('KindName: nothing is lost on the way from v98alpha98 to v99alpha99 and bac
   await client.update<KindNameV99alpha99>(read);
   const back = await client.get(KindName, key);
   assert.deepEqual({ ...back, metadata: {} }, { ...made, metadata: {} });
+});
+
+test('KindName: conversions of random objects lose nothing', () => {
+  assertRoundTrips(KindName);
 });

@@ -1,0 +1,221 @@
+import type { CustomResource } from '../crd/index.js';
+import { randomValue } from '../crd/internal.js';
+import { diffObjects, isJsonObject, withoutMembers } from '../object/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/index.js';
+import { asError, OperatorError, refuseUnknownOptions, seededRandom } from '../system/index.js';
+import type { Random } from '../system/index.js';
+import { shrunk } from './shrink.js';
+
+/** Options of {@link assertRoundTrips}. */
+export interface RoundTripOptions {
+  /** Seed of the random objects. @defaultValue 1 */
+  readonly seed?: number | undefined;
+  /** Objects of each round trip, at least 1. @defaultValue 200 */
+  readonly count?: number | undefined;
+  /**
+   * Returns a random object with changes: to satisfy CEL rules that random values rarely satisfy, or without
+   * fields that another version may lose.
+   * @defaultValue no changes
+   */
+  readonly adjust?:
+    ((object: UnstructuredObject, random: Random) => UnstructuredObject) | undefined;
+}
+
+/**
+ * Asserts that the conversions of a resource lose nothing. Converts random valid objects from the hub to each
+ * other version and back, and from each other version to the hub and back. As an API server does, it prunes
+ * unknown fields after each conversion, and fills in the defaults of the version.
+ *
+ * Annotations that a conversion adds do not count: conversions may keep there what a version lacks.
+ *
+ * @example
+ * ```ts
+ * it('converts without a loss', () => assertRoundTrips(Widget, { count: 1_000 }));
+ * ```
+ * @throws OperatorError `ConversionLoss`: a conversion threw, or changed a field; names the first one, with the
+ * smallest object found and the seed
+ * @throws OperatorError `InvalidOption`: the resource has only one version, too few random objects are valid, or
+ * an option is unknown or out of its range
+ */
+export function assertRoundTrips(
+  resource: CustomResource<KubernetesObject, never>,
+  options: RoundTripOptions = {},
+): void {
+  const { seed = 1, count = 200, adjust = unchanged } = options;
+  const subject = `assertRoundTrips of ${resource.kind}`;
+  refuseUnknownOptions<RoundTripOptions>(subject, options, { seed, count, adjust });
+  if (!Number.isSafeInteger(seed)) {
+    throw new OperatorError('InvalidOption', `${subject}: seed: want an integer, got ${seed}`);
+  }
+  if (!(Number.isSafeInteger(count) && count >= 1)) {
+    const message = `${subject}: count: want an integer from 1, got ${count}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  const { hub, versions } = resource;
+  const spokes = versions.filter((version) => version !== hub);
+  if (spokes.length === 0) {
+    const message = `${subject}: want at least two versions, got only ${hub}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  for (const spoke of spokes) {
+    for (const [from, to] of [
+      [hub, spoke],
+      [spoke, hub],
+    ] as const) {
+      checkTrip({ resource, from, to, seed, count, adjust, subject });
+    }
+  }
+}
+
+const unchanged = (object: UnstructuredObject): UnstructuredObject => object;
+
+/** Random objects of a version, converted to another version and back. */
+interface Trip {
+  readonly resource: CustomResource<KubernetesObject, never>;
+  readonly from: string;
+  readonly to: string;
+  readonly seed: number;
+  readonly count: number;
+  readonly adjust: NonNullable<RoundTripOptions['adjust']>;
+  readonly subject: string;
+}
+
+/** Valid objects are drawn, at most so many times the wanted number. */
+const mostTries = 100;
+
+/** @throws OperatorError `ConversionLoss`, `InvalidOption` */
+function checkTrip(trip: Trip): void {
+  const { resource, from, count, seed, adjust, subject } = trip;
+  // Not shared with the other trips, so that a failure of one does not depend on the others.
+  const random = seededRandom(seed);
+  const problems = new Map<string, number>();
+  let valid = 0;
+  for (let tries = 0; tries < count * mostTries && valid < count; tries++) {
+    const object = adjust(randomObject(trip, random), random);
+    const [cause] = resource.validate(object);
+    if (cause === undefined) {
+      valid++;
+      const loss = lossOf(object, trip);
+      if (loss !== undefined) throw failure(loss, object, valid, trip);
+    } else {
+      const problem = `${cause.field ?? ''}: ${cause.message ?? ''}`;
+      problems.set(problem, (problems.get(problem) ?? 0) + 1);
+    }
+  }
+  if (valid === count) return;
+  const usual = [...problems].sort(([, one], [, other]) => other - one)[0]?.[0] ?? '';
+  const found = `only ${valid} of ${count * mostTries} random objects of ${from} are valid, want ${count}`;
+  const remedy = 'make them valid with the option adjust, or lower count';
+  throw new OperatorError(
+    'InvalidOption',
+    `${subject}: ${found} (most often ${usual.slice(0, mostText)}); ${remedy}`,
+  );
+}
+
+/** Returns an object with random fields by the schema of a version, and metadata as a server stores it. */
+function randomObject(
+  { resource, from }: Pick<Trip, 'resource' | 'from'>,
+  random: Random,
+): UnstructuredObject {
+  const fields = randomValue(resource.schema(from), random) as Readonly<Record<string, unknown>>;
+  const marks = (share: number): Readonly<Record<string, string>> =>
+    random.next() < share ? { 'example.com/a': 'a', 'example.com/b': '' } : {};
+  const metadata = {
+    ...{ name: 'sample', ...(resource.namespaced && { namespace: 'default' }) },
+    ...{ uid: random.uuid(), resourceVersion: '7', generation: 2 },
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    ...{ labels: marks(0.5), annotations: marks(0.5) },
+    finalizers: ['example.com/finalizer'],
+  };
+  return asObject({ ...fields, metadata }, { resource, from });
+}
+
+function asObject(
+  fields: Readonly<Record<string, unknown>>,
+  { resource: { group, kind }, from }: Pick<Trip, 'resource' | 'from'>,
+): UnstructuredObject {
+  return { ...fields, apiVersion: `${group}/${from}`, kind } as UnstructuredObject;
+}
+
+/** A field that a round trip changes, or a conversion that throws. */
+interface Loss {
+  /** Equal for the same loss in another object. */
+  readonly id: string;
+  readonly message: string;
+  /** The object, and what it becomes, by version. */
+  readonly states: readonly UnstructuredObject[];
+  readonly cause?: Error | undefined;
+}
+
+/** Returns the first loss of an object on its way to another version and back; undefined without one. */
+function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss | undefined {
+  const { group } = resource;
+  const states = [resource.withDefaults(resource.prune(object).value)];
+  for (const version of [to, from]) {
+    const last = states.at(-1) ?? object;
+    try {
+      const converted = resource.convert(last, `${group}/${version}`);
+      // The response of a webhook is JSON: members that are undefined are absent.
+      const sent = JSON.parse(JSON.stringify(converted)) as UnstructuredObject;
+      states.push(resource.withDefaults(resource.prune(sent).value));
+    } catch (thrown) {
+      const cause = asError(thrown);
+      const message = `the conversion to ${version} fails: ${cause.message}`;
+      return { id: `fails ${version}`, message, states, cause };
+    }
+  }
+  const [before = object, , after = object] = states;
+  const [change] = diffObjects(before, withoutAdded(after, before));
+  if (change === undefined) return undefined;
+  const { path, from: old, to: now } = change;
+  const what =
+    now === undefined
+      ? `is lost: it was ${show(old)}`
+      : `changes from ${old === undefined ? 'undefined' : show(old)} to ${show(now)}`;
+  const id = path.replaceAll(/\[[^\]]*\]/g, '[*]');
+  return { id, message: `${path} ${what}`, states };
+}
+
+/** Returns an object without the annotations that another one does not have. */
+function withoutAdded(
+  object: UnstructuredObject,
+  { metadata: { annotations: known } }: UnstructuredObject,
+): UnstructuredObject {
+  const { annotations = {}, ...metadata } = object.metadata;
+  const kept = Object.entries(annotations).filter(([key]) => Object.hasOwn(known ?? {}, key));
+  const isGiven = known !== undefined && object.metadata.annotations !== undefined;
+  return {
+    ...object,
+    metadata: { ...metadata, ...(isGiven && { annotations: Object.fromEntries(kept) }) },
+  };
+}
+
+function failure(found: Loss, object: UnstructuredObject, nth: number, trip: Trip): OperatorError {
+  const { resource, from, to, seed, count } = trip;
+  const whole = (fields: unknown): UnstructuredObject | undefined =>
+    isJsonObject(fields) && isJsonObject(fields['metadata']) ? asObject(fields, trip) : undefined;
+  const lossIn = (fields: unknown): Loss | undefined => {
+    const candidate = whole(fields);
+    if (candidate === undefined || resource.validate(candidate).length > 0) return undefined;
+    const loss = lossOf(candidate, trip);
+    return loss?.id === found.id ? loss : undefined;
+  };
+  const fields = withoutMembers(object, 'apiVersion', 'kind');
+  const loss = lossIn(shrunk(fields, (value) => lossIn(value) !== undefined)) ?? found;
+  const leave = loss.cause === undefined ? ', or leave the field out with the option adjust' : '';
+  const remedy = `correct the conversion${leave}`;
+  const lines = loss.states.map((state) => `  ${JSON.stringify(state)}`);
+  const message = [
+    `${resource.kind} ${from} -> ${to} -> ${from}: ${loss.message}`,
+    ...lines,
+    `object ${nth} of ${count} with seed ${seed}, shrunk; ${remedy}`,
+  ].join('\n');
+  return new OperatorError('ConversionLoss', message, { cause: loss.cause });
+}
+
+const mostText = 200;
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= mostText ? text : `${text.slice(0, mostText)}…`;
+}
