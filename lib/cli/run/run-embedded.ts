@@ -1,25 +1,17 @@
 import { join, relative, resolve } from 'node:path';
 import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster } from '../../apiserver/index.js';
-import type { RequestHandler } from '../../apiserver/internal.js';
 import { failureLines, newsLines, newsOf } from '../../feed/index.js';
 import type { NewsLines } from '../../feed/index.js';
-import {
-  conversionClientConfig,
-  webhookConfigurations,
-  WebhookHandlers,
-  WebhookMetrics,
-} from '../../manager/index.js';
-import type { OperatorDefinition, Webhook } from '../../manager/index.js';
 import { describeObject } from '../../object/index.js';
 import type {
   CustomResourceDefinition,
   KubernetesObject,
   UnstructuredObject,
 } from '../../object/index.js';
-import type { Clock, Logger } from '../../system/index.js';
-import { noMetrics, OperatorError, isOperatorError } from '../../system/index.js';
+import { OperatorError, isOperatorError } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
+import { InProcessWebhooks } from '../in-process-webhooks.js';
 import { objectFiles, projectFiles, readResources } from '../object-files.js';
 import type { LoadedProject } from '../load-operator.js';
 import { installCrds } from './run-on-cluster.js';
@@ -49,7 +41,7 @@ export async function runEmbedded(running: Running): Promise<void> {
   const { options, context, first, logger } = running;
   const { clock } = context;
   const resources = await resourcesOf(running);
-  const webhooks = new InProcessWebhooks(clock, logger);
+  const webhooks = new InProcessWebhooks({ clock, logger });
   const { services } = webhooks;
   const { port = 0 } = options;
   const cluster = await startServer({ port, simulateWorkloads: true, services, clock, logger });
@@ -162,12 +154,12 @@ async function prepare(
   const client = cluster.client({ user: person });
   try {
     webhooks.use(operator.webhooks ?? []);
-    const own = inProcessCrds(operator);
+    const own = webhooks.definitionsOf(operator);
     const foreign = await foreignCrds(root, context);
     const known = new Set(own.map(({ metadata }) => metadata.name));
     const others = foreign.filter(({ metadata }) => !known.has(metadata.name));
     await installCrds(client, [...own, ...others], signal);
-    for (const configuration of inProcessConfigurations(operator)) {
+    for (const configuration of webhooks.configurationsOf(operator)) {
       await client.apply(configuration, { fieldManager: 'operator-builder', force: true, signal });
     }
   } finally {
@@ -223,79 +215,4 @@ async function put(
   const { namespace = options.namespace?.[0] ?? 'default' } = metadata;
   const object = namespaced ? { ...resource, metadata: { ...metadata, namespace } } : resource;
   return (await client.apply(object, { fieldManager: 'kubectl', force: true, signal })).object;
-}
-
-const service = { namespace: 'default', name: 'operator-webhooks' };
-const address = { service };
-
-/**
- * Serves the webhooks of an operator to an API server in the same process, without a connection: needs
- * neither a port nor a certificate.
- */
-export class InProcessWebhooks {
-  readonly #reports: { readonly metrics: WebhookMetrics; readonly logger: Logger };
-  #handlers: WebhookHandlers;
-
-  constructor(clock: Clock, logger: Logger) {
-    this.#reports = { metrics: new WebhookMetrics(noMetrics, clock), logger };
-    this.#handlers = new WebhookHandlers([], this.#reports);
-  }
-
-  /** Value for the option `services` of an embedded cluster. */
-  get services(): Readonly<Record<string, RequestHandler>> {
-    return { [`${service.namespace}/${service.name}`]: (request) => this.#answer(request) };
-  }
-
-  /** Replaces the webhooks. */
-  use(webhooks: readonly Webhook[]): void {
-    this.#handlers = new WebhookHandlers(webhooks, this.#reports);
-  }
-
-  async #answer({ path, body, signal }: Parameters<RequestHandler>[0]) {
-    const { pathname } = new URL(path, 'https://operator-webhooks');
-    const answer = await this.#handlers.answer({
-      path: pathname,
-      body: Buffer.from(body ?? ''),
-      signal: signal ?? new AbortController().signal,
-    });
-    const text = JSON.stringify(answer.body);
-    return {
-      status: answer.status,
-      headers: { 'content-type': 'application/json' },
-      body: inOne(text),
-    };
-  }
-}
-
-async function* inOne(text: string): AsyncIterable<Uint8Array> {
-  yield Buffer.from(text);
-}
-
-/** Returns the webhook configurations that call {@link InProcessWebhooks}. */
-export function inProcessConfigurations({
-  name,
-  webhooks = [],
-}: OperatorDefinition): readonly KubernetesObject[] {
-  return webhookConfigurations(webhooks, { name, address });
-}
-
-interface WithWebhook {
-  crdWithWebhook(config: ReturnType<typeof conversionClientConfig>): CustomResourceDefinition;
-}
-
-/** Returns the custom resources of an operator, with its conversions. */
-export function inProcessCrds({
-  resources = [],
-  webhooks = [],
-}: OperatorDefinition): readonly CustomResourceDefinition[] {
-  return resources.map((resource) => {
-    const isConverted = webhooks.some(
-      (webhook) =>
-        webhook.type === 'conversion' &&
-        webhook.resource.kind === resource.kind &&
-        webhook.resource.group === resource.group,
-    );
-    if (!isConverted || !('crdWithWebhook' in resource)) return resource.crd;
-    return (resource as unknown as WithWebhook).crdWithWebhook(conversionClientConfig({ address }));
-  });
 }

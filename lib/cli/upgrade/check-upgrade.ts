@@ -11,9 +11,15 @@ import {
   referenceTo,
   versionOf,
 } from '../../object/index.js';
-import type { UnstructuredObject, ObjectReference } from '../../object/index.js';
+import type {
+  CustomResourceDefinition,
+  UnstructuredObject,
+  ObjectReference,
+} from '../../object/index.js';
 import { asError, OperatorError, isOperatorError, VirtualClock } from '../../system/index.js';
 import type { Logger } from '../../system/index.js';
+import { InProcessWebhooks } from '../in-process-webhooks.js';
+import { breakingDefinitions } from './breaking-definitions.js';
 import { idOf, objectsIn } from './cluster-state.js';
 import { compareStates } from './compare-states.js';
 import { replay } from './replay.js';
@@ -46,36 +52,65 @@ export interface UpgradeCheck {
  */
 export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> {
   const { from, to, resources, namespace, logger, signal } = check;
-  const crds = from.resources ?? [];
   const clock = new VirtualClock();
-  const cluster = await EmbeddedCluster.start({ crds, simulateWorkloads: true, clock });
+  // Two services, so that the server converts by the version whose definitions are installed.
+  const old = conversionsOf(from, { clock, logger, name: 'conversions-before' });
+  const current = conversionsOf(to, { clock, logger, name: 'conversions-after' });
+  const services = { ...old.services, ...current.services };
+  const { crds } = old;
+  const cluster = await EmbeddedCluster.start({ crds, services, simulateWorkloads: true, clock });
   try {
     const stored = await storeResources(resources, cluster.client(), namespace);
     const settings = { cluster, logger, signal };
-    const old = await replay(from, settings);
-    refuseFailures(old, from);
+    const first = await replay(from, settings);
+    refuseFailures(first, from);
     const before = objectsIn(cluster.snapshot());
-    const current = stored.map((object) => before.get(idOf(object)) ?? object);
-    const defined = await upgradeDefinitions({ from, to, stored: current, cluster });
+    const present = stored.map((object) => before.get(idOf(object)) ?? object);
+    const defined = await upgradeDefinitions({
+      ...{ from, to, crds: current.crds, stored: present, cluster },
+    });
     const end = await replay(to, { ...settings, skipped: defined.skipped, remake: true });
     const after = objectsIn(cluster.snapshot());
     const compared = compareStates({ before, after, remade: end.remade });
+    const ofDefinitions = [
+      ...defined.findings,
+      ...unserved(stored, to).filter(({ ref }) => !isVersionTold(ref, defined)),
+    ];
+    const breaking = breakingDefinitions({
+      ...{ before: crds, after: current.crds, findings: ofDefinitions, changes: defined.changes },
+    });
     return {
       operator: to.name,
       resources: stored.map((object) => withoutUid(referenceTo(object))),
       findings: [
-        ...defined.findings,
-        ...unserved(stored, to).filter(({ ref }) => !isVersionTold(ref, defined)),
+        ...ofDefinitions,
+        ...breaking.findings,
         ...end.refused.filter(({ ref }) => !isRecreated(ref, compared.findings)),
         ...end.failures.flatMap((failure) => failed(failure, end)),
-        ...(old.restless.length > 0 ? [] : end.restless.map(restless)),
+        ...(first.restless.length > 0 ? [] : end.restless.map(restless)),
         ...compared.findings,
       ],
-      changes: [...defined.changes, ...untold(compared.changes, defined)],
+      changes: [...defined.changes, ...breaking.changes, ...untold(compared.changes, defined)],
     };
   } finally {
     await cluster.stop();
   }
+}
+
+interface Conversions {
+  readonly services: InProcessWebhooks['services'];
+  /** The definitions of the operator, converted by the services. */
+  readonly crds: readonly CustomResourceDefinition[];
+}
+
+function conversionsOf(
+  operator: OperatorDefinition,
+  settings: ConstructorParameters<typeof InProcessWebhooks>[0],
+): Conversions {
+  const { webhooks = [] } = operator;
+  const served = new InProcessWebhooks(settings);
+  served.use(webhooks.filter(({ type }) => type === 'conversion'));
+  return { services: served.services, crds: served.definitionsOf(operator) };
 }
 
 /** Whether the operator recreated the object after a refused write, as some operators do. */

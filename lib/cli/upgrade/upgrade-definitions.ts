@@ -19,6 +19,7 @@ import type {
 import { asError } from '../../system/index.js';
 import { versionsWithout } from '../evolution/versions.js';
 import { objectsIn } from './cluster-state.js';
+import { isServedIn, rehearseMigration } from './rehearse-migration.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange } from './upgrade-report.js';
 
@@ -34,36 +35,37 @@ export interface DefinitionsResult {
 export interface DefinitionsUpgrade {
   readonly from: OperatorDefinition;
   readonly to: OperatorDefinition;
+  /** The definitions of `to`, as a cluster has them. */
+  readonly crds: readonly CustomResourceDefinition[];
   readonly stored: readonly UnstructuredObject[];
   readonly cluster: EmbeddedCluster;
 }
 
 /**
- * Upgrades the definitions of a cluster, and checks the stored objects: lost fields, new defaults, and
- * whether they could still be created.
+ * Upgrades the definitions of a cluster, and checks the stored objects: lost fields, new defaults,
+ * whether they could still be created, and their conversion to another storage version.
  */
 export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<DefinitionsResult> {
-  const { from, to, stored, cluster } = upgrade;
-  const { resources = [] } = to;
+  const { from, to, crds, stored, cluster } = upgrade;
   const results: DefinitionsResult[] = [];
   const client = cluster.client();
-  for (const { crd, group, kind } of resources) {
-    const own = stored.filter((each) => each.kind === kind && groupOf(each.apiVersion) === group);
+  for (const crd of crds) {
+    const { group, names } = crd.spec;
+    const own = stored.filter(
+      ({ apiVersion, kind }) => kind === names.kind && groupOf(apiVersion) === group,
+    );
     const gone = versionsGone(crd, cluster);
-    if (gone.length > 0) {
-      results.push({ findings: gone, changes: [], skipped: own.map((each) => referenceTo(each)) });
+    const refused = gone.length > 0 ? gone : await installed(crd, cluster);
+    if (refused.length > 0) {
+      const skipped = own.map((object) => referenceTo(object));
+      results.push({ findings: refused, changes: [], skipped });
       continue;
     }
-    const refused = await installed(crd, cluster);
-    if (refused !== undefined) {
-      results.push({
-        findings: [refused],
-        changes: [],
-        skipped: own.map((each) => referenceTo(each)),
-      });
-      continue;
-    }
-    for (const object of own) results.push(await readAgain(object, { crd, client }));
+    const read: DefinitionsResult[] = [];
+    for (const object of own) read.push(await readAgain(object, { crd, client }));
+    const accepted = own.filter((_, index) => read[index]?.skipped.length === 0);
+    const migrated = await rehearseMigration(accepted, crd, cluster);
+    results.push(...read, { ...migrated, changes: [] });
   }
   // The operator does not define foreign kinds, such as built-in ones.
   const homeless = stored.filter((object) => isDefined(object, from) && !isDefined(object, to));
@@ -122,13 +124,13 @@ export function unserved(
 async function installed(
   crd: CustomResourceDefinition,
   cluster: EmbeddedCluster,
-): Promise<Finding | undefined> {
+): Promise<readonly Finding[]> {
   try {
     await ensureCrd(cluster.client(), crd, { clock: cluster.clock });
-    return undefined;
+    return [];
   } catch (thrown) {
     const message = `the server refuses the new definition: ${asError(thrown).message}`;
-    return finding('refused', withoutUid(referenceTo(crd)), { message });
+    return [finding('refused', withoutUid(referenceTo(crd)), { message })];
   }
 }
 
@@ -140,10 +142,12 @@ interface Reading {
 /** Returns the effects on a stored object when it is read and when it is created. */
 async function readAgain(
   object: UnstructuredObject,
-  { client }: Reading,
+  { crd, client }: Reading,
 ): Promise<DefinitionsResult> {
   const ref = withoutUid(referenceTo(object));
   const { apiVersion, kind, metadata } = object;
+  // The finding of the version tells it.
+  if (!isServedIn(crd, versionOf(apiVersion))) return { findings: [], changes: [], skipped: [] };
   const { name = '', namespace } = metadata;
   const read = await client.get({ apiVersion, kind }, { name, namespace });
   const changes = diffObjects(object, read, { ignore: ['metadata'] });
@@ -197,6 +201,8 @@ async function refusalOf(
     });
     return undefined;
   } catch (error) {
+    // A conversion that fails: the rehearsal of the migration reports it.
+    if (isApiError(error) && error.status === 500) return undefined;
     if (!isApiError(error) || error.status !== 422) throw error;
     const causes = error.causes;
     const fields = causes.map(({ field = '' }) => field).filter((field) => field !== '');

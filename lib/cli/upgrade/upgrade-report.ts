@@ -24,6 +24,8 @@ export type FindingType =
   | 'dropped'
   /** A version or a kind of stored resources is gone. */
   | 'version'
+  /** A definition changes so that other objects or clients break. */
+  | 'breaking'
   /** The new version fails on a resource that the old one handles. */
   | 'failed'
   /** The new version does not settle. */

@@ -1,0 +1,98 @@
+import type { EmbeddedCluster } from '../../apiserver/index.js';
+import type { Client } from '../../client/index.js';
+import {
+  diffObjects,
+  groupOf,
+  isApiError,
+  keyOf,
+  referenceTo,
+  versionOf,
+  withoutMembers,
+} from '../../object/index.js';
+import type {
+  ApiError,
+  CustomResourceDefinition,
+  ObjectReference,
+  UnstructuredObject,
+} from '../../object/index.js';
+import { storageOf } from '../evolution/versions.js';
+import { finding } from './upgrade-report.js';
+import type { Finding } from './upgrade-report.js';
+
+/** The effects of a storage migration. */
+interface Rehearsal {
+  readonly findings: readonly Finding[];
+  /** Objects that the server can't store in the new version. */
+  readonly skipped: readonly ObjectReference[];
+}
+
+/**
+ * Writes objects in the storage version of their new definition, as a storage migration does, and reads them again
+ * in the version before. Reports fields that are lost on the way. The cluster stays as it was.
+ */
+export async function rehearseMigration(
+  objects: readonly UnstructuredObject[],
+  crd: CustomResourceDefinition,
+  cluster: EmbeddedCluster,
+): Promise<Rehearsal> {
+  const storage = storageOf(crd);
+  const moved = objects.filter(({ apiVersion }) => versionOf(apiVersion) !== storage.name);
+  if (moved.length === 0) return { findings: [], skipped: [] };
+  const before = cluster.snapshot();
+  const client = cluster.client();
+  const findings: Finding[] = [];
+  const skipped: ObjectReference[] = [];
+  for (const object of moved) {
+    try {
+      findings.push(...(await migrate(object, crd, client)));
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      findings.push(refused(object, storage.name, error));
+      skipped.push(referenceTo(object));
+    }
+  }
+  cluster.restore(before);
+  return { findings, skipped };
+}
+
+/** @throws ApiError the server can't convert the object, or refuses it */
+async function migrate(
+  object: UnstructuredObject,
+  crd: CustomResourceDefinition,
+  client: Client,
+): Promise<readonly Finding[]> {
+  const { apiVersion, kind } = object;
+  const key = keyOf(object);
+  const { name: storage, served } = storageOf(crd);
+  const isServed = isServedIn(crd, versionOf(apiVersion));
+  if (!served && !isServed) return [];
+  const written = served ? `${groupOf(apiVersion)}/${storage}` : apiVersion;
+  const read = (): Promise<UnstructuredObject> => client.get({ apiVersion, kind }, key);
+  const before = isServed ? await read() : undefined;
+  await client.patch({ apiVersion: written, kind }, key, { type: 'merge', body: {} });
+  if (before === undefined) return [];
+  const changes = diffObjects(contentOf(before), contentOf(await read()));
+  // Conversions may add annotations, and versions may have defaults.
+  const lost = changes.filter(({ from }) => from !== undefined);
+  if (lost.length === 0) return [];
+  const fields = lost.map(({ path }) => path).join(', ');
+  const message = `${fields} is lost or changed as soon as the object is stored in ${storage}`;
+  const remedy = `keep it in the conversion to ${storage} and back, or in the schema of ${storage}`;
+  return [finding('dropped', referenceTo(object), { message, changes: lost, remedy })];
+}
+
+/** Whether clients can read objects in a version. */
+export function isServedIn({ spec }: CustomResourceDefinition, version: string): boolean {
+  return spec.versions.some(({ name, served }) => name === version && served);
+}
+
+function contentOf({ metadata, ...object }: UnstructuredObject): object {
+  const { labels, annotations } = metadata;
+  return { ...withoutMembers(object, 'apiVersion', 'kind'), metadata: { labels, annotations } };
+}
+
+function refused(object: UnstructuredObject, storage: string, error: ApiError): Finding {
+  const message = `the server can't store it in ${storage}: ${error.body.message ?? error.message}`;
+  const remedy = `correct the conversion to ${storage} and back`;
+  return finding('failed', referenceTo(object), { message, remedy });
+}
