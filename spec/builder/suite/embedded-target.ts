@@ -3,14 +3,19 @@ import type { Namespace } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, Operator } from './target.js';
 
+/** A target with its embedded cluster. */
+interface EmbeddedTarget extends BuilderTarget {
+  readonly cluster: EmbeddedCluster;
+}
+
 /** An embedded cluster with a virtual clock of its own. */
-export async function embeddedTarget(): Promise<BuilderTarget> {
+export async function embeddedTarget(): Promise<EmbeddedTarget> {
   const clock = new VirtualClock();
   const cluster = await EmbeddedCluster.start({ simulateWorkloads: true, clock });
   const admin = cluster.client();
   let [operators, namespaces] = [0, 0];
   return {
-    ...{ name: 'the embedded server', real: false, clock, admin },
+    ...{ name: 'the embedded server', real: false, clock, admin, cluster },
     operator: () => Promise.resolve(newOperator(cluster, `operator-${++operators}`)),
     namespace: async () => {
       const name = `shop-${++namespaces}`;

@@ -17,6 +17,8 @@ export interface ControlPlaneProcesses {
   readonly pids: ReadonlyMap<Program, number>;
   /** Process id of the supervisor. */
   readonly supervisorPid: number | undefined;
+  /** Base URL of etcd, without a trailing slash. It accepts requests without credentials. */
+  readonly etcdUrl: string;
   /** Sends a signal, for example SIGSTOP and SIGCONT to suspend a server for a while. */
   signal(program: Program, signal: NodeJS.Signals): Promise<void>;
   /**

@@ -73,6 +73,7 @@ async function startPrograms(launch: Launch, supervisor: Supervisor): Promise<Co
     for (const program of apiClients) supervisor.assertRunning(program);
     return new StartedControlPlane({
       ...{ url, caData, api, supervisor, folder },
+      etcdUrl: `http://127.0.0.1:${ports.etcdClient}`,
       token: credentials.adminToken,
       kubeConfigPath: join(folder, fileNames.adminKubeConfig),
       auditLog: new AuditLog(join(folder, fileNames.auditLog), api),

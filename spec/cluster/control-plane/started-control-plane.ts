@@ -18,6 +18,7 @@ export interface ControlPlaneParts {
   readonly auditLog: AuditLog;
   readonly supervisor: Supervisor;
   readonly folder: string;
+  readonly etcdUrl: string;
 }
 
 /** Control plane whose processes this process started. */
@@ -62,10 +63,16 @@ export class StartedControlPlane implements ControlPlane {
   }
 }
 
-function processesOf({ supervisor, api, auditLog }: ControlPlaneParts): ControlPlaneProcesses {
+function processesOf({
+  supervisor,
+  api,
+  auditLog,
+  etcdUrl,
+}: ControlPlaneParts): ControlPlaneProcesses {
   return {
     pids: supervisor.pids,
     supervisorPid: supervisor.pid,
+    etcdUrl,
     signal: (program, signal) => supervisor.signal(program, signal),
     async kill(program) {
       if (program === 'kube-apiserver') await auditLog.mark();

@@ -9,9 +9,9 @@ const schema = s.object({ spec: s.object({ size: s.integer() }) });
 const colored = s.object({ spec: s.object({ size: s.integer(), color: s.optional(s.string()) }) });
 
 /** The kind Widget, of which objects are stored in `storage`. Only v2 has a color. */
-export function widgetsIn(storage: 'v1' | 'v2') {
+export function widgetsIn(storage: 'v1' | 'v2', group = 'example.com') {
   return defineResource({
-    ...{ group: 'example.com', kind: 'Widget' },
+    ...{ group, kind: 'Widget' },
     versions: [
       { name: 'v1', schema, storage: storage === 'v1' },
       { name: 'v2', schema: colored, storage: storage === 'v2' },
@@ -35,10 +35,10 @@ export async function storeWidgets(
 }
 
 /** The widget with a number, as v1 has it. */
-export function widget(index: number): KubernetesObject {
+export function widget(index: number, group = 'example.com'): KubernetesObject {
   const metadata = { name: `widget-${String(index).padStart(5, '0')}`, namespace: 'default' };
   return {
-    apiVersion: 'example.com/v1',
+    apiVersion: `${group}/v1`,
     kind: 'Widget',
     metadata,
     spec: { size: index },
@@ -46,16 +46,25 @@ export function widget(index: number): KubernetesObject {
 }
 
 /** Returns the numbers of objects by the version in which they are stored. */
-export function storedIn(cluster: EmbeddedCluster): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
+export function storedIn(
+  cluster: EmbeddedCluster,
+  group = 'example.com',
+): Readonly<Record<string, number>> {
   const { collections } = cluster.snapshot();
-  for (const { apiVersion } of collections.get('example.com/widgets')?.values() ?? []) {
-    counts[apiVersion] = (counts[apiVersion] ?? 0) + 1;
-  }
+  return countsOf([...(collections.get(`${group}/widgets`)?.values() ?? [])]);
+}
+
+/** Counts objects by their version. */
+export function countsOf(objects: readonly { readonly apiVersion: string }[]) {
+  const counts: Record<string, number> = {};
+  for (const { apiVersion } of objects) counts[apiVersion] = (counts[apiVersion] ?? 0) + 1;
   return counts;
 }
 
 /** Reads the definition of the kind. */
-export function definitionOf(client: Client): Promise<CustomResourceDefinition> {
-  return client.get(CustomResourceDefinition, { name: 'widgets.example.com' });
+export function definitionOf(
+  client: Client,
+  group = 'example.com',
+): Promise<CustomResourceDefinition> {
+  return client.get(CustomResourceDefinition, { name: `widgets.${group}` });
 }
