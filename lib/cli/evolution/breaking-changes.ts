@@ -59,8 +59,8 @@ function nameChanges(
     changes.push({ rule: 'names-changed', path: `spec.names.${name}`, message });
   }
   for (const name of ['singular', 'shortNames', 'categories'] as const) {
-    const gone = aliases(old.names[name]).filter(
-      (each) => !aliases(spec.names[name]).includes(each),
+    const gone = aliasesIn(old.names, name).filter(
+      (each) => !aliasesIn(spec.names, name).includes(each),
     );
     if (gone.length === 0) continue;
     const message = `${gone.join(', ')} is gone: kubectl no longer knows it`;
@@ -75,16 +75,20 @@ function nameIn(names: Names, name: 'kind' | 'plural' | 'listKind'): string {
   return name === 'listKind' ? (names.listKind ?? `${names.kind}List`) : names[name];
 }
 
-function aliases(names: string | readonly string[] | undefined = []): readonly string[] {
-  return typeof names === 'string' ? [names] : names;
+function aliasesIn(
+  names: Names,
+  name: 'singular' | 'shortNames' | 'categories',
+): readonly string[] {
+  // The server fills in the kind as the singular.
+  return name === 'singular' ? [names.singular ?? names.kind.toLowerCase()] : (names[name] ?? []);
 }
 
 function versionChanges(
   old: CustomResourceDefinition,
   crd: CustomResourceDefinition,
 ): readonly DefinitionChange[] {
-  // Files of older generators have an empty status.
-  const { storedVersions = [] } = old.status ?? {};
+  // Files of generators have a status that is empty or has nulls.
+  const storedVersions = old.status?.storedVersions ?? [];
   const stored = storedVersions.length > 0 ? storedVersions : [storageOf(old).name];
   const changes: DefinitionChange[] = versionsWithout(crd, stored).map(({ version, message }) => ({
     ...{ rule: 'version-removed', version, path: '', message },

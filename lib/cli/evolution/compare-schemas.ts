@@ -10,7 +10,20 @@ export type SchemaChange = Problem<BreakingRule>;
  * Returns the changes of a schema that stored objects or clients may not survive.
  * @param path - the field of the schema; empty at the root
  */
-export function schemaChanges(before: Schema, after: Schema, path = ''): readonly SchemaChange[] {
+export function schemaChanges(old: Schema, current: Schema, path = ''): readonly SchemaChange[] {
+  return changesBetween(asServed(old), asServed(current), path);
+}
+
+/** Returns a schema as an API server returns it: without empty texts, empty lists and nulls. */
+function asServed(schema: Schema): Schema {
+  const given = Object.entries(schema).filter(([keyword, value]: [string, unknown]) => {
+    const isEmpty = value === '' || (Array.isArray(value) && value.length === 0);
+    return value !== null && (keyword === 'default' || !isEmpty);
+  });
+  return Object.fromEntries(given);
+}
+
+function changesBetween(before: Schema, after: Schema, path: string): readonly SchemaChange[] {
   const [old, type] = [typeOf(before), typeOf(after)];
   if (old !== type) return typeChanges(old, type, path);
   return [

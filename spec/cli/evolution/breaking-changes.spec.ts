@@ -5,7 +5,7 @@ import { breakingChanges } from '../../../lib/cli/evolution/breaking-changes.js'
 import { breakingRules } from '../../../lib/cli/evolution/breaking-rules.js';
 import { ensureCrd } from '../../../lib/client/index.js';
 import { randomValue } from '../../../lib/crd/internal.js';
-import { deepEqual, isApiError } from '../../../lib/object/index.js';
+import { deepEqual, isApiError, withoutMembers } from '../../../lib/object/index.js';
 import type { CustomResourceDefinition, Schema } from '../../../lib/object/index.js';
 import { seededRandom } from '../../../lib/system/index.js';
 import { crdWith, harmlessCases, schemaCases, thing, thingWith } from './schema-cases.js';
@@ -36,14 +36,53 @@ describe('breakingChanges', () => {
     expect(rulesBetween(crdWith(before), crdWith(after))).to.deep.equal(['field-removed']);
   });
 
-  it('reports a removed storage version of a file with an empty status', () => {
+  it('reports a removed storage version of a file whose status is empty or has nulls', () => {
     const before = crdWith({ type: 'string' });
     const [version] = before.spec.versions;
     const old = { ...version!, name: 'v0', served: false };
-    const status = { conditions: [], storedVersions: [] } as never;
     const versions = [old, { ...version!, storage: false }];
-    const withStatus = { ...before, spec: { ...before.spec, versions }, status };
-    expect(rulesBetween(withStatus, before)).to.include('version-removed');
+    for (const empty of [[], null]) {
+      const status = { conditions: empty, storedVersions: empty } as never;
+      const withStatus = { ...before, spec: { ...before.spec, versions }, status };
+      expect(rulesBetween(withStatus, before)).to.include('version-removed');
+    }
+  });
+
+  it('reports nothing between a definition and what a server makes of it', async () => {
+    const unused: Schema = {
+      ...{ type: 'string', format: '', pattern: '', minLength: 0, nullable: false },
+      ...{ enum: [], anyOf: [], allOf: [], oneOf: [], 'x-kubernetes-validations': [] },
+    };
+    const properties: Record<string, Schema> = {
+      unused,
+      nothing: { type: 'integer', exclusiveMinimum: false, default: null },
+      empty: { type: 'string', default: '' },
+      list: { type: 'array', items: unused, default: [], uniqueItems: false },
+    };
+    const { spec, ...rest } = crdWith({ type: 'object', required: [], properties });
+    const names = withoutMembers(spec.names, 'singular', 'listKind');
+    const crd = { ...rest, spec: { ...spec, names: { ...names, shortNames: [], categories: [] } } };
+    const cluster = await EmbeddedCluster.start();
+    try {
+      const live = await cluster.client().create<CustomResourceDefinition>(crd);
+      expect(live.spec.names.singular).to.equal('thing');
+      expect(breakingChanges([live], [crd])).to.deep.equal([]);
+      expect(breakingChanges([crd], [live])).to.deep.equal([]);
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  it('reports a singular that is gone, given or not', () => {
+    const crd = crdWith({ type: 'string' });
+    const named = (singular: string): CustomResourceDefinition => ({
+      ...crd,
+      spec: { ...crd.spec, names: { ...crd.spec.names, singular } },
+    });
+    const names = withoutMembers(crd.spec.names, 'singular');
+    const unnamed = { ...crd, spec: { ...crd.spec, names } };
+    expect(rulesBetween(named('item'), unnamed)).to.deep.equal(['alias-removed']);
+    expect(rulesBetween(unnamed, named('item'))).to.deep.equal(['alias-removed']);
   });
 
   it('finds the field of a change in lists and maps', () => {
