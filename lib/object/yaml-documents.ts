@@ -17,7 +17,8 @@ export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, '
  * Parses the documents of a YAML text, each with its `errors`.
  *
  * Repeated keys are detected here, in linear time. The parser would compare each key with all others of its
- * map, which takes minutes for a map of some megabytes.
+ * map, which takes minutes for a map of some megabytes. The errors have no stack trace: a text can have one at
+ * each byte, and the traces would take most of the time.
  * @param what - begins the message, for example the name of the file
  * @throws OperatorError `TooDeep`: it nests too deeply.
  */
@@ -28,16 +29,31 @@ export function parseYamlDocuments(
 ): readonly Document.Parsed[] {
   const { lineCounter: lines = new LineCounter() } = options;
   const settings = { ...options, lineCounter: lines, uniqueKeys: false };
-  const documents = parseAllDocuments(checkYamlDepth(text, what), settings);
-  if (!Array.isArray(documents)) return [];
-  for (const document of documents) {
-    visit(document, {
-      Map: (_, map) => {
-        document.errors.push(...repeatedKeys(map, lines));
-      },
-    });
+  checkYamlDepth(text, what);
+  return withoutTraces(() => {
+    const documents = parseAllDocuments(text, settings);
+    if (!Array.isArray(documents)) return [];
+    for (const document of documents) {
+      visit(document, {
+        Map: (_, map) => {
+          document.errors.push(...repeatedKeys(map, lines));
+        },
+      });
+    }
+    return documents;
+  });
+}
+
+/** Calls a synchronous function, whose errors get no stack trace. */
+function withoutTraces<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  // Not an assignment, which throws where the limit is frozen.
+  Reflect.set(Error, 'stackTraceLimit', 0);
+  try {
+    return work();
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit);
   }
-  return documents;
 }
 
 /** Go's YAML parsers, and so Kubernetes, read `0644` as octal. */

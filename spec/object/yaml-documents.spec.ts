@@ -19,6 +19,20 @@ describe('parseYamlDocuments', () => {
     expect(problemsOf('a: { b: 1 }\nc: { b: 1 }\n"1": text\n1: number\n')).to.deep.equal([]);
   });
 
+  it('takes no stack traces of errors, of which a text can have one at each byte', () => {
+    const { stackTraceLimit } = Error;
+    for (const text of [']'.repeat(1_000), 'a: 1\n'.repeat(500), '- "\\q\n'.repeat(200)]) {
+      const errors = parseYamlDocuments(text, 'a.yaml').flatMap((document) => document.errors);
+      expect(errors.length).to.be.greaterThan(100);
+      const traced = errors.filter(({ stack = '' }) => stack.includes('\n    at '));
+      expect(traced).to.deep.equal([]);
+    }
+    expect(() => parseYamlDocuments('['.repeat(2_000), 'a.yaml')).to.throw('a.yaml');
+    expect(Error.stackTraceLimit).to.equal(stackTraceLimit);
+    const thrown = (): void => void parseYamlValues(']', 'a.yaml', { untrusted: true });
+    expect(thrown).to.throw('a.yaml').with.property('stack').that.includes('parseYamlValues');
+  });
+
   it('checks thirty thousand keys in linear time', () => {
     const lines = Array.from({ length: 30_000 }, (_, at) => `key-${at}: ${at}`);
     const [document] = parseYamlDocuments([...lines, 'key-7: 7'].join('\n'), 'a.yaml');
