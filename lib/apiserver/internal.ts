@@ -11,6 +11,7 @@
  * `controllers/` runs the workload controllers on the loopback. `cluster/` adds clients, which the rest of the
  * folder must not import.
  */
+export { builtinKinds } from './kinds/builtin-kinds.js';
 export { usedRoles, usedRolesText } from './auth/used-rules.js';
 export type { UsedRole, UsedRolesOptions } from './auth/used-rules.js';
 export { isOpenPath, isSelfReview, ruleAllows, selfReviews } from './auth/policy-rule.js';

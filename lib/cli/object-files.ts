@@ -29,18 +29,23 @@ export async function objectFiles(
   paths: readonly string[],
   cwd: string,
 ): Promise<readonly string[]> {
-  const filesAt = async (path: string): Promise<readonly string[]> =>
-    path === '-' ? [path] : filesOf(resolve(cwd, path), path);
-  return (await Promise.all(paths.map(filesAt))).flat();
+  const found = async (path: string): Promise<readonly string[]> =>
+    path === '-' ? [path] : filesAt(resolve(cwd, path), path);
+  return (await Promise.all(paths.map(found))).flat();
 }
 
 /** Returns the files with objects of a folder in a project; empty without the folder. */
 export async function projectFiles(root: string, folder: string): Promise<readonly string[]> {
   const path = join(root, folder);
-  return (await exists(path)) ? filesOf(path) : [];
+  return (await exists(path)) ? filesAt(path) : [];
 }
 
-async function filesOf(path: string, given = path): Promise<readonly string[]> {
+/**
+ * Returns a file itself, or the YAML and JSON files directly in a folder except kustomizations.
+ * @param given - the path in errors
+ * @throws OperatorError `InvalidConfig`: the path can't be read
+ */
+export async function filesAt(path: string, given = path): Promise<readonly string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
     const names = await readdir(path);

@@ -54,10 +54,11 @@ export async function clusterName(
 export interface ProcessOptions {
   readonly healthPort?: number | undefined;
   readonly metricsPort?: number | undefined;
-  readonly leaderElection?: LeaseName | undefined;
+  readonly leaderElection?: NamespacedName | undefined;
 }
 
-interface LeaseName {
+/** A namespace and a name, as `namespace/name`. */
+export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -75,7 +76,7 @@ export function addProcessOptions(command: Command): Command {
       new Option(
         '--leader-election <namespace/name>',
         'Lease for leader election: of several replicas one is active at a time',
-      ).argParser(leaseNameOf),
+      ).argParser(namespacedNameOf),
     );
 }
 
@@ -92,14 +93,13 @@ export function managerOptionsOf({
   };
 }
 
-function leaseNameOf(text: string): LeaseName {
+/** Parses `namespace/name`. */
+export function namespacedNameOf(text: string): NamespacedName {
   const [namespace = '', name = '', ...others] = text.split('/');
   const wellFormed =
     dns1123LabelProblem(namespace) === undefined && dns1123SubdomainProblem(name) === undefined;
   if (wellFormed && others.length === 0) return { namespace, name };
-  throw new InvalidArgumentError(
-    'Want the namespace and the name of a Lease, such as shop/operator.',
-  );
+  throw new InvalidArgumentError('Want a namespace and a name, such as shop/operator.');
 }
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -195,6 +195,13 @@ export function namespacesOf(text: string, before?: readonly string[]): readonly
     throw new InvalidArgumentError(`The namespace ${problem}.`);
   }
   return names;
+}
+
+/** Collects namespaces as {@link namespacesOf} does, without `*`. */
+export function watchedNamespacesOf(text: string, before?: readonly string[]): readonly string[] {
+  const names = namespacesOf(text, before);
+  if (!names.includes('*')) return names;
+  throw new InvalidArgumentError('Want names; without the option all namespaces are watched.');
 }
 
 /** Returns the examples at the end of a help text: command lines with descriptions. */

@@ -5,4 +5,6 @@ export { keyFilesIn, rotateTokenKey, writeViewKubeConfig } from './api-server/ge
 export { drawingOf } from './graph/drawing.js';
 export type { Drawing, DrawnArrow, DrawnNode } from './graph/drawing.js';
 export { dotOfDrawing, mermaidOfDrawing, svgOfDrawing } from './graph/render.js';
+export { operatorAccess } from './operator/operator-access.js';
+export type { KnownKinds } from './operator/operator-access.js';
 export { describeProblem } from './spec/invalid-spec-error.js';

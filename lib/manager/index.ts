@@ -47,7 +47,11 @@ export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js
 export type { HttpAnswer, HttpQuestion } from './http-endpoint.js';
 export { answerPosts } from './metrics/bind-metrics.js';
 export type { MetricsOptions, PostAnswer } from './metrics/bind-metrics.js';
-export { forwardedTokenHeader, operatorAudience } from './metrics/reviewed-access.js';
+export {
+  forwardedTokenHeader,
+  metricsCertificate,
+  operatorAudience,
+} from './metrics/reviewed-access.js';
 export type { Reviewed, ReviewedAccess, ReviewedUser } from './metrics/reviewed-access.js';
 export { eventAccess, recorderEnd } from './runnable.js';
 export type { Runnable, RunnableContext, RunnablePhase, RunnableState } from './runnable.js';

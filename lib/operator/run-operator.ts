@@ -10,7 +10,7 @@ import {
   Manager,
   operatorWebhooks,
   certificateFiles,
-  generatedCertificates,
+  metricsCertificate,
 } from '../manager/index.js';
 import type {
   RequiredAccess,
@@ -260,7 +260,7 @@ async function metricsOf(
       `--metrics-auth: the namespace is not known; ${remedy}`,
     );
   }
-  const own = namespace === undefined ? undefined : ownCertificate(name, namespace, client);
+  const own = namespace === undefined ? undefined : metricsCertificate({ namespace, name }, client);
   const certificate = folder === undefined ? own : certificateFiles({ folder });
   const wantsReview = metricsAuth ?? isCluster;
   const isReviewed =
@@ -285,12 +285,6 @@ function reviewAccess({ access = [] }: CertificateSource): readonly RequiredAcce
     review('authorization.k8s.io', 'SubjectAccessReview', 'subjectaccessreviews'),
     ...access,
   ];
-}
-
-function ownCertificate(operator: string, namespace: string, client: Client): CertificateSource {
-  const name = `${operator}-metrics-certificates`;
-  const dnsNames = [`${operator}-controller-manager-metrics.${namespace}.svc`];
-  return generatedCertificates({ client, secret: { namespace, name }, dnsNames });
 }
 
 /** Returns whether the operator's role allows `access`; logs the missing rights as a warning. */

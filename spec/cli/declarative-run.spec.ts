@@ -147,6 +147,7 @@ describe('operator-builder declarative run', () => {
       ['--api-server-port', '0', '--api-server-host', '0.0.0.0'],
       'pass --api-server-keys',
     ],
+    ['authenticated metrics without a port', ['--metrics-auth', 'a/b'], 'pass --metrics-port too'],
     ['a Lease without a namespace', ['--leader-election', 'shop'], 'as shop/operator'],
   ] as const) {
     it(`refuses ${what}`, async () => {

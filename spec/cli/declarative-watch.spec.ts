@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { eventually } from '../../lib/testing/index.js';
@@ -32,8 +32,10 @@ describe('operator-builder declarative run --watch', () => {
       .client()
       .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: '1' } });
     await writeFile(file('copy.yaml'), copying('first'));
-    const args = ['declarative', 'run', file('copy.yaml'), '--kubeconfig', file('kubeconfig')];
-    running = startCli([...args, '--watch']);
+    await mkdir(file('more'));
+    await writeFile(file('more/other.yaml'), copying('other'));
+    const args = ['declarative', 'run', file('copy.yaml'), file('more'), '--watch'];
+    running = startCli([...args, '--kubeconfig', file('kubeconfig')]);
     await hasCopy('first');
   });
 
@@ -50,6 +52,12 @@ describe('operator-builder declarative run --watch', () => {
   it('applies a changed file', async () => {
     await writeFile(file('copy.yaml'), copying('second'));
     await hasCopy('second');
+  });
+
+  it('applies a file that appears in a directory', async () => {
+    await hasCopy('other');
+    await writeFile(file('more/another.yaml'), copying('another'));
+    await hasCopy('another');
   });
 
   it('continues with the previous operators when a file becomes invalid, and reports it', async () => {

@@ -1,11 +1,14 @@
 import { Command, Option } from 'commander';
+import { resolve } from 'node:path';
 import type { Clock } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import type { FileOperator } from '../declarative/operator-files.js';
-import type { RunningGroup, ViewServerOptions } from '../declarative/run-group.js';
+import type { GroupOptions, RunningGroup, ViewServerOptions } from '../declarative/run-group.js';
 import type { AccessLevel } from '../declarative/view-access.js';
 import { whileWriting } from '../files.js';
+import type { WatchedPaths } from '../watch-files.js';
+import { declarativeManifestsCommand } from './declarative-manifests.js';
 import {
   addClusterOptions,
   addProcessOptions,
@@ -15,9 +18,11 @@ import {
   logFormatOption,
   logLevelOption,
   namesOf,
+  namespacedNameOf,
   namespacesOf,
   outputOption,
   portOf,
+  watchedNamespacesOf,
 } from '../options.js';
 import type { ClusterOptions, LogOptions, Output, ProcessOptions } from '../options.js';
 
@@ -26,12 +31,13 @@ export function declarativeCommand(context: CommandContext): Command {
   return new Command('declarative')
     .description('Run operators that are written in YAML, and serve their views.')
     .addCommand(runCommand(context))
+    .addCommand(declarativeManifestsCommand(context))
     .addCommand(apiServerCommand(context))
     .addCommand(keysCommand(context))
     .addCommand(configCommand(context));
 }
 
-interface FileRunOptions extends ClusterOptions, ProcessOptions, LogOptions {
+interface FileRunOptions extends ClusterOptions, ProcessOptions, LogOptions, GroupOptions {
   readonly watch?: boolean | undefined;
   readonly apiServerPort?: number | undefined;
   readonly apiServerHost?: string | undefined;
@@ -44,7 +50,10 @@ function runCommand(context: CommandContext): Command {
     .description(
       'Run the operators in files on a cluster until SIGINT or SIGTERM. Problems in the files are reported before any operator starts.',
     )
-    .argument('<file...>', 'YAML files with operators; - is the standard input')
+    .argument(
+      '<path...>',
+      'YAML files with operators, and directories of such files; - is the standard input',
+    )
     .option('--watch', 'apply the files again whenever they change')
     .option(
       '--api-server-port <port>',
@@ -59,6 +68,12 @@ function runCommand(context: CommandContext): Command {
       '--api-server-keys <directory>',
       'directory from `declarative keys`: serve over HTTPS, with tokens',
     )
+    .option(
+      '--namespaces <names>',
+      'namespaces to watch and write, separated by commas (default: all)',
+      watchedNamespacesOf,
+    )
+    .addOption(metricsAuthOption())
     .addOption(logLevelOption())
     .addOption(logFormatOption())
     .addHelpText(
@@ -75,6 +90,14 @@ function runCommand(context: CommandContext): Command {
     .action((files: string[], options: FileRunOptions) => runFiles(files, options, context));
 }
 
+/** Returns the option that protects the metrics. */
+function metricsAuthOption(): Option {
+  return new Option(
+    '--metrics-auth <namespace/name>',
+    'serve /metrics over HTTPS, to callers that may get it, as the Service <name>-controller-manager-metrics; the certificate is kept in a Secret of the namespace',
+  ).argParser(namespacedNameOf);
+}
+
 async function runFiles(
   files: readonly string[],
   options: FileRunOptions,
@@ -84,7 +107,7 @@ async function runFiles(
   if (options.watch === true && files.includes('-')) {
     throw new UsageError('--watch: not possible with the standard input; pass files');
   }
-  const { FileOperators, readOperatorFiles, refuseOddNames } =
+  const { FileOperators, readOperatorFiles, refuseOddNames, watchedFiles } =
     await import('../declarative/operator-files.js');
   const { runGroup } = await import('../declarative/run-group.js');
   const { watchFiles } = await import('../watch-files.js');
@@ -103,7 +126,9 @@ async function runFiles(
         if (options.watch !== true) return undefined;
         const onChange = async (): Promise<void> => running.set(await read());
         const { clock } = context;
-        return (signal) => watchFiles(files, { clock, logger, signal, onChange });
+        const places = files.map((file) => resolve(context.cwd, file));
+        const watched = (): Promise<WatchedPaths> => watchedFiles(places);
+        return (signal) => watchFiles(watched, { clock, logger, signal, onChange });
       },
     },
     context,
@@ -117,7 +142,7 @@ function viewServerOf(options: FileRunOptions): ViewServerOptions | undefined {
   return { port: apiServerPort ?? defaultViewPort, host, keys, keysOption };
 }
 
-interface ApiServerOptions extends ClusterOptions, ProcessOptions, LogOptions {
+interface ApiServerOptions extends ClusterOptions, ProcessOptions, LogOptions, GroupOptions {
   readonly port: number;
   readonly host?: string | undefined;
   readonly keys?: string | undefined;
@@ -137,6 +162,7 @@ function apiServerCommand(context: CommandContext): Command {
       'directory from `declarative keys`: serve over HTTPS, with tokens',
     )
     .option('--no-install-crd', 'do not install the CRD operators.dcontroller.io')
+    .addOption(metricsAuthOption())
     .addOption(logLevelOption())
     .addOption(logFormatOption())
     .addHelpText(

@@ -1,4 +1,4 @@
-import { parse } from 'node:path';
+import { basename, join, parse, resolve } from 'node:path';
 import { isInvalidSpec, loadOperators } from '../../declarative/index.js';
 import type { LoadedOperator, Group, DeclarativeOperator } from '../../declarative/index.js';
 import { describeProblem } from '../../declarative/internal.js';
@@ -7,7 +7,9 @@ import type { Logger } from '../../system/index.js';
 import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { readText } from '../files.js';
+import { contentError, readText } from '../files.js';
+import { filesAt } from '../object-files.js';
+import type { WatchedPaths } from '../watch-files.js';
 
 const mostProblems = 20;
 
@@ -17,19 +19,75 @@ export interface FileOperator extends LoadedOperator {
 }
 
 /**
+ * Returns the files at paths: the files themselves, and those directly in directories. Their directories are
+ * included, for files that appear later.
+ * @param paths - a missing file counts as a file: editors replace files
+ */
+export async function watchedFiles(paths: readonly string[]): Promise<WatchedPaths> {
+  const found = await Promise.all(
+    paths.map(async (path) => ({ path, files: await filesAt(path).catch(() => [path]) })),
+  );
+  const isDirectory = ({ path, files }: (typeof found)[number]): boolean => files[0] !== path;
+  return {
+    files: found.flatMap(({ files }) => files),
+    directories: found.filter(isDirectory).map(({ path }) => path),
+  };
+}
+
+/**
  * Reads declarative operators. The file name is the default name.
- * @param files - paths; `-` is the standard input
- * @throws OperatorError `InvalidSpec`: the problems of all files. `InvalidConfig`: a file can't be read.
+ * @param paths - files, and directories with files; `-` is the standard input
+ * @throws OperatorError `InvalidSpec`: the problems of all files. `InvalidConfig`: a file can't be read, or a
+ * directory has no YAML files.
  * @throws UsageError two operators share a name
  */
 export async function readOperatorFiles(
-  files: readonly string[],
+  paths: readonly string[],
   context: CommandContext,
 ): Promise<readonly FileOperator[]> {
+  return operatorsOfTexts(await operatorTexts(paths, context));
+}
+
+/** A file with operators. */
+export interface OperatorText {
+  /** `-` for the standard input. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/**
+ * Reads files with operators, without checking their content.
+ * @throws as {@link readOperatorFiles} does for files and directories
+ */
+export async function operatorTexts(
+  paths: readonly string[],
+  context: CommandContext,
+): Promise<readonly OperatorText[]> {
+  const texts: OperatorText[] = [];
+  for (const path of paths) {
+    if (path === '-') {
+      texts.push({ file: path, text: await context.readStdin() });
+      continue;
+    }
+    const place = resolve(context.cwd, path);
+    const files = await filesAt(place, path);
+    if (files.length === 0) throw contentError(path, 'no YAML files with operators found');
+    for (const file of files) {
+      const name = file === place ? path : join(path, basename(file));
+      texts.push({ file: name, text: await readText(file) });
+    }
+  }
+  return texts;
+}
+
+/**
+ * Returns the operators of files.
+ * @throws as {@link readOperatorFiles} does for the content of files
+ */
+export function operatorsOfTexts(texts: readonly OperatorText[]): readonly FileOperator[] {
   const operators: FileOperator[] = [];
   const problems: string[] = [];
-  for (const file of files) {
-    const text = file === '-' ? await context.readStdin() : await readText(file);
+  for (const { file, text } of texts) {
     try {
       operators.push(...operatorsOf(text, file));
     } catch (error) {

@@ -1,17 +1,18 @@
 import type { Client } from '../../client/index.js';
 import type { ViewApiServer } from '../../declarative/index.js';
 import { Group, DeclarativeManager } from '../../declarative/index.js';
-import { isLoopback } from '../../manager/index.js';
+import { isLoopback, metricsCertificate } from '../../manager/index.js';
+import type { ManagerOptions } from '../../manager/index.js';
 import type { Logger } from '../../system/index.js';
 import { isOperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { clusterClient, commandLogger, managerOptionsOf } from '../options.js';
-import type { ClusterOptions, LogOptions, ProcessOptions } from '../options.js';
+import type { ClusterOptions, LogOptions, NamespacedName, ProcessOptions } from '../options.js';
 
 /** Parameters of {@link runGroup}. */
 export interface GroupRun {
-  readonly options: ClusterOptions & ProcessOptions & LogOptions;
+  readonly options: ClusterOptions & ProcessOptions & LogOptions & GroupOptions;
   /** Undefined: views are not served. */
   readonly viewServer: ViewServerOptions | undefined;
   /**
@@ -19,6 +20,14 @@ export interface GroupRun {
    * @returns the work that runs concurrently with the group
    */
   readonly fill: (group: Group, running: RunningGroup) => Promise<Beside | undefined>;
+}
+
+/** Options of a process that runs declarative operators in a cluster. */
+export interface GroupOptions {
+  /** The operator whose Service serves the metrics. */
+  readonly metricsAuth?: NamespacedName | undefined;
+  /** @defaultValue all */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 /** Runs until the signal is aborted; never rejects. */
@@ -43,6 +52,7 @@ export async function runGroup(run: GroupRun, context: CommandContext): Promise<
     const manager = await DeclarativeManager.create({
       ...{ client, logger, clock: context.clock },
       ...managerOptionsOf(run.options),
+      ...ownOptionsOf(run.options, client),
     });
     try {
       await runManaged(run, { client, manager, logger, signal });
@@ -55,6 +65,18 @@ export async function runGroup(run: GroupRun, context: CommandContext): Promise<
   } finally {
     await client.close();
   }
+}
+
+/** @throws UsageError metrics are authenticated, but not served */
+function ownOptionsOf(
+  { metricsPort: port, metricsAuth, namespaces }: GroupRun['options'],
+  client: Client,
+): Pick<ManagerOptions, 'metrics' | 'cacheOptions'> {
+  const limited = namespaces === undefined ? {} : { cacheOptions: { namespaces } };
+  if (metricsAuth === undefined) return limited;
+  if (port === undefined) throw new UsageError('--metrics-auth: pass --metrics-port too');
+  const certificate = metricsCertificate(metricsAuth, client);
+  return { ...limited, metrics: { port, access: 'reviewed', certificate } };
 }
 
 async function runManaged({ viewServer, fill }: GroupRun, running: RunningGroup): Promise<void> {

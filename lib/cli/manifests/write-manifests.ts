@@ -44,13 +44,13 @@ export async function writeManifests(
   if (!dryRun) await writeFiles(root, files, context.stopSignal());
   const notes = parts.flatMap((part) => part.notes);
   context.stdout.write(manifestsText({ folder: root, dryRun, files, notes }, output));
-  if (check) refuseStale(files);
+  if (check) refuseStale(files, 'run npx operator-builder manifests');
 }
 
-function refuseStale(files: readonly PlannedFile[]): void {
+/** @throws OperatorError `InvalidConfig`: some files are stale */
+export function refuseStale(files: readonly PlannedFile[], remedy: string): void {
   const stale = files.filter(({ action }) => action !== 'keep').map(({ path }) => path);
   if (stale.length === 0) return;
-  const remedy = 'run npx operator-builder manifests';
   throw new OperatorError('InvalidConfig', `stale manifests: ${stale.join(', ')}; ${remedy}`);
 }
 

@@ -225,8 +225,8 @@ export function managerValues(objects: readonly object[], from: string): Manager
     replicas: objectAt(deployment, 'spec')?.['replicas'] ?? 1,
     priorityClassName: textAt(podSpec, 'priorityClassName'),
     logLevel: args.find((arg) => arg.startsWith(logLevelFlag))?.slice(logLevelFlag.length) ?? '',
-    leaderElection: args.includes(electFlag),
-    metricsAuth: args.includes(authFlag),
+    leaderElection: args.some(isElection),
+    metricsAuth: args.some(isAuth),
     fields: Object.fromEntries([...pod, ...own]),
   };
 }
@@ -235,6 +235,17 @@ const logLevelFlag = '--log-level=';
 const electFlag = '--leader-elect';
 const authFlag = '--metrics-auth';
 const planFlag = '--plan';
+/** First argument of a Deployment that runs `operator-builder declarative run`. */
+const declarativeCommand = 'declarative';
+
+/** Matches the flag of a program of `init` and the option of `declarative run`. */
+function isElection(arg: string): boolean {
+  return arg === electFlag || arg.startsWith('--leader-election=');
+}
+
+function isAuth(arg: string): boolean {
+  return arg === authFlag || arg.startsWith(`${authFlag}=`);
+}
 
 function textsOf(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -292,11 +303,18 @@ function templatedArgs(args: readonly string[], text: TemplateText): readonly st
     const line = `${blanks}- ${logLevelFlag}{{ . }}`;
     return [`${blanks}{{- with .Values.logLevel }}`, line, `${blanks}{{- end }}`];
   });
-  const withElection = own.includes(electFlag) ? own : [...own, electFlag];
+  // Without options for these, `declarative run` neither elects a leader nor serves anything.
+  const isDeclarative = own[0] === declarativeCommand;
+  const withElection = isDeclarative || own.some(isElection) ? own : [...own, electFlag];
+  const switches = isDeclarative
+    ? []
+    : [
+        ...only('not .Values.metrics.enabled', ['--no-metrics'], text),
+        ...only('not .Values.webhook.enabled', ['--no-webhooks'], text),
+      ];
   return [
     ...withElection.flatMap((arg) => templatedArg(arg, text)),
-    ...only('not .Values.metrics.enabled', ['--no-metrics'], text),
-    ...only('not .Values.webhook.enabled', ['--no-webhooks'], text),
+    ...switches,
     level,
     text.lines(spreadLines('extraArgs')),
   ];
@@ -306,8 +324,8 @@ const authCondition = 'and .Values.metrics.enabled .Values.metrics.auth';
 
 /** Makes an argument of an optional part conditional on that part. */
 function templatedArg(arg: string, text: TemplateText): readonly string[] {
-  if (arg === electFlag) return only('.Values.leaderElection.enabled', [arg], text);
-  if (arg === authFlag || arg === planFlag) return only(authCondition, [arg], text);
+  if (isElection(arg)) return only('.Values.leaderElection.enabled', [arg], text);
+  if (isAuth(arg) || arg === planFlag) return only(authCondition, [arg], text);
   const [, part] = /^--(metrics|webhook)-/.exec(arg) ?? [];
   return part === undefined ? [arg] : only(`.Values.${part}.enabled`, [arg], text);
 }

@@ -200,7 +200,7 @@ const imagePattern =
  * Adds the tag `latest` to an image that has neither a tag nor a digest.
  * @throws UsageError invalid image, such as the text of an unset variable
  */
-function imageWithTag(image: string): string {
+export function imageWithTag(image: string): string {
   const { groups } = imagePattern.exec(image) ?? {};
   if (groups === undefined) {
     const wanted = 'want an image, such as registry.example/shop:1.2.0';

@@ -78,16 +78,19 @@ export async function initProject(
   return written;
 }
 
-/** Returns the files of a project without kinds. */
+/**
+ * Returns the files of a project without kinds.
+ * @param runs - a program of the project, or this program with declarative operators
+ */
 export function initFiles(
-  project: Readonly<Record<'name' | 'domain', string>>,
+  { name, domain }: Readonly<Record<'name' | 'domain', string>>,
+  runs: 'program' | 'declarative' = 'program',
 ): Promise<readonly TemplateFile[]> {
-  const { name, domain } = project;
   const words = {
     ...{ 'operator-name': name, 'domain.example': domain },
     'version-of-cli': packageVersion,
   };
-  return readTemplate('init', { words, conditions: new Set() });
+  return readTemplate('init', { words, conditions: new Set([runs]) });
 }
 
 async function refuseFull(folder: string): Promise<void> {

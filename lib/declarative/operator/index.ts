@@ -3,7 +3,7 @@
  *
  * Read `operator-plan.ts` (a specification becomes controllers), `operator.ts` and `controller-set.ts` (the
  * controllers of one operator). `group.ts` runs several operators; `error-stream.ts` and
- * `operator-status.ts` report their errors.
+ * `operator-status.ts` report their errors. `operator-access.ts` computes the access that a role has to grant.
  */
 export type { FormerController } from '../runtime/clean-up-target.js';
 export type { CleanUpPolicy, OperatorController } from './controller-set.js';

@@ -13,7 +13,7 @@ import type { Clock } from '../../system/index.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { SpecPath } from '../spec-problem.js';
 import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
-import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
+import type { ControllerSpec, ResourceSpec, TargetSpec } from '../spec/operator-spec.js';
 import type { PipelineInput } from '../spec/load-operator.js';
 import type { TargetWrites } from '../views/view-writers.js';
 import type { Views } from '../views/views.js';
@@ -114,12 +114,7 @@ export class RunningPipeline {
 
   /** The access that it needs besides watching, for the preflight of a manager. */
   get requires(): readonly RequiredAccess[] {
-    const { target } = this.#parts.kinds;
-    if (operatorOfViewGroup(target.group) !== undefined) return [];
-    const isUpdater = this.#parts.spec.target.type === 'Updater';
-    const verbs = ['get', 'list', 'watch', 'patch'] as const;
-    const more = isUpdater ? (['create', 'update', 'delete'] as const) : [];
-    return [{ type: target, verbs: [...verbs, ...more] }];
+    return targetAccess(this.#parts.kinds.target, this.#parts.spec.target);
   }
 
   /** Whether all sources are listed. The controllers that fill source views may not have run yet. */
@@ -217,6 +212,21 @@ interface Started {
   readonly run: PipelineRun;
   readonly context: SourceContext;
   readonly watch: TargetWatch;
+}
+
+/** Returns the access that a controller needs to the objects of its target; views need none. */
+export function targetAccess(
+  type: ResourceType,
+  { type: how }: Pick<TargetSpec, 'type'>,
+): readonly RequiredAccess[] {
+  if (operatorOfViewGroup(type.group) !== undefined) return [];
+  const verbs = ['get', 'list', 'watch', 'patch'] as const;
+  const more = how === 'Updater' ? (['create', 'update', 'delete'] as const) : [];
+  return [
+    { type, verbs: [...verbs, ...more] },
+    // No object refers to its target as an owner.
+    { type, subresource: 'finalizers', verbs: [] },
+  ];
 }
 
 /** Context of a look-up of kinds. */

@@ -4,7 +4,28 @@ import type { KubernetesObject } from '../../object/index.js';
 import type { Clock } from '../../system/index.js';
 import type { RequiredAccess } from '../access/required-access.js';
 import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
+import type { CertificateSource } from '../webhooks/certificate-source.js';
+import { generatedCertificates } from '../webhooks/generated-certificates.js';
 import type { ResolvedMetricsOptions } from './bind-metrics.js';
+
+/**
+ * Returns the certificate that an operator makes for its metrics, valid for the Service
+ * `<name>-controller-manager-metrics` and kept in the Secret `<name>-metrics-certificates`.
+ */
+export function metricsCertificate(
+  { namespace, name }: NamespacedOperator,
+  client: Client,
+): CertificateSource {
+  const secret = { namespace, name: `${name}-metrics-certificates` };
+  const dnsNames = [`${name}-controller-manager-metrics.${namespace}.svc`];
+  return generatedCertificates({ client, secret, dnsNames });
+}
+
+/** An operator in a cluster. */
+interface NamespacedOperator {
+  readonly namespace: string;
+  readonly name: string;
+}
 
 /** Options of {@link ReviewedAccess}. */
 export interface ReviewedAccessOptions {

@@ -1,0 +1,265 @@
+import { basename, join, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { packageVersion } from '../../client/index.js';
+import { operatorAccess } from '../../declarative/internal.js';
+import { eventAccess } from '../../manager/index.js';
+import type { OperatorDefinition } from '../../manager/index.js';
+import { isJsonObject, parseYamlValues } from '../../object/index.js';
+import { UsageError } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import { definitionsAt } from '../definition-sources.js';
+import { objectsAt } from '../json-values.js';
+import { generatedFile, isGenerated } from '../manifests/generated-file.js';
+import { roleFiles } from '../manifests/role-files.js';
+import { manifestsText, refuseStale } from '../manifests/write-manifests.js';
+import type { ClusterOptions, Output } from '../options.js';
+import { imageWithTag, splitImage } from '../package/overlay.js';
+import { initFiles } from '../scaffold/init-project.js';
+import { checkProjectName } from '../scaffold/names.js';
+import { planFiles, textIfExists, writeFiles } from '../scaffold/plan-files.js';
+import type { WantedFile } from '../scaffold/plan-files.js';
+import { readTemplate } from '../scaffold/template.js';
+import type { TemplateFile } from '../scaffold/template.js';
+import { knownKinds } from './known-kinds.js';
+import { operatorsOfTexts, operatorTexts, refuseOddNames } from './operator-files.js';
+import type { FileOperator, OperatorText } from './operator-files.js';
+
+/** Options of `operator-builder declarative manifests`. */
+export interface DeploymentOptions extends ClusterOptions {
+  readonly directory: string;
+  /** @defaultValue the name of the only operator */
+  readonly name?: string | undefined;
+  /** @defaultValue that of the files, at first `registry.example/<name>:0.1.0` */
+  readonly image?: string | undefined;
+  /** Namespaces that the operators are limited to. @defaultValue all */
+  readonly namespaces?: readonly string[] | undefined;
+  /** Whether to serve the views over HTTPS. */
+  readonly apiServer: boolean;
+  /** Sources of CustomResourceDefinitions. @defaultValue none */
+  readonly crds?: readonly string[] | undefined;
+  readonly cluster: boolean;
+  readonly check: boolean;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  readonly output: Output;
+}
+
+/**
+ * Writes the manifests that run declarative operators in a cluster: those of `init`, with the operators in a
+ * ConfigMap and a role of least privilege. Existing files of the user stay.
+ * @throws UsageError invalid options
+ * @throws OperatorError `InvalidSpec`: an operator is invalid; `UnknownKind`: a kind without a definition;
+ * `InvalidConfig`: a file can't be read or changed; with `check`: some files are stale
+ */
+export async function writeDeployment(
+  paths: readonly string[],
+  options: DeploymentOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { directory, check, force, output } = options;
+  const folder = resolve(context.cwd, directory);
+  const texts = (await operatorTexts(paths, context)).map(named);
+  const operators = operatorsOfTexts(texts);
+  refuseOddNames(operators);
+  const name = nameOf(operators, options);
+  const access = await operatorAccess(operators, knownKinds(await definitions(options, context)));
+  const roles = await roleFiles(folder, definitionOf(name, access, options));
+  const fixed = await fixedFiles(folder, name, options);
+  const own = await operatorFiles(folder, texts, options);
+  const files = await planFiles([...fixed.wanted, ...own, ...roles.wanted], { folder, force });
+  const dryRun = check || options.dryRun;
+  if (!dryRun) await writeFiles(folder, files, context.stopSignal());
+  const notes = [...roles.notes, ...fixed.notes];
+  context.stdout.write(manifestsText({ folder, dryRun, files, notes }, output));
+  if (check) refuseStale(files, 'run operator-builder declarative manifests');
+  else if (!dryRun && output === 'text') context.stdout.write(nextSteps(name, options));
+}
+
+/** Gives the standard input the name of a file, from which an operator takes its name. */
+function named({ file, text }: OperatorText): OperatorText {
+  return { file: file === '-' ? 'operator.yaml' : file, text };
+}
+
+function nameOf(operators: readonly FileOperator[], { name }: DeploymentOptions): string {
+  if (name !== undefined) {
+    checkProjectName(name);
+    return name;
+  }
+  const [only, ...others] = operators;
+  if (only === undefined || others.length > 0) {
+    throw new UsageError('--name: missing; with several operators, pass a name for the deployment');
+  }
+  checkProjectName(only.name, "give --name, for the operator's can't be taken");
+  return only.name;
+}
+
+async function definitions(
+  { crds = [], cluster, kubeconfig, context: named }: DeploymentOptions,
+  context: CommandContext,
+) {
+  if (crds.length === 0 && !cluster) return [];
+  return definitionsAt(crds, context, cluster ? { kubeconfig, context: named } : undefined);
+}
+
+/** Returns an operator that needs the access, and never runs. */
+function definitionOf(
+  name: string,
+  access: Awaited<ReturnType<typeof operatorAccess>>,
+  { namespaces }: DeploymentOptions,
+): OperatorDefinition {
+  return {
+    name,
+    ...(namespaces !== undefined && { cacheOptions: { namespaces } }),
+    setup: (manager) => {
+      const requires = [...access, ...eventAccess];
+      manager.add({ name: 'operators', run: () => Promise.resolve() }, { requires });
+    },
+  };
+}
+
+interface FixedFiles {
+  readonly wanted: readonly WantedFile[];
+  readonly notes: readonly string[];
+}
+
+/** The files of a project of `init` that do not depend on its code, apart from the roles. */
+const ofInit =
+  /^(?:PROJECT|\.dockerignore|\.gitignore|config\/(?:default|manager|metrics-auth|network-policy|prometheus|rbac)\/.*)$/;
+const notOfInit = /^config\/(?:network-policy\/allow_plan|rbac\/(?:leader_election_)?role)\.yaml$/;
+
+const overlayPath = 'config/default/kustomization.yaml';
+const imagePath = 'config/manager/kustomization.yaml';
+
+/** Returns the files that do not depend on the operators: the user's, once they are written. */
+async function fixedFiles(
+  folder: string,
+  name: string,
+  { apiServer, image }: DeploymentOptions,
+): Promise<FixedFiles> {
+  const words = { 'operator-name': name };
+  const files = [
+    ...(await initFiles({ name, domain: 'dcontroller.io' }, 'declarative')).filter(
+      ({ path }) => ofInit.test(path) && !notOfInit.test(path),
+    ),
+    ...(await readTemplate('declarative', { words, conditions: new Set() })),
+  ];
+  const filled = files.map((file) => filledFile(file, apiServer));
+  const wanted = filled.map(({ path, text }) => ({ type: 'default', path, text }) as const);
+  const overlay = await textIfExists(join(folder, overlayPath));
+  const isOff = apiServer && overlay !== undefined && !/^ *- \.\.\/views\s*$/m.test(overlay);
+  const notes = isOff ? [`list ../views in the components of ${overlayPath}`] : [];
+  const manager = filled.find(({ path }) => path === imagePath);
+  if (image === undefined || manager === undefined) return { wanted, notes };
+  const others = wanted.filter(({ path }) => path !== imagePath);
+  return { wanted: [...others, await withImage(folder, manager, image)], notes };
+}
+
+function filledFile({ path, text }: TemplateFile, apiServer: boolean): TemplateFile {
+  if (path === overlayPath && apiServer) {
+    return { path, text: text.replace('# - ../views', '- ../views') };
+  }
+  if (path !== 'package.json') return { path, text };
+  return { path, text: text.replace('"*"', JSON.stringify(`^${packageVersion}`)) };
+}
+
+async function withImage(
+  folder: string,
+  { path, text }: TemplateFile,
+  image: string,
+): Promise<WantedFile> {
+  const document = parseDocument((await textIfExists(join(folder, path))) ?? text);
+  const { name: newName, tag: newTag, digest } = splitImage(imageWithTag(image));
+  const wanted = { name: 'controller', newName, ...(digest === '' ? { newTag } : { digest }) };
+  document.set('images', document.createNode([wanted]));
+  return { type: 'edited', path, text: document.toString({ lineWidth: 0 }) };
+}
+
+const operatorsFolder = 'config/operators';
+
+/** Returns the files of the operators, which kustomize makes a ConfigMap of. */
+async function operatorFiles(
+  folder: string,
+  texts: readonly OperatorText[],
+  { namespaces }: DeploymentOptions,
+): Promise<readonly WantedFile[]> {
+  refuseUnfit(texts);
+  const names = texts.map(({ file }) => basename(file));
+  const from = 'the operators given to `declarative manifests`';
+  const component = {
+    ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
+    // The name in the cluster ends with a hash of the content: a change replaces the pods.
+    configMapGenerator: [{ name: 'operators', namespace: 'system', files: names }],
+    ...(namespaces !== undefined && { patches: [limitedTo(namespaces)] }),
+  };
+  const path = `${operatorsFolder}/kustomization.yaml`;
+  const copies = texts.map(({ text }, index): WantedFile => {
+    return { type: 'edited', path: `${operatorsFolder}/${names[index] ?? ''}`, text };
+  });
+  const former = await listedNames(join(folder, path));
+  const gone = former.filter((name) => !names.includes(name));
+  return [
+    await generatedFile(folder, { path, from, objects: [component] }),
+    ...copies,
+    ...gone.map((name) => ({ type: 'delete', path: `${operatorsFolder}/${name}` }) as const),
+  ];
+}
+
+/** Returns a patch of the Deployment. */
+function limitedTo(namespaces: readonly string[]): object {
+  const path = '/spec/template/spec/containers/0/args/-';
+  const operation = { op: 'add', path, value: `--namespaces=${namespaces.join()}` };
+  const target = { kind: 'Deployment', name: 'controller-manager' };
+  return { target, patch: JSON.stringify([operation]) };
+}
+
+/** Returns the names of the files in the present ConfigMap. */
+async function listedNames(kustomization: string): Promise<readonly string[]> {
+  const text = (await textIfExists(kustomization)) ?? '';
+  if (!isGenerated(text)) return [];
+  const [content] = parseYamlValues(text, kustomization);
+  const [generator] = objectsAt(isJsonObject(content) ? content : {}, 'configMapGenerator');
+  const files: readonly unknown[] = Array.isArray(generator?.['files']) ? generator['files'] : [];
+  return files.filter((file) => typeof file === 'string').filter((file) => keyPattern.test(file));
+}
+
+/** Keys of a ConfigMap that `declarative run` reads as files. */
+const keyPattern = /^(?!kustomization\.)[\w.-]{1,240}\.(?:ya?ml|json)$/;
+/** Limit of the API server, in bytes. */
+const largestMap = 1024 ** 2;
+
+/** @throws UsageError a ConfigMap can't hold the files */
+function refuseUnfit(texts: readonly OperatorText[]): void {
+  const files = new Map<string, string>();
+  for (const { file } of texts) {
+    const name = basename(file);
+    if (!keyPattern.test(name)) {
+      throw new UsageError(`${file}: rename it; want a name such as shop.yaml, without spaces`);
+    }
+    const other = files.get(name);
+    if (other !== undefined) {
+      throw new UsageError(`${other} and ${file} have the same name; rename one of them`);
+    }
+    files.set(name, file);
+  }
+  const size = texts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  if (size <= largestMap) return;
+  const remedy = 'deploy them separately, with different names and directories';
+  throw new UsageError(`the files have ${size} bytes, and a ConfigMap at most 1 MiB; ${remedy}`);
+}
+
+/** Returns the commands that build the image and deploy. */
+function nextSteps(name: string, { directory, apiServer }: DeploymentOptions): string {
+  const [namespace, keys] = [`${name}-system`, `${directory}/view-keys`];
+  const files = ['tls.crt', 'tls.key', 'token.pub'].map((file) => `--from-file=${keys}/${file}`);
+  const ofViews = [
+    `operator-builder declarative keys -d ${keys} --host ${name}-views.${namespace}.svc`,
+    `kubectl create namespace ${namespace}`,
+    `kubectl -n ${namespace} create secret generic ${name}-view-keys ${files.join(' ')}`,
+  ];
+  const steps = [
+    `npm --prefix ${directory} run docker:build && npm --prefix ${directory} run docker:push`,
+    ...(apiServer ? ofViews : []),
+    `kubectl apply --server-side -k ${directory}/config/default`,
+  ];
+  return `\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`;
+}

@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { loadOperators } from '../../lib/declarative/index.js';
+import { cli, scratchDirectory } from './cli.js';
+import type { CliResult } from './cli.js';
+
+interface Rule {
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const source = "{ apiGroup: '', kind: Namespace }";
+const target = "{ apiGroup: '', kind: ResourceQuota }";
+const project = "{ '@project': { metadata: { name: a, namespace: $.metadata.name } } }";
+
+/** Returns the file of an operator with one controller. */
+function operatorOf(parts: { source?: string; pipeline?: string; target?: string } = {}): string {
+  return `
+controllers:
+  - name: only
+    sources: [${parts.source ?? source}]
+    pipeline: ${parts.pipeline ?? project}
+    target: ${parts.target ?? target}
+`;
+}
+
+const definition = {
+  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  metadata: { name: 'mice.shop.example' },
+  spec: {
+    ...{ group: 'shop.example', scope: 'Namespaced', names: { kind: 'Mouse', plural: 'mice' } },
+    versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {} } }],
+  },
+};
+const watched = ['get', 'list', 'watch'];
+
+describe('operator-builder declarative manifests', () => {
+  const file = scratchDirectory();
+  let count = 0;
+
+  /** Writes an operator, and runs the command for it in a directory of its own. */
+  async function run(text: string, ...args: readonly string[]): Promise<CliResult> {
+    await writeFile(file('quotas.yaml'), text);
+    return cli(['declarative', 'manifests', 'quotas.yaml', ...args], { cwd: file() });
+  }
+
+  /** Returns the rules of the role that the command writes, by resource. */
+  async function rightsOf(text: string, ...args: readonly string[]): Promise<object> {
+    const directory = `deploy-${++count}`;
+    const made = await run(text, '-d', directory, ...args);
+    expect(made, made.stderr).to.include({ code: 0 });
+    const role = await readFile(file(directory, 'config/rbac/role.yaml'), 'utf8');
+    return byResource((parse(role) as { rules: readonly Rule[] | null }).rules ?? []);
+  }
+
+  function byResource(rules: readonly Rule[]): object {
+    const pairs = rules.flatMap(({ resources, verbs }) => resources.map((each) => [each, verbs]));
+    return Object.fromEntries(pairs.filter(([resource]) => resource !== 'events')) as object;
+  }
+
+  before(async () => {
+    await writeFile(file('crds.yaml'), JSON.stringify(definition));
+  });
+
+  it('writes the operators, a Deployment that runs them, and the next commands', async () => {
+    const made = await run(operatorOf(), '--image', 'registry.example/quotas:1.2.0');
+    expect(made, made.stderr).to.include({ code: 0 });
+    expect(made.stdout).to.include('created config/operators/quotas.yaml\n');
+    expect(made.stdout).to.match(
+      /\nNext:\n(?: .*\n)* {2}kubectl apply .*-k deploy\/config\/default\n$/,
+    );
+    const copy = await readFile(file('deploy/config/operators/quotas.yaml'), 'utf8');
+    expect(copy).to.equal(operatorOf());
+    const manager = await readFile(file('deploy/config/manager/manager.yaml'), 'utf8');
+    expect(manager).to.include('- /operators\n').and.not.include('+operator-builder:if');
+    const { images } = parse(
+      await readFile(file('deploy/config/manager/kustomization.yaml'), 'utf8'),
+    ) as { images: unknown };
+    const image = { newName: 'registry.example/quotas', newTag: '1.2.0' };
+    expect(images).to.deep.equal([{ name: 'controller', ...image }]);
+  });
+
+  it('writes nothing if the operators are unchanged', async () => {
+    await run(operatorOf());
+    const { stdout } = await run(operatorOf());
+    expect(stdout).to.match(/^The manifests are up to date\.\n/);
+    const { code } = await run(operatorOf(), '--check');
+    expect(code).to.equal(0);
+  });
+
+  it('updates roles and operators after a change, and keeps changes of the user', async () => {
+    const directory = ['-d', 'changed'];
+    await run(operatorOf(), ...directory);
+    const manager = file('changed/config/manager/manager.yaml');
+    await writeFile(manager, (await readFile(manager, 'utf8')).replace('512Mi', '1Gi'));
+    const role = file('changed/config/rbac/role.yaml');
+    const own = "  - { apiGroups: [''], resources: [pods], verbs: [get] }\n";
+    await writeFile(role, (await readFile(role, 'utf8')) + own);
+    const other = operatorOf({ source: "{ apiGroup: '', kind: Node }" });
+    const { code, stderr } = await run(other, ...directory, '--check');
+    expect(code).to.equal(1);
+    expect(stderr).to.include(
+      'stale manifests: config/operators/quotas.yaml, config/rbac/role.yaml',
+    );
+    const { stdout } = await run(other, ...directory);
+    expect(stdout).to.match(
+      /^changed config\/operators\/quotas.yaml\nchanged config\/rbac\/role.yaml\n/,
+    );
+    expect(await readFile(manager, 'utf8')).to.include('1Gi');
+    expect(await readFile(role, 'utf8'))
+      .to.include('[nodes]')
+      .and.include(own);
+  });
+
+  it('deletes the copy of an operator that is no longer given', async () => {
+    await mkdir(file('both'));
+    await writeFile(file('both/first.yaml'), operatorOf());
+    await writeFile(file('both/second.yaml'), operatorOf());
+    const args = ['--name', 'shop', '-d', 'fewer'];
+    const command = ['declarative', 'manifests'];
+    expect(await cli([...command, 'both', ...args], { cwd: file() })).to.include({ code: 0 });
+    await cli([...command, 'both/first.yaml', ...args], { cwd: file() });
+    const names = await readdir(file('fewer/config/operators'));
+    expect(names.toSorted()).to.deep.equal(['first.yaml', 'kustomization.yaml']);
+  });
+
+  it('allows to watch sources, and to write targets', async () => {
+    expect(await rightsOf(operatorOf())).to.deep.equal({
+      namespaces: watched,
+      resourcequotas: [...watched, 'create', 'update', 'patch', 'delete'],
+    });
+    const patcher = operatorOf({ target: "{ apiGroup: '', kind: Service, type: Patcher }" });
+    expect(await rightsOf(patcher)).to.deep.equal({
+      namespaces: watched,
+      services: [...watched, 'patch'],
+    });
+  });
+
+  it('needs no permissions for views and for sources that watch nothing', async () => {
+    const view = operatorOf({ target: '{ kind: Limit }' });
+    expect(await rightsOf(view)).to.deep.equal({ namespaces: watched });
+    const trigger = operatorOf({ source: '{ kind: Start, type: OneShot }' });
+    expect(await rightsOf(trigger)).to.have.all.keys('resourcequotas');
+  });
+
+  for (const [what, pipeline, verbs] of [
+    ['writes a status', "{ '@project': { metadata: { name: a }, status: { a: 1 } } }", true],
+    ['sets a field of it', "{ '@project': { metadata: { name: a }, $.status.a: 1 } }", true],
+    ['copies the document', "{ '@project': { '$.': $., spec: {} } }", true],
+    [
+      'projects in steps',
+      "{ '@project': [{ metadata: { name: a } }, { status: { a: 1 } }] }",
+      true,
+    ],
+    ['passes objects unchanged', '[]', true],
+    [
+      'gathers into it',
+      "[{ '@project': { metadata: { name: a } } }, { '@gather': [$.a, $.status.a] }]",
+      true,
+    ],
+    [
+      'writes none',
+      "[{ '@select': { '@exists': $.status } }, { '@project': { metadata: { name: a } } }]",
+      false,
+    ],
+  ] as const) {
+    it(`allows to write the status ${verbs ? 'if' : 'only if'} the pipeline ${what}`, async () => {
+      const mouse = '{ apiGroup: shop.example, version: v1, kind: Mouse }';
+      const text = operatorOf({ source: mouse, target: mouse, pipeline });
+      const rights = await rightsOf(text, '--crds', file('crds.yaml'));
+      const status = verbs ? { 'mice/status': ['update', 'patch'] } : {};
+      const mice = [...watched, 'create', 'update', 'patch', 'delete'];
+      expect(rights).to.deep.equal({ mice, ...status });
+    });
+  }
+
+  it('allows no status of a kind without the subresource', async () => {
+    const map = "{ apiGroup: '', kind: ConfigMap }";
+    const text = operatorOf({ source: map, target: map, pipeline: '[]' });
+    expect(await rightsOf(text)).to.have.all.keys('configmaps');
+  });
+
+  it('limits permissions and operators to namespaces', async () => {
+    const map = "{ apiGroup: '', kind: ConfigMap }";
+    const text = operatorOf({ source: map, target: map });
+    const made = await run(text, '-d', 'limited', '--namespaces', 'shop,bank');
+    expect(made.stdout).to.include('note: roles in other namespaces (shop, bank)');
+    const role = parse(await readFile(file('limited/config/rbac/role.yaml'), 'utf8')) as object;
+    expect(role).to.include({ rules: null });
+    const roles = await readFile(file('limited/config/namespaces/roles.yaml'), 'utf8');
+    expect(roles).to.include('namespace: shop').and.include('namespace: bank');
+    const operators = await readFile(file('limited/config/operators/kustomization.yaml'), 'utf8');
+    expect(operators).to.include('"--namespaces=shop,bank"');
+  });
+
+  it('serves the views only with --api-server', async () => {
+    const overlay = (directory: string): Promise<string> =>
+      readFile(file(directory, 'config/default/kustomization.yaml'), 'utf8');
+    await run(operatorOf(), '-d', 'closed');
+    expect(await overlay('closed')).to.include('  # - ../views\n');
+    const { stdout } = await run(operatorOf(), '-d', 'open', '--api-server');
+    expect(await overlay('open')).to.include('  - ../views\n');
+    expect(stdout)
+      .to.include('declarative keys')
+      .and.include('create secret generic quotas-view-keys');
+    const later = await run(operatorOf(), '-d', 'closed', '--api-server');
+    expect(later.stdout).to.include('note: list ../views in the components of config/default');
+  });
+
+  for (const [what, text, args, says] of [
+    [
+      'an unknown kind',
+      operatorOf({ source: '{ apiGroup: shop.example, version: v1, kind: Mouse }' }),
+      [],
+      'Mouse of shop.example: unknown kind, so no role can name it; pass its CustomResourceDefinition with --crds',
+    ],
+    [
+      'an unknown built-in kind',
+      operatorOf({ source: '{ apiGroup: apps, kind: Deploy }' }),
+      [],
+      'correct the kind or its apiGroup',
+    ],
+    [
+      'an invalid operator',
+      operatorOf({ pipeline: "{ '@projct': {} }" }),
+      [],
+      'did you mean @project?',
+    ],
+    ['a name that objects can not have', operatorOf(), ['--name', 'My_Shop'], '--name:'],
+    ['an invalid image', operatorOf(), ['--image', 'a b'], '--image: want an image'],
+    [
+      'all namespaces by a star',
+      operatorOf(),
+      ['--namespaces', '*'],
+      'without the option all namespaces',
+    ],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const { code, stderr } = await run(text, '-d', 'refused', ...args);
+      expect(code).to.equal(1);
+      expect(stderr).to.include(says);
+    });
+  }
+
+  it('asks for a name for several operators', async () => {
+    await mkdir(file('many'));
+    await writeFile(file('many/one.yaml'), operatorOf());
+    await writeFile(file('many/two.yaml'), operatorOf());
+    const { code, stderr } = await cli(['declarative', 'manifests', 'many'], { cwd: file() });
+    expect(code).to.equal(1);
+    expect(stderr).to.include('--name: missing');
+  });
+
+  it('reads the operator of the standard input', async () => {
+    const args = ['declarative', 'manifests', '-', '-d', 'piped', '--name', 'piped'];
+    const made = await cli(args, { cwd: file(), stdin: operatorOf() });
+    expect(made, made.stderr).to.include({ code: 0 });
+    const text = await readFile(file('piped/config/operators/operator.yaml'), 'utf8');
+    expect(loadOperators(text, 'operator.yaml')).to.have.length(1);
+  });
+});
