@@ -320,6 +320,35 @@ describe("a project's chart", () => {
     expect(byName(objectsOf(chart.results[0]))).to.deep.equal(byName(expected));
   });
 
+  it('renders to the objects of declarative operators', async function () {
+    this.timeout(600_000);
+    const folder = file('declarative');
+    const operator = await readFile('samples/declarative/service-health/operator.yaml', 'utf8');
+    await writeFile(file('health.yaml'), `# {{ no action }}\n${operator}`);
+    const command = ['declarative', 'manifests', file('health.yaml'), '--api-server', '-d', folder];
+    expect(await cli(command)).to.include({ code: 0 });
+    expect(await cli(['helm', '--project', folder])).to.include({ code: 0 });
+    const namespace = 'service-health-system';
+    const off = { leaderElection: { enabled: false }, metrics: { enabled: false } };
+    const { lint, results } = await renderChart(`${folder}/charts/service-health`, [
+      { release: 'any', namespace, values: {} },
+      { release: 'any', namespace: 'other', values: off },
+    ]);
+    expect(lint).to.have.length(1);
+    const built = await buildKustomization(`${folder}/config/default`);
+    const expected = built.filter(({ kind }) => kind !== 'Namespace');
+    expect(byName(objectsOf(results[0]))).to.deep.equal(byName(expected));
+    const objects = objectsOf(results[1]);
+    expect(JSON.stringify(objects)).to.not.include(namespace);
+    const deployment = objects.find(({ kind }) => kind === 'Deployment') as Deployment;
+    expect(container('args')(objects, deployment)).to.deep.equal([
+      ...['declarative', 'run', '/operators', '--health-port=8081', '--api-server-port=18443'],
+      ...['--api-server-host=0.0.0.0', '--api-server-keys=/view-keys'],
+    ]);
+    const values = await readFile(`${folder}/charts/service-health/values.yaml`, 'utf8');
+    expect(values).to.not.match(/webhook/);
+  });
+
   /** Parts that only look as if they belonged to the webhooks. */
   async function mountOwn(path: string): Promise<void> {
     const text = await readFile(path, 'utf8');

@@ -279,6 +279,10 @@ function fillValues(values: Document, { objects, all, version, from }: ChartSour
   for (const [name, value] of Object.entries(manager.fields)) {
     if (value !== undefined) set([name], value);
   }
+  if (!manager.webhooks) {
+    values.delete('webhook');
+    values.deleteIn(['networkPolicy', 'webhookFrom']);
+  }
   set(['replicas'], manager.replicas);
   if (manager.logLevel !== '') set(['logLevel'], manager.logLevel);
   if (manager.priorityClassName !== '') set(['priorityClassName'], manager.priorityClassName);

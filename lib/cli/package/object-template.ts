@@ -210,6 +210,8 @@ interface ManagerValues {
   readonly logLevel: string;
   readonly leaderElection: boolean;
   readonly metricsAuth: boolean;
+  /** Whether the program can have webhooks. */
+  readonly webhooks: boolean;
   /** Fields of the pod and its container by the names of the values. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -227,6 +229,7 @@ export function managerValues(objects: readonly object[], from: string): Manager
     logLevel: args.find((arg) => arg.startsWith(logLevelFlag))?.slice(logLevelFlag.length) ?? '',
     leaderElection: args.some(isElection),
     metricsAuth: args.some(isAuth),
+    webhooks: !isDeclarative(args),
     fields: Object.fromEntries([...pod, ...own]),
   };
 }
@@ -241,6 +244,11 @@ const declarativeCommand = 'declarative';
 /** Matches the flag of a program of `init` and the option of `declarative run`. */
 function isElection(arg: string): boolean {
   return arg === electFlag || arg.startsWith('--leader-election=');
+}
+
+/** Without options for them, `declarative run` neither elects a leader nor serves anything. */
+function isDeclarative(args: readonly string[]): boolean {
+  return args[0] === declarativeCommand;
 }
 
 function isAuth(arg: string): boolean {
@@ -303,10 +311,9 @@ function templatedArgs(args: readonly string[], text: TemplateText): readonly st
     const line = `${blanks}- ${logLevelFlag}{{ . }}`;
     return [`${blanks}{{- with .Values.logLevel }}`, line, `${blanks}{{- end }}`];
   });
-  // Without options for these, `declarative run` neither elects a leader nor serves anything.
-  const isDeclarative = own[0] === declarativeCommand;
-  const withElection = isDeclarative || own.some(isElection) ? own : [...own, electFlag];
-  const switches = isDeclarative
+  const isFixed = isDeclarative(own);
+  const withElection = isFixed || own.some(isElection) ? own : [...own, electFlag];
+  const switches = isFixed
     ? []
     : [
         ...only('not .Values.metrics.enabled', ['--no-metrics'], text),
