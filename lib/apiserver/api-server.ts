@@ -119,6 +119,12 @@ export interface EmbeddedApiServerOptions {
    */
   readonly bookmarkEveryMs?: number;
   /**
+   * The resource version before the first change, at least 1. Watches from lower ones get 410: a server that
+   * replaces another one needs a version above those of the other, or clients would miss its first changes.
+   * @defaultValue 1
+   */
+  readonly firstResourceVersion?: number;
+  /**
    * Answers commands in pods, as `kubectl exec` sends them. @defaultValue undefined: they get 405
    * @internal
    */
@@ -152,10 +158,10 @@ export class EmbeddedApiServer {
   constructor(options: EmbeddedApiServerOptions = {}) {
     this.#options = resolveEmbeddedApiServerOptions(options);
     const { clock, random, logLength, logBytes, requestLogLength } = this.#options;
-    const { bookmarkEveryMs } = this.#options;
+    const { bookmarkEveryMs, firstResourceVersion: firstRevision } = this.#options;
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
-    const log = new MvccLog({ length: logLength, bytes: logBytes });
+    const log = new MvccLog({ length: logLength, bytes: logBytes, firstRevision });
     const { users, rbac, services, looseCustomResources } = this.#options;
     const access = new AccessControl({ log, clock, random, users, rbac });
     const webhooks = new WebhookConfigurations(log);
@@ -439,13 +445,16 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     logBytes = Infinity,
     requestLogLength = 100_000,
     bookmarkEveryMs = 60_000,
+    firstResourceVersion = 1,
     commands,
   } = options;
   refuseUnknownOptions<EmbeddedApiServerOptions>('EmbeddedApiServer', options, {
     ...{ clock, random, users, rbac, services, looseCustomResources },
-    ...{ logLength, logBytes, requestLogLength, bookmarkEveryMs, commands: true },
+    ...{ logLength, logBytes, requestLogLength, bookmarkEveryMs, firstResourceVersion },
+    commands: true,
   });
-  const amounts = { logLength, logBytes, requestLogLength, bookmarkEveryMs };
+  const sizes = { logLength, logBytes, requestLogLength };
+  const amounts = { ...sizes, bookmarkEveryMs, firstResourceVersion };
   for (const [name, value] of Object.entries(amounts)) {
     const mayBeInfinite = name === 'logBytes' || name === 'bookmarkEveryMs';
     const isWhole = Number.isInteger(value) || (mayBeInfinite && value === Infinity);
@@ -467,6 +476,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     logBytes,
     requestLogLength,
     bookmarkEveryMs,
+    firstResourceVersion,
     commands,
   };
 }

@@ -91,7 +91,10 @@ describe('EmbeddedApiServer', () => {
   });
 
   it('refuses options out of range', () => {
-    for (const options of [{ logLength: 0 }, { requestLogLength: -1 }, { logLength: 1.5 }]) {
+    for (const options of [
+      ...[{ logLength: 0 }, { requestLogLength: -1 }, { logLength: 1.5 }],
+      { firstResourceVersion: 0 },
+    ]) {
       expect(() => new EmbeddedApiServer(options))
         .to.throw()
         .with.property('code', 'InvalidOption');

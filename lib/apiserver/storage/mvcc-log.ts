@@ -12,6 +12,8 @@ interface MvccLogOptions {
    * @defaultValue Infinity
    */
   readonly bytes?: number | undefined;
+  /** The revision before the first change, at least 1. @defaultValue 1 */
+  readonly firstRevision?: number | undefined;
 }
 
 /** A change to commit. */
@@ -57,12 +59,14 @@ export class MvccLog {
   #kept = 0;
   readonly #undelivered: LogEntry[] = [];
   #delivering = false;
-  #revision = 1;
-  #compacted = 0;
+  #revision: number;
+  #compacted: number;
 
-  constructor({ length, bytes = Infinity }: MvccLogOptions) {
+  constructor({ length, bytes = Infinity, firstRevision = 1 }: MvccLogOptions) {
     this.#length = length;
     this.#mostBytes = bytes;
+    this.#revision = firstRevision;
+    this.#compacted = firstRevision - 1;
   }
 
   /** The revision of the last change. */

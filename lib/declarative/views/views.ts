@@ -3,7 +3,12 @@ import type { Client, ConnectedClient } from '../../client/index.js';
 import { createClient } from '../../client/index.js';
 import type { ResourceType } from '../../object/index.js';
 import type { Clock, Logger, Random } from '../../system/index.js';
-import { refuseUnknownOptions, OperatorError, isOperatorError } from '../../system/index.js';
+import {
+  refuseUnknownOptions,
+  OperatorError,
+  isOperatorError,
+  systemClock,
+} from '../../system/index.js';
 import { routedClient, viewClient } from './view-client.js';
 import { ViewKinds } from './view-kinds.js';
 
@@ -61,6 +66,8 @@ export class Views {
       looseCustomResources: true,
       requestLogLength: 1_000,
       logBytes: historyBytes,
+      // Above the versions of earlier processes, which clients may still have.
+      firstResourceVersion: Math.max(1, (clock ?? systemClock).now() * versionsPerMs),
     });
     const transport = server.transport(undefined, undefined, { sharesObjects: true });
     return new Views(server, createClient({ transport, clock, random, logger }));
@@ -120,6 +127,9 @@ export class Views {
     await this.server.stop();
   }
 }
+
+/** More than a process writes views in a millisecond; a version of today has 16 digits, like 2 ** 53. */
+const versionsPerMs = 1_000;
 
 /** Maximum size of the history of all views, from which watches resume. */
 const historyBytes = 64 * 1024 ** 2;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { isNotFound } from '../../../lib/object/api-error.js';
+import { isGone, isNotFound } from '../../../lib/object/api-error.js';
 import { Views } from '../../../lib/declarative/views/index.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { failureOf } from '../../client/scripted-transport.js';
 import { HealthView, eventsOf, healthView, keysOf, withViews } from './view-objects.js';
 
@@ -121,6 +122,24 @@ describe('Views', () => {
       const versions = states.map(({ resourceVersion }) => Number(resourceVersion));
       expect(versions).to.deep.equal([...new Set(versions)].sort((one, other) => one - other));
     }));
+
+  it('refuse a watch from a resourceVersion of an earlier process', async () => {
+    const clock = new VirtualClock();
+    const first = await Views.start({ clock });
+    let last = '';
+    for (const name of ['a', 'b', 'c']) {
+      const { metadata } = await first.client.create(healthView({ name }));
+      last = metadata.resourceVersion ?? '';
+    }
+    await first.stop();
+    await clock.advance(1);
+    const second = await Views.start({ clock });
+    const { metadata } = await second.client.create(healthView({ name: 'a' }));
+    expect(Number(metadata.resourceVersion)).to.be.above(Number(last));
+    const watch = second.client.watch(HealthView, { resourceVersion: last });
+    expect(isGone(await failureOf(watch[Symbol.asyncIterator]().next()))).to.equal(true);
+    await second.stop();
+  });
 
   it('keep their resourceVersion in an update without changes', () =>
     withViews(async ({ views: { client } }) => {
