@@ -18,7 +18,10 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Styles',
-    pages: docs('builder', 'resource-chains', 'lifecycle', 'declarative', 'declarative-reference'),
+    pages: docs(
+      ...['builder', 'resource-chains', 'lifecycle', 'declarative', 'declarative-in-a-cluster'],
+      'declarative-reference',
+    ),
   },
   {
     title: 'Testing and tools',

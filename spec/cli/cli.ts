@@ -39,7 +39,7 @@ export interface RunningCli {
 }
 
 /** The program of the sources, which the tests run in their own process otherwise. */
-const program = [
+export const program = [
   ...[
     process.execPath,
     '--import',

@@ -233,6 +233,15 @@ controllers:
     });
   });
 
+  it('are in one install file', async () => {
+    const made = await cli(['build-installer', '--project', file('deploy')]);
+    expect(made, made.stderr).to.include({ code: 0 });
+    const options = ['--server-side', '--force-conflicts', '--dry-run=server'];
+    const install = file('deploy/dist/install.yaml');
+    const applied = await kubectl.print(['apply', ...options, '-f', install]);
+    expect(applied).to.include(`deployment.apps/${name}-controller-manager serverside-applied`);
+  });
+
   it('need every permission of the roles, and no others', async () => {
     expect(await pod?.stop(), pod?.output).to.equal(0);
     expect(pod?.output).not.to.include('permissions are missing');

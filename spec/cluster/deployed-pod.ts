@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Client } from '../../lib/client/index.js';
 import { ConfigMap, Deployment, Secret } from '../../lib/object/kinds.js';
 import type { ObjectKey } from '../../lib/object/kubernetes-object.js';
+import { program } from '../cli/cli.js';
 import { kubeConfigOf } from '../samples/deployed/deployed-target.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { findFreePort } from './control-plane/free-ports.js';
@@ -57,10 +56,8 @@ export class DeployedPod {
     this.user = user;
     this.ports = ports;
     this.args = args;
-    const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-    const main = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));
-    const command = ['--import', tsx, main, ...args];
-    this.#child = spawn(process.execPath, command, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [node = '', ...words] = program;
+    this.#child = spawn(node, [...words, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     }
