@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
@@ -26,6 +27,7 @@ const pathWith = (folder: string): string => folder + delimiter + (process.env['
 // Replaces npm: links the packages, and prints the files of a build step.
 const npm = `case "$1" in
   ci) test -f package-lock.json && ls *.tgz 2>/dev/null; ln -s "$PROJECT_MODULES" node_modules ;;
+  install) test -f package.json && ln -s "$PROJECT_MODULES" node_modules ;;
   run) find . -path ./node_modules -prune -o -type f -print; node build.js ;;
 esac`;
 
@@ -77,6 +79,19 @@ describe('The image of a project', () => {
     expect(stdout)
       .to.match(/^operator-builder-0\.1\.0\.tgz\n/)
       .and.include('Usage: shops');
+  });
+
+  it('of declarative operators is built from the manifests, and runs this program', async () => {
+    const operator = resolve('samples/declarative/service-health/operator.yaml');
+    const made = await cli(['declarative', 'manifests', operator, '-d', file('declarative')]);
+    expect(made, made.stderr).to.include({ code: 0 });
+    const program = file('packages/declarative/node_modules/operator-builder/dist/cli/main.js');
+    await mkdir(dirname(program), { recursive: true });
+    const main = pathToFileURL(resolve('lib/cli/main.ts')).href;
+    const tsx = pathToFileURL(resolve('node_modules/tsx/dist/esm/api/index.mjs')).href;
+    const text = `import { register } from '${tsx}';\nregister();\nawait import('${main}');\n`;
+    await writeFile(program, text);
+    expect(await buildImage('declarative')).to.include('Usage: operator-builder [options]');
   });
 
   it('excludes secrets from its build context, even if committed', async () => {
