@@ -108,7 +108,8 @@ controllers:
     await kubectl.print(['wait', '--for=condition=Established', `crd/teams.${group}`]);
     await deploy();
     const key = { name: `${name}-controller-manager`, namespace };
-    pod = await DeployedPod.start({ key, folder: file('pod'), plane, admin });
+    const places = { folder: file('pod'), project: file('deploy') };
+    pod = await DeployedPod.start({ key, ...places, plane, admin });
   });
 
   after(async () => {

@@ -69,7 +69,8 @@ describe(`the operators of ${page} on a real API server`, () => {
     if (!script.includes(' apply ')) return;
     await pod?.stop();
     const folder = file(`pod-${++starts}`);
-    pod = await DeployedPod.start({ key: deployment, folder, plane, admin });
+    const places = { folder, project: file('deploy') };
+    pod = await DeployedPod.start({ key: deployment, ...places, plane, admin });
   }
 
   async function seesViews(): Promise<void> {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
@@ -28,7 +27,13 @@ const pathWith = (folder: string): string => folder + delimiter + (process.env['
 const npm = `case "$1" in
   ci) test -f package-lock.json && ls *.tgz 2>/dev/null; ln -s "$PROJECT_MODULES" node_modules ;;
   install) test -f package.json && ln -s "$PROJECT_MODULES" node_modules ;;
-  run) find . -path ./node_modules -prune -o -type f -print; node build.js ;;
+  run)
+    find . -path ./node_modules -prune -o -type f -print
+    if test -f build.js; then node build.js
+    else
+      PATH="$PROJECT_MODULES/esbuild/bin:$PATH"
+      sh -c "$(node -p 'JSON.parse(fs.readFileSync("package.json")).scripts.build')"
+    fi ;;
 esac`;
 
 describe('The image of a project', () => {
@@ -85,12 +90,6 @@ describe('The image of a project', () => {
     const operator = resolve('samples/declarative/service-health/operator.yaml');
     const made = await cli(['declarative', 'manifests', operator, '-d', file('declarative')]);
     expect(made, made.stderr).to.include({ code: 0 });
-    const program = file('packages/declarative/node_modules/operator-builder/dist/cli/main.js');
-    await mkdir(dirname(program), { recursive: true });
-    const main = pathToFileURL(resolve('lib/cli/main.ts')).href;
-    const tsx = pathToFileURL(resolve('node_modules/tsx/dist/esm/api/index.mjs')).href;
-    const text = `import { register } from '${tsx}';\nregister();\nawait import('${main}');\n`;
-    await writeFile(program, text);
     expect(await buildImage('declarative')).to.include('Usage: operator-builder [options]');
   });
 

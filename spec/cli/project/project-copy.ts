@@ -22,6 +22,8 @@ export function linkPackages(folder: string): void {
   const content = { name, version, type, exports: Object.fromEntries(sources) as unknown };
   writeFileSync(join(own, 'package.json'), JSON.stringify(content));
   symlinkSync(resolve('lib'), join(own, 'lib'));
+  mkdirSync(join(own, 'dist/cli'), { recursive: true });
+  symlinkSync(resolve('lib/cli/main.ts'), join(own, 'dist/cli/main.js'));
 }
 
 /**

@@ -33,9 +33,11 @@ describe('The templates', () => {
 
   it('use the versions of dependencies of this package', async () => {
     const { devDependencies: ours, dependencies } = await manifestOf('package.json');
-    const { devDependencies } = await manifestOf('templates/init/_package.json');
-    for (const [name, version] of Object.entries(devDependencies)) {
-      expect({ ...dependencies, ...ours }[name], name).to.equal(version);
+    for (const template of ['init', 'declarative']) {
+      const { devDependencies } = await manifestOf(`templates/${template}/_package.json`);
+      for (const [name, version] of Object.entries(devDependencies)) {
+        expect({ ...dependencies, ...ours }[name], name).to.equal(version);
+      }
     }
   });
 
