@@ -43,7 +43,7 @@ describe('The command line', () => {
     ['an incomplete command', ['declarative'], 'Usage: operator-builder declarative'],
     ['an unknown command', ['grahp'], "unknown command 'grahp'\n(Did you mean graph?)"],
     ['an unknown option', ['graph', '--formt', 'x'], '(Did you mean --format?)'],
-    ['a missing argument', ['declarative', 'run'], "missing required argument 'file'"],
+    ['a missing argument', ['declarative', 'run'], "missing required argument 'path'"],
     ['an invalid value', ['graph', 'a', '-f', 'pdf'], 'Allowed choices are mermaid, dot, svg'],
     ['too many words', ['declarative', 'keys', 'more'], 'too many arguments'],
   ] as const) {
