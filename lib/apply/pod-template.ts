@@ -24,8 +24,9 @@ import { podTemplatePath } from './kind-traits.js';
 
 /**
  * `T` as a caller may write it. Optional fields may be undefined: JSON drops them, and
- * `exactOptionalPropertyTypes` would refuse `{ replicas: options.replicas }`. Lists may be readonly, and a
- * quantity may be a number, as in a field of `s.quantity()` of a custom resource.
+ * `exactOptionalPropertyTypes` would refuse `{ replicas: options.replicas }`. Lists may be readonly. A
+ * quantity may be a number, as in a field of `s.quantity()` of a custom resource. Times of metadata may be
+ * dates, so that models of `@kubernetes/client-node` are accepted.
  */
 export type Lenient<T> = T extends readonly (infer Item)[]
   ? readonly Lenient<Item>[]
@@ -33,6 +34,7 @@ export type Lenient<T> = T extends readonly (infer Item)[]
     ? {
         [K in keyof T]:
           | (K extends QuantityField ? WithNumbers<T[K]> : Lenient<T[K]>)
+          | (K extends TimeField ? Date : never)
           | (object extends Pick<T, K> ? undefined : never);
       }
     : T;
@@ -40,6 +42,9 @@ export type Lenient<T> = T extends readonly (infer Item)[]
 /** The fields that are quantities, or whose members are. */
 type QuantityField =
   'requests' | 'limits' | 'overhead' | 'capacity' | 'sizeLimit' | 'divisor' | 'averageValue';
+
+/** The fields of metadata that are times. */
+type TimeField = 'creationTimestamp' | 'deletionTimestamp' | 'time';
 
 type WithNumbers<T> = T extends string
   ? T | number

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import isNull from 'lodash/isNull.js';
+import omitBy from 'lodash/omitBy.js';
 import { OperatorError } from '../system/index.js';
 
 /** Environment variables, for example `process.env`. */
@@ -186,16 +188,19 @@ function entriesOf<T extends object>(
     if (entry !== undefined && entry !== null && !isRecord(entry)) {
       throw invalidKubeConfig(file, `${where}.${entryName} is not a mapping`, 'correct it');
     }
-    if (!entries.has(name)) entries.set(name, absolutePaths((entry ?? {}) as T, directory));
+    if (!entries.has(name)) entries.set(name, resolved((entry ?? {}) as T, directory));
   }
   return entries;
 }
 
 const pathFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
-/** Resolves paths relative to the file's directory; a command only if it has a slash. */
-function absolutePaths<T extends object>(entry: T, directory: string): T {
-  const fields = { ...entry } as Record<string, unknown>;
+/**
+ * Resolves paths relative to the file's directory; a command only if it has a slash. Drops null members: they
+ * count as absent, as in client-go.
+ */
+function resolved<T extends object>(entry: T, directory: string): T {
+  const fields: Record<string, unknown> = omitBy(entry, isNull);
   const absolute = (value: unknown): unknown =>
     typeof value !== 'string' || value === '' || isAbsolute(value) ? value : join(directory, value);
   for (const field of pathFields) {

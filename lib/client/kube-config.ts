@@ -170,13 +170,23 @@ async function userCredentials(context: KubeConfigContext, clock: Clock): Promis
   if (token !== undefined && token !== '') return bearerToken(token);
   if (username !== undefined && username !== '') return basicAuth(username, password);
   const provider = user['auth-provider'];
-  return provider === undefined ? anonymous : authProvider(context, provider);
+  if (provider === undefined) return anonymous;
+  const inPod = tokenFileOf(provider);
+  return inPod === undefined ? authProvider(context, provider) : tokenFile(inPod, clock);
+}
+
+type AuthProvider = NonNullable<UserEntry['auth-provider']>;
+
+/** Returns the file of the `auth-provider` by which client-node describes the service account of a pod. */
+function tokenFileOf({ name, config }: AuthProvider): string | undefined {
+  if (name !== 'tokenFile') return undefined;
+  return (config as { readonly tokenFile?: string } | undefined)?.tokenFile;
 }
 
 /** Gets the tokens of an `auth-provider` (oidc, azure, gcp) through client-node. */
 async function authProvider(
   { source }: KubeConfigContext,
-  { name = '', config = {} }: NonNullable<KubeConfigContext['user']['auth-provider']>,
+  { name = '', config = {} }: AuthProvider,
 ): Promise<Credentials> {
   const { KubeConfig } = await loadClientNode(source, name);
   // client-node writes renewed tokens into it.

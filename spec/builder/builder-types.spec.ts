@@ -1,3 +1,13 @@
+import type {
+  V1DeploymentSpec,
+  V1IngressSpec,
+  V1PersistentVolumeClaimSpec,
+  V1PodSpec,
+  V1PodTemplateSpec,
+  V1PolicyRule,
+  V1ServiceSpec,
+  V2HorizontalPodAutoscalerSpec,
+} from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { expectTypeOf } from 'expect-type';
 import { Builder } from '../../lib/builder/index.js';
@@ -68,6 +78,33 @@ describe('The types of Builder', () => {
     const requests = { storage: true };
     // @ts-expect-error a quantity is no boolean
     new Builder(options).persistentVolumeClaim({ name: 'data', spec: { resources: { requests } } });
+  });
+
+  it('accept models of client-node', () => {
+    const models = {} as {
+      pod: V1PodSpec;
+      template: V1PodTemplateSpec;
+      service: V1ServiceSpec;
+      ingress: V1IngressSpec;
+      claim: V1PersistentVolumeClaimSpec;
+      rules: V1PolicyRule[];
+      scaler: V2HorizontalPodAutoscalerSpec;
+      deployment: V1DeploymentSpec;
+    };
+    const build = () =>
+      new Builder(options)
+        .service({ name: 'web', spec: models.service })
+        .ingress({ name: 'web', spec: models.ingress })
+        .role({ name: 'web', rules: models.rules })
+        .deployment({ name: 'web', podSpec: models.pod })
+        .horizontalPodAutoscaler({ name: 'web', spec: models.scaler })
+        .deployment({ name: 'other', podTemplate: models.deployment.template })
+        .statefulSet({
+          name: 'store',
+          podTemplate: () => models.template,
+          volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: models.claim }],
+        });
+    expectTypeOf(build).returns.toExtend<Builder>();
   });
 
   it('accept chained names and reject typos in rolloutOn', () => {

@@ -164,6 +164,30 @@ describe('clientFromKubeConfig', () => {
     expect(headers).to.include({ authorization: `Bearer ${token}` });
   });
 
+  it('reads the export of a KubeConfig of client-node', async function () {
+    this.timeout(20_000);
+    const { KubeConfig } = await import('@kubernetes/client-node');
+    const askAs = (user: object) => {
+      const config = new KubeConfig();
+      const caData = data('ca.pem');
+      const one = { name: 'one', server: server.url, caData, skipTLSVerify: false };
+      config.loadFromClusterAndUser(one, { name: 'one', ...user });
+      return ask(config.exportConfig());
+    };
+    expect((await askAs({ token: 'abc' })).headers).to.include({ authorization: 'Bearer abc' });
+    const pair = { certData: data('client.pem'), keyData: data('client.key') };
+    expect((await askAs(pair)).answer).to.have.nested.property('subject.CN', 'spec client');
+    await withFolder({ token: 'of the pod' }, async (folder) => {
+      const config = { tokenFile: join(folder, 'token') };
+      const { headers } = await askAs({ authProvider: { name: 'tokenFile', config } });
+      expect(headers).to.include({ authorization: 'Bearer of the pod' });
+    });
+    // Exported with null for each kind of credentials.
+    const config = new KubeConfig();
+    config.loadFromString(kubeConfig(cluster(), {}).replace('"user":{}', '"user":null'));
+    expect((await ask(config.exportConfig())).headers).not.to.have.property('authorization');
+  });
+
   it('verifies the server against tls-server-name, or not at all', async () => {
     const wrong = { ...cluster(), 'tls-server-name': 'wrong.example.com' };
     expect((await failureOf(ask(kubeConfig(wrong, {})))).message).to.contain('wrong.example.com');
