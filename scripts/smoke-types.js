@@ -10,7 +10,8 @@ import { dirname, join, resolve } from 'node:path';
 const root = resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'smoke-types-'));
 const modules = join(folder, 'node_modules');
-const { dependencies, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { exports, ...manifest } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const dependencies = { ...manifest.dependencies, ...manifest.optionalDependencies };
 
 // A copy, since the compiler names a linked package by its real path.
 for (const name of ['package.json', 'dist']) {

@@ -1,3 +1,4 @@
+import type * as Graphviz from '@viz-js/viz';
 import { OperatorError } from '../../system/index.js';
 import { drawingOf } from './drawing.js';
 import type { Drawing, DrawnArrow, DrawnFrame, DrawnNode, NodeLook } from './drawing.js';
@@ -161,6 +162,7 @@ function mermaidEscaped(text: string): string {
  * Draws a graph as SVG with Graphviz (its WebAssembly build, loaded at the first call). The same graph
  * gives the same text on every machine.
  * @throws OperatorError `InvalidObject`: Graphviz cannot draw the graph
+ * @throws OperatorError `InvalidOption`: the optional dependency `@viz-js/viz` is not installed
  */
 export function toSvg(graph: OperatorGraph): Promise<string> {
   return svgOfDrawing(drawingOf(graph));
@@ -168,12 +170,23 @@ export function toSvg(graph: OperatorGraph): Promise<string> {
 
 /** Draws a drawing as SVG. @throws as {@link toSvg} */
 export async function svgOfDrawing(drawing: Drawing): Promise<string> {
-  const { instance } = await import('@viz-js/viz');
+  const { instance } = await loadGraphviz();
   const graphviz = await instance();
   const result = graphviz.render(dotOfDrawing(drawing), { format: 'svg' });
   if (result.status === 'success') return withRoomForText(result.output);
   const reasons = result.errors.map(({ message }) => message).join('; ');
   throw new OperatorError('InvalidObject', `the graph can't be drawn: ${reasons}`);
+}
+
+async function loadGraphviz(): Promise<typeof Graphviz> {
+  try {
+    return await import('@viz-js/viz');
+  } catch (error) {
+    const message =
+      'format svg needs the optional package @viz-js/viz, which cannot be loaded; ' +
+      'install it, or draw the graph as mermaid or dot';
+    throw new OperatorError('InvalidOption', message, { cause: error });
+  }
 }
 
 /**
