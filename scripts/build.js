@@ -11,5 +11,5 @@ const named = [...Object.values(exports).map((entry) => entry.default), ...Objec
 await bundle(
   named
     .filter((path) => path !== undefined)
-    .map((path) => path.replace('./dist/', './lib/').replace(/\.js$/, '.ts')),
+    .map((path) => path.replace(/^(?:\.\/)?dist\//, './lib/').replace(/\.js$/, '.ts')),
 );
