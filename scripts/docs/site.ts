@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { Application, Converter, KindRouter, ReflectionKind, UnionType } from 'typedoc';
 import type { Context, DeclarationReflection, DocumentReflection, Reflection } from 'typedoc';
 import ts from 'typescript';
+import { mermaidRenderer } from './mermaid.js';
 import { pages, sections, titleOf } from './pages.js';
 
 const out = 'site';
@@ -18,6 +19,8 @@ const entries = entriesOf(JSON.parse(await readFile('package.json', 'utf8')) as 
 const titles = new Map(
   await Promise.all(pages.map(async (page) => [page, await titleOf(page)] as const)),
 );
+
+const drawMermaid = await mermaidRenderer();
 
 /** Pages keep the names of their files, so that addresses outlive titles. */
 class PageRouter extends KindRouter {
@@ -41,7 +44,10 @@ const app = await Application.bootstrapWithPlugins({
   navigation: { includeGroups: true },
   // The languages of code blocks in the pages.
   highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'mermaid', 'diff', 'go', 'python'],
-  markdownItLoader: keepCodeOfHeadings,
+  markdownItLoader: (parser: MarkdownParser) => {
+    keepCodeOfHeadings(parser);
+    drawDiagrams(parser);
+  },
   disableSources: true,
   excludeInternal: true,
   excludePrivate: true,
@@ -97,6 +103,8 @@ function oneLine(paragraph: string): string {
 
 interface Token {
   type: string;
+  /** The language of a block of code. */
+  info?: string;
   content: string;
   children: Token[] | null;
 }
@@ -107,6 +115,15 @@ interface MarkdownParser {
       push(name: string, rule: (state: { readonly tokens: readonly Token[] }) => void): void;
     };
   };
+}
+
+/** Replaces blocks of Mermaid by their drawings. */
+function drawDiagrams(parser: MarkdownParser): void {
+  parser.core.ruler.push('diagrams', ({ tokens }) => {
+    for (const token of tokens.filter(({ info }) => info?.trim() === 'mermaid')) {
+      Object.assign(token, { type: 'html_block', content: drawMermaid(token.content) });
+    }
+  });
 }
 
 /** Keeps code in headings. TypeDoc would drop it from the anchors and the table of contents. */
