@@ -52,6 +52,7 @@ const app = await Application.bootstrapWithPlugins({
   excludeInternal: true,
   excludePrivate: true,
   includeVersion: true,
+  customJs: 'scripts/docs/versions.js',
   // `npm run typecheck` checks the types.
   skipErrorChecking: true,
 });
