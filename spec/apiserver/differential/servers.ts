@@ -26,7 +26,7 @@ const adminToken = 'admin-token';
 export async function startEmbedded(): Promise<Server> {
   const users = { [adminToken]: { name: 'admin', groups: ['system:masters'] } };
   const server = new EmbeddedApiServer({ users, rbac: true });
-  // The real server's history, too, starts after its first writes.
+  // The real server's history, too, starts here.
   server.compact();
   const url = await server.listen();
   const dispatcher = new Agent();
@@ -47,8 +47,9 @@ export async function startReal(): Promise<Server> {
   const controlPlane = await startControlPlane({ unthrottled: true });
   const { url, token, caData } = controlPlane;
   const programs = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
-  for (const program of isExistingClusterWanted() ? [] : programs) {
-    await controlPlane.processes.kill(program);
+  if (!isExistingClusterWanted()) {
+    for (const program of programs) await controlPlane.processes.kill(program);
+    await controlPlane.processes.compact();
   }
   const ca = Buffer.from(caData, 'base64').toString();
   const dispatcher = new Agent({ connect: { ca } });

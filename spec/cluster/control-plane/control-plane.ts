@@ -28,6 +28,11 @@ export interface ControlPlaneProcesses {
   kill(program: Program): Promise<void>;
   /** Restarts a killed program; resolves once the API server is ready. */
   start(program: Program): Promise<void>;
+  /**
+   * Drops the history of objects: compacts etcd, and restarts the API server, so that its watch caches
+   * start at the present version.
+   */
+  compact(): Promise<void>;
 }
 
 /** A real control plane. */

@@ -6,6 +6,7 @@ import type { ClusterUser, ControlPlane, ControlPlaneProcesses } from './control
 import { newToken } from './credentials.js';
 import { writeKubeConfig } from './kube-config.js';
 import { waitForReady } from './readiness.js';
+import type { Program } from './programs.js';
 import type { Supervisor } from './supervisor.js';
 
 /** Parts of a control plane that this process started. */
@@ -63,25 +64,44 @@ export class StartedControlPlane implements ControlPlane {
   }
 }
 
-function processesOf({
-  supervisor,
-  api,
-  auditLog,
-  etcdUrl,
-}: ControlPlaneParts): ControlPlaneProcesses {
+function processesOf(parts: ControlPlaneParts): ControlPlaneProcesses {
+  const { supervisor, api, auditLog, etcdUrl } = parts;
+  const kill = async (program: Program): Promise<void> => {
+    if (program === 'kube-apiserver') await auditLog.mark();
+    await supervisor.signal(program, 'SIGKILL');
+    while (!supervisor.hasExited(program)) await delay(5);
+  };
+  const start = async (program: Program): Promise<void> => {
+    await supervisor.startAgain(program);
+    await waitForReady(api, supervisor);
+  };
   return {
     pids: supervisor.pids,
     supervisorPid: supervisor.pid,
     etcdUrl,
     signal: (program, signal) => supervisor.signal(program, signal),
-    async kill(program) {
-      if (program === 'kube-apiserver') await auditLog.mark();
-      await supervisor.signal(program, 'SIGKILL');
-      while (!supervisor.hasExited(program)) await delay(5);
-    },
-    async start(program) {
-      await supervisor.startAgain(program);
-      await waitForReady(api, supervisor);
+    kill,
+    start,
+    async compact() {
+      await kill('kube-apiserver');
+      await compactEtcd(etcdUrl);
+      await start('kube-apiserver');
     },
   };
+}
+
+/** Compacts etcd at its present revision, by the JSON form of its API. */
+async function compactEtcd(url: string): Promise<void> {
+  const { header } = (await posted(`${url}/v3/kv/range`, { key: 'AA==' })) as EtcdAnswer;
+  await posted(`${url}/v3/kv/compaction`, { revision: header.revision, physical: true });
+}
+
+interface EtcdAnswer {
+  readonly header: { readonly revision: string };
+}
+
+async function posted(url: string, body: object): Promise<unknown> {
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`POST ${url}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
 }

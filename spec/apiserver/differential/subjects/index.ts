@@ -13,7 +13,9 @@ import { workloads } from './workloads.js';
 import { writes } from './writes.js';
 
 /** Subjects that both servers answer equally: `npm run test:cluster` compares them. */
-export const equalSubjects: readonly string[] = ['access', 'deletions', 'merging', 'scaling'];
+export const equalSubjects: readonly string[] = [
+  ...['access', 'deletions', 'merging', 'reads', 'scaling', 'watches'],
+];
 
 /** The scenarios of each subject. `seed` draws the values of generated requests. */
 export const subjects: Readonly<Record<string, (seed: number) => readonly Scenario[]>> = {
