@@ -72,8 +72,8 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
 }
 
 /**
- * Whether the object is stored like this already, in the storage version. An update without changes is written
- * too if the storage version or its defaults have changed since, or if a conversion to it loses fields.
+ * Returns whether the storage already holds the object in this form. If the schema or the storage version has
+ * changed since, an update without changes is written too: it migrates the object.
  */
 function isStored(core: ServerCore, kind: ServedKind, object: UnstructuredObject): boolean {
   const { name = '', namespace = '' } = object.metadata;

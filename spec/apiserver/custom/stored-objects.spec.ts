@@ -79,6 +79,17 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('a', 'v2'))).to.deep.equal({ y: 2, w: 'q' });
   });
 
+  it('are stored by a patch without changes, at the first time only', async () => {
+    const api = await withOldObject();
+    await upgrade(api, versionOf('v1', true, newV1));
+    const versionAfterPatch = async (): Promise<unknown> =>
+      (await api.call('PATCH', path('a'), {}, merge)).body.metadata.resourceVersion;
+    const { body: before } = await api.get(path('a'));
+    const stored = await versionAfterPatch();
+    expect(stored).not.to.equal(before.metadata.resourceVersion);
+    expect(await versionAfterPatch()).to.equal(stored);
+  });
+
   it('are read without fields that the requested version lacks', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', false, newV1), versionOf('v2', true, v2));

@@ -206,6 +206,7 @@ export const custom: readonly Scenario[] = [
     requests: featureRequests(schema, list),
   })),
   { title: 'life of a custom resource', requests: lifeOfWidget() },
+  { title: 'objects that are older than their schema', requests: schemaChanges() },
 ];
 
 /** Creates the kind, then an object with each value, and updates one object from value to value. */
@@ -290,5 +291,73 @@ function lifeOfWidget(): Request[] {
     }),
     patch('merge', `${crds}/widgets.{{ns}}.example.com`, { spec: { scope: 'Cluster' } }),
     patch('merge', `${crds}/widgets.{{ns}}.example.com`, { spec: { names: { kind: 'Other' } } }),
+  ];
+}
+
+/** Writes without changes to objects that the present schema prunes, or gives defaults. */
+function schemaChanges(): Request[] {
+  const crd = `${crds}/widgets.{{ns}}.example.com`;
+  const versions = (properties: Schema): readonly Schema[] =>
+    ['v1', 'v2'].map((name) => ({
+      ...{ name, served: true, storage: name === 'v1' },
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: {
+            spec: { type: 'object', properties },
+            status: { type: 'object', properties },
+          },
+        },
+      },
+      subresources: { status: {} },
+    }));
+  const before = versions({ a: text, b: number });
+  const after = versions({ a: text, c: { ...number, default: 7 } });
+  const v2 = all.replace('/v1/', '/v2/');
+  const names = [
+    'patched',
+    'patched-v2',
+    'json',
+    'put',
+    'status',
+    'applied',
+    'finalized',
+    'dry',
+    'again',
+  ];
+  const patched = (name: string, path = all): Request =>
+    patch('merge', `${path}/${name}`, { spec: { a: 'x' } });
+  return [
+    post(crds, widgets({}, {}, { versions: before })),
+    get(all, { whileStatus: 404 }),
+    get(v2, { whileStatus: 404 }),
+    ...names.map((name) => post(all, widget({ a: 'x', b: 1 }, name), { as: name })),
+    apply('m', `${all}/applied`, widget({ a: 'x' }, 'applied'), true),
+    patch('merge', crd, { spec: { versions: after } }),
+    // The new schema is in use once it refuses a field of the old one.
+    post(`${all}?dryRun=All&fieldValidation=Strict`, widget({ b: 1 }), { whileStatus: 201 }),
+    get(v2, { whileStatus: 404 }),
+    patched('patched'),
+    patched('patched'),
+    patched('patched-v2', v2),
+    patched('again', v2),
+    patched('again'),
+    patch('json', `${all}/json`, []),
+    put(`${all}/put`, {
+      ...widget({ a: 'x' }, 'put'),
+      metadata: { name: 'put', resourceVersion: '{{put.metadata.resourceVersion}}' },
+    }),
+    patch('merge', `${all}/status/status`, { status: {} }),
+    apply('m', `${all}/applied`, widget({ a: 'x' }, 'applied'), true),
+    patch('merge', `${all}/finalized`, { metadata: { finalizers: [] } }),
+    patch('merge', `${all}/dry?dryRun=All`, { spec: { a: 'x' } }),
+    // A conflict shows that the write before has stored something.
+    ...names.map((name) =>
+      patch('merge', `${all}/${name}`, {
+        metadata: { resourceVersion: `{{${name}.metadata.resourceVersion}}`, labels: { a: 'b' } },
+      }),
+    ),
+    get(all),
+    get(v2),
   ];
 }
