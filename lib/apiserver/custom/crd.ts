@@ -133,12 +133,8 @@ function storedVersionsOf({ spec, status }: Crd): readonly string[] {
 
 function validate(object: UnstructuredObject, errors: FieldErrors, server: ServerView): void {
   const crd = crdOf(object);
-  const { spec, metadata } = crd;
-  if (metadata.name !== `${spec.names.plural}.${spec.group}`) {
-    errors.invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group');
-  }
-  if (spec.group === '') errors.required('spec.group');
-  else errors.invalidEach('spec.group', spec.group, subdomainProblems(spec.group));
+  const { spec } = crd;
+  validateGroup(spec.group, errors);
   const scopes = ['Cluster', 'Namespaced'];
   errors.oneOf('spec.scope', spec.scope, scopes);
   const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
@@ -150,6 +146,9 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
     const why = 'must have exactly one version marked as storage version';
     errors.invalid('spec.versions', versions, why);
   }
+  // The real server validates an older form of the definition too, which has the first version alone.
+  const version = versions[0]?.name ?? '';
+  if (version !== '') errors.invalidEach('spec.version', version, label1035Problems(version));
   validateNames(spec.names, errors);
   validateConversion(crd, errors);
   if (spec.preserveUnknownFields === true) {
@@ -173,6 +172,22 @@ function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): voi
   }
 }
 
+function validateName(crd: UnstructuredObject, errors: FieldErrors): void {
+  const { spec, metadata } = crdOf(crd);
+  const wanted = `${spec.names.plural}.${spec.group}`;
+  if (metadata.name === undefined || metadata.name === wanted) return;
+  errors.invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group');
+}
+
+function validateGroup(group: string, errors: FieldErrors): void {
+  const problems = subdomainProblems(group);
+  if (group === '') errors.required('spec.group');
+  else if (problems.length > 0) errors.invalidEach('spec.group', group, problems);
+  else if (!group.includes('.')) {
+    errors.invalid('spec.group', group, 'should be a domain with at least one dot');
+  }
+}
+
 function validateNames(names: CrdNames, errors: FieldErrors): void {
   for (const member of ['plural', 'singular', 'kind', 'listKind'] as const) {
     const { [member]: name = '' } = names;
@@ -181,9 +196,9 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
       errors.required(field);
       continue;
     }
-    const problems = label1035Problems(name.toLowerCase());
-    const mixed = 'may have mixed case, but should otherwise match: ';
-    const prefix = member === 'kind' || member === 'listKind' ? mixed : '';
+    const isMixed = member === 'kind' || member === 'listKind';
+    const problems = label1035Problems(isMixed ? name.toLowerCase() : name);
+    const prefix = isMixed ? 'may have mixed case, but should otherwise match: ' : '';
     errors.invalidEach(
       field,
       name,
@@ -193,6 +208,11 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
   if (names.listKind !== undefined && names.listKind === names.kind) {
     const why = 'kind and listKind may not be the same';
     errors.invalid('spec.names.listKind', names.listKind, why);
+  }
+  for (const member of ['shortNames', 'categories'] as const) {
+    for (const [index, name] of (names[member] ?? []).entries()) {
+      errors.invalidEach(`spec.names.${member}[${index}]`, name, label1035Problems(name));
+    }
   }
 }
 
@@ -240,6 +260,7 @@ export const crdRules: KindRules = {
   unconditionalUpdate: false,
   specChanged,
   validate,
+  validateCreate: validateName,
   warnings: formatWarnings,
   initialStatus: (object) => ({
     conditions: null,

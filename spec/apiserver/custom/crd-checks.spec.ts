@@ -5,6 +5,9 @@ import { crds, version, widgetCrd } from './widgets.js';
 
 const webhook = { conversionReviewVersions: ['v1'] };
 
+const notLabel = (name: string): string =>
+  `Invalid value: "${name}": a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`;
+
 // Messages of the real server (v1.36).
 const refused: readonly (readonly [string, object, Readonly<Record<string, string>>])[] = [
   [
@@ -55,6 +58,16 @@ const refused: readonly (readonly [string, object, Readonly<Record<string, strin
       'spec.versions[0].deprecationWarning':
         'Invalid value: "old": can only be set for deprecated versions',
     },
+  ],
+  [
+    'the name of a version in capitals, as a part of the old form too',
+    { versions: [{ ...version, name: 'V1' }] },
+    { 'spec.version': notLabel('V1'), 'spec.versions[0].name': notLabel('V1') },
+  ],
+  [
+    'short names and categories in capitals',
+    { names: { plural: 'widgets', kind: 'Widget', shortNames: ['W'], categories: ['A'] } },
+    { 'spec.names.shortNames[0]': notLabel('W'), 'spec.names.categories[0]': notLabel('A') },
   ],
   [
     'no versions',
