@@ -14,7 +14,6 @@ import { deepEqual, deepFreeze, versionOf, withoutMembers } from '../../object/i
 import type { UnstructuredObject, Schema } from '../../object/index.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
-import { definition } from '../kinds/documents.js';
 import type { CustomColumn, Decoded, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { KindRules } from '../rules/kind-rules.js';
 import type { ServerCore } from '../server-core.js';
@@ -22,11 +21,10 @@ import { ageText, metadataDoc, nameColumn } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
 import { finalizerWarnings } from './crd.js';
 import type { Crd, CrdVersion } from './crd.js';
-import { decodeEmbedded, withEmbeddedTypes } from './embedded-objects.js';
+import { decodeEmbedded, metadataSchema, withEmbeddedTypes } from './embedded-objects.js';
 import { WebhookConverter } from './webhook-converter.js';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
-const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
 /** Returns the kinds of a CRD, one per served version. */
 export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
@@ -126,7 +124,7 @@ function withTypeMeta(schema: Schema): Schema {
     ...schema.properties,
     apiVersion: text,
     kind: text,
-    metadata: definition(objectMeta),
+    metadata: metadataSchema(),
   };
   return { ...schema, properties };
 }

@@ -91,6 +91,14 @@ function decodeMetadata(metadata: unknown, path: string, at: Decoding): unknown 
   }
 }
 
+/**
+ * Returns the schema of `metadata`. As a reference to another type, it does not preserve unknown fields, even
+ * below a schema that does.
+ */
+export function metadataSchema(): Schema {
+  return { allOf: [definition(objectMeta)] };
+}
+
 /** Returns a schema whose embedded objects have typed `apiVersion`, `kind` and `metadata`. */
 export function withEmbeddedTypes(schema: Schema): Schema {
   if (!containsEmbedded(schema)) return schema;
@@ -105,7 +113,7 @@ export function withEmbeddedTypes(schema: Schema): Schema {
         ? {
             ...typed,
             ...{ apiVersion: { type: 'string' }, kind: { type: 'string' } },
-            metadata: definition(objectMeta),
+            metadata: metadataSchema(),
           }
         : typed,
     ...(items !== undefined && { items: withEmbeddedTypes(items) }),

@@ -58,5 +58,8 @@ describe('objects inside custom resources', () => {
     );
     expect(code).to.equal(500);
     expect(body.message).to.contain('.spec.template.metadata: expected map, got &{A_B}');
+    const unknown = holding({ ...pod, metadata: { unknown: 1 } });
+    const { body: refusal } = await api.call('PATCH', path, unknown, apply);
+    expect(refusal.message).to.contain('.metadata.unknown: field not declared in schema');
   });
 });
