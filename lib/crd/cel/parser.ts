@@ -19,6 +19,9 @@ const reserved = new Set([
   ...['loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
 ]);
 
+/** Words of the grammar that look like names. */
+const literalWords = ['true', 'false', 'null', 'in'];
+
 /**
  * Parses an expression to a syntax tree.
  * @throws CelCompileError
@@ -131,6 +134,17 @@ class Parser {
     throw new SyntaxIssue({ at, message });
   }
 
+  /** Fails at a token that is no name of a field: the real parser may look two tokens ahead here. */
+  #failAfterDot(optional: boolean): never {
+    if (optional) return this.#fail('IDENTIFIER');
+    const { at, text, type } = this.#token;
+    const input = type === 'end' ? '.' : `.${text}`;
+    throw new SyntaxIssue({
+      at,
+      message: `Syntax error: no viable alternative at input '${input}'`,
+    });
+  }
+
   #expression(): Expression {
     if (++this.#depth > deepest) {
       const message = `expression recursion limit exceeded: ${deepest}`;
@@ -211,11 +225,11 @@ class Parser {
   #field(operand: Expression, at: number): Expression {
     const optional = this.#take('?') !== undefined;
     const token = this.#token;
-    if (token.type !== 'identifier') this.#fail('IDENTIFIER');
+    // Words such as `true` and `in` are reserved.
+    const isName = token.type === 'identifier' && !literalWords.includes(token.text);
+    if (!isName) this.#failAfterDot(optional);
     const { text, quoted } = token;
     if (quoted) throw new SyntaxIssue({ at: token.at, message: "unsupported syntax: '`'" });
-    // Words such as `true` and `in` are reserved.
-    if (['true', 'false', 'null', 'in'].includes(text)) this.#fail('IDENTIFIER');
     this.#next++;
     const field = text;
     if (optional) return { type: 'select', at, operand, field, mode: 'optional' };

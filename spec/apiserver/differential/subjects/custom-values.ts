@@ -210,6 +210,7 @@ export const rules: readonly (readonly [Schema, readonly unknown[]])[] = [
       [{ rule: 'self.a' }],
       [{ rule: '' }],
       [{ rule: 'self.' }],
+      [{ rule: 'self.+ 1' }],
       [{ rule: 'true', reason: 'Other' }],
       [{ rule: 'true', fieldPath: '.none' }],
       [{ rule: 'true', messageExpression: '1' }],
