@@ -32,7 +32,7 @@ export function represent(view: View, object: UnstructuredObject, first = true):
     case 'object':
       return object;
     case 'metadata':
-      return { kind: 'PartialObjectMetadata', apiVersion: metaVersion, metadata: object.metadata };
+      return partialOf(view.kind, object);
     case 'table': {
       const { resourceVersion } = object.metadata;
       const metadata = resourceVersion === undefined ? {} : { resourceVersion };
@@ -164,16 +164,22 @@ interface TableContent {
 function tableOf(view: TableView, content: TableContent): object {
   const columns = columnsOf(view.kind);
   const nowMs = view.core.clock.now();
+  const { kind } = view;
+  // The cells show the stored version of a built-in kind.
+  const celled = (item: UnstructuredObject): UnstructuredObject =>
+    kind.custom === undefined ? kind.toStorage(item) : item;
+  const rows = content.items.map((item) => ({
+    cells: columns.map(({ cell }) => cell(celled(item), nowMs)),
+    ...rowConditions(kind, item),
+    object: rowObject(view, item),
+  }));
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: content.metadata,
     columnDefinitions: content.withColumns ? columns.map(definitionOf) : null,
-    rows: content.items.map((item) => ({
-      cells: columns.map(({ cell }) => cell(item, nowMs)),
-      ...rowConditions(view.kind, item),
-      object: rowObject(view, item),
-    })),
+    // The real server encodes Go's nil slice for kinds without columns of their own.
+    rows: rows.length === 0 && columns === defaultColumns ? null : rows,
   };
 }
 
@@ -203,19 +209,29 @@ function definitionOf({ name, type, format = '', description = '', priority = 0 
   return { name, type, format, description, priority };
 }
 
-function rowObject({ includeObject }: TableView, item: UnstructuredObject): unknown {
+function rowObject({ kind, includeObject }: TableView, item: UnstructuredObject): unknown {
   switch (includeObject) {
     case 'Object':
       return item;
     case 'None':
       return null;
     case 'Metadata':
-      return {
-        kind: 'PartialObjectMetadata',
-        apiVersion: 'meta.k8s.io/v1',
-        metadata: item.metadata,
-      };
+      return partialOf(kind, item);
   }
+}
+
+/** Returns the metadata of an object as an object of its own. */
+function partialOf({ rules }: ServedKind, { metadata }: UnstructuredObject): object {
+  const partial = { kind: 'PartialObjectMetadata', apiVersion: metaVersion };
+  const { annotations } = metadata;
+  const { hiddenAnnotation } = rules;
+  if (hiddenAnnotation === undefined || annotations?.[hiddenAnnotation] === undefined) {
+    return { ...partial, metadata };
+  }
+  const shown = withoutMembers(annotations, hiddenAnnotation);
+  const rest = withoutMembers(metadata, 'annotations');
+  const isEmpty = Object.keys(shown).length === 0;
+  return { ...partial, metadata: isEmpty ? rest : { ...rest, annotations: shown } };
 }
 
 const columns: Readonly<Partial<Record<string, readonly TableColumn[]>>> = {

@@ -2,6 +2,7 @@ import { isJsonObject, formatTime } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject, LabelSelector, Pod } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
+import { protobufMediaType } from '../protobuf/objects.js';
 import { represent } from '../reads/representation.js';
 import { selects } from '../rules/metadata.js';
 import { findObject, storageKey } from '../server-core.js';
@@ -11,6 +12,7 @@ import {
   conflict,
   failure,
   methodNotAllowed,
+  notAcceptable,
   notFound,
   unknownResource,
 } from '../status-error.js';
@@ -95,15 +97,24 @@ function handleStatus(context: ResourceContext): TransportResponse {
   if (info.verb === 'patch') return handlePatch(context);
   const object = findObject(core, kind, info);
   if (object === undefined) throw notFound(subjectOf(kind, info.name));
+  if (view.representation === 'table' && withoutStatusTables.includes(kind.type.group)) {
+    throw notAcceptable(['application/json', 'application/yaml', protobufMediaType]);
+  }
   return objectResponse(200, represent(view, object), view.encoding);
 }
+
+/** Groups whose kinds have no tables of their status. */
+const withoutStatusTables = ['apiextensions.k8s.io', 'apiregistration.k8s.io'];
 
 /** Handles a request for the scale subresource. */
 function handleScale(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const live = findObject(core, kind, info);
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
-  if (info.verb === 'get') return objectResponse(200, scaleOf(kind, live), view.encoding);
+  if (info.verb === 'get') {
+    const ofScale = { ...view, kind: scaleKind(kind) };
+    return objectResponse(200, represent(ofScale, scaleOf(kind, live)), view.encoding);
+  }
   const scale = info.verb === 'update' ? replace(context, live) : patch(context, live);
   return objectResponse(200, scale, view.encoding);
 }

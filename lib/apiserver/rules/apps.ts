@@ -208,7 +208,7 @@ export const appsRules: Readonly<Record<string, KindRules>> = {
   'apps/v1/Deployment': deployment,
   'apps/v1/ReplicaSet': replicaSet,
   'apps/v1/StatefulSet': statefulSet,
-  'apps/v1/DaemonSet': daemonSet,
+  'apps/v1/DaemonSet': { ...daemonSet, hiddenAnnotation: templateGeneration },
   'apps/v1/ControllerRevision': controllerRevision,
 };
 

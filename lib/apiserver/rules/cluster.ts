@@ -204,6 +204,7 @@ export const immortalNamespaces: readonly string[] = ['default', 'kube-system', 
 /** Namespaces have a finalizer in `spec`, a phase, and a label with the name. */
 const namespace: KindRules = {
   nameFormat: 'label',
+  ownPreconditions: true,
   defaults: (object) => {
     const { metadata } = object;
     if (metadata.name === undefined || metadata.name === '') return;

@@ -14,7 +14,7 @@ import { qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js'
 import { compareQuantities, deepEqual, withoutMembers } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateNonnegative } from './field-values.js';
-import { typedRules, validateImmutable } from './kind-rules.js';
+import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabelSelector } from './metadata.js';
 import { validatePersistentVolume } from './persistent-volume.js';
@@ -43,8 +43,7 @@ const csiDriver = typedRules<Wire<V1CSIDriver>>(
       validateImmutable({ field: 'spec.volumeLifecycleModes', ...modes }, errors);
     },
   },
-  // The kind has no generation.
-  { unconditionalUpdate: false, answersDeleted: true },
+  { specChanged, firstGeneration: 0, unconditionalUpdate: false, answersDeleted: true },
 );
 
 const policies = ['File', 'None', 'ReadWriteOnceWithFSType'];

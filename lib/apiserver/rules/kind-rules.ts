@@ -80,6 +80,8 @@ export interface KindRules {
    * @defaultValue undefined: the kind has no generation
    */
   readonly specChanged?: (object: UnstructuredObject, old: UnstructuredObject) => boolean;
+  /** The generation of a new object; 0 if it appears with the first change. @defaultValue 1 */
+  readonly firstGeneration?: 0;
   /** The name rule. @defaultValue 'subdomain' */
   readonly nameFormat?: NameFormat;
   /** Creates the object on a PUT to an unused name. @defaultValue false */
@@ -118,6 +120,8 @@ export interface KindRules {
     object: UnstructuredObject,
     old: UnstructuredObject,
   ) => UnstructuredObject;
+  /** Has its own check of preconditions, with other messages. @defaultValue false */
+  readonly ownPreconditions?: boolean;
   /**
    * Runs before a deletion.
    * @throws StatusError the deletion is forbidden
@@ -130,6 +134,8 @@ export interface KindRules {
    * @defaultValue undefined: creates are stored
    */
   readonly review?: (object: UnstructuredObject, asked: ReviewContext) => UnstructuredObject;
+  /** An annotation that only whole objects show, not their metadata alone. @defaultValue none */
+  readonly hiddenAnnotation?: string;
   /** Columns of tables. @defaultValue name and time of creation */
   readonly columns?: readonly TableColumn[];
   /** A warning added to every response. */

@@ -10,7 +10,7 @@ import {
   textAt,
   valueAt,
 } from './table-column.js';
-import type { TableColumn } from './table-column.js';
+import type { ColumnSpec, TableColumn } from './table-column.js';
 import { selectorText } from './workload-columns.js';
 
 const count = (object: UnstructuredObject, path: string): number =>
@@ -106,7 +106,7 @@ const eventColumns: readonly TableColumn[] = [
 
 const nodeInfo = 'core.v1.NodeSystemInfo';
 
-const bindingColumns = (type: string): readonly TableColumn[] => {
+const bindingColumns = (type: string, roleDoc: ColumnSpec['doc']): readonly TableColumn[] => {
   const subjects = (object: UnstructuredObject, kind: string): string =>
     listAt(object, 'subjects')
       .filter((subject) => textAt(subject, 'kind') === kind)
@@ -119,7 +119,7 @@ const bindingColumns = (type: string): readonly TableColumn[] => {
   return columnsOf([
     {
       name: 'Role',
-      doc: ['rbac.v1.RoleBinding', 'roleRef'],
+      doc: roleDoc,
       cell: (object) => `${textAt(object, 'roleRef.kind')}/${textAt(object, 'roleRef.name')}`,
     },
     {
@@ -191,6 +191,12 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
     },
   ]),
   '/ServiceAccount': [nameColumn, ageColumn],
+  '/ComponentStatus': [
+    nameColumn,
+    ...['Status', 'Message', 'Error'].map((name) =>
+      column({ name, doc: `${name} of the component conditions`, cell: () => '' }),
+    ),
+  ],
   '/Event': eventColumns,
   'events.k8s.io/Event': eventColumns,
   '/Node': columnsOf([
@@ -199,6 +205,7 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
     {
       name: 'Version',
       doc: [nodeInfo, 'kubeletVersion'],
+      afterAge: true,
       cell: (object) => textAt(object, 'status.nodeInfo.kubeletVersion'),
     },
     {
@@ -220,8 +227,14 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       cell: (object: UnstructuredObject) => textAt(object, `status.nodeInfo.${field}`, '<unknown>'),
     })),
   ]),
-  'rbac.authorization.k8s.io/RoleBinding': bindingColumns('roleBinding'),
-  'rbac.authorization.k8s.io/ClusterRoleBinding': bindingColumns('clusterRoleBinding'),
+  'rbac.authorization.k8s.io/RoleBinding': bindingColumns('roleBinding', [
+    'rbac.v1.RoleBinding',
+    'roleRef',
+  ]),
+  'rbac.authorization.k8s.io/ClusterRoleBinding': bindingColumns(
+    'clusterRoleBinding',
+    'RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
+  ),
   '/ResourceQuota': columnsOf([
     {
       name: 'Request',
@@ -280,6 +293,22 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       cell: (object) => numberAt(object, 'status.disruptionsAllowed'),
     },
   ]),
+  'autoscaling/Scale': [
+    { ...nameColumn, format: '' },
+    column({
+      name: 'Desired',
+      type: 'integer',
+      doc: ['autoscaling.v1.ScaleSpec', 'replicas'],
+      cell: (object) => numberAt(object, 'spec.replicas'),
+    }),
+    column({
+      name: 'Available',
+      type: 'integer',
+      doc: ['autoscaling.v1.ScaleStatus', 'replicas'],
+      cell: (object) => numberAt(object, 'status.replicas'),
+    }),
+    ageColumn,
+  ],
   'autoscaling/HorizontalPodAutoscaler': columnsOf([
     {
       name: 'Reference',
@@ -361,6 +390,28 @@ const service = 'core.v1.ServiceSpec';
 
 /** The columns of Services, Ingresses and other network kinds, by group and kind. */
 export const networkColumns: Readonly<Record<string, readonly TableColumn[]>> = {
+  'networking.k8s.io/IPAddress': [
+    nameColumn,
+    column({
+      name: 'ParentRef',
+      doc: ['networking.v1.IPAddressSpec', 'parentRef'],
+      cell: (object) => {
+        const parent = valueAt(object, 'spec.parentRef');
+        if (parent === undefined) return none;
+        const group = textAt(parent, 'group');
+        const resource = `${textAt(parent, 'resource')}${group === '' ? '' : `.${group}`}`;
+        const parts = [resource, textAt(parent, 'namespace'), textAt(parent, 'name')];
+        return parts.filter((part) => part !== '').join('/');
+      },
+    }),
+  ],
+  'networking.k8s.io/ServiceCIDR': columnsOf([
+    {
+      name: 'CIDRs',
+      doc: ['networking.v1.ServiceCIDRSpec', 'cidrs'],
+      cell: (object) => listAt(object, 'spec.cidrs').join(','),
+    },
+  ]),
   '/Service': columnsOf([
     { name: 'Type', doc: [service, 'type'], cell: (object) => textAt(object, 'spec.type') },
     {

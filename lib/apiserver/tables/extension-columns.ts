@@ -3,6 +3,7 @@ import {
   ageColumn,
   column,
   columnsOf,
+  durationText,
   listAt,
   nameColumn,
   numberAt,
@@ -26,11 +27,7 @@ function field(
   return { name, type, doc: [doc, last], cell: (object) => valueAt(object, path) ?? absent };
 }
 
-function lengthOf(
-  name: string,
-  doc: readonly [type: string, field: string],
-  path: string,
-): ColumnSpec {
+function lengthOf(name: string, doc: string, path: string): ColumnSpec {
   return { name, type: 'integer', doc, cell: (object) => listAt(object, path).length };
 }
 
@@ -97,6 +94,17 @@ function apiServiceBackend(object: UnstructuredObject): string {
   return `${textAt(service, 'namespace')}/${textAt(service, 'name')}`;
 }
 
+function certificateState(object: UnstructuredObject): string {
+  const types = listAt(object, 'status.conditions').map((condition) => textAt(condition, 'type'));
+  const has = (type: string): boolean => types.includes(type);
+  const states = [
+    has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : has('Failed') ? '' : 'Pending',
+    has('Failed') && 'Failed',
+    textAt(object, 'status.certificate') !== '' && 'Issued',
+  ];
+  return states.filter((state) => state !== false && state !== '').join(',');
+}
+
 function claimState(object: UnstructuredObject): string {
   const states = [
     valueAt(object, 'status.allocation') !== undefined && 'allocated',
@@ -112,13 +120,36 @@ const yes = (absent: boolean) => ({ type: 'boolean', absent }) as const;
 
 const template = 'template.spec.containers';
 const replicationController = 'core.v1.ReplicationController';
-const admission = 'admissionregistration.v1';
 const flow = 'flowcontrol.v1';
 const storage = 'storage.v1';
 const limited = 'spec.limited.limitResponse.queuing';
 
-const webhooks = (kind: string): readonly TableColumn[] =>
-  columnsOf([lengthOf('Webhooks', [`${admission}.${kind}`, 'webhooks'], 'webhooks')]);
+const webhooks = columnsOf([
+  lengthOf(
+    'Webhooks',
+    'Webhooks indicates the number of webhooks registered in this configuration',
+    'webhooks',
+  ),
+]);
+
+const paramKind: ColumnSpec = {
+  name: 'ParamKind',
+  doc: 'ParamKind specifies the kind of resources used to parameterize this policy',
+  cell: (object) => kindText(object, 'spec.paramKind'),
+};
+
+const policyBinding = columnsOf([
+  {
+    name: 'PolicyName',
+    doc: 'PolicyName indicates the policy definition which the policy binding binded to',
+    cell: (object) => textAt(object, 'spec.policyName'),
+  },
+  {
+    name: 'ParamRef',
+    doc: 'ParamRef indicates the param resource which sets the configuration param',
+    cell: paramReference,
+  },
+]);
 
 /** The columns of kinds that few clients list: extensions, admission, flow control, drivers. */
 export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> = {
@@ -251,10 +282,14 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
     },
   ]),
   'storage.k8s.io/CSINode': columnsOf([
-    lengthOf('Drivers', [`${storage}.CSINodeSpec`, 'drivers'], 'spec.drivers'),
+    lengthOf(
+      'Drivers',
+      'Drivers indicates the number of CSI drivers registered on the node',
+      'spec.drivers',
+    ),
   ]),
   'storage.k8s.io/VolumeAttachment': columnsOf([
-    field('Attacher', `${storage}.VolumeAttachmentSpec`, 'spec.attacher'),
+    { ...field('Attacher', `${storage}.VolumeAttachmentSpec`, 'spec.attacher'), format: 'name' },
     field('PV', `${storage}.VolumeAttachmentSource`, 'spec.source.persistentVolumeName'),
     field('Node', `${storage}.VolumeAttachmentSpec`, 'spec.nodeName'),
     field('Attached', `${storage}.VolumeAttachmentStatus`, 'status.attached', yes(false)),
@@ -262,32 +297,55 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
   'storage.k8s.io/VolumeAttributesClass': columnsOf([
     field('DriverName', `${storage}.VolumeAttributesClass`, 'driverName'),
   ]),
-  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhooks(
-    'ValidatingWebhookConfiguration',
-  ),
-  'admissionregistration.k8s.io/MutatingWebhookConfiguration': webhooks(
-    'MutatingWebhookConfiguration',
-  ),
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhooks,
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': webhooks,
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy': columnsOf([
     lengthOf(
       'Validations',
-      [`${admission}.ValidatingAdmissionPolicySpec`, 'validations'],
+      'Validations indicates the number of validation rules defined in this configuration',
       'spec.validations',
     ),
-    {
-      name: 'ParamKind',
-      doc: [`${admission}.ValidatingAdmissionPolicySpec`, 'paramKind'],
-      cell: (object) => kindText(object, 'spec.paramKind'),
-    },
+    paramKind,
   ]),
-  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': columnsOf([
-    field('PolicyName', `${admission}.ValidatingAdmissionPolicyBindingSpec`, 'spec.policyName'),
-    {
-      name: 'ParamRef',
-      doc: [`${admission}.ValidatingAdmissionPolicyBindingSpec`, 'paramRef'],
-      cell: paramReference,
-    },
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': policyBinding,
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy': columnsOf([
+    lengthOf(
+      'Mutations',
+      'Mutation indicates the number of mutations rules defined in this configuration',
+      'spec.mutations',
+    ),
+    paramKind,
   ]),
+  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding': policyBinding,
+  'certificates.k8s.io/CertificateSigningRequest': [
+    nameColumn,
+    ageColumn,
+    ...[
+      {
+        name: 'SignerName',
+        doc: 'Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`.',
+        cell: (object: UnstructuredObject) => textAt(object, 'spec.signerName', none),
+      },
+      {
+        name: 'Requestor',
+        doc: 'Base64-encoded PKCS#10 CSR data',
+        cell: (object: UnstructuredObject) => textAt(object, 'spec.username'),
+      },
+      {
+        name: 'RequestedDuration',
+        doc: ['certificates.v1.CertificateSigningRequestSpec', 'expirationSeconds'] as const,
+        cell: (object: UnstructuredObject) => {
+          const seconds = valueAt(object, 'spec.expirationSeconds');
+          return typeof seconds === 'number' ? durationText(seconds * 1000) : none;
+        },
+      },
+      {
+        name: 'Condition',
+        doc: 'Conditions applied to the request, such as approval or denial.',
+        cell: certificateState,
+      },
+    ].map(column),
+  ],
   'apiregistration.k8s.io/APIService': columnsOf([
     {
       name: 'Service',
@@ -297,6 +355,12 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
     { name: 'Available', doc: 'Whether this service is available.', cell: availability },
   ]),
   'resource.k8s.io/DeviceClass': [nameColumn, ageColumn],
+  'resource.k8s.io/ResourceClaimTemplate': [nameColumn, ageColumn],
+  'resource.k8s.io/ResourceSlice': columnsOf([
+    field('Node', 'resource.v1.ResourceSliceSpec', 'spec.nodeName'),
+    field('Driver', 'resource.v1.ResourceSliceSpec', 'spec.driver'),
+    field('Pool', 'resource.v1.ResourcePool', 'spec.pool.name'),
+  ]),
   'resource.k8s.io/ResourceClaim': columnsOf([
     {
       name: 'State',

@@ -94,6 +94,8 @@ export interface ColumnSpec {
   /** A text, or the type and field with the description. */
   readonly doc: string | readonly [type: string, field: string];
   readonly wide?: boolean;
+  /** A narrow column that follows the age. @defaultValue false */
+  readonly afterAge?: boolean;
   readonly format?: string;
   readonly cell: TableColumn['cell'];
 }
@@ -121,11 +123,11 @@ export const ageColumn: TableColumn = {
   cell: ({ metadata }: UnstructuredObject, nowMs) => ageText(metadata.creationTimestamp, nowMs),
 };
 
-/** Returns the name column, the narrow columns of `specs`, the age column, then the wide ones. */
+/** Returns the name column, the narrow columns of `specs`, the age column, then the other ones. */
 export function columnsOf(specs: readonly ColumnSpec[]): readonly TableColumn[] {
-  const narrow = specs.filter(({ wide }) => wide !== true).map(column);
-  const wide = specs.filter(({ wide: isWide }) => isWide === true).map(column);
-  return [nameColumn, ...narrow, ageColumn, ...wide];
+  const isLater = ({ wide = false, afterAge = false }: ColumnSpec): boolean => wide || afterAge;
+  const early = specs.filter((spec) => !isLater(spec)).map(column);
+  return [nameColumn, ...early, ageColumn, ...specs.filter(isLater).map(column)];
 }
 
 /** Formats the time since `timestamp` as kubectl prints ages: `5s`, `3m20s`, `4h`, `12d`, `2y35d`. */
