@@ -10,7 +10,7 @@ import {
 import type { OpenApiSource } from './discovery/openapi.js';
 import { discoveryData } from './kinds/documents.js';
 import type { PlainRequest } from './requests/request-info.js';
-import { jsonResponse, textResponse } from './requests/body.js';
+import { checkAccepted, jsonResponse, negotiateList, textResponse } from './requests/body.js';
 import type { ServerCore } from './server-core.js';
 import { methodNotAllowed } from './status-error.js';
 
@@ -31,7 +31,10 @@ export function handlePlain(
 ): TransportResponse {
   const [root = ''] = info.segments;
   const accept = request.headers['accept'] ?? '';
-  if (info.method !== 'GET') throw methodNotAllowed();
+  // The real server's list of groups ignores the method.
+  const isGroups = info.segments.join('/') === 'apis';
+  if (info.method !== 'GET' && !isGroups) throw methodNotAllowed();
+  if (root === 'version') checkAccepted(accept, ['application/json']);
   if (root === 'version') return jsonResponse(200, discoveryData().version);
   if (root === 'healthz' || root === 'livez' || root === 'readyz') {
     const [, check = 'ping'] = info.segments;
@@ -43,6 +46,8 @@ export function handlePlain(
     if (wantsProto && info.segments[1] === 'v2') return swaggerProto();
     return openApi({ kinds: core.kinds, serves: discovery.serves }, info);
   }
+  if (isGroups) negotiateList(accept);
+  else if (root === 'api' || root === 'apis') checkAccepted(accept);
   const answer = discovery.handle(info, accept);
   return answer ?? pageNotFound();
 }
@@ -53,7 +58,8 @@ function openApi(source: OpenApiSource, { segments }: PlainRequest): TransportRe
   if (version !== 'v3') return pageNotFound();
   if (name.length === 0) return jsonResponse(200, openApiIndex(source));
   const document = openApiDocument(source, name.join('/'));
-  return document === undefined ? pageNotFound() : jsonResponse(200, document);
+  if (document !== undefined) return jsonResponse(200, document);
+  return { ...textResponse(404, '', ''), headers: {} };
 }
 
 function swaggerProto(): TransportResponse {

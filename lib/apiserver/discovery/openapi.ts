@@ -87,21 +87,21 @@ function customVersions(source: OpenApiSource): ReadonlyMap<string, readonly Ser
  */
 export function openApiDocument(source: OpenApiSource, name: string): object | undefined {
   const builtin = builtinPaths(source)[name];
-  if (builtin !== undefined) return document(builtin, {});
+  if (builtin !== undefined) return document(builtin, {}, name);
   const served = customVersions(source).get(name);
   if (served === undefined) return undefined;
   const paths = Object.assign({}, ...served.map(customPaths)) as Paths;
   const own = Object.assign({}, ...served.map(customDefinitions)) as Record<string, RawSchema>;
-  return document(paths, own);
+  return document(paths, own, name);
 }
 
-function document(paths: Paths, own: Readonly<Record<string, RawSchema>>): object {
+function document(paths: Paths, own: Readonly<Record<string, RawSchema>>, name: string): object {
   return {
     openapi: '3.0.0',
     info: documentInfo(),
     paths,
     components: {
-      schemas: reachable([paths, own], own),
+      schemas: withOwnOptions(reachable([paths, own], own), name),
       securitySchemes: {
         BearerToken: {
           type: 'apiKey',
@@ -112,6 +112,26 @@ function document(paths: Paths, own: Readonly<Record<string, RawSchema>>): objec
       },
     },
   };
+}
+
+const metaTypes = ['DeleteOptions', 'WatchEvent'] as const;
+
+/** Registers the types that every version has for the version of a document. */
+function withOwnOptions(
+  schemas: Readonly<Record<string, RawSchema>>,
+  name: string,
+): Readonly<Record<string, RawSchema>> {
+  const [root, group, version] = name.split('/');
+  if (root !== 'apis' || version === undefined) return schemas;
+  const registered = metaTypes.flatMap((kind): [string, RawSchema][] => {
+    const type = `io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`;
+    const { [type]: schema } = schemas;
+    if (schema === undefined) return [];
+    const core = { group: '', kind, version: 'v1' };
+    const identity = [core, { group, kind, version }];
+    return [[type, { ...schema, 'x-kubernetes-group-version-kind': identity }]];
+  });
+  return { ...schemas, ...(Object.fromEntries(registered) as Record<string, RawSchema>) };
 }
 
 function documentInfo(): { readonly title: string; readonly version: string } {

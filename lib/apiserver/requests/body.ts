@@ -2,7 +2,13 @@ import { parseDocument } from 'yaml';
 import { isJsonObject, checkYamlDepth } from '../../object/index.js';
 import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import { jsonTypeName } from '../go-json/decoding.js';
-import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from '../status-error.js';
+import {
+  badRequest,
+  failure,
+  notAcceptable,
+  tooLarge,
+  unsupportedMediaType,
+} from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { depthLimit } from '../writes/write-request.js';
 import type { RawObject } from '../writes/write-request.js';
@@ -36,8 +42,11 @@ export function mediaTypeOf(request: TransportRequest): string {
 export function bodyText({ body }: TransportRequest): string {
   if (body === undefined) return '';
   if (body.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-  return typeof body === 'string' ? body : new TextDecoder().decode(body);
+  return typeof body === 'string' ? body : decoder.decode(body);
 }
+
+// Go's decoders refuse a byte order mark.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Creates the error for a body with this problem. */
 type Refusal = (problem: string, text: string) => StatusError;
@@ -80,9 +89,18 @@ export function parseJson(text: string, refuse: Refusal): Body {
   } catch {
     throw refuse(jsonProblem(text), text);
   }
+  if (loneSurrogate.test(text)) value = JSON.parse(text, wellFormed);
   const { duplicates, depth } = scanJson(text);
   if (depth > depthLimit) throw refuse('exceeded max depth', text);
   return { value, duplicates, text };
+}
+
+/** An escape of one half of a character, which JavaScript keeps and Go replaces. */
+const loneSurrogate = /\\u[dD][89a-fA-F]/;
+
+function wellFormed(_name: string, value: unknown): unknown {
+  // Encoding replaces lone halves.
+  return typeof value === 'string' ? Buffer.from(value).toString() : value;
 }
 
 const excerptLength = 30;
@@ -90,8 +108,10 @@ const excerptLength = 30;
 /** Returns the start of a text that looks like an object, else the start of its bytes in hexadecimal. */
 function excerpt(text: string): string {
   if (text === '') return '<empty>';
-  const shown = text.trimStart().startsWith('{') ? text : Buffer.from(text).toString('hex');
-  return shown.length <= excerptLength ? shown : `${shown.slice(0, excerptLength)} ...`;
+  const bytes = Buffer.from(text);
+  const encoding = /^[ \t\r\n]*\{/.test(text) ? 'utf8' : 'hex';
+  const shown = bytes.subarray(0, excerptLength).toString(encoding);
+  return bytes.length <= excerptLength ? shown : `${shown} ...`;
 }
 
 /**
@@ -120,7 +140,14 @@ export function parseYaml(text: string, refuse: Refusal): Body {
 export function readObject(request: TransportRequest, kind: string): RawObject {
   const refuse = refuseObject(kind);
   const body = readObjectBody(request, refuse);
-  return { value: objectOf(body, refuse), duplicates: body.duplicates };
+  const value = objectOf(body, refuse);
+  for (const name of ['apiVersion', 'kind']) {
+    const { [name]: given = '' } = value;
+    if (typeof given === 'string' || given === null) continue;
+    const into = `Go struct field .${name} of type string`;
+    throw refuse(`json: cannot unmarshal ${jsonTypeName(given)} into ${into}`, body.text);
+  }
+  return { value, duplicates: body.duplicates };
 }
 
 /**
@@ -218,12 +245,37 @@ const served = [
   'application/json;as=Table;g=meta.k8s.io;v=v1',
 ];
 
+/** The media types of most answers. */
+const producedTypes = ['application/json', 'application/yaml', protobufMediaType];
+
+/**
+ * Checks that `accept` names a media type of a route, or all types.
+ * @throws StatusError 406: the real server's router finds none.
+ */
+export function checkAccepted(
+  accept: string | undefined,
+  produced: readonly string[] = producedTypes,
+): void {
+  if (accept === undefined || accept.trim() === '') return;
+  const types = accept.split(',').map((clause) => (clause.split(';')[0] ?? '').trim());
+  if (types.some((type) => type === '*/*' || produced.includes(type))) return;
+  const message = `406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`;
+  throw failure(406, 'NotAcceptable', message, {});
+}
+
+/** Refuses an `accept` without a form of the list of groups, which no route checks. @throws StatusError 406 */
+export function negotiateList(accept: string | undefined): void {
+  const isYaml = (accept ?? '').includes('application/yaml');
+  if (!isYaml && preferred(accept, () => true) === undefined) throw notAcceptable(producedTypes);
+}
+
 /**
  * Picks the form of the response that `accept` prefers. Custom resources have no protobuf encoding,
  * except for their metadata.
  * @throws StatusError 406: `accept` has no form that the server can serve.
  */
 export function negotiate(accept: string | undefined, custom: boolean): Accepted {
+  if (!custom) checkAccepted(accept);
   const accepted = preferred(accept, ({ encoding, as, g, v }) => {
     if (as === undefined) return encoding === 'json' || !custom;
     if (g !== 'meta.k8s.io' || v !== 'v1') return false;

@@ -59,7 +59,9 @@ class ProblemFinder {
   }
 
   #invalid(where: string): string {
-    const char = this.#char();
+    const [byte = 0] = Buffer.from(this.#char());
+    // Go's decoder reads bytes.
+    const char = byte < 0x80 ? this.#char() : String.fromCharCode(byte);
     const shown = char === "'" ? "\\'" : char === '"' ? '"' : JSON.stringify(char).slice(1, -1);
     return `invalid character '${shown}' ${where}`;
   }

@@ -85,7 +85,8 @@ export async function handleResource(
   const warn = (text: string): void => void warnings.push(text);
   const context: ResourceContext = { ...asked, core, kind, view, warn };
   checkScope(context);
-  if (kind.rules.deprecation !== undefined) warn(kind.rules.deprecation);
+  const { deprecation } = kind.rules;
+  if (deprecation !== undefined && isRouted(context)) warn(deprecation);
   return withWarnings(await answer(context, watches), warnings);
 }
 
@@ -99,6 +100,13 @@ async function answer(context: ResourceContext, watches: Watches): Promise<Trans
     if (!isStatusError(error)) throw error;
     return errorResponse(error, context.request.headers['accept']);
   }
+}
+
+/** Returns whether the request has a path and a method that the real server routes to the kind. */
+function isRouted({ kind, info: { verb, name, subresource } }: ResourceContext): boolean {
+  if (subresource !== undefined) return true;
+  const isForOne = verb === 'update' || verb === 'patch';
+  return kind.verbs.includes(verb) && (verb === 'create' ? name === '' : !isForOne || name !== '');
 }
 
 function checkScope({ core, kind, info }: ResourceContext): void {
@@ -118,6 +126,8 @@ function dispatch(context: ResourceContext, watches: Watches): TransportResponse
   const { kind, info } = context;
   const { verb, subresource, name } = info;
   if (subresource !== undefined) return handleSubresource(context);
+  // The real server routes no path below a collection that only takes creates.
+  if (name !== '' && kind.verbs.join() === 'create') throw unknownResource();
   if (!kind.verbs.includes(verb)) throw methodNotAllowed();
   switch (verb) {
     case 'get':

@@ -1,9 +1,9 @@
 import type { StatusCause } from '../../object/index.js';
 import { goNumber } from './numbers.js';
 
-/** Returns `text` in double quotes, as Go's `%q` writes printable characters. */
+/** Returns `text` in double quotes, as Go's `%q` writes printable characters and the bell. */
 export function quoted(text: string): string {
-  return JSON.stringify(text);
+  return JSON.stringify(text).replaceAll('\\u0007', '\\a');
 }
 
 function shown(value: unknown): string {
