@@ -138,7 +138,16 @@ export class CrdManager {
     const kind = this.#core.kinds.storedIn(crdCollection);
     if (kind === undefined || this.#core.log.collection(crdCollection).get(name) !== object) return;
     if (rest.length === 0) removeObject(this.#core, kind, name);
-    else this.#store(object, { ...object, metadata: { ...object.metadata, finalizers: rest } });
+    else {
+      const done = withCondition(object, {
+        type: 'Terminating',
+        status: 'False',
+        lastTransitionTime: formatTime(this.#core.clock.now()),
+        reason: 'InstanceDeletionCompleted',
+        message: 'removed all instances',
+      });
+      this.#store(object, { ...done, metadata: { ...object.metadata, finalizers: rest } });
+    }
   }
 
   #tellOfProgress(object: UnstructuredObject): void {

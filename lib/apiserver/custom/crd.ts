@@ -135,8 +135,8 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
   const crd = crdOf(object);
   const { spec } = crd;
   validateGroup(spec.group, errors);
-  const scopes = ['Cluster', 'Namespaced'];
-  errors.oneOf('spec.scope', spec.scope, scopes);
+  if ((spec.scope as string) === '') errors.required('spec.scope');
+  else errors.oneOf('spec.scope', spec.scope, ['Cluster', 'Namespaced']);
   const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
   validateVersions(versions, errors, server);
   if (storedVersionsOf(crd).length === 0) {
@@ -144,7 +144,7 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
   }
   if (versions.filter((version) => version.storage).length !== 1) {
     const why = 'must have exactly one version marked as storage version';
-    errors.invalid('spec.versions', versions, why);
+    errors.invalid('spec.versions', spec.versions, why);
   }
   // The real server validates an older form of the definition too, which has the first version alone.
   const version = versions[0]?.name ?? '';
@@ -257,7 +257,7 @@ function validateVersions(
 /** The rules of CustomResourceDefinitions. */
 export const crdRules: KindRules = {
   defaults,
-  unconditionalUpdate: false,
+  ...{ unconditionalUpdate: false, ownPreconditions: true, dependents: false },
   specChanged,
   validate,
   validateCreate: validateName,

@@ -2,7 +2,15 @@ import { canonicalQuantity } from '../../object/index.js';
 import { isOperatorError } from '../../system/index.js';
 
 /** A body does not fit the Go type that the real server decodes it into: 400. */
-export class DecodeError extends Error {}
+export class DecodeError extends Error {
+  /** The value of a wrong type, if there is one. */
+  readonly value: unknown;
+
+  constructor(message: string, value?: unknown) {
+    super(message);
+    this.value = value;
+  }
+}
 
 /** The state of a decoder: its path in the document, and the unknown fields so far. */
 export class Decoding {
@@ -10,8 +18,14 @@ export class Decoding {
   readonly unknownFields: string[] = [];
   /** The Go struct of the current field, for Go's messages. */
   structName = '';
+  /** True if an empty list becomes null where Go writes one: what the real server reads from its storage. */
+  readonly fromStorage: boolean;
   readonly #path: string[] = [];
   readonly #goPath: string[] = [];
+
+  constructor(fromStorage = false) {
+    this.fromStorage = fromStorage;
+  }
 
   /** Enters a field. `goPath` includes the names of embedded structs. */
   enterField(name: string, goPath: readonly string[]): void {
@@ -53,7 +67,7 @@ export class Decoding {
       this.#goPath.length === 0
         ? 'Go value'
         : `Go struct field ${this.structName}.${this.#goPath.join('.')}`;
-    return new DecodeError(`json: cannot unmarshal ${got} into ${where} of type ${goType}`);
+    return new DecodeError(`json: cannot unmarshal ${got} into ${where} of type ${goType}`, value);
   }
 }
 

@@ -235,11 +235,15 @@ function decodeStruct(
     at.leaveField(field.goPath);
   }
   at.structName = outer;
-  return assemble(plan, given);
+  return assemble(plan, given, at);
 }
 
 /** Returns the JSON of a struct in the order of its fields. */
-function assemble(plan: StructPlan, given: ReadonlyMap<string, unknown>): Record<string, unknown> {
+function assemble(
+  plan: StructPlan,
+  given: ReadonlyMap<string, unknown>,
+  { fromStorage }: Decoding,
+): Record<string, unknown> {
   const assembled: Record<string, unknown> = {};
   for (const { name, pointer, goType, omitEmpty, always } of plan.fields) {
     const value = given.get(name);
@@ -249,7 +253,8 @@ function assemble(plan: StructPlan, given: ReadonlyMap<string, unknown>): Record
       assembled[name] = value;
     } else if (!omitEmpty) {
       // Go keeps empty bytes, but reads an empty list that it stores as a missing one.
-      assembled[name] = goType === bytesType ? value : goType.zero();
+      const isKept = goType === bytesType || (Array.isArray(value) && !fromStorage);
+      assembled[name] = isKept ? value : goType.zero();
     }
   }
   return assembled;

@@ -49,7 +49,8 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
     rules: builtinRules(group, version, kind),
     custom: undefined,
     schema: () => (rawDefinition(name) === undefined ? undefined : definition(name)),
-    decode: (value) => decodeTyped(goTypeName(name), { ...value, kind, apiVersion }),
+    decode: (value, fromStorage) =>
+      decodeTyped(goTypeName(name), { ...value, kind, apiVersion }, fromStorage),
     toStorage: shared?.toStorage ?? same,
     fromStorage: shared?.fromStorage ?? same,
   };
@@ -57,8 +58,12 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
 
 const same = (object: UnstructuredObject): UnstructuredObject => object;
 
-function decodeTyped(type: string, value: Readonly<Record<string, unknown>>): Decoded {
-  const at = new Decoding();
+function decodeTyped(
+  type: string,
+  value: Readonly<Record<string, unknown>>,
+  fromStorage?: boolean,
+): Decoded {
+  const at = new Decoding(fromStorage);
   const object = goType(type).decode(value, at) as UnstructuredObject;
   return { object, unknownFields: at.unknownFields };
 }

@@ -40,9 +40,10 @@ export interface ServedKind {
   schema(): Schema | undefined;
   /**
    * Decodes a JSON object as this kind: it checks types and removes unknown fields.
+   * @param fromStorage - empty lists become null where the real server reads them so from its storage.
    * @throws DecodeError the object does not fit the kind.
    */
-  decode(value: Readonly<Record<string, unknown>>): Decoded;
+  decode(value: Readonly<Record<string, unknown>>, fromStorage?: boolean): Decoded;
   /** Converts an object from this version to the storage version. */
   toStorage(object: UnstructuredObject): UnstructuredObject;
   /** Converts a stored object to this version. Cheap; returns the same object if possible. */

@@ -206,7 +206,9 @@ export function handleDelete(context: ResourceContext): TransportResponse {
   const result = deleteObject(core, { kind, namespace, name, options, hooks });
   const answersObject = !result.removed || rulingKind(core, kind).rules.answersDeleted === true;
   const answered = answersObject ? represent(view, result.object) : successOf(context, result);
-  return objectResponse(200, answered, view.encoding);
+  // The real server answers so only if the client asks for cascading deletion by the older option.
+  const isAccepted = options.orphanDependents === false && !result.removed;
+  return objectResponse(isAccepted ? 202 : 200, answered, view.encoding);
 }
 
 /** Warns a caller without a propagation policy about dependents that stay, if the kind does so. */
@@ -356,6 +358,8 @@ export function readWriteOptions(
     errors.forbidden('force', 'may not be specified for non-apply patch');
   }
   if (fieldManager.length > managerLimit) errors.tooLong('fieldManager', managerLimit);
+  const unprintable = unprintableIn(fieldManager);
+  if (unprintable !== undefined) errors.invalid('fieldManager', fieldManager, unprintable);
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (!isFieldValidation(fieldValidation)) {
     const supported = ['', 'Ignore', 'Strict', 'Warn'];
@@ -371,6 +375,15 @@ export function readWriteOptions(
     fieldValidation: validation === '' ? 'Warn' : validation,
     force: isTrue(forced),
   };
+}
+
+/** Returns the problem of the first character that Go does not print, if there is one. */
+function unprintableIn(manager: string): string | undefined {
+  const found = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(manager);
+  if (found === null) return undefined;
+  const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const position = Buffer.byteLength(manager.slice(0, found.index));
+  return `invalid character U+${code} (at position ${position})`;
 }
 
 function isFieldValidation(text: string): text is '' | 'Ignore' | 'Warn' | 'Strict' {

@@ -1,8 +1,8 @@
-import type { V1ConfigMap, V1Secret } from '@kubernetes/client-node';
+import type { V1ConfigMap, V1ObjectMeta, V1Secret } from '@kubernetes/client-node';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, typedRules } from './kind-rules.js';
-import { configKeyProblems } from '../../crd/internal.js';
+import { configKeyProblems, generateNameProblems } from '../../crd/internal.js';
 import { deepEqual } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
@@ -43,6 +43,14 @@ function keepData(object: Immutable, old: Immutable, errors: FieldErrors): void 
   }
 }
 
+/** Checks the prefix for generated names in an update. Most kinds check it in creates only. */
+function validatePrefix(metadata: Wire<V1ObjectMeta> | undefined, errors: FieldErrors): void {
+  const { generateName: prefix = '' } = metadata ?? {};
+  if (prefix === '') return;
+  const problems = generateNameProblems(prefix, 'subdomain');
+  errors.invalidEach('metadata.generateName', prefix, problems);
+}
+
 const configMap = typedRules<ConfigMap>({
   validate: ({ data, binaryData }, errors) => {
     validateKeys(data, 'data', errors);
@@ -53,7 +61,10 @@ const configMap = typedRules<ConfigMap>({
     validateKeys(binaryData, 'binaryData', errors);
     if (textSize(data) + base64Size(binaryData) > sizeLimit) errors.tooLong('[]', sizeLimit);
   },
-  validateUpdate: keepData,
+  validateUpdate: (object, old, errors) => {
+    validatePrefix(object.metadata, errors);
+    keepData(object, old, errors);
+  },
 });
 
 /** Moves the write-only `stringData` to `data`, in base64. */
@@ -115,6 +126,7 @@ const secret = typedRules<Secret>({
     validateType(object, errors);
   },
   validateUpdate: (object, old, errors) => {
+    validatePrefix(object.metadata, errors);
     validateImmutable({ field: 'type', value: object.type, old: old.type }, errors);
     keepData(object, old, errors);
   },

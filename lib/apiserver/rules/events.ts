@@ -80,10 +80,15 @@ const fixed = [
   'related',
 ] as const;
 
+/** The fixed fields that are empty texts without a value. */
+const texts: readonly string[] = ['reason', 'type', 'action'];
+
 function validateStrictUpdate(event: Event, old: Event, errors: FieldErrors): void {
   if (!deepEqual(event.series, old.series)) validateSeries(event, errors);
   for (const field of fixed) {
-    validateImmutable({ field, value: event[field], old: old[field] }, errors);
+    const missing = texts.includes(field) ? '' : undefined;
+    const change = { value: event[field] ?? missing, old: old[field] ?? missing };
+    validateImmutable({ field, ...change }, errors);
   }
   const { reportingComponent: value, reportingInstance } = event;
   const controller = { field: 'reportingController', value, old: old.reportingComponent };
@@ -121,7 +126,7 @@ const core = typedRules<Event>(
     validateUpdate: (event, _old, errors) => validateLegacy(event, 'reportingComponent', errors),
     selectableFields,
   },
-  { createOnUpdate: true, dependents: false },
+  { createOnUpdate: true, dependents: false, nameFormat: 'path' },
 );
 
 const events = typedRules<Event>(

@@ -92,6 +92,9 @@ const limitRangeRules = typedRules<Wire<V1LimitRange>>(
         if (Object.keys(requests).length > 0) item.defaultRequest = requests;
       }
     },
+    prepareForCreate: ({ metadata }, { random }) => {
+      if (metadata !== undefined && (metadata.name ?? '') === '') metadata.name = random.uuid();
+    },
     validate: validateLimits,
   },
   { createOnUpdate: true },

@@ -173,8 +173,8 @@ const ingressClass = typedRules<Wire<V1IngressClass>>(
     validateUpdate: ({ spec }, old, errors) => {
       const change = {
         field: 'spec.controller',
-        value: spec?.controller,
-        old: old.spec?.controller,
+        value: spec?.controller ?? '',
+        old: old.spec?.controller ?? '',
       };
       validateImmutable(change, errors);
     },

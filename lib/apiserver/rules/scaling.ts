@@ -46,7 +46,10 @@ const emptyBudgetStatus = {
 export const scalingRules: Readonly<Record<string, KindRules>> = {
   'policy/v1/PodDisruptionBudget': typedRules<Budget>(
     { validate: validateBudget },
-    { specChanged, unconditionalUpdate: false, initialStatus: () => ({ ...emptyBudgetStatus }) },
+    {
+      ...{ nameFormat: 'path', specChanged, unconditionalUpdate: false },
+      initialStatus: () => ({ ...emptyBudgetStatus }),
+    },
   ),
   'autoscaling/v2/HorizontalPodAutoscaler': typedRules<Autoscaler>({
     defaults: defaultAutoscaler,

@@ -20,7 +20,7 @@ import {
 } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { trackUpdate } from './managed-fields.js';
-import { dropRepeatedOwners } from './write-request.js';
+import { asStored, dropRepeatedOwners } from './write-request.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
 
 /** A create that is ready to run. */
@@ -50,13 +50,14 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   const own = kind === ruling ? owned : mutable(kind.toStorage(owned));
   checkNamespace(core, request, own);
   ruling.rules.admitCreate?.(own, core.view);
-  const object = admitted(request, ruling, own);
+  const object = asStored(ruling, admitted(request, ruling, own));
   dropRepeatedOwners(object, request.warn, ' after mutating admission happens');
   generateName(core, request, object);
   fillSystemFields(core, request, object.metadata);
   ruling.rules.prepareForCreate?.(object, core.view);
   if (request.user !== undefined) ruling.rules.setUser?.(object, request.user);
-  if (ruling.rules.specChanged !== undefined) object.metadata.generation = 1;
+  const { specChanged, firstGeneration = 1 } = ruling.rules;
+  if (specChanged !== undefined && firstGeneration > 0) object.metadata.generation = 1;
   resetStatus(core, request, object);
   checkCreated(core, request, object);
   request.hooks?.validate({
@@ -160,9 +161,8 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   const errors = new FieldErrors();
   if (isLoose(core, ruling)) validateLooseMeta(object.metadata, errors);
   else {
-    const { type, rules } = ruling;
-    const wanted = { namespaced: type.namespaced, nameFormat: rules.nameFormat ?? 'subdomain' };
-    validateMeta(object.metadata, errors, wanted);
+    const { nameFormat = 'subdomain' } = request.kind.rules;
+    validateMeta(object.metadata, errors, { namespaced: ruling.type.namespaced, nameFormat });
   }
   if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
   ruling.rules.validate?.(object, errors, core.view);

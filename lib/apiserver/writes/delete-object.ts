@@ -1,6 +1,7 @@
 import { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, isJsonObject, formatTime } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
+import { jsonTypeName } from '../go-json/decoding.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
@@ -41,7 +42,7 @@ export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResu
   const key = storageKey(namespace, name);
   const stored = core.log.collection(kind.collection).get(key);
   if (stored === undefined) throw notFound(subjectOf(kind, name));
-  checkPreconditions(kind, stored.metadata, options);
+  checkPreconditions(rulingKind(core, kind), stored.metadata, options);
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const ruling = rulingKind(core, kind);
@@ -61,20 +62,28 @@ export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResu
 }
 
 function checkPreconditions(
-  { type }: ServedKind,
+  kind: ServedKind,
   metadata: ObjectMeta,
   { preconditions }: DeleteOptions,
 ): void {
+  const { type, rules } = kind;
   const { name = '', uid = '', resourceVersion = '' } = metadata;
   // The real server puts the kind here, not the plural.
   const subject = { group: type.group, plural: type.kind, name };
   const wantedUid = preconditions?.uid ?? undefined;
+  const failed = (what: string, given: string, found: string): Error => {
+    const why = `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`;
+    return conflict(subjectOf(kind, name), why);
+  };
+  const isOwn = rules.ownPreconditions === true;
   if (wantedUid !== undefined && wantedUid !== uid) {
+    if (isOwn) throw failed('UID', wantedUid, uid);
     const why = `the UID in the precondition (${wantedUid}) does not match the UID in record (${uid})`;
     throw conflict(subject, `${why}. The object might have been deleted and then recreated`);
   }
   const wanted = preconditions?.resourceVersion ?? undefined;
   if (wanted !== undefined && wanted !== resourceVersion) {
+    if (isOwn) throw failed('ResourceVersion', wanted, resourceVersion);
     const why = `the ResourceVersion in the precondition (${wanted}) does not match the ResourceVersion in record (${resourceVersion})`;
     throw conflict(subject, `${why}. The object might have been modified`);
   }
@@ -203,7 +212,11 @@ export function readDeleteOptions(body: unknown, query: URLSearchParams): Delete
   }
   const { gracePeriodSeconds, orphanDependents, preconditions } = given;
   if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null) {
-    if (!Number.isInteger(gracePeriodSeconds)) throw wrongType('gracePeriodSeconds', 'int64');
+    if (!Number.isInteger(gracePeriodSeconds)) {
+      throw badRequest(
+        `json: cannot unmarshal ${jsonTypeName(gracePeriodSeconds)} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
+      );
+    }
   }
   return {
     dryRun,
@@ -212,12 +225,6 @@ export function readDeleteOptions(body: unknown, query: URLSearchParams): Delete
     orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
     preconditions: isJsonObject(preconditions) ? preconditions : undefined,
   };
-}
-
-function wrongType(field: string, type: string): Error {
-  return badRequest(
-    `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: json: cannot unmarshal into Go struct field DeleteOptions.${field} of type ${type}`,
-  );
 }
 
 function optionsOfQuery(query: URLSearchParams): Readonly<Record<string, unknown>> {

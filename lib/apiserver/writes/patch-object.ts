@@ -36,9 +36,7 @@ export function patchObject(
   patch: PatchBody,
 ): RawObject {
   const patched = shallow(() => patchedValue(kind, live, patch));
-  if (!isJsonObject(patched)) {
-    throw badRequest('the patch makes something else than an object of it');
-  }
+  if (!isJsonObject(patched)) throw rejected();
   const own = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
   // Strategic patches are merged into Go's struct, which has no `apiVersion` and `kind` of its own.
   if (patch.type === 'strategic') {
@@ -62,19 +60,22 @@ export function patchedText(
   const ordered = kind.decode({ ...live }).object;
   const { value } = patchObject(kind, ordered, patch);
   // Go keeps a custom resource as maps, whose members it always sorts.
-  const sorted = sortedWhereChanged(value, kind.custom === undefined ? ordered : undefined);
+  const before = kind.custom === undefined ? ordered : undefined;
+  const sorted = sortedWhereChanged(value, before, patch.type === 'merge');
   return { value: JSON.stringify(sorted), converted: false };
 }
 
-function sortedWhereChanged(value: unknown, live: unknown): unknown {
-  if (live === undefined && Array.isArray(value)) {
-    return value.map((item: unknown) => sortedWhereChanged(item, undefined));
+/** @param opensLists - True if the patch opens the items of changed lists, as a merge patch does. */
+function sortedWhereChanged(value: unknown, live: unknown, opensLists: boolean): unknown {
+  if (value === live) return value;
+  if ((live === undefined || opensLists) && Array.isArray(value)) {
+    return value.map((item: unknown) => sortedWhereChanged(item, undefined, opensLists));
   }
-  if (value === live || !isJsonObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const old = isJsonObject(live) ? live : {};
   const names = Object.keys(value).sort();
   return Object.fromEntries(
-    names.map((name) => [name, sortedWhereChanged(value[name], old[name])]),
+    names.map((name) => [name, sortedWhereChanged(value[name], old[name], opensLists)]),
   );
 }
 
@@ -101,6 +102,7 @@ function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBo
     case 'json':
       return jsonPatched(live, patch.value);
     case 'merge':
+      if (patch.value === null) throw badRequest('Invalid JSON Patch');
       if (!isJsonObject(patch.value)) {
         throw badRequest(
           `error decoding patch: json: cannot unmarshal ${jsonTypeName(patch.value)} into Go value of type map[string]interface {}`,
@@ -108,7 +110,8 @@ function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBo
       }
       return applyMergePatch(live, patch.value);
     case 'strategic':
-      return strategicPatched(kind, live, patch.value);
+      // Go reads null as a patch without members.
+      return strategicPatched(kind, live, patch.value ?? {});
   }
 }
 
@@ -134,13 +137,14 @@ function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
     return applyJsonPatch(live, value as readonly JsonPatchOperation[], { dialect: 'kubernetes' });
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
-    throw failure(
-      422,
-      'Invalid',
-      'the server rejected our request due to an error in our request',
-      {},
-    );
+    throw rejected();
   }
+}
+
+/** Returns the real server's error for a JSON patch that does not fit the object. */
+function rejected(): Error {
+  const message = 'the server rejected our request due to an error in our request';
+  return failure(422, 'Invalid', message, {});
 }
 
 function strategicPatched(kind: ServedKind, live: UnstructuredObject, value: unknown): unknown {

@@ -17,7 +17,7 @@ import {
   validateMetaUpdate,
   validateSameObject,
 } from '../rules/metadata.js';
-import { checkName, dropRepeatedOwners } from './write-request.js';
+import { asStored, checkName, dropRepeatedOwners } from './write-request.js';
 import { deepEqual, formatTime, isJsonObject, withoutMembers } from '../../object/index.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './delete-object.js';
@@ -51,9 +51,9 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   const tracking = tracked ? update.next : trackUpdate(core, request, live, update.next);
   const owned = admitted(request, live, tracking);
   dropRepeatedOwners(owned, request.warn, ' after mutating admission happens');
-  const object = kind === ruling ? owned : kind.toStorage(owned);
+  const object = asStored(ruling, kind === ruling ? owned : kind.toStorage(owned));
   const old = kind === ruling ? live : kind.toStorage(live);
-  checkVersion(ruling, object.metadata, old.metadata);
+  checkVersion(request.kind, object.metadata, old.metadata);
   const prepared = prepare(core, { request, ruling, object, old });
   validate(core, { request, ruling, object: prepared, old });
   if (request.subresource === undefined) ruling.rules.admitUpdate?.(prepared, old, core.view);

@@ -1,8 +1,17 @@
 import { FieldErrors } from '../../crd/internal.js';
-import { apiVersionOf, deepEqual, groupOf, isJsonObject } from '../../object/index.js';
-import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
+import {
+  apiVersionOf,
+  deepEqual,
+  groupOf,
+  isJsonObject,
+  versionOf,
+  withoutMembers,
+} from '../../object/index.js';
+import type { ObjectMeta, TypeMeta, UnstructuredObject } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
-import { DecodeError } from '../go-json/decoding.js';
+import { DecodeError, Decoding } from '../go-json/decoding.js';
+import { goType } from '../go-json/go-types.js';
+import { definitionName, goTypeName, rawDefinition } from '../kinds/documents.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { badRequest, failure, internalFailure, invalid, isStatusError } from '../status-error.js';
 
@@ -128,11 +137,24 @@ export function decodePatched(
     const isOfAnotherType = isStatusError(error) && request.kind.custom === undefined;
     if (!(error instanceof DecodeError) && !isOfAnotherType) throw error;
     const { value, converted } = text();
-    const why = converted ? conversionProblem(error.message) : error.message;
+    const why = problemOfPatched(error, converted, raw.value, request.kind);
     const message = `Invalid value: ${JSON.stringify(value)}: ${why}`;
     const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
     throw failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
   }
+}
+
+function problemOfPatched(
+  error: Error,
+  converted: boolean,
+  value: RawObject['value'],
+  { type }: ServedKind,
+): string {
+  if (converted) return conversionProblem(error);
+  if (!isStatusError(error)) return error.message;
+  const { kind, apiVersion } = value;
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string') return error.message;
+  return decodingProblem(type, { ...value, kind, apiVersion });
 }
 
 const repeatedOwners = '.metadata.ownerReferences contains duplicate entries';
@@ -155,6 +177,22 @@ export function dropRepeatedOwners(
   metadata.ownerReferences = ownerReferences.filter((_, index) => isRepeated[index] !== true);
 }
 
+/**
+ * Returns an object as it is read from the storage later. Field owners are recorded before, because a list
+ * that the client leaves empty has an owner.
+ */
+export function asStored(kind: ServedKind, object: UnstructuredObject): UnstructuredObject {
+  // The real server stores definitions as JSON, others in protobuf, which has no empty lists.
+  const isJson = kind.custom !== undefined || kind.type.group === 'apiextensions.k8s.io';
+  if (isJson || !hasEmptyList(withoutMembers(object, 'metadata'))) return object;
+  return kind.decode(object, true).object;
+}
+
+function hasEmptyList(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0 || value.some(hasEmptyList);
+  return isJsonObject(value) && Object.values(value).some(hasEmptyList);
+}
+
 /** The part of a patched object that an error message shows. */
 export interface PatchedText {
   readonly value: string;
@@ -165,10 +203,12 @@ export interface PatchedText {
 const unmarshalProblem = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go .*of type (\S+)$/;
 
 /** Returns a problem of Go's JSON decoder in the words of its converter from maps to structs. */
-function conversionProblem(message: string): string {
+function conversionProblem(error: Error): string {
+  const { message } = error;
   const [whole, type = '', text = '', target = ''] = unmarshalProblem.exec(message) ?? [];
   if (whole === undefined) return message;
-  const kind = type === 'number' ? numberKind(text) : (goKinds[type] ?? type);
+  const given = error instanceof DecodeError ? error.value : text;
+  const kind = type === 'number' ? numberKind(text || String(given)) : (goKinds[type] ?? type);
   if (target.startsWith('[]')) return `cannot restore slice from ${kind}`;
   if (target.startsWith('map[')) return `cannot restore map from ${kind}`;
   const isSimple = /^(?:string|bool|u?int\d*|float\d+)$/.test(target);
@@ -206,7 +246,7 @@ export function decodeApplied(
     const { namespace = '', name = '' } = value['metadata'] as UnstructuredObject['metadata'];
     const kind = `${type.group}/${type.version}, Kind=${type.kind}`;
     const fromJson = error.message.startsWith('illegal base64') ? 'error decoding from json: ' : '';
-    const problem = conversionProblem(error.message);
+    const problem = conversionProblem(error);
     const why = `unable to convert unstructured object to ${kind}: ${fromJson}${problem}`;
     const message = `failed to convert new object (${namespace}/${name}; ${kind}) to proper version: ${why}`;
     throw internalFailure(message);
@@ -264,9 +304,7 @@ function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, 
   const expected = apiVersionOf(type);
   const { apiVersion = '', kind = '' } = value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; json parse error`,
-    );
+    throw badRequest('the object has no text as its apiVersion and kind');
   }
   if (custom !== undefined && kind === '') {
     const json = JSON.stringify(value);
@@ -274,22 +312,44 @@ function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, 
       `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${json}' (${json.slice(0, 30)}${json.length > 30 ? ' ...' : ''})`,
     );
   }
-  const isOtherGroup = custom === undefined && groupOf(apiVersion) !== type.group;
-  if (apiVersion !== expected && (apiVersion !== '' || custom !== undefined) && !isOtherGroup) {
+  if (custom === undefined) {
+    const given = { kind: kind || type.kind, apiVersion: apiVersion || expected };
+    const isOther = given.kind !== type.kind || groupOf(given.apiVersion) !== type.group;
+    const isDecoded = !isOther && isRegistered(given);
+    const why = isDecoded ? undefined : decodingProblem(type, { ...value, ...given });
+    if (why !== undefined) {
+      const said = `${given.kind} in version "${versionOf(given.apiVersion)}"`;
+      throw badRequest(`${said} cannot be handled as a ${type.kind}: ${why}`);
+    }
+  }
+  if (apiVersion !== expected && (apiVersion !== '' || custom !== undefined)) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind !== '' && kind !== type.kind && custom !== undefined) {
-    throw wrongCustomKind(type, value, kind);
+  if (kind !== '' && kind !== type.kind) throw wrongCustomKind(type, value, kind);
+}
+
+function isRegistered({ kind, apiVersion }: TypeMeta): boolean {
+  const [group, version] = [groupOf(apiVersion), versionOf(apiVersion)];
+  return rawDefinition(definitionName(group, version, kind)) !== undefined;
+}
+
+/** Returns why Go cannot convert a body of another type, or of an unknown one. */
+function decodingProblem({ group, kind }: ServedKind['type'], given: TypeMeta & object): string {
+  const { apiVersion, kind: name } = given;
+  if (!isRegistered(given)) {
+    return `no kind "${name}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
   }
-  if ((kind !== '' && kind !== type.kind) || (apiVersion !== '' && isOtherGroup)) {
-    const given = kind === '' ? type.kind : kind;
-    const message = `${given} in version "${type.version}" cannot be handled as a ${type.kind}`;
-    throw badRequest(
-      `${message}: no kind "${given}" is registered for version "${apiVersion === '' ? expected : apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
-    );
+  try {
+    const definition = definitionName(groupOf(apiVersion), versionOf(apiVersion), name);
+    goType(goTypeName(definition)).decode(given, new Decoding());
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
   }
+  const internal = group === '' ? 'core' : group.split('.')[0];
+  return `converting (${versionOf(apiVersion)}.${name}) to (${internal}.${kind}): unknown conversion`;
 }
 
 function wrongCustomKind(

@@ -21,10 +21,13 @@ describe('goType', () => {
       status: {},
     });
     expect(decode('core/v1.EnvVar', { name: 'A', value: '' })).to.deep.equal({ name: 'A' });
-    expect(decode('rbac/v1.ClusterRole', { rules: [] })).to.deep.equal({
-      metadata: {},
-      rules: null,
-    });
+  });
+
+  it('keeps empty lists of bodies, and reads them as null from the storage', () => {
+    const read = (fromStorage: boolean): unknown =>
+      goType('rbac/v1.ClusterRole').decode({ rules: [] }, new Decoding(fromStorage));
+    expect(read(false)).to.deep.equal({ metadata: {}, rules: [] });
+    expect(read(true)).to.deep.equal({ metadata: {}, rules: null });
   });
 
   it('writes quantities, times and base64 in canonical form', () => {

@@ -64,7 +64,10 @@ function text(given: string, name = ''): string {
     given
       .replace(uids, 'UID')
       .replace(times, 'TIME')
-      .replace(/(record \(|current: |too old resource version: (?:\d+ \()?)\d+/g, '$1VERSION')
+      .replace(
+        /(record \(|current: |ResourceVersion in object meta: |too old resource version: (?:\d+ \()?)\d+/g,
+        '$1VERSION',
+      )
       .replace(/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"VERSION\\"')
       .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
       .replace(/^(\d+[smhdy])+$/, 'AGE')

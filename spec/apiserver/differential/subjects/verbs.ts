@@ -26,7 +26,8 @@ function lifeOf(sample: SampleKind): Request[] {
     post(`${all}?fieldValidation=Warn&dryRun=All`, { ...object, unknown: 1 }),
     post(all, { ...object, kind: 'Other' }),
     post(all, { ...object, apiVersion: 'other/v1' }),
-    post(all, { ...object, metadata: {} }),
+    // Not stored: some kinds generate a random name.
+    post(`${all}?dryRun=All`, { ...object, metadata: {} }),
     post(all, { ...object, metadata: { name: 'Not_Valid/' } }),
     post(all, {
       ...object,
@@ -77,6 +78,13 @@ function lifeOf(sample: SampleKind): Request[] {
     remove(`${all}?labelSelector=none%3D{{ns}}`),
     patch('merge', one, { metadata: { finalizers: ['example.com/hold'] } }),
     remove(one),
+    // The finalizer of a definition is removed in the background.
+    patch(
+      'json',
+      one,
+      [{ op: 'test', path: '/metadata/finalizers', value: ['example.com/hold'] }],
+      { whileStatus: 422 },
+    ),
     remove(one),
     patch('merge', one, { metadata: { finalizers: ['example.com/hold', 'example.com/more'] } }),
     patch('merge', one, { metadata: { finalizers: null } }),
@@ -138,6 +146,7 @@ function appliesOf(sample: SampleKind): Request[] {
     get(one),
     patch('merge', one, { metadata: { managedFields: [{}] } }),
     remove(`${all}/${name}?gracePeriodSeconds=0`, { propagationPolicy: 'Orphan' }),
-    get(one),
+    // A definition is removed in the background.
+    get(one, kind === 'CustomResourceDefinition' ? { whileStatus: 200 } : {}),
   ];
 }
