@@ -119,22 +119,25 @@ function validateGenerated(
   { template, selector }: JobSpec,
   errors: FieldErrors,
 ): void {
+  if (selector === undefined) return;
   const labels = template.metadata?.labels ?? {};
   const expected = { 'controller-uid': uid, 'job-name': name };
   for (const [label, value] of Object.entries(expected)) {
     for (const key of [label, `${prefix}${label}`]) {
       if (labels[key] === value) continue;
       const field = `spec.template.metadata.labels[${key}]`;
-      errors.invalid(field, labels, `must be '${value}'`);
+      const why = `must be '${value}'`;
+      if (labels[key] === undefined) errors.required(field, why);
+      else errors.invalid(field, labels, why);
     }
   }
-  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  const { matchLabels = {}, matchExpressions = [] } = selector;
   const generated =
     matchExpressions.length === 0 &&
     Object.entries(matchLabels).every(
       ([key, value]) => key.includes('controller-uid') && value === uid,
     );
-  if (selector !== undefined && !generated) {
+  if (!generated) {
     errors.invalid('spec.selector', selector, '`selector` not auto-generated');
   }
 }

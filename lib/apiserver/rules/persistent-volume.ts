@@ -1,9 +1,9 @@
 import type { V1PersistentVolume, V1PersistentVolumeSpec } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import { subdomainProblems } from '../../crd/internal.js';
-import { compareQuantities, formatTime } from '../../object/index.js';
+import { compareQuantities, deepEqual, formatTime, withoutMembers } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { typedRules } from './kind-rules.js';
+import { typedRules, validateImmutable } from './kind-rules.js';
 import { validateNodeSelector } from './pod-placement.js';
 import { accessModeNames, protect } from './storage.js';
 import { validateOutsideSource } from './volume-sources.js';
@@ -26,6 +26,16 @@ export const persistentVolumeRules = typedRules<Volume>(
     validate: ({ metadata, spec }, errors) => {
       if (spec === undefined) return;
       validatePersistentVolume(spec, 'spec', { name: metadata?.name, errors });
+    },
+    validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
+      if (!deepEqual(sourceOf(spec, old), sourceOf(old, old))) {
+        const field = 'spec.persistentvolumesource';
+        errors.forbidden(field, `${field} is immutable after creation\n`);
+      }
+      validateImmutable(
+        { field: 'volumeMode', value: spec.volumeMode, old: old.volumeMode },
+        errors,
+      );
     },
     warnings: ({ metadata, spec = {} }) => [
       ...annotationWarnings(metadata?.annotations ?? {}),
@@ -60,6 +70,14 @@ const common: ReadonlySet<string> = new Set([
   'volumeAttributesClassName',
   'volumeMode',
 ]);
+
+/** Returns the source of a volume, without a secret for its expansion that `old` lacks: it may be added. */
+function sourceOf(spec: VolumeSpec, old: VolumeSpec): unknown {
+  const source = withoutMembers(spec, ...common);
+  const { csi } = spec;
+  if (csi === undefined || old.csi?.controllerExpandSecretRef !== undefined) return source;
+  return { ...source, csi: withoutMembers(csi, 'controllerExpandSecretRef') };
+}
 
 const recycled =
   'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';

@@ -100,15 +100,38 @@ function validateUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors):
     errors.forbidden('spec.containers', 'pod updates may not add or remove containers');
     return;
   }
+  if (!validateDeadline(spec, old, errors)) return;
   const kept = (old.tolerations ?? []).every((toleration) =>
-    (spec.tolerations ?? []).some((one) => deepEqual(one, toleration)),
+    (spec.tolerations ?? []).some((one) =>
+      deepEqual({ ...toleration, tolerationSeconds: one.tolerationSeconds }, { ...one }),
+    ),
   );
   if (!kept) {
     const why = 'existing toleration can not be modified except its tolerationSeconds';
     errors.forbidden('spec.tolerations', why);
   }
-  if (!deepEqual(withoutUpdatable(spec), withoutUpdatable(old)))
+  const { terminationGracePeriodSeconds: grace = 0 } = old;
+  const wasNegative = grace < 0 && spec.terminationGracePeriodSeconds === 1;
+  const compared = wasNegative ? { ...spec, terminationGracePeriodSeconds: grace } : spec;
+  if (!deepEqual(withoutUpdatable(compared), withoutUpdatable(old)))
     errors.forbidden('spec', updatable);
+}
+
+/** Checks that a deadline only comes nearer. @returns false: the real server stops at the problem */
+function validateDeadline(
+  { activeDeadlineSeconds: value }: PodSpec,
+  { activeDeadlineSeconds: old }: PodSpec,
+  errors: FieldErrors,
+): boolean {
+  const field = 'spec.activeDeadlineSeconds';
+  if (value === undefined) {
+    const why = 'must not update from a positive integer to nil value';
+    if (old !== undefined) errors.invalid(field, undefined, why);
+    return true;
+  }
+  if (old === undefined || value <= old) return true;
+  errors.invalid(field, value, 'must be less than or equal to previous value');
+  return false;
 }
 
 function withoutUpdatable(spec: PodSpec): unknown {
@@ -139,7 +162,10 @@ export const podRules: KindRules = typedRules<Pod>(
       validateImages(spec, 'spec', errors);
     },
     prepareForCreate: ({ spec }) => dropDisabledPodFields(spec),
-    prepareForUpdate: ({ spec }) => dropDisabledPodFields(spec),
+    prepareForUpdate: ({ spec }) => {
+      dropDisabledPodFields(spec);
+      if (spec !== undefined) tolerateLostNodes(spec);
+    },
     validateCreate: ({ spec }, errors) => {
       if ((spec?.ephemeralContainers ?? []).length > 0) {
         errors.forbidden('spec.ephemeralContainers', 'cannot be set on create');

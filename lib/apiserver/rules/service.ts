@@ -168,9 +168,10 @@ function validateType(spec: ServiceSpec, errors: FieldErrors): void {
     errors.invalid('spec.clusterIPs[0]', 'None', why);
   }
   if (type !== 'ExternalName') return;
-  if (ports.length > 0 && clusterIP !== '') {
-    errors.forbidden('spec.clusterIPs', 'may not be set for ExternalName services');
-  }
+  const notNamed = 'may not be set for ExternalName services';
+  if (ports.length > 0 && clusterIP !== '') errors.forbidden('spec.clusterIPs', notNamed);
+  if ((spec.ipFamilies ?? []).length > 0) errors.forbidden('spec.ipFamilies', notNamed);
+  if (spec.ipFamilyPolicy !== undefined) errors.forbidden('spec.ipFamilyPolicy', notNamed);
   const host = externalName.replace(/\.$/, '');
   if (host === '') errors.required('spec.externalName');
   else errors.invalidEach('spec.externalName', host, subdomainProblems(host));

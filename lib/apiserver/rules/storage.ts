@@ -45,10 +45,13 @@ function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldErrors): voi
   const { spec: before } = old;
   if (spec === undefined || before === undefined) return;
   const bound = status?.phase === 'Bound';
+  // A claim without a class may get one later: the default class, once there is one.
+  const lacksClass = before.storageClassName === undefined && !hasOldClass(old);
   const comparable = (one: ClaimSpec): unknown => {
     const { volumeAttributesClassName, resources, volumeName, ...rest } = one;
     return {
       ...rest,
+      ...(lacksClass && { storageClassName: spec.storageClassName }),
       volumeName: (before.volumeName ?? '') === '' ? spec.volumeName : volumeName,
       resources: bound ? { ...resources, requests: spec.resources?.requests } : resources,
       volumeAttributesClassName: bound ? undefined : volumeAttributesClassName,
@@ -63,6 +66,13 @@ function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldErrors): voi
       errors.forbidden('spec.resources.requests.storage', why);
     }
   }
+  const { volumeMode: value } = spec;
+  validateImmutable({ field: 'volumeMode', value, old: before.volumeMode }, errors);
+}
+
+/** Returns whether a claim names its class by the annotation that predates the field. */
+function hasOldClass({ metadata }: Claim): boolean {
+  return metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'] !== undefined;
 }
 
 function sameJson(left: unknown, right: unknown): boolean {
