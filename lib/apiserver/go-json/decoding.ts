@@ -179,11 +179,15 @@ export const bytesType: GoType = {
   isEmpty: (value) => value === '',
 };
 
-function timeType(name: string, normal: (text: string) => string): GoType {
+function timeType(
+  name: string,
+  normal: (text: string) => string,
+  mismatch: (value: unknown, at: Decoding) => DecodeError,
+): GoType {
   return {
     name,
     decode: (value, at) => {
-      if (typeof value !== 'string') throw mismatchOfString(value, at);
+      if (typeof value !== 'string') throw mismatch(value, at);
       try {
         return normal(value);
       } catch (error) {
@@ -204,9 +208,11 @@ function mismatchOfString(value: unknown, at: Decoding): DecodeError {
 }
 
 /** The type `metav1.Time`. */
-export const timeGoType = timeType('v1.Time', normalTime);
+export const timeGoType = timeType('v1.Time', normalTime, mismatchOfString);
 /** The type `metav1.MicroTime`. */
-export const microTimeGoType = timeType('v1.MicroTime', normalMicroTime);
+export const microTimeGoType = timeType('v1.MicroTime', normalMicroTime, (value, at) =>
+  at.mismatch(value, 'string'),
+);
 
 const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

@@ -2,6 +2,7 @@ import { isJsonObject, setMember } from '../../object/index.js';
 import { readDocument } from '../kinds/documents.js';
 import {
   DecodeError,
+  Decoding,
   bytesType,
   intOrStringGoType,
   microTimeGoType,
@@ -10,7 +11,7 @@ import {
   scalarType,
   timeGoType,
 } from './decoding.js';
-import type { Decoding, GoType } from './decoding.js';
+import type { GoType } from './decoding.js';
 
 type Declaration = string | Readonly<Record<string, string>>;
 
@@ -270,6 +271,11 @@ function zeroStruct(plan: StructPlan): Record<string, unknown> {
 
 // The union types in a CRD's schema: Go picks the branch by the first character.
 
+/** Returns the state of a decoder within another one, which does not learn of its unknown fields. */
+function ownDecoding({ fromStorage }: Decoding): Decoding {
+  return new Decoding(fromStorage);
+}
+
 /** Returns the type `JSONSchemaPropsOrBool`. */
 function schemaOrBoolType(schema: GoType): GoType {
   return {
@@ -277,7 +283,7 @@ function schemaOrBoolType(schema: GoType): GoType {
     decode: (value, at) => {
       if (typeof value === 'boolean') return value;
       if (!isJsonObject(value)) throw new DecodeError('boolean or JSON schema expected');
-      return schema.decode(value, at);
+      return schema.decode(value, ownDecoding(at));
     },
     zero: () => false,
     isEmpty: () => false,
@@ -289,8 +295,9 @@ function schemaOrArrayType(schema: GoType): GoType {
   return {
     name: 'v1.JSONSchemaPropsOrArray',
     decode: (value, at) => {
-      if (Array.isArray(value)) return value.map((one: unknown) => schema.decode(one, at));
-      return isJsonObject(value) ? schema.decode(value, at) : null;
+      if (Array.isArray(value))
+        return value.map((one: unknown) => schema.decode(one, ownDecoding(at)));
+      return isJsonObject(value) ? schema.decode(value, ownDecoding(at)) : null;
     },
     zero: () => null,
     isEmpty: () => false,
@@ -303,7 +310,7 @@ function schemaOrStringsType(schema: GoType): GoType {
     name: 'v1.JSONSchemaPropsOrStringArray',
     decode: (value, at) => {
       if (Array.isArray(value)) return value as unknown[];
-      return isJsonObject(value) ? schema.decode(value, at) : null;
+      return isJsonObject(value) ? schema.decode(value, ownDecoding(at)) : null;
     },
     zero: () => null,
     isEmpty: () => false,

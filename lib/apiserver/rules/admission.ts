@@ -136,6 +136,12 @@ export function validateWebhookClient(
 
 function validateUrl(text: string, field: string, errors: FieldErrors): void {
   const form = 'desired format: https://host[/path]';
+  // Go parses a path alone, too.
+  if (text.startsWith('/') && !text.startsWith('//')) {
+    errors.invalid(field, '', `'https' is the only allowed URL scheme; ${form}`);
+    errors.invalid(field, '', `host must be specified; ${form}`);
+    return;
+  }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) {
     errors.required(field, `url must be a valid URL: ${text}; ${form}`);

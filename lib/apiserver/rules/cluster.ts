@@ -246,9 +246,13 @@ const resourceClaim = typedRules<Wire<ResourceV1ResourceClaim>>(
     defaults: ({ spec }) => {
       for (const { exactly } of spec.devices?.requests ?? []) {
         if (exactly === undefined) continue;
+        for (const toleration of exactly.tolerations ?? []) toleration.operator ??= 'Equal';
         exactly.allocationMode ??= 'ExactCount';
         if (exactly.allocationMode === 'ExactCount') exactly.count ??= 1;
       }
+    },
+    validateUpdate: ({ spec: value }, { spec: old }, errors) => {
+      validateImmutable({ field: 'spec', value, old }, errors);
     },
   },
   { answersDeleted: true, statusResets: ['metadata'] },

@@ -23,7 +23,9 @@ function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void
   for (const [index, item] of limits.entries()) {
     const field = `spec.limits[${index}]`;
     const { type, min, max } = item;
-    if (!itemTypes.includes(type) && !type.includes('/')) {
+    const problems = qualifiedNameProblems(type);
+    errors.invalidEach(`${field}.type`, type, problems);
+    if (problems.length === 0 && !itemTypes.includes(type) && !type.includes('/')) {
       const why = 'must be a standard limit type or fully qualified';
       errors.invalid(`${field}.type`, type, why);
     }
@@ -267,10 +269,19 @@ export function validateResources(
   if (huge && !names.includes('cpu') && !names.includes('memory')) {
     errors.forbidden(field, 'HugePages require cpu or memory');
   }
-  for (const [index, { name }] of (resources?.claims ?? []).entries()) {
-    // The names of claims are not compared: only a pod without claims is an error here.
+  // The names of claims are not compared: only a pod without claims is an error here.
+  if (noClaims) validateNoClaims(resources?.claims ?? [], `${field}.claims`, errors);
+}
+
+/** Reports the names of claims in a pod without claims. */
+export function validateNoClaims(
+  claims: readonly { readonly name: string }[],
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [index, { name }] of claims.entries()) {
     const why = 'must be one of the names in pod.spec.resourceClaims which is empty';
-    if (noClaims) errors.notFound(`${field}.claims[${index}]`, name, why);
+    errors.notFound(`${field}[${index}]`, name, why);
   }
 }
 

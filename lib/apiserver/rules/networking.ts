@@ -14,6 +14,7 @@ import {
   domainPathProblems,
   labelProblems,
   portNameProblems,
+  pathSegmentProblems,
   subdomainProblems,
   wildcardProblems,
 } from '../../crd/internal.js';
@@ -153,8 +154,15 @@ function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldError
   else errors.invalidEach('spec.controller', controller, domainPathProblems(controller));
   if (parameters === undefined) return;
   const { kind, name, scope, namespace = '' } = parameters;
-  if (kind === '') errors.required('spec.parameters.kind');
-  if (name === '') errors.required('spec.parameters.name');
+  const { apiGroup } = parameters;
+  if (apiGroup !== undefined) {
+    errors.invalidEach('spec.parameters.apiGroup', apiGroup, subdomainProblems(apiGroup));
+  }
+  for (const [member, value] of Object.entries({ kind, name })) {
+    const field = `spec.parameters.${member}`;
+    if (value === '') errors.required(field);
+    else errors.invalidEach(field, value, pathSegmentProblems(value));
+  }
   if (scope === 'Namespace' && namespace === '') {
     const why = "`parameters.scope` is set to 'Namespace'";
     errors.required('spec.parameters.namespace', why);

@@ -164,6 +164,7 @@ function validateLabelKeys(
     if (keys.length > 0 && labelSelector === undefined) {
       const why = 'must not be specified when labelSelector is not set';
       errors.forbidden(`${field}.${member}`, why);
+      continue;
     }
     for (const [index, key] of keys.entries()) {
       errors.invalidEach(`${field}.${member}[${index}]`, key, qualifiedNameProblems(key));

@@ -19,6 +19,7 @@ import {
 } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { defaultVolume, validateVolumes } from './volumes.js';
+import { validateNoClaims } from './limits.js';
 import { validateAffinity, validateTopologySpread } from './pod-placement.js';
 import {
   validateContainers,
@@ -50,10 +51,8 @@ export function validatePodTemplate(
 }
 
 export function validatePodSpec(spec: PodSpec, field: string, errors: FieldErrors): void {
-  const hasAccount = (spec.serviceAccountName ?? '') !== '';
-  const check = { hasAccount, errors };
   const names = {
-    volumes: validateVolumes(spec.volumes ?? [], `${field}.volumes`, check),
+    volumes: validateVolumes(spec.volumes ?? [], `${field}.volumes`, errors),
     containers: new Set<string>(),
     noClaims: (spec.resourceClaims ?? []).length === 0,
     graceSeconds: spec.terminationGracePeriodSeconds ?? 30,
@@ -71,6 +70,12 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   errors.oneOf(`${field}.restartPolicy`, restartPolicy, restartPolicies);
   errors.oneOf(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
   validateLabels(spec.nodeSelector, `${field}.nodeSelector`, errors);
+  const { claims = [] } = spec.resources ?? {};
+  if (claims.length > 0) {
+    const why = 'claims may not be set for Resources at pod-level';
+    errors.forbidden(`${field}.resources.claims`, why);
+  }
+  if (names.noClaims) validateNoClaims(claims, `${field}.resources.claims`, errors);
   const { runtimeClassName } = spec;
   if (runtimeClassName !== undefined) {
     const problems = subdomainProblems(runtimeClassName);

@@ -134,6 +134,21 @@ function validateDeadline(
   return false;
 }
 
+/** Checks that projected tokens have a service account. Templates of pods may lack it. */
+function validateTokens(
+  { serviceAccountName = '', volumes = [] }: PodSpec,
+  errors: FieldErrors,
+): void {
+  if (serviceAccountName !== '') return;
+  for (const [index, { projected }] of volumes.entries()) {
+    for (const [at, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
+      if (serviceAccountToken === undefined) continue;
+      const field = `spec.volumes[${index}].projected.sources[${at}].serviceAccountToken`;
+      errors.forbidden(field, 'must not be specified when serviceAccountName is not set');
+    }
+  }
+}
+
 function withoutUpdatable(spec: PodSpec): unknown {
   const rest = withoutMembers(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates');
   const withoutImage = (container: Wire<V1Container>): unknown =>
@@ -159,12 +174,18 @@ export const podRules: KindRules = typedRules<Pod>(
     validate: ({ spec }, errors) => {
       if (spec === undefined) return;
       validatePodSpec(spec, 'spec', errors);
+      validateTokens(spec, errors);
       validateImages(spec, 'spec', errors);
     },
     prepareForCreate: ({ spec }) => dropDisabledPodFields(spec),
-    prepareForUpdate: ({ spec }) => {
+    prepareForUpdate: ({ spec }, old) => {
       dropDisabledPodFields(spec);
-      if (spec !== undefined) tolerateLostNodes(spec);
+      if (spec === undefined) return;
+      tolerateLostNodes(spec);
+      // Admission sets them in creates only.
+      const { priority, preemptionPolicy } = old.spec ?? {};
+      if (priority !== undefined) spec.priority ??= priority;
+      if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;
     },
     validateCreate: ({ spec }, errors) => {
       if ((spec?.ephemeralContainers ?? []).length > 0) {

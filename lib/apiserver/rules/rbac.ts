@@ -59,7 +59,7 @@ function validateAggregation({ aggregationRule }: Wire<V1ClusterRole>, errors: F
   for (const [index, selector] of clusterRoleSelectors.entries()) {
     validateLabelSelector(selector, `${field}[${index}]`, errors);
     if (selects(selector, {}) === undefined) {
-      errors.invalid(`${field}[${index}]`, selector, 'invalid label selector.');
+      errors.invalid(`${field}[${index}]`, undefined, 'invalid label selector.');
     }
   }
 }

@@ -142,11 +142,7 @@ function validateBounds(
 
 function validateTarget({ scaleTargetRef }: AutoscalerSpec, errors: FieldErrors): void {
   const { apiVersion = '', kind, name } = scaleTargetRef;
-  for (const [member, value] of Object.entries({ kind, name })) {
-    const field = `spec.scaleTargetRef.${member}`;
-    if (value === '') errors.required(field);
-    else errors.invalidEach(field, value, pathSegmentProblems(value));
-  }
+  validateReference({ kind, name }, 'spec.scaleTargetRef', errors);
   const isController = apiVersion === 'v1' && kind === 'ReplicationController';
   if (apiVersion.includes('/') || isController) return;
   errors.invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group');
@@ -167,70 +163,88 @@ function isMetricType(type: string): type is MetricType {
   return Object.hasOwn(metricTypes, type);
 }
 
-function validateMetric(metric: Wire<V2MetricSpec>, field: string, errors: FieldErrors): void {
+type Metric = Wire<V2MetricSpec>;
+
+/** The members of a metric, in the order of the real server: it checks only the first that is given. */
+const metricSources = ['object', 'external', 'pods', 'resource', 'containerResource'] as const;
+
+function validateMetric(metric: Metric, field: string, errors: FieldErrors): void {
   const { type } = metric;
   if (type === '') errors.required(`${field}.type`, 'must specify a metric source type');
-  if (!isMetricType(type)) {
-    // The real server reports it twice: for the type, and for the missing member.
-    for (let time = 0; time < 2; time++) {
-      errors.notSupported(`${field}.type`, type, Object.keys(metricTypes));
-    }
-    return;
+  if (!isMetricType(type)) errors.notSupported(`${field}.type`, type, Object.keys(metricTypes));
+  const [first, ...others] = metricSources.filter((source) => metric[source] !== undefined);
+  if (first !== undefined) validateMetricSource(metric, first, { field, errors });
+  // The real server reports an unknown type twice.
+  if (!isMetricType(type)) errors.notSupported(`${field}.type`, type, Object.keys(metricTypes));
+  const expected = isMetricType(type) ? metricTypes[type] : undefined;
+  if (expected !== undefined && metric[expected] === undefined) {
+    const why = 'must populate information for the given metric source';
+    errors.required(`${field}.${expected}`, why);
   }
-  const { [type]: member } = metricTypes;
-  for (const [other, source] of Object.entries(metricTypes)) {
-    if (other === type || metric[source] === undefined || metric[member] === undefined) continue;
+  if (first === undefined || others.length === 0) return;
+  for (const source of [first, ...others]) {
+    if (source === expected) continue;
     errors.forbidden(`${field}.${source}`, 'must populate the given metric source only');
   }
-  if (metric[member] === undefined) {
-    errors.required(`${field}.${member}`, 'must populate information for the given metric source');
-    return;
-  }
-  validateSource(metric, `${field}.${member}`, { type, errors });
 }
 
-function validateSource(
-  { resource, containerResource, pods, object, external }: Wire<V2MetricSpec>,
-  field: string,
-  { type, errors }: { readonly type: MetricType; readonly errors: FieldErrors },
+function validateMetricSource(
+  { resource, containerResource, pods, object, external }: Metric,
+  first: (typeof metricSources)[number],
+  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
 ): void {
-  const named = resource ?? containerResource;
-  if (named !== undefined && (type === 'Resource' || type === 'ContainerResource')) {
-    if (named.name === '') errors.required(`${field}.name`, 'must specify a resource name');
-    if (containerResource?.container === '') {
-      errors.required(`${field}.container`, 'must specify a container');
+  const at = `${field}.${first}`;
+  if (first === 'resource' || first === 'containerResource') {
+    const named = first === 'resource' ? resource : containerResource;
+    if (named?.name === '') errors.required(`${at}.name`, 'must specify a resource name');
+    if (first === 'containerResource' && containerResource?.container === '') {
+      errors.required(`${at}.container`, 'must specify a container');
     }
-    validateMetricTarget(named.target, `${field}.target`, errors);
-    const { averageUtilization, averageValue } = named.target;
+    const why = 'must set either a target raw value or a target utilization';
+    validateMetricTarget(named?.target, `${at}.target`, errors);
+    const { averageUtilization, averageValue } = named?.target ?? {};
     if (averageUtilization === undefined && averageValue === undefined) {
-      const why = 'must set either a target raw value or a target utilization';
-      errors.required(`${field}.target.averageUtilization`, why);
+      errors.required(`${at}.target.averageUtilization`, why);
     }
     return;
   }
-  const source = pods ?? object ?? external;
-  if (source === undefined) return;
-  if (source.metric.name === '') {
-    errors.required(`${field}.metric.name`, 'must specify a metric name');
-  }
-  validateMetricTarget(source.target, `${field}.target`, errors);
-  const { value, averageValue } = source.target;
-  if (pods !== undefined && averageValue === undefined) {
-    const why = 'must specify a positive target averageValue';
-    errors.required(`${field}.target.averageValue`, why);
-  } else if (pods === undefined && value === undefined && averageValue === undefined) {
-    const why = 'must set either a target value for metric or a per-pod target';
-    errors.required(`${field}.target.averageValue`, why);
+  const described = first === 'object' ? object?.describedObject : undefined;
+  if (described !== undefined) validateReference(described, `${at}.describedObject`, errors);
+  const source = { pods, object, external }[first];
+  const name = source?.metric.name ?? '';
+  if (name === '') errors.required(`${at}.metric.name`, 'must specify a metric name');
+  else errors.invalidEach(`${at}.metric.name`, name, pathSegmentProblems(name));
+  validateMetricTarget(source?.target, `${at}.target`, errors);
+  const { value, averageValue } = source?.target ?? {};
+  if (averageValue !== undefined || (first !== 'pods' && value !== undefined)) return;
+  errors.required(`${at}.target.averageValue`, missingTargets[first]);
+}
+
+const missingTargets = {
+  pods: 'must specify a positive target averageValue',
+  object: 'must set either a target value or averageValue',
+  external: 'must set either a target value for metric or a per-pod target',
+} as const;
+
+function validateReference(
+  { kind, name }: { readonly kind: string; readonly name: string },
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [member, value] of Object.entries({ kind, name })) {
+    if (value === '') errors.required(`${field}.${member}`);
+    else errors.invalidEach(`${field}.${member}`, value, pathSegmentProblems(value));
   }
 }
 
 const targetTypes = ['Utilization', 'Value', 'AverageValue'];
 
 function validateMetricTarget(
-  target: Wire<V2MetricTarget>,
+  target: Wire<V2MetricTarget> | undefined,
   field: string,
   errors: FieldErrors,
 ): void {
+  if (target === undefined) return;
   const { type, averageUtilization, value, averageValue } = target;
   if (type === '') errors.required(`${field}.type`, 'must specify a metric target type');
   if (!targetTypes.includes(type)) {

@@ -118,7 +118,9 @@ function validateProfiles(
       errors.required(`${path}.localhostProfile`, `must be set when ${kind} type is Localhost`);
     } else if (type !== 'Localhost' && localhostProfile !== undefined) {
       const why = `can only be set when ${kind} type is Localhost`;
-      errors.invalid(`${path}.localhostProfile`, localhostProfile, why);
+      // For seccomp, the real server shows the whole profile.
+      const shown = member === 'seccompProfile' ? profile : localhostProfile;
+      errors.invalid(`${path}.localhostProfile`, shown, why);
     }
   }
 }

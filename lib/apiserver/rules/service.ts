@@ -108,6 +108,7 @@ export const serviceRules: KindRules = typedRules<Service>(
     validateUpdate: validateServiceUpdate,
     warnings: ({ spec }) => [
       ...(spec?.clusterIP === 'None' ? ignoredWhenHeadless(spec) : []),
+      ...((spec?.externalName ?? '') !== '' && spec?.type !== 'ExternalName' ? [unnamed] : []),
       ...(spec?.trafficDistribution === 'PreferClose' ? [preferCloseWarning] : []),
     ],
     selectableFields: ({ spec }) => ({
@@ -131,6 +132,8 @@ function ignoredWhenHeadless({
   ];
   return ignored.map((field) => `spec.${field} is ignored for headless services`);
 }
+
+const unnamed = 'spec.externalName is ignored when spec.type is not "ExternalName"';
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const protocols = ['SCTP', 'TCP', 'UDP'];

@@ -1,6 +1,7 @@
 import type {
   V1DownwardAPIVolumeFile,
   V1KeyToPath,
+  V1ObjectMeta,
   V1PersistentVolumeClaimSpec,
   V1PersistentVolumeSpec,
   V1ProjectedVolumeSource,
@@ -9,18 +10,12 @@ import type {
 } from '@kubernetes/client-node';
 import { FieldErrors, labelProblems } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
+import { validateAnnotations, validateLabels } from './metadata.js';
 import { imageTag } from './pod-spec.js';
 import { validateClaimSpec } from './storage.js';
 import { validateOutsideSource } from './volume-sources.js';
 
 type Volume = Wire<V1Volume>;
-
-/** The data that checks of a pod's volumes need. */
-interface VolumeCheck {
-  /** True if the pod has a service account whose token can be projected. */
-  readonly hasAccount: boolean;
-  readonly errors: FieldErrors;
-}
 
 /**
  * Checks a pod's volumes.
@@ -29,13 +24,13 @@ interface VolumeCheck {
 export function validateVolumes(
   volumes: readonly Volume[],
   field: string,
-  { hasAccount, errors }: VolumeCheck,
+  errors: FieldErrors,
 ): ReadonlyMap<string, Volume> {
   const valid = new Map<string, Volume>();
   for (const [index, volume] of volumes.entries()) {
     const path = `${field}[${index}]`;
     const own = new FieldErrors();
-    validateSource(volume, path, { hasAccount, errors: own });
+    validateSource(volume, path, own);
     const { name } = volume;
     if (name === '') own.required(`${path}.name`);
     else own.invalidEach(`${path}.name`, name, labelProblems(name));
@@ -55,14 +50,13 @@ function sourcesOf(volume: Volume): readonly string[] {
   return [...first, ...given.filter((member) => !first.includes(member))];
 }
 
-function validateSource(volume: Volume, path: string, check: VolumeCheck): void {
-  const { errors } = check;
+function validateSource(volume: Volume, path: string, errors: FieldErrors): void {
   const [first, ...extra] = sourcesOf(volume);
   if (first === undefined) errors.required(path, 'must specify a volume type');
   for (const member of extra) {
     errors.forbidden(`${path}.${member}`, 'may not specify more than 1 volume type');
   }
-  validateFiles(volume, path, check);
+  validateFiles(volume, path, errors);
   validateStorage(volume, path, errors);
   const { ephemeral } = volume;
   const template = ephemeral?.volumeClaimTemplate;
@@ -70,12 +64,24 @@ function validateSource(volume: Volume, path: string, check: VolumeCheck): void 
     errors.required(`${path}.ephemeral.volumeClaimTemplate`);
   }
   if (template !== undefined) {
+    validateClaimMeta(template.metadata, `${path}.ephemeral.volumeClaimTemplate.metadata`, errors);
     validateClaimSpec(template.spec, `${path}.ephemeral.volumeClaimTemplate.spec`, errors);
   }
 }
 
+/** Checks the metadata of a claim's template: labels and annotations. */
+function validateClaimMeta(
+  { labels, annotations, ...others }: Wire<V1ObjectMeta> = {},
+  field: string,
+  errors: FieldErrors,
+): void {
+  validateLabels(labels, `${field}.labels`, errors);
+  validateAnnotations(annotations, `${field}.annotations`, errors);
+  for (const name of Object.keys(others)) errors.forbidden(`${field}.${name}`, 'cannot be set');
+}
+
 /** Checks volumes with files from API objects. */
-function validateFiles(volume: Volume, path: string, { hasAccount, errors }: VolumeCheck): void {
+function validateFiles(volume: Volume, path: string, errors: FieldErrors): void {
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap !== undefined) {
     if ((configMap.name ?? '') === '') errors.required(`${path}.configMap.name`);
@@ -92,7 +98,7 @@ function validateFiles(volume: Volume, path: string, { hasAccount, errors }: Vol
     validateDownwardFiles(downwardAPI.items ?? [], `${path}.downwardAPI`, errors);
   }
   if (projected !== undefined) {
-    validateProjected(projected, `${path}.projected`, { hasAccount, errors });
+    validateProjected(projected, `${path}.projected`, errors);
   }
 }
 
@@ -202,17 +208,11 @@ function validateDownwardFiles(
   }
 }
 
-interface Projecting {
-  /** True if the pod has a service account whose token can be projected. */
-  readonly hasAccount: boolean;
-  readonly errors: FieldErrors;
-}
-
 /** Checks a projected volume. */
 function validateProjected(
   { sources, defaultMode }: Wire<V1ProjectedVolumeSource>,
   field: string,
-  { hasAccount, errors }: Projecting,
+  errors: FieldErrors,
 ): void {
   validateMode(defaultMode, `${field}.defaultMode`, errors);
   const paths = new Set<string>();
@@ -220,7 +220,7 @@ function validateProjected(
   for (const [index, source] of (sources ?? []).entries()) {
     const at = `${field}.sources[${index}]`;
     const [first, ...extra] = Object.keys(source);
-    if (first !== undefined) validateProjection(source, at, { first, field, hasAccount, errors });
+    if (first !== undefined) validateProjection(source, at, { first, field, errors });
     if (extra.length > 0) {
       errors.forbidden(at, 'may not specify more than 1 volume type per source');
     }
@@ -234,7 +234,7 @@ function validateProjected(
 function validateProjection(
   source: Wire<V1VolumeProjection>,
   at: string,
-  { first, field, hasAccount, errors }: Projecting & { first: string; field: string },
+  { first, field, errors }: { first: string; field: string; errors: FieldErrors },
 ): void {
   const { secret, configMap, downwardAPI, serviceAccountToken } = source;
   for (const [member, projection] of Object.entries({ secret, configMap })) {
@@ -247,8 +247,6 @@ function validateProjection(
   }
   if (serviceAccountToken === undefined) return;
   const path = `${at}.serviceAccountToken`;
-  if (!hasAccount)
-    errors.forbidden(path, 'must not be specified when serviceAccountName is not set');
   const { expirationSeconds, path: file } = serviceAccountToken;
   if (expirationSeconds !== undefined && expirationSeconds < 600) {
     const why = 'may not specify a duration less than 10 minutes';

@@ -297,6 +297,10 @@ function validateNested(schema: Schema, at: At): void {
   for (const [keyword, why] of structural) {
     if (isSaid(given[keyword])) errors.forbidden(`${field}.${keyword}`, why);
   }
+  for (const [index, { rule }] of (schema['x-kubernetes-validations'] ?? []).entries()) {
+    const path = `${field}.x-kubernetes-validations[${index}].rule`;
+    if (rule.trim() === '') errors.required(path, 'rule is not specified');
+  }
   if (Object.hasOwn(properties, 'metadata')) {
     errors.forbidden(`${field}.properties[metadata]`, 'must not be specified in a nested context');
   }

@@ -2,7 +2,7 @@ import type { Comparison } from './comparison.js';
 
 /** Requests that the servers may answer differently. */
 export interface ListedDifference {
-  /** Matches `SCENARIO: METHOD PATH` of the request. */
+  /** Matches `SCENARIO: METHOD PATH` of the request, with ` as ACCEPT` if it asks for a media type. */
   readonly of: RegExp;
   /** Matches the path of the first difference, such as `.body.message`. */
   readonly at: RegExp;
@@ -23,9 +23,9 @@ export const listedDifferences: readonly ListedDifference[] = [
       'A field selector without a field is refused: the real server selects everything by it.',
   },
   {
-    of: /: GET .*watch=true/,
+    of: / as application\/yaml$/,
     at: /^\.type$/,
-    reason: 'The refusal of a watch in YAML is JSON: the embedded server has no YAML encoder.',
+    reason: 'Answers in YAML: the embedded server has no YAML encoder, and answers 406 or JSON.',
   },
   {
     of: /v1 Node: /,
@@ -34,15 +34,52 @@ export const listedDifferences: readonly ListedDifference[] = [
       'A new Node has no taint not-ready: without a node controller, nothing would remove the taint.',
   },
   {
-    of: /(?:fields|applies|life) of resource\.k8s\.io/,
-    at: /./,
-    reason:
-      'Claims for devices (dynamic resource allocation) are checked by their schema only: nothing allocates devices.',
+    of: /APIService: /,
+    at: /^\.body(?:\.items\.\d+|\.rows\.\d+\.object)?\.(?:status|metadata\.managedFields)|^\.body\.rows\.0\.cells\.2$/,
+    reason: 'An APIService has no condition Available: no controller asks its service.',
   },
   {
-    of: /APIService: /,
-    at: /^\.body\.(?:status|metadata\.managedFields)/,
-    reason: 'An APIService has no condition Available: no controller asks its service.',
+    of: /fields of resource\.k8s\.io.*: POST /,
+    at: /^\.code$/,
+    reason: 'Claims for devices are checked by their schema only: nothing allocates devices.',
+  },
+  {
+    of: /life of v1 Service: POST /,
+    at: /^\.body\.details\.causes\.0\.field$/,
+    reason:
+      'A Service with an invalid name is refused for its name, not for the address that its name cannot hold.',
+  },
+  {
+    of: /services\/one$/,
+    at: /f:spec\.f:internalTrafficPolicy$/,
+    reason:
+      'The real server keeps internalTrafficPolicy of a Service that becomes an ExternalName, and hides it from reads.',
+  },
+  {
+    of: /applies of admissionregistration\.k8s\.io\/v1 MutatingWebhookConfiguration: /,
+    at: /^\.body\.metadata\.generation$/,
+    reason: 'An empty list of webhooks in place of none is no new generation.',
+  },
+  {
+    of: /applies of batch\/v1 Job: PATCH /,
+    at: /^\.body\.details\.causes\.\d+\.field$/,
+    reason: 'The refusal of another template of a suspended Job names the template, not its spec.',
+  },
+  {
+    of: /patches: PATCH .*\/one$/,
+    at: /^\.warning$/,
+    reason: 'A JSON patch that replaces the whole object has no warning about its metadata.',
+  },
+  {
+    of: /: GET \/api\/v1\/componentstatuses/,
+    at: /^\.body\.(?:metadata\.resourceVersion|details\.kind)$/,
+    reason: 'ComponentStatuses, deprecated since v1.19, are an empty collection like others.',
+  },
+  {
+    of: /: GET \/$/,
+    at: /^\.type$/,
+    reason:
+      'The list of all paths of a server is not served: it names the parts of the real program.',
   },
 ];
 
@@ -51,6 +88,7 @@ export function listedFor(
   { scenario, request }: Comparison,
   path: string,
 ): ListedDifference | undefined {
-  const where = `${scenario}: ${request.method} ${request.path}`;
+  const { method, path: target, accept } = request;
+  const where = `${scenario}: ${method} ${target}${accept === undefined ? '' : ` as ${accept}`}`;
   return listedDifferences.find(({ of, at }) => of.test(where) && at.test(path));
 }

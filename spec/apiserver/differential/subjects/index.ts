@@ -14,7 +14,10 @@ import { writes } from './writes.js';
 
 /** Subjects that both servers answer equally: `npm run test:cluster` compares them. */
 export const equalSubjects: readonly string[] = [
-  ...['access', 'deletions', 'merging', 'reads', 'scaling', 'watches'],
+  // First: other subjects define kinds.
+  'discovery',
+  ...['access', 'custom', 'deletions', 'fields', 'merging', 'reads', 'scaling', 'verbs', 'watches'],
+  ...['workloads', 'writes'],
 ];
 
 /** The scenarios of each subject. `seed` draws the values of generated requests. */
