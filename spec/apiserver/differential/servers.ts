@@ -95,8 +95,14 @@ async function send({ url, token, dispatcher }: Access, step: Request): Promise<
   };
 }
 
-/** Parses the events of a watch; an answer without events may be one `Status`. */
+/**
+ * Parses the events of a watch; an answer without events may be one `Status`. A bookmark after a bookmark is
+ * dropped: the real server sends it or not, as time permits.
+ */
 function events(text: string): unknown {
   const lines = text.split('\n').filter((line) => line !== '');
-  return lines.length === 1 ? parsedBody(text) : lines.map(parsedBody);
+  if (lines.length === 1) return parsedBody(text);
+  const isBookmark = (line = ''): boolean => line.startsWith('{"type":"BOOKMARK"');
+  const kept = lines.filter((line, at) => !(isBookmark(line) && isBookmark(lines[at - 1])));
+  return kept.map(parsedBody);
 }

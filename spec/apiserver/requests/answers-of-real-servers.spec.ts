@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import { Api, configMaps, merge, strategic } from '../api.js';
+import type { Answer } from '../api.js';
+import { causeMessages } from '../causes.js';
+
+// Answers of the real server (v1.36).
+
+const core = '/api/v1/namespaces/default';
+const template = {
+  metadata: { labels: { app: 'a' } },
+  spec: { containers: [{ name: 'c', image: 'i' }] },
+};
+const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+const volume = {
+  ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
+  hostPath: { path: '/a' },
+};
+const once = { ...template, spec: { ...template.spec, restartPolicy: 'Never' } };
+
+/** An object, a patch of its spec, and the causes of the refusal, or none if it is accepted. */
+const updates: readonly (readonly [
+  string,
+  string,
+  object,
+  object,
+  Readonly<Record<string, string>>,
+])[] = [
+  [
+    'refuse a later deadline of a Pod',
+    `${core}/pods`,
+    { ...template.spec, activeDeadlineSeconds: 5 },
+    { activeDeadlineSeconds: 9 },
+    {
+      'spec.activeDeadlineSeconds':
+        'Invalid value: 9: must be less than or equal to previous value',
+    },
+  ],
+  [
+    'keep the tolerations that admission adds to a Pod',
+    `${core}/pods`,
+    template.spec,
+    { tolerations: [] },
+    {},
+  ],
+  [
+    'give a class to a claim without one',
+    `${core}/persistentvolumeclaims`,
+    claim,
+    { storageClassName: 'x' },
+    {},
+  ],
+  [
+    'refuse another source of a volume',
+    '/api/v1/persistentvolumes',
+    volume,
+    { hostPath: { path: '/b' } },
+    {
+      'spec.persistentvolumesource':
+        'Forbidden: spec.persistentvolumesource is immutable after creation\n',
+    },
+  ],
+  [
+    'refuse address families of a Service that is only a name',
+    `${core}/services`,
+    { type: 'ExternalName', externalName: 'x.y' },
+    { ipFamilyPolicy: 'SingleStack' },
+    { 'spec.ipFamilyPolicy': 'Forbidden: may not be set for ExternalName services' },
+  ],
+  [
+    'require the selector of a Job before its labels',
+    '/apis/batch/v1/namespaces/default/jobs',
+    { template: once },
+    { selector: null },
+    {
+      'spec.selector': 'Invalid value: null: field is immutable',
+    },
+  ],
+];
+
+/** A request to a server with the ConfigMap `a`, its status, and its message. */
+const requests: readonly (readonly [string, (api: Api) => Promise<Answer>, number, string?])[] = [
+  [
+    'a body of another known kind',
+    (api) => api.call('POST', configMaps, { kind: 'Secret', metadata: { name: 'b' } }),
+    400,
+    'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+  ],
+  [
+    'a kind that is a number',
+    (api) => api.call('POST', configMaps, { kind: 5 }),
+    400,
+    `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})`,
+  ],
+  [
+    'a byte order mark',
+    (api) => api.call('POST', configMaps, '\u{feff}{}'),
+    400,
+    `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: invalid character 'ï' looking for beginning of value (efbbbf7b7d)`,
+  ],
+  [
+    'a merge patch that is null',
+    (api) => api.call('PATCH', `${configMaps}/a`, 'null', merge),
+    400,
+    'Invalid JSON Patch',
+  ],
+  [
+    'a strategic patch that is null',
+    (api) => api.call('PATCH', `${configMaps}/a`, 'null', strategic),
+    200,
+  ],
+  [
+    'a field manager that cannot be printed',
+    (api) => api.call('PATCH', `${configMaps}/a?fieldManager=%07`, {}, merge),
+    422,
+    'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Invalid value: "\\a": invalid character U+0007 (at position 0)',
+  ],
+  [
+    'an older form of cascading deletion that waits',
+    (api) => api.call('DELETE', `${configMaps}/a`, { orphanDependents: false }),
+    202,
+  ],
+  [
+    'a precondition on a Namespace',
+    (api) => api.call('DELETE', '/api/v1/namespaces/default', { preconditions: { uid: 'x' } }),
+    409,
+  ],
+  [
+    'a media type that no route produces',
+    (api) => api.get(`${configMaps}/a`, { accept: 'text/html' }),
+    406,
+    '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+  ],
+  [
+    'a path below a collection of reviews',
+    (api) => api.call('POST', '/apis/authentication.k8s.io/v1/tokenreviews/a', {}),
+    404,
+  ],
+];
+
+describe('the embedded server, like a real one', () => {
+  for (const [title, path, spec, change, causes] of updates) {
+    it(`updates: ${title}`, async () => {
+      const api = new Api();
+      await api.create(path, { metadata: { name: 'a' }, spec });
+      const answer = await api.call('PATCH', `${path}/a`, { spec: change }, merge);
+      expect(answer.code, answer.text).to.equal(Object.keys(causes).length === 0 ? 200 : 422);
+      expect(answer.code === 200 ? {} : causeMessages(answer)).to.include(causes);
+    });
+  }
+
+  for (const [title, send, code, message] of requests) {
+    it(`answers ${code} to ${title}`, async () => {
+      const api = new Api();
+      await api.create(configMaps, { metadata: { name: 'a', finalizers: ['a/b'] } });
+      const answer = await send(api);
+      expect(answer.code, answer.text).to.equal(code);
+      if (message !== undefined) expect(answer.body.message).to.equal(message);
+    });
+  }
+
+  it('records the owner of an empty list, and stores null', async () => {
+    const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+    const role = await new Api().create(path, { metadata: { name: 'a' }, rules: [] });
+    expect(role['rules']).to.equal(null);
+    expect(role.metadata.managedFields?.[0]?.fieldsV1).to.deep.equal({ 'f:rules': {} });
+  });
+
+  it('gives a CSIDriver its first generation with its first change', async () => {
+    const api = new Api();
+    const path = '/apis/storage.k8s.io/v1/csidrivers';
+    const created = await api.create(path, { metadata: { name: 'a' }, spec: {} });
+    const change = { spec: { requiresRepublish: true } };
+    const { body } = await api.call('PATCH', `${path}/a`, change, merge);
+    expect([created.metadata.generation, body.metadata.generation]).to.deep.equal([undefined, 1]);
+  });
+
+  it('shows the scale of a workload as a table', async () => {
+    const api = new Api();
+    const path = '/apis/apps/v1/namespaces/default/deployments';
+    const spec = { replicas: 2, selector: { matchLabels: { app: 'a' } }, template };
+    await api.create(path, { metadata: { name: 'a' }, spec });
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const { body } = await api.get(`${path}/a/scale`, { accept });
+    expect(body).to.have.nested.property('rows[0].cells').that.deep.equals(['a', 2, 0, '0s']);
+  });
+});
