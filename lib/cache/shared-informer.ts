@@ -198,8 +198,13 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /** Registers the gauges that are computed at each metrics collection. */
   #collect(): void {
-    const { bytes, watchSilence } = this.#parts.metrics;
+    const { bytes, watchSilence, quarantined, droppedEvents, handlerErrors } = this.#parts.metrics;
     const kind = this.#label;
+    // Create the series before the first problem, so that rates over them are defined.
+    quarantined.set(this.quarantine.size, { kind });
+    for (const counter of [droppedEvents, handlerErrors]) {
+      counter.add(0, { kind: this.scope.type.kind });
+    }
     const ends = [
       bytes.onCollect?.(() =>
         bytes.set(estimateTotalBytes(this.store.values(), this.store.size), { kind }),

@@ -59,11 +59,11 @@ export class Outcomes {
       this.#resultLabels.set(outcome as ReconcileOutcome, labels);
       metrics.reconciles.add(0, labels);
     }
-    const { errors, terminalErrors, bugs, timeouts, conflicts } = metrics;
-    for (const counter of [errors, terminalErrors, bugs, timeouts, conflicts]) {
+    const { errors, terminalErrors, bugs, timeouts, conflicts, hotLoops } = metrics;
+    for (const counter of [errors, terminalErrors, bugs, timeouts, conflicts, hotLoops]) {
       counter.add(0, this.#labels);
     }
-    metrics.activeWorkers.set(0, this.#labels);
+    for (const gauge of [metrics.activeWorkers, metrics.heldKeys]) gauge.set(0, this.#labels);
   }
 
   /** Handles the end of a reconcile. Catches all errors, so that the worker continues and frees the key. */

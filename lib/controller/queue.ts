@@ -133,6 +133,8 @@ export class WorkQueue {
     this.#labels = { name, controller: name };
     this.#priorities = new PriorityLabels(this.#labels);
     this.#metrics = newWorkQueueMetrics(metrics);
+    // Creates the series before the first retry, so that rates over it are defined.
+    this.#metrics.retries.add(0, this.#labels);
     this.#endCollecting = this.#metrics.unfinishedWork.onCollect?.(() => this.#age());
   }
 

@@ -17,7 +17,9 @@ import type { SeriesEntry } from './event-books.js';
 /**
  * Reason for which an event was not written; the label `reason` of `operator_builder_events_dropped_total`.
  */
-export type DropReason = 'invalid' | 'queue_full' | 'refused' | 'exhausted' | 'stopped';
+export type DropReason = (typeof dropReasons)[number];
+
+const dropReasons = ['invalid', 'queue_full', 'refused', 'exhausted', 'stopped'] as const;
 
 /** Options of {@link EventWriter}. */
 export interface EventWriterOptions {
@@ -61,6 +63,8 @@ export class EventWriter {
       help: 'Events recorded about objects that were not written, by reason.',
       labelNames: ['reason'],
     });
+    // Creates the series before the first loss, so that rates over them are defined.
+    for (const reason of dropReasons) this.#dropped.add(0, { reason });
   }
 
   get droppedEvents(): number {

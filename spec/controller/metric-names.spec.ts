@@ -93,7 +93,9 @@ describe('metrics of controllers', () => {
     const counts: string[] = [];
     const metrics = {
       ...noMetrics,
-      counter: ({ name }: MetricOptions) => ({ add: () => void counts.push(name) }),
+      counter: ({ name }: MetricOptions) => ({
+        add: (value: number) => void (value > 0 && counts.push(name)),
+      }),
     };
     const queue = new WorkQueue({ name: 'test', metrics });
     queue.add('ns/a', { afterMs: 10 });

@@ -40,7 +40,7 @@ function setUp(options: Partial<EventRecorderOptions> = {}) {
   const lines: string[] = [];
   const count = (value = 1, labels: Readonly<Record<string, string>> = {}): void => {
     const { reason = 'written' } = labels;
-    dropped[reason] = (dropped[reason] ?? 0) + value;
+    if (value > 0) dropped[reason] = (dropped[reason] ?? 0) + value;
   };
   const metrics = { counter: () => ({ add: count }) } as Partial<Metrics> as Metrics;
   const log = (message: string, { about }: LogFields = {}): number =>

@@ -15,8 +15,14 @@ export interface ScrapedMetric {
   readonly labels: readonly string[];
 }
 
-/** Returns a manager that has run for a while with everything that has metrics. */
-export async function scrapedManager(registry = new Registry()) {
+/**
+ * Returns a manager that has run for a while with everything that has metrics.
+ * @param prepare - called before the manager runs
+ */
+export async function scrapedManager(
+  registry = new Registry(),
+  prepare: (manager: Manager, setup: ManagerSetup) => void = () => undefined,
+) {
   const setup = await ManagerSetup.start();
   const client = setup.cluster.client({ user: 'operator', metrics: promMetrics(registry) });
   const webhooks = {
@@ -38,6 +44,7 @@ export async function scrapedManager(registry = new Registry()) {
     metrics,
   });
   manager.add({ name: 'events', run: ({ signal }) => aborted(signal).then(() => recorder.stop()) });
+  prepare(manager, setup);
   await setup.create('a');
   await setup.run(manager);
   await manager.whenLeading();
