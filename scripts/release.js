@@ -24,6 +24,9 @@ function setManifest(path, change) {
 function prepare(version) {
   const { version: current } = manifest('package.json');
   if (semver.valid(version) !== version) fail(`${version} is not a version; want one like 0.2.0`);
+  // npm would make it the latest version of all users.
+  if (semver.prerelease(version) !== null)
+    fail(`${version} is a prerelease: publish it by hand, with --tag next`);
   const isNew = semver.gt(version, current) || !headings().includes(current);
   if (!isNew || semver.lt(version, current)) fail(`${version} is not later than ${current}`);
   const unreleased = /^## Unreleased\n+(?!## )\S/m;

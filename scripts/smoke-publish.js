@@ -7,8 +7,12 @@ const root = resolve(import.meta.dirname, '..');
 
 for (const directory of ['.', 'create-operator-builder']) {
   const cwd = resolve(root, directory);
-  const args = ['publish', '--dry-run', '--json', '--ignore-scripts', '--access', 'public'];
-  const { status, stdout, stderr } = spawnSync('npm', args, { cwd, encoding: 'utf8' });
+  // --force: npm 11 refuses even a dry run of a version that the registry has.
+  const args = ['publish', '--dry-run', '--force', '--json', '--ignore-scripts'];
+  const { status, stdout, stderr } = spawnSync('npm', [...args, '--access', 'public'], {
+    cwd,
+    encoding: 'utf8',
+  });
   assert.equal(status, 0, stderr);
   assert.doesNotMatch(stderr, /errors corrected|No bin file found/);
   const printed = JSON.parse(stdout);

@@ -72,8 +72,9 @@ describe('scripts/release.js', () => {
     });
   });
 
-  it('refuses a version that is invalid or not later', async () => {
+  it('refuses a version that is invalid, a prerelease or not later', async () => {
     expect(await failure('7.1')).to.contain('7.1 is not a version');
+    expect(await failure('7.1.0-rc.1')).to.contain('7.1.0-rc.1 is a prerelease');
     await release('7.1.0');
     await writeFile(join(folder, 'CHANGELOG.md'), '## Unreleased\n\n- Another.\n\n## 7.1.0\n');
     expect(await failure('7.1.0')).to.contain('7.1.0 is not later than 7.1.0');
