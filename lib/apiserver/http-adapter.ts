@@ -1,6 +1,6 @@
 import { joinHeaders, OpenSockets, OperatorError } from '../system/index.js';
-import { createServer, ServerResponse } from 'node:http';
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Transport, TransportRequest, TransportResponse } from '../system/index.js';
 import type { ListenerAccess, RequestHead, Visitor } from './auth/asking.js';
@@ -91,8 +91,7 @@ export async function listenHttp(
     void serve({ handler, admit }, incoming, outgoing);
   });
   server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (isCommand(incoming)) void upgrade({ handler, admit }, { incoming, socket, head });
-    else handleWithoutUpgrade(server, { incoming, socket, head });
+    void upgrade({ handler, admit }, { incoming, socket, head });
   });
   const sockets = new OpenSockets(server);
   // No limit: watches stay open until one side closes them.
@@ -108,10 +107,11 @@ export async function listenHttp(
 }
 
 async function newServer(tls: ListenTls | undefined, listener: RequestListener): Promise<Server> {
-  if (tls === undefined) return createServer(listener);
+  const messages = { IncomingMessage: CommandOrPlainRequest };
+  if (tls === undefined) return createServer(messages, listener);
   const https = await import('node:https');
   const { certificate, privateKey, clientAuthority } = tls;
-  const own = { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
+  const own = { ...messages, cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
   if (clientAuthority === undefined) return https.createServer(own, listener);
   // Client certificates are optional: a client without one may have a token.
   const clients = { ca: clientAuthority, requestCert: true, rejectUnauthorized: false };
@@ -135,9 +135,23 @@ interface UpgradeRequest {
   readonly head: Buffer;
 }
 
-/** Commands in pods are the only requests that this server answers over another protocol. */
-function isCommand({ headers, url = '' }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket' && /\/pods\/[^/?]+\/exec(\?|$)/.test(url);
+/**
+ * A request that switches protocols only for a command in a pod. All other requests to switch are answered over
+ * HTTP/1.1, as HTTP allows: Java's client asks for HTTP/2 with each request. Node.js reads `upgrade` when it has the
+ * head, and hands the connection over if it is true.
+ */
+class CommandOrPlainRequest extends IncomingMessage {
+  declare private asked: boolean | undefined;
+
+  get upgrade(): boolean {
+    const { headers, url = '' } = this;
+    const isCommand = /\/pods\/[^/?]+\/exec(\?|$)/.test(url);
+    return this.asked === true && isCommand && headers.upgrade?.toLowerCase() === 'websocket';
+  }
+
+  set upgrade(asked: boolean | undefined) {
+    this.asked = asked;
+  }
 }
 
 /** Answers a request to run a command, over a WebSocket unless it is refused. */
@@ -154,7 +168,7 @@ async function upgrade(
       const session = response.body;
       const { WebSocketServer } = await import('ws');
       const sockets = new WebSocketServer({
-        noServer: true,
+        ...{ noServer: true, maxPayload: CommandSession.maxMessageBytes },
         handleProtocols: (offered) => CommandSession.protocolOf(offered) ?? false,
       });
       sockets.handleUpgrade(incoming, socket, head, (opened) => session.serve(opened));
@@ -163,28 +177,13 @@ async function upgrade(
     const outgoing = new ServerResponse(incoming);
     outgoing.shouldKeepAlive = false;
     outgoing.assignSocket(socket);
+    // A client that does not close its side must not keep the connection.
+    outgoing.once('finish', () => socket.destroySoon());
     await send(response, outgoing);
-    outgoing.once('finish', () => socket.end());
   } catch {
     // A fault broke the connection.
     socket.destroy();
   }
-}
-
-/**
- * Handles a request as if it had not asked for another protocol, as HTTP allows: Java's client asks for HTTP/2
- * with its first request. Node.js has stopped to parse the connection, so it gets the request again.
- */
-function handleWithoutUpgrade(server: Server, { incoming, socket, head }: UpgradeRequest): void {
-  const dropped = new Set(['upgrade', 'connection', 'http2-settings']);
-  const { method = '', url = '', httpVersion, rawHeaders } = incoming;
-  const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    if (!dropped.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[at + 1] ?? ''}`);
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
 }
 
 interface Handlers extends Pick<ListenSettings, 'admit'> {

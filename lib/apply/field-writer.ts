@@ -261,7 +261,7 @@ export class FieldWriter {
     const { apiVersion, kind, metadata, status } = live;
     const kept = { apiVersion, kind, ...(status !== undefined && { status }) };
     const content = { ...kept, ...wanted.object, metadata };
-    const whole = withSettledFields(content, live, this.#options.fieldManager);
+    const whole = withSettledFields(content, live);
     const replaced = await update(live, whole, { ...this.#main, ...context }).catch(
       (error: unknown) => {
         // The error of the apply says more about the desired object.

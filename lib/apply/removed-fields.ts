@@ -1,7 +1,6 @@
 import has from 'lodash/has.js';
-import set from 'lodash/set.js';
+import assign from 'lodash/set.js';
 import {
-  appliedFields,
   fieldElement,
   fieldPath,
   parsePathElement,
@@ -235,25 +234,22 @@ export function withoutForeignFields(
 
 /**
  * Returns `desired` with the fields of `live` that it lacks and that the cluster or an autoscaler has set: those
- * of a bound claim or volume, those set through a subresource, and replicas that `manager` has not applied. The
- * server records no manager for scaled replicas that no one had set before.
+ * of a bound claim or volume, and replicas that no one has set but through the subresource `scale`. The server
+ * records no manager for scaled replicas that no one had set before.
  */
 export function withSettledFields(
   desired: UnstructuredObject,
   live: UnstructuredObject,
-  manager: string,
 ): UnstructuredObject {
-  const entries = (live.metadata.managedFields ?? []).filter(
-    ({ subresource = '' }) => subresource !== '' && subresource !== 'status',
-  );
-  const isOurs = appliedFields(live, manager)?.has(replicasPath) === true;
-  const replicas = isOurs ? FieldSet.empty : FieldSet.of(replicasPath);
-  const settled = [fieldsOf(entries), boundFields[live.kind] ?? FieldSet.empty, replicas];
+  const entries = live.metadata.managedFields ?? [];
+  const set = fieldsOf(entries.filter(({ subresource }) => subresource !== 'scale'));
+  const bound = boundFields[live.kind] ?? FieldSet.empty;
+  const settled = set.has(replicasPath) ? bound : bound.with(replicasPath);
   const next = structuredClone(desired);
-  for (const path of settled.flatMap((fields) => fields.leaves().paths())) {
+  for (const path of settled.leaves().paths()) {
     const value = valueAtPath(live, path);
     const names = path.map((element) => element.slice('f:'.length));
-    if (value !== undefined && !has(next, names)) set(next, names, value);
+    if (value !== undefined && !has(next, names)) assign(next, names, value);
   }
   return next;
 }

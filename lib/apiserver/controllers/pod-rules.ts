@@ -44,7 +44,10 @@ export interface CommandAnswer {
   readonly stderr?: string | undefined;
   /** 0 to 255. @defaultValue 0 */
   readonly exitCode?: number | undefined;
-  /** Answers when the client has ended the standard input, and records that input. @defaultValue false */
+  /**
+   * Answers when the client has ended the standard input, up to 1 MiB, and records that input. Clients can end it with
+   * the protocol `v5.channel.k8s.io`, which kubectl has. @defaultValue false
+   */
   readonly readsInput?: boolean | undefined;
 }
 
@@ -79,7 +82,7 @@ export interface ActivePodRule {
 }
 
 /** The number of commands that {@link PodRules.commands} keeps. */
-const keptCommands = 10_000;
+const keptCommands = 1_000;
 
 /**
  * Rules for the behavior of simulated pods, which can change while pods run: a pod whose behavior changes
@@ -110,7 +113,7 @@ export class PodRules {
     return [...this.#rules];
   }
 
-  /** The last 10,000 commands that clients ran in pods and that a rule answered, in order. */
+  /** The last 1,000 commands that clients ran in pods and that a rule answered, in order. */
   get commands(): readonly RunCommand[] {
     return [...this.#commands];
   }

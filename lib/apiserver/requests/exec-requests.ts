@@ -81,13 +81,19 @@ export function handleExec(context: ResourceContext): TransportResponse {
   if (request.headers['upgrade']?.toLowerCase() !== 'websocket') {
     throw badRequest('Upgrade request required: this server streams over WebSockets only');
   }
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
+  if (CommandSession.protocolOf(new Set(offered)) === undefined) {
+    const got = JSON.stringify(offered.join(', '));
+    throw badRequest(`unknown WebSocket protocol: want one of ${protocols.join(', ')}, got ${got}`);
+  }
   // As on a real server since 1.35, a GET must not do what needs the verb `create`.
   const refusal = refusalOf(authorizer, user, attributesOf({ ...info, verb: 'create' }));
   if (refusal !== undefined) throw refusal;
   const session = new CommandSession(result, {
     stdin: isOn(info.query, 'stdin'),
     stdout: isOn(info.query, 'stdout'),
-    stderr: isOn(info.query, 'stderr') && !isOn(info.query, 'tty'),
+    // A terminal shows both outputs in one stream.
+    stderr: isOn(info.query, 'tty') ? 'stdout' : isOn(info.query, 'stderr') && 'stderr',
     ended: (input) => {
       const read = input !== undefined && { input };
       core.commands?.ran({ namespace, name, container, command, ...read });
@@ -103,7 +109,8 @@ function isOn(query: URLSearchParams, name: string): boolean {
 interface SessionOptions {
   readonly stdin: boolean;
   readonly stdout: boolean;
-  readonly stderr: boolean;
+  /** The stream that gets the error output; false: none does. */
+  readonly stderr: 'stdout' | 'stderr' | false;
   /** Called at the end, with the standard input if it was read. */
   readonly ended: (input: string | undefined) => void;
 }
@@ -115,12 +122,17 @@ const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, close: 255 } as con
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
 /** The longest standard input that is kept, in bytes. */
-const maxInputBytes = 2 ** 22;
+const maxInputBytes = 2 ** 20;
 
 /** A command that a client runs over a WebSocket: the body of a response with status 101. */
 export class CommandSession implements AsyncIterable<Uint8Array> {
+  /** The longest message that a client may send, in bytes. */
+  static readonly maxMessageBytes = maxInputBytes + 1;
   readonly #result: CommandResult;
   readonly #options: SessionOptions;
+  readonly #input: Buffer[] = [];
+  #inputBytes = 0;
+  #isOver = false;
 
   constructor(result: CommandResult, options: SessionOptions) {
     this.#result = result;
@@ -137,32 +149,46 @@ export class CommandSession implements AsyncIterable<Uint8Array> {
     // The client may vanish at any time.
     socket.on('error', () => socket.terminate());
     if (this.#result.readsInput !== true || !this.#options.stdin) {
-      this.#end(socket, undefined);
+      this.#answer(socket);
       return;
     }
-    const input: Buffer[] = [];
-    let length = 0;
-    socket.on('message', (data: Buffer) => {
-      if (data[0] === channels.close && data[1] === channels.stdin) {
-        this.#end(socket, Buffer.concat(input).toString('utf8'));
-      } else if (data[0] === channels.stdin) {
-        length += data.length;
-        if (length <= maxInputBytes) input.push(data.subarray(1));
-        else socket.close(1009, `the standard input exceeds ${maxInputBytes} bytes`);
-      }
-    });
+    socket.on('message', (data: Buffer) => this.#receive(socket, data));
+    // Clients of the older protocol can end their input only by leaving.
+    socket.on('close', () => this.#end());
   }
 
   // A response needs a body; that of a session is the WebSocket.
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {}
 
-  #end(socket: WebSocket, input: string | undefined): void {
+  #receive(socket: WebSocket, data: Buffer): void {
+    if (data[0] === channels.close && data[1] === channels.stdin) this.#answer(socket);
+    if (data[0] !== channels.stdin || this.#isOver) return;
+    this.#inputBytes += data.length - 1;
+    if (this.#inputBytes <= maxInputBytes) {
+      this.#input.push(data.subarray(1));
+      return;
+    }
+    this.#isOver = true;
+    socket.close(1009, `the standard input exceeds ${maxInputBytes} bytes`);
+  }
+
+  #answer(socket: WebSocket): void {
+    if (this.#isOver) return;
     const { stdout = '', stderr = '', exitCode = 0 } = this.#result;
-    if (this.#options.stdout && stdout !== '') send(socket, channels.stdout, stdout);
-    if (this.#options.stderr && stderr !== '') send(socket, channels.stderr, stderr);
+    const { stdout: hasOutput, stderr: errorStream } = this.#options;
+    if (hasOutput && stdout !== '') send(socket, channels.stdout, stdout);
+    if (errorStream !== false && stderr !== '') send(socket, channels[errorStream], stderr);
     send(socket, channels.error, JSON.stringify(statusOf(exitCode)));
-    this.#options.ended(input);
+    this.#end();
     socket.close(1000);
+  }
+
+  /** Records the command, once. */
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const isRead = this.#result.readsInput === true && this.#options.stdin;
+    this.#options.ended(isRead ? Buffer.concat(this.#input).toString('utf8') : undefined);
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { Exec, KubeConfig } from '@kubernetes/client-node';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
@@ -119,7 +120,8 @@ describe('the control API', () => {
         .exec('default', 'web', 'main', ['id', '-u'], output, null, null, false, resolve)
         .catch(reject);
     });
-    expect(String(output.read())).to.equal('root');
+    output.end();
+    expect(await text(output)).to.equal('root');
     const ran = { namespace: 'default', name: 'web', container: 'main', command: ['id', '-u'] };
     expect((await call('GET', '/commands')).body).to.deep.equal({ items: [ran] });
   });

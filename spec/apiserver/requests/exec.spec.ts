@@ -1,24 +1,29 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Exec, KubeConfig } from '@kubernetes/client-node';
 import type { V1Status } from '@kubernetes/client-node';
+import { WebSocket } from 'ws';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { eventually } from '../../../lib/testing/index.js';
 import { pod } from '../controllers/workload-objects.js';
 
 interface Asked {
   readonly container?: string;
   readonly input?: string;
   readonly user?: string;
+  readonly tty?: boolean;
 }
 
 describe('commands in simulated pods', () => {
   let cluster: EmbeddedCluster;
 
   before(async () => {
-    const users = { 'token-of-reader': 'reader' };
+    const admin = { name: 'admin', groups: ['system:masters'] };
+    const users = { 'token-of-reader': 'reader', 'token-of-admin': admin };
     cluster = await EmbeddedCluster.start({ port: 0, rbac: true, users, simulateWorkloads: true });
     const client = cluster.client();
     const containers = ['main', 'sidecar'].map((name) => ({ name, image: 'db:1' }));
@@ -41,18 +46,18 @@ describe('commands in simulated pods', () => {
 
   /** Runs a command with client-node. @returns the output and the status that ended it */
   async function run(command: readonly string[], asked: Asked = {}) {
-    const { container = 'main', input, user } = asked;
+    const { container = 'main', input, user, tty = false } = asked;
     const config = new KubeConfig();
     config.loadFromString(cluster.kubeConfig(user));
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const stdin = input === undefined ? null : Readable.from([input]);
     const status = await new Promise<V1Status>((resolve, reject) => {
       new Exec(config)
-        .exec('default', 'db', container, [...command], stdout, stderr, stdin, false, resolve)
+        .exec('default', 'db', container, [...command], stdout, stderr, stdin, tty, resolve)
         .catch(reject);
     });
-    const textOf = (stream: PassThrough): string => String(stream.read() ?? '');
-    return { stdout: textOf(stdout), stderr: textOf(stderr), status };
+    for (const stream of [stdout, stderr]) stream.end();
+    return { stdout: await text(stdout), stderr: await text(stderr), status };
   }
 
   it('get the answer of a pod rule: output, error output and exit code', async () => {
@@ -86,6 +91,58 @@ describe('commands in simulated pods', () => {
         ...{ command: ['psql', '-q'], input: 'drop table shops;' },
       },
     ]);
+  });
+
+  it('show their error output on a terminal, in the only stream that it has', async () => {
+    cluster.pods.add({ exec: [{ command: [], stdout: 'out ', stderr: 'err', exitCode: 1 }] });
+    expect(await run(['ls'], { tty: true })).to.deep.include({ stdout: 'out err', stderr: '' });
+  });
+
+  /** Opens a session as a client that sends `messages`. @returns how the server closed it */
+  async function session(protocol: string, messages: readonly Buffer[], leaves = false) {
+    const url = `${cluster.url.replace('https', 'wss')}/api/v1/namespaces/default/pods/db/exec`;
+    const query = 'command=cat&container=main&stdin=true&stdout=true';
+    const headers = { authorization: 'Bearer token-of-admin' };
+    const options = { headers, rejectUnauthorized: false };
+    const socket = new WebSocket(`${url}?${query}`, protocol, options);
+    const closed = new Promise<number>((resolve, reject) => {
+      socket.on('close', resolve);
+      socket.on('error', reject);
+    });
+    await once(socket, 'open');
+    for (const message of messages) socket.send(message);
+    if (leaves) socket.close();
+    return closed;
+  }
+  const input = (text: string): Buffer => Buffer.from(`\0${text}`);
+  const endOfInput = Buffer.from([255, 0]);
+
+  it('are recorded once, however often the client ends its input', async () => {
+    cluster.pods.add({ exec: [{ command: [], readsInput: true }] });
+    const messages = [input('a'), input('b'), endOfInput, endOfInput];
+    expect(await session('v5.channel.k8s.io', messages)).to.equal(1000);
+    expect(cluster.pods.commands.map((each) => each.input)).to.deep.equal(['ab']);
+  });
+
+  it('are not recorded with more input than the limit', async () => {
+    cluster.pods.add({ exec: [{ command: [], readsInput: true }] });
+    const half = input('x'.repeat(600_000));
+    expect(await session('v5.channel.k8s.io', [half, half, endOfInput])).to.equal(1009);
+    expect(cluster.pods.commands).to.deep.equal([]);
+  });
+
+  it('end when a client leaves that cannot end its input', async () => {
+    cluster.pods.add({ exec: [{ command: [], readsInput: true }] });
+    await session('v4.channel.k8s.io', [input('a')], true);
+    await eventually(() => {
+      expect(cluster.pods.commands.map((each) => each.input)).to.deep.equal(['a']);
+    });
+  });
+
+  it('are refused over an unknown protocol', async () => {
+    cluster.pods.add({ exec: [{ command: [] }] });
+    const error: unknown = await session('v9', []).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message').that.includes('400');
   });
 
   it('are answered by container, and by the last rule first', async () => {
@@ -129,6 +186,7 @@ describe('commands in simulated pods', () => {
 });
 
 describe('requests for other protocols', () => {
+  // Older and newer Node.js differ in what they read before they hand a connection over.
   let cluster: EmbeddedCluster;
 
   before(async () => {
@@ -159,6 +217,31 @@ describe('requests for other protocols', () => {
       socket.on('error', reject);
     });
     expect(received).to.include('201 Created').and.to.include('200 OK');
+  });
+
+  it('are answered when they follow another request on the same connection', async () => {
+    const { port } = new URL(cluster.url);
+    const path = '/api/v1/namespaces/default';
+    const socket = connect(Number(port), '127.0.0.1');
+    const plain = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const upgrade = 'Connection: Upgrade, close\r\nUpgrade: h2c';
+    socket.write(`${plain}GET ${path} HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n\r\n`);
+    const received = await text(socket);
+    expect(received.match(/200 OK/g)).to.have.length(2);
+  });
+
+  it('end their connection when they are refused, even if the client keeps its side open', async () => {
+    const { port } = new URL(cluster.url);
+    const path = '/api/v1/namespaces/default/pods/none/exec?command=ls';
+    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n${key}\r\n\r\n`);
+    expect(await text(socket)).to.include('404 Not Found');
+    // The server has closed both sides: the next write fails.
+    const failed = once(socket, 'error');
+    const writing = setInterval(() => socket.write('x'), 5);
+    await failed.finally(() => clearInterval(writing));
   });
 
   it('get the answer of the resource if it has no other protocol', async () => {
