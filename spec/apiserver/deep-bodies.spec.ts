@@ -17,6 +17,8 @@ const script = `
   }
   statuses.push(await post('application/json', '['.repeat(1_000_000)));
   statuses.push(await post('application/json', '['.repeat(1_000_000) + ']'.repeat(1_000_000)));
+  const halfCharacter = '["\\\\ud800",' + '['.repeat(100_000) + ']'.repeat(100_001);
+  statuses.push(await post('application/json', halfCharacter));
   statuses.push((await fetch(url)).status);
   console.log(statuses.join(' '));
   await cluster.stop();
@@ -29,7 +31,7 @@ describe('deeply nested bodies', () => {
       ['--import', 'tsx', '--input-type=module', '--eval', script],
       { encoding: 'utf8', timeout: 60_000 },
     );
-    expect(stdout.trim(), stderr).to.equal(`${'400 '.repeat(14)}200`);
+    expect(stdout.trim(), stderr).to.equal(`${'400 '.repeat(15)}200`);
     expect(status).to.equal(0);
   }).timeout(60_000);
 

@@ -89,9 +89,10 @@ export function parseJson(text: string, refuse: Refusal): Body {
   } catch {
     throw refuse(jsonProblem(text), text);
   }
-  if (loneSurrogate.test(text)) value = JSON.parse(text, wellFormed);
   const { duplicates, depth } = scanJson(text);
   if (depth > depthLimit) throw refuse('exceeded max depth', text);
+  // After the check of the depth: with a reviver, the parser recurses.
+  if (loneSurrogate.test(text)) value = JSON.parse(text, wellFormed);
   return { value, duplicates, text };
 }
 
