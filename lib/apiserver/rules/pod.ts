@@ -135,18 +135,33 @@ function validateDeadline(
 }
 
 /** Checks that projected tokens have a service account. Templates of pods may lack it. */
-function validateTokens(
-  { serviceAccountName = '', volumes = [] }: PodSpec,
-  errors: FieldErrors,
-): void {
-  if (serviceAccountName !== '') return;
-  for (const [index, { projected }] of volumes.entries()) {
-    for (const [at, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
-      if (serviceAccountToken === undefined) continue;
-      const field = `spec.volumes[${index}].projected.sources[${at}].serviceAccountToken`;
-      errors.forbidden(field, 'must not be specified when serviceAccountName is not set');
-    }
+function validateTokens(spec: PodSpec, errors: FieldErrors): void {
+  if ((spec.serviceAccountName ?? '') !== '') return;
+  for (const field of tokenFields(spec)) {
+    errors.forbidden(field, 'must not be specified when serviceAccountName is not set');
   }
+}
+
+/**
+ * Names the service account `default` in a new pod that projects a token and names none. On real servers
+ * the ServiceAccount admission plugin does so before validation, with every pod. This server has no such
+ * plugin: other pods stay as sent, as on a server with `--disable-admission-plugins=ServiceAccount`.
+ */
+function defaultTokenAccount(spec: PodSpec): void {
+  if ((spec.serviceAccountName ?? '') !== '' || tokenFields(spec).length === 0) return;
+  spec.serviceAccountName = 'default';
+  spec.serviceAccount = 'default';
+}
+
+/** Returns the paths of the projected tokens of a pod. */
+function tokenFields({ volumes = [] }: PodSpec): string[] {
+  return volumes.flatMap(({ projected }, index) =>
+    (projected?.sources ?? []).flatMap(({ serviceAccountToken }, at) =>
+      serviceAccountToken === undefined
+        ? []
+        : [`spec.volumes[${index}].projected.sources[${at}].serviceAccountToken`],
+    ),
+  );
 }
 
 function withoutUpdatable(spec: PodSpec): unknown {
@@ -177,7 +192,11 @@ export const podRules: KindRules = typedRules<Pod>(
       validateTokens(spec, errors);
       validateImages(spec, 'spec', errors);
     },
-    prepareForCreate: ({ spec }) => dropDisabledPodFields(spec),
+    prepareForCreate: ({ spec }) => {
+      dropDisabledPodFields(spec);
+      // After mutating webhooks, which add such volumes.
+      if (spec !== undefined) defaultTokenAccount(spec);
+    },
     prepareForUpdate: ({ spec }, old) => {
       dropDisabledPodFields(spec);
       if (spec === undefined) return;

@@ -73,7 +73,8 @@ export const coreKinds: readonly SampleKind[] = [
   },
   {
     ...{ apiVersion: 'v1', kind: 'Pod', plural: 'pods', subresources: status },
-    fields: { spec: { containers: [container] } },
+    // Without a name, the embedded server sets one if a generated volume projects a token.
+    fields: { spec: { containers: [container], serviceAccountName: 'default' } },
     change: { spec: { activeDeadlineSeconds: 30 } },
   },
   {

@@ -4,7 +4,6 @@ import { causeFields, causeMessages } from '../causes.js';
 
 const apps = '/apis/apps/v1/namespaces/default';
 const batch = '/apis/batch/v1/namespaces/default';
-const pods = '/api/v1/namespaces/default/pods';
 
 const container = { name: 'c', image: 'nginx:1.27' };
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [container] } };
@@ -17,10 +16,6 @@ function statefulSet(spec: object = {}): object {
 function job(spec: object = {}): object {
   const podSpec = { containers: [container], restartPolicy: 'Never' };
   return { metadata: { name: 'a' }, spec: { template: { spec: podSpec }, ...spec } };
-}
-
-function pod(spec: object = {}): object {
-  return { metadata: { name: 'a' }, spec: { containers: [container], ...spec } };
 }
 
 /** A Deployment of pods with this spec, which bypasses pod admission. */
@@ -285,60 +280,6 @@ describe('jobs', () => {
     const body = job({ template: { spec: { containers: [container] } } });
     const answer = await new Api().call('POST', `${batch}/jobs`, body);
     expect(causeFields(answer)).to.include('spec.template.spec.restartPolicy');
-  });
-});
-
-describe('pods', () => {
-  it('get the host ports of a host network, their templates do not', async () => {
-    const api = new Api();
-    const containers = [{ ...container, ports: [{ containerPort: 80 }] }];
-    const spec = { containers, hostNetwork: true };
-    const created = await api.create(pods, pod(spec));
-    expect(created).to.have.nested.property('spec.containers[0].ports[0].hostPort', 80);
-    const owner = await api.create(deployments, running(spec));
-    const port = 'spec.template.spec.containers[0].ports[0]';
-    expect(owner).to.have.deep.nested.property(port, { containerPort: 80, protocol: 'TCP' });
-  });
-
-  it('accept only changes of images in their spec', async () => {
-    const api = new Api();
-    await api.create(pods, pod());
-    const image = { spec: { containers: [{ ...container, image: 'nginx:1.28' }] } };
-    expect((await api.call('PATCH', `${pods}/a`, image, merge)).code).to.equal(200);
-    const host = { spec: { hostNetwork: true } };
-    const answer = await api.call('PATCH', `${pods}/a`, host, merge);
-    expect(causeMessages(answer)['spec']).to.match(/^Forbidden: pod updates may not change fields/);
-  });
-
-  it('have the quality of service class of their resources', async () => {
-    const api = new Api();
-    const resources = { limits: { cpu: '1', memory: '1Gi' } };
-    const created = await api.create(pods, pod({ containers: [{ ...container, resources }] }));
-    expect(created).to.deep.include({ status: { phase: 'Pending', qosClass: 'Guaranteed' } });
-  });
-
-  it('keep their quality of service class in a status without it', async () => {
-    const api = new Api();
-    await api.create(pods, pod());
-    const named = { metadata: { name: 'a' }, status: { phase: 'Succeeded' } };
-    const { body } = await api.call('PUT', `${pods}/a/status`, named);
-    expect(body['status']).to.deep.equal({ phase: 'Succeeded', qosClass: 'BestEffort' });
-    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-    expect((await api.get(pods, { accept })).body)
-      .to.have.nested.property('rows[0].conditions[0].message')
-      .that.equals('The pod has completed successfully.');
-  });
-
-  it('are bound to a node only once', async () => {
-    const api = new Api();
-    await api.create(pods, pod());
-    const bind = (name: string): object => ({
-      metadata: { name: 'a' },
-      target: { kind: 'Node', name },
-    });
-    expect((await api.call('POST', `${pods}/a/binding`, bind('n'))).code).to.equal(201);
-    expect((await api.get(`${pods}/a`)).body).to.have.nested.property('spec.nodeName', 'n');
-    expect((await api.call('POST', `${pods}/a/binding`, bind('m'))).code).to.equal(409);
   });
 });
 

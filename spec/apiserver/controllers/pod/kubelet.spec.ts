@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ConfigMap, Node, PersistentVolumeClaim, Pod } from '../../../../lib/object/kinds.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
-import { claim, configMap, pod } from '../workload-objects.js';
+import { claim, configMap, deployment, pod, podTemplate } from '../workload-objects.js';
 
 const behaves = (behavior: string) => ({
   annotations: { 'operator-builder.io/pod-behavior': behavior },
@@ -235,6 +235,16 @@ describe('scheduling in the embedded cluster', () => {
     await create(pod('gated', { schedulingGates: [{ name: 'example.com/wait' }] }));
     const nodes = (await list(Pod)).map(({ spec }) => spec!.nodeName);
     expect(nodes).to.deep.equal([undefined, undefined]);
+  });
+
+  it('runs the pods of a workload with a projected token and no service account', async () => {
+    const { create, list } = await simulatedCluster();
+    const projected = { sources: [{ serviceAccountToken: { path: 'token' } }] };
+    const { metadata, spec } = podTemplate('web');
+    const template = { metadata, spec: { ...spec, volumes: [{ name: 'token', projected }] } };
+    await create(deployment('web', { template }));
+    const phases = (await list(Pod)).map(({ status }) => status!.phase);
+    expect(phases).to.deep.equal(['Running']);
   });
 
   it('distributes pods over several nodes', async () => {

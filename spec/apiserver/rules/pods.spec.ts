@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { Api, deployment, deployments, merge } from '../api.js';
+import { causeMessages } from '../causes.js';
+
+const pods = '/api/v1/namespaces/default/pods';
+
+const container = { name: 'c', image: 'nginx:1.27' };
+
+function pod(spec: object = {}): object {
+  return { metadata: { name: 'a' }, spec: { containers: [container], ...spec } };
+}
+
+describe('pods', () => {
+  it('get the host ports of a host network, their templates do not', async () => {
+    const api = new Api();
+    const containers = [{ ...container, ports: [{ containerPort: 80 }] }];
+    const spec = { containers, hostNetwork: true };
+    const created = await api.create(pods, pod(spec));
+    expect(created).to.have.nested.property('spec.containers[0].ports[0].hostPort', 80);
+    const template = { metadata: { labels: { app: 'web' } }, spec };
+    const owner = await api.create(deployments, deployment('web', { template }));
+    const port = 'spec.template.spec.containers[0].ports[0]';
+    expect(owner).to.have.deep.nested.property(port, { containerPort: 80, protocol: 'TCP' });
+  });
+
+  it('accept only changes of images in their spec', async () => {
+    const api = new Api();
+    await api.create(pods, pod());
+    const image = { spec: { containers: [{ ...container, image: 'nginx:1.28' }] } };
+    expect((await api.call('PATCH', `${pods}/a`, image, merge)).code).to.equal(200);
+    const host = { spec: { hostNetwork: true } };
+    const answer = await api.call('PATCH', `${pods}/a`, host, merge);
+    expect(causeMessages(answer)['spec']).to.match(/^Forbidden: pod updates may not change fields/);
+  });
+
+  it('have the quality of service class of their resources', async () => {
+    const api = new Api();
+    const resources = { limits: { cpu: '1', memory: '1Gi' } };
+    const created = await api.create(pods, pod({ containers: [{ ...container, resources }] }));
+    expect(created).to.deep.include({ status: { phase: 'Pending', qosClass: 'Guaranteed' } });
+  });
+
+  it('keep their quality of service class in a status without it', async () => {
+    const api = new Api();
+    await api.create(pods, pod());
+    const named = { metadata: { name: 'a' }, status: { phase: 'Succeeded' } };
+    const { body } = await api.call('PUT', `${pods}/a/status`, named);
+    expect(body['status']).to.deep.equal({ phase: 'Succeeded', qosClass: 'BestEffort' });
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    expect((await api.get(pods, { accept })).body)
+      .to.have.nested.property('rows[0].conditions[0].message')
+      .that.equals('The pod has completed successfully.');
+  });
+
+  it('are bound to a node only once', async () => {
+    const api = new Api();
+    await api.create(pods, pod());
+    const bind = (name: string): object => ({
+      metadata: { name: 'a' },
+      target: { kind: 'Node', name },
+    });
+    expect((await api.call('POST', `${pods}/a/binding`, bind('n'))).code).to.equal(201);
+    expect((await api.get(`${pods}/a`)).body).to.have.nested.property('spec.nodeName', 'n');
+    expect((await api.call('POST', `${pods}/a/binding`, bind('m'))).code).to.equal(409);
+  });
+});
+
+describe('pods with a projected token', () => {
+  const token = (name?: string): object => ({
+    ...{ containers: [container], ...(name !== undefined && { serviceAccountName: name }) },
+    volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }],
+  });
+
+  it('run as the service account default, unless they name another', async () => {
+    const api = new Api();
+    const { spec } = (await api.create(pods, pod(token()))) as { spec?: object };
+    const account = { serviceAccountName: 'default', serviceAccount: 'default' };
+    expect(spec).to.deep.include(account);
+    const named = { metadata: { name: 'b' }, spec: token('own') };
+    const own = { serviceAccountName: 'own', serviceAccount: 'own' };
+    expect((await api.create(pods, named))['spec']).to.deep.include(own);
+  });
+
+  it('are updated with their service account only', async () => {
+    const api = new Api();
+    const { spec } = (await api.create(pods, pod(token()))) as { spec?: object };
+    expect((await api.call('PUT', `${pods}/a`, pod(spec))).code).to.equal(200);
+    const nameless = { ...spec, serviceAccountName: null, serviceAccount: null };
+    const answer = await api.call('PUT', `${pods}/a`, pod(nameless));
+    const field = 'spec.volumes[0].projected.sources[0].serviceAccountToken';
+    expect(causeMessages(answer)[field]).to.match(/when serviceAccountName is not set$/);
+  });
+
+  it('differ from other pods, which get no service account', async () => {
+    const created = await new Api().create(pods, pod());
+    expect(created['spec']).not.to.have.any.keys('serviceAccountName', 'serviceAccount');
+  });
+});
