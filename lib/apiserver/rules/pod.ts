@@ -6,13 +6,14 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { deepEqual, canonicalQuantity, withoutMembers } from '../../object/index.js';
+import { canonicalQuantity, formatTime } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateImages } from './containers.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 import { fillFromLimitRanges } from './limit-ranger.js';
 import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from './pod-spec.js';
+import { validatePodUpdate } from './pod-updates.js';
 import { admitPriority, podRefused } from './priority.js';
 
 type Pod = Wire<V1Pod>;
@@ -89,51 +90,6 @@ function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   return all.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
 }
 
-const updatable =
-  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
-
-function validateUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors): void {
-  if (spec === undefined || old === undefined) return;
-  // Go's zero value is null.
-  const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
-  if (containers.length !== old.containers.length) {
-    errors.forbidden('spec.containers', 'pod updates may not add or remove containers');
-    return;
-  }
-  if (!validateDeadline(spec, old, errors)) return;
-  const kept = (old.tolerations ?? []).every((toleration) =>
-    (spec.tolerations ?? []).some((one) =>
-      deepEqual({ ...toleration, tolerationSeconds: one.tolerationSeconds }, { ...one }),
-    ),
-  );
-  if (!kept) {
-    const why = 'existing toleration can not be modified except its tolerationSeconds';
-    errors.forbidden('spec.tolerations', why);
-  }
-  const { terminationGracePeriodSeconds: grace = 0 } = old;
-  const wasNegative = grace < 0 && spec.terminationGracePeriodSeconds === 1;
-  const compared = wasNegative ? { ...spec, terminationGracePeriodSeconds: grace } : spec;
-  if (!deepEqual(withoutUpdatable(compared), withoutUpdatable(old)))
-    errors.forbidden('spec', updatable);
-}
-
-/** Checks that a deadline only comes nearer. @returns false: the real server stops at the problem */
-function validateDeadline(
-  { activeDeadlineSeconds: value }: PodSpec,
-  { activeDeadlineSeconds: old }: PodSpec,
-  errors: FieldErrors,
-): boolean {
-  const field = 'spec.activeDeadlineSeconds';
-  if (value === undefined) {
-    const why = 'must not update from a positive integer to nil value';
-    if (old !== undefined) errors.invalid(field, undefined, why);
-    return true;
-  }
-  if (old === undefined || value <= old) return true;
-  errors.invalid(field, value, 'must be less than or equal to previous value');
-  return false;
-}
-
 /** Checks that projected tokens have a service account. Templates of pods may lack it. */
 function validateTokens(spec: PodSpec, errors: FieldErrors): void {
   if ((spec.serviceAccountName ?? '') !== '') return;
@@ -162,17 +118,6 @@ function tokenFields({ volumes = [] }: PodSpec): string[] {
         : [`spec.volumes[${index}].projected.sources[${at}].serviceAccountToken`],
     ),
   );
-}
-
-function withoutUpdatable(spec: PodSpec): unknown {
-  const rest = withoutMembers(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates');
-  const withoutImage = (container: Wire<V1Container>): unknown =>
-    withoutMembers(container, 'image');
-  return {
-    ...rest,
-    containers: spec.containers.map(withoutImage),
-    initContainers: (spec.initContainers ?? []).map(withoutImage),
-  };
 }
 
 /** The rules of pods: admission, quality of service, graceful deletion. */
@@ -215,7 +160,7 @@ export const podRules: KindRules = typedRules<Pod>(
         errors.forbidden('spec.nodeName', why);
       }
     },
-    validateUpdate,
+    validateUpdate: validatePodUpdate,
     warnings: ({ spec }) => (spec === undefined ? [] : podWarnings(spec, 'spec')),
     selectableFields: ({ spec, status }) => ({
       'spec.nodeName': spec?.nodeName ?? '',
@@ -234,9 +179,11 @@ export const podRules: KindRules = typedRules<Pod>(
     statusResets: ['metadata.deletionTimestamp', 'metadata.ownerReferences'],
     keptInStatus: ['qosClass'],
     admitCreate: (object, server) => admit(object, server),
-    initialStatus: (object) => {
-      const { spec } = object as unknown as Pod;
-      return { phase: 'Pending', qosClass: qosClassOf(spec ?? { containers: [] }) };
+    initialStatus: (object, { clock }) => {
+      const { spec = { containers: [] } } = object as unknown as Pod;
+      const status = { phase: 'Pending', qosClass: qosClassOf(spec) };
+      if ((spec.schedulingGates ?? []).length === 0) return status;
+      return { ...status, conditions: [gated(formatTime(clock.now()))] };
     },
     gracePeriodSeconds: (object, requested) => {
       const { spec, status } = object as unknown as Pod;
@@ -248,6 +195,15 @@ export const podRules: KindRules = typedRules<Pod>(
     },
   },
 );
+
+/** Returns the condition of a new pod with scheduling gates. */
+function gated(lastTransitionTime: string): object {
+  return {
+    ...{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' },
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+    ...{ lastProbeTime: null, lastTransitionTime },
+  };
+}
 
 type Container = Wire<V1Container>;
 

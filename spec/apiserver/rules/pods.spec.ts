@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Api, deployment, deployments, merge } from '../api.js';
-import { causeMessages } from '../causes.js';
+import type { Answer } from '../api.js';
+import { causeFields, causeMessages } from '../causes.js';
 
 const pods = '/api/v1/namespaces/default/pods';
 
@@ -95,4 +96,91 @@ describe('pods with a projected token', () => {
     const created = await new Api().create(pods, pod());
     expect(created['spec']).not.to.have.any.keys('serviceAccountName', 'serviceAccount');
   });
+});
+
+describe('pods with scheduling gates', () => {
+  const gate = (name: string): object => ({ name: `example.com/${name}` });
+  const gates = { schedulingGates: [gate('a'), gate('b')] };
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+  const terms = `spec.affinity.nodeAffinity.${required}.nodeSelectorTerms`;
+
+  /** A node affinity with a term for each list of labels. */
+  function affinity(...lists: readonly (readonly string[])[]): object {
+    const nodeSelectorTerms = lists.map((labels) => ({
+      matchExpressions: labels.map((key) => ({ key, operator: 'Exists' })),
+    }));
+    return { affinity: { nodeAffinity: { [required]: { nodeSelectorTerms } } } };
+  }
+
+  async function patched(before: object, change: object): Promise<Answer> {
+    const api = new Api();
+    await api.create(pods, pod(before));
+    return api.call('PATCH', `${pods}/a`, { spec: change }, merge);
+  }
+
+  it('show in their status why they are not scheduled', async () => {
+    const { status } = (await new Api().create(pods, pod(gates))) as { status?: object };
+    expect(status).to.have.nested.property('conditions[0].reason', 'SchedulingGated');
+    expect(status).to.have.nested.property('conditions[0].status', 'False');
+  });
+
+  const allowed: [string, object, object][] = [
+    ['a node selector', gates, { nodeSelector: { disk: 'ssd' } }],
+    [
+      'more of a node selector',
+      { ...gates, nodeSelector: { a: 'b' } },
+      { nodeSelector: { c: 'd' } },
+    ],
+    ['a node affinity', gates, affinity(['a'], ['b'])],
+    [
+      'a narrower node affinity',
+      { ...gates, ...affinity(['a'], ['b']) },
+      affinity(['a', 'c'], ['b']),
+    ],
+    ['fewer gates', gates, { schedulingGates: [gate('b')] }],
+    ['no gates', gates, { schedulingGates: null }],
+  ];
+  for (const [title, before, change] of allowed) {
+    it(`accept ${title}`, async () => {
+      expect((await patched(before, change)).code).to.equal(200);
+    });
+  }
+
+  const refused: [string, object, object, string][] = [
+    [
+      'another gate',
+      gates,
+      { schedulingGates: [gate('a'), gate('c')] },
+      'spec.schedulingGates[1].name',
+    ],
+    ['a first gate', {}, { schedulingGates: [gate('a')] }, 'spec.schedulingGates[0].name'],
+    [
+      'another value of the node selector',
+      { ...gates, nodeSelector: { disk: 'ssd' } },
+      { nodeSelector: { disk: 'hdd' } },
+      'spec.nodeSelector',
+    ],
+    ['a node selector without gates', {}, { nodeSelector: { disk: 'ssd' } }, 'spec'],
+    ['a node affinity without gates', {}, affinity(['a']), 'spec'],
+    [
+      'a wider node affinity',
+      { ...gates, ...affinity(['a', 'b']) },
+      affinity(['a']),
+      `${terms}[0]`,
+    ],
+    [
+      'more terms of a node affinity',
+      { ...gates, ...affinity(['a']) },
+      affinity(['a'], ['b']),
+      terms,
+    ],
+    ['no node affinity', { ...gates, ...affinity(['a']) }, { affinity: null }, terms],
+    ['another affinity', gates, { affinity: { podAffinity: {} } }, 'spec'],
+    ['another host name', gates, { nodeSelector: { disk: 'ssd' }, hostname: 'x' }, 'spec'],
+  ];
+  for (const [title, before, change, field] of refused) {
+    it(`refuse ${title}`, async () => {
+      expect(causeFields(await patched(before, change))).to.deep.equal([field]);
+    });
+  }
 });

@@ -9,6 +9,7 @@ export const workloads: readonly Scenario[] = [
   { title: 'defaults and unknown fields of a Deployment', requests: deploymentBodies() },
   { title: 'immutable fields of workloads', requests: immutables() },
   { title: 'deletion of Pods', requests: podDeletions() },
+  { title: 'scheduling directives of a gated Pod', requests: gatedPodChanges() },
 ];
 
 function deploymentSpec(more: object): object {
@@ -207,4 +208,58 @@ function podDeletions(): Request[] {
       ];
     }),
   );
+}
+
+/** A node affinity that requires each of these labels, in a term of its own for each list. */
+function nodeAffinity(...terms: readonly (readonly string[])[]): object {
+  const nodeSelectorTerms = terms.map((labels) => ({
+    matchExpressions: labels.map((key) => ({ key, operator: 'Exists' })),
+  }));
+  return {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
+  };
+}
+
+function podAffinity(label: string): object {
+  const labelSelector = { matchLabels: { [label]: 'a' } };
+  const terms = [{ topologyKey: 'kubernetes.io/hostname', labelSelector }];
+  return { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+}
+
+function gatedPodChanges(): Request[] {
+  const gates = (...names: readonly string[]): object => ({
+    schedulingGates: names.map((name) => ({ name: `example.com/${name}` })),
+  });
+  const containers = [{ name: 'c', image: 'i' }];
+  const changes: readonly object[] = [
+    { nodeSelector: { disk: 'ssd' } },
+    { nodeSelector: { disk: 'ssd', zone: 'a' } },
+    { nodeSelector: { disk: 'hdd', zone: 'a' } },
+    { nodeSelector: null },
+    { affinity: podAffinity('app') },
+    { affinity: nodeAffinity(['a'], ['b']) },
+    { affinity: nodeAffinity(['a', 'c'], ['b']) },
+    { affinity: nodeAffinity(['c'], ['b', 'd']) },
+    { affinity: nodeAffinity(['a', 'c']) },
+    { affinity: { ...nodeAffinity(['a', 'c'], ['b']), ...podAffinity('app') } },
+    { affinity: null },
+    { schedulingGates: null },
+    { nodeSelector: { disk: 'ssd', zone: 'a', rack: 'b' }, hostname: 'x' },
+    gates('b', 'c'),
+    gates('b'),
+    gates('b', 'a'),
+    gates(),
+    { nodeSelector: { disk: 'ssd', zone: 'a', rack: 'c' } },
+    gates('b'),
+  ];
+  const specs = [
+    { containers, ...gates('a', 'b') },
+    { containers, ...gates('a', 'b'), affinity: podAffinity('app') },
+    { containers },
+  ];
+  return specs.flatMap((spec, index) => [
+    post(pods, { metadata: { name: `p${index}` }, spec }),
+    ...changes.map((change) => patch('merge', `${pods}/p${index}`, { spec: change })),
+    get(`${pods}/p${index}`),
+  ]);
 }

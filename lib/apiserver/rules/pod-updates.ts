@@ -1,0 +1,160 @@
+import type {
+  V1Affinity,
+  V1Container,
+  V1NodeSelectorTerm,
+  V1Pod,
+  V1PodSpec,
+} from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/internal.js';
+import { deepEqual, withoutMembers } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
+
+type PodSpec = Wire<V1PodSpec>;
+
+const updatable =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+/**
+ * Checks the changes of a pod's spec: images, a nearer deadline, more tolerations, fewer scheduling gates.
+ * While a pod has gates, its node selector and node affinity may become narrower.
+ */
+export function validatePodUpdate(
+  { spec }: Wire<V1Pod>,
+  { spec: old }: Wire<V1Pod>,
+  errors: FieldErrors,
+): void {
+  if (spec === undefined || old === undefined) return;
+  // Go's zero value is null.
+  const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
+  if (containers.length !== old.containers.length) {
+    errors.forbidden('spec.containers', 'pod updates may not add or remove containers');
+    return;
+  }
+  if (!validateDeadline(spec, old, errors)) return;
+  const kept = (old.tolerations ?? []).every((toleration) =>
+    (spec.tolerations ?? []).some((one) =>
+      deepEqual({ ...toleration, tolerationSeconds: one.tolerationSeconds }, { ...one }),
+    ),
+  );
+  if (!kept) {
+    const why = 'existing toleration can not be modified except its tolerationSeconds';
+    errors.forbidden('spec.tolerations', why);
+  }
+  validateGates(spec, old, errors);
+  const isGated = (old.schedulingGates ?? []).length > 0;
+  if (isGated) {
+    validateNodeSelector(spec, old, errors);
+    validateNodeAffinity(spec, old, errors);
+  }
+  const { terminationGracePeriodSeconds: grace = 0 } = old;
+  const wasNegative = grace < 0 && spec.terminationGracePeriodSeconds === 1;
+  const compared = {
+    ...withoutUpdatable(spec),
+    ...(wasNegative && { terminationGracePeriodSeconds: grace }),
+    ...(isGated && { nodeSelector: old.nodeSelector, affinity: withNodeAffinityOf(old, spec) }),
+  };
+  if (!deepEqual(compared, withoutUpdatable(old))) errors.forbidden('spec', updatable);
+}
+
+/** Checks that a deadline only comes nearer. @returns false: the real server stops at the problem */
+function validateDeadline(
+  { activeDeadlineSeconds: value }: PodSpec,
+  { activeDeadlineSeconds: old }: PodSpec,
+  errors: FieldErrors,
+): boolean {
+  const field = 'spec.activeDeadlineSeconds';
+  if (value === undefined) {
+    const why = 'must not update from a positive integer to nil value';
+    if (old !== undefined) errors.invalid(field, undefined, why);
+    return true;
+  }
+  if (old === undefined || value <= old) return true;
+  errors.invalid(field, value, 'must be less than or equal to previous value');
+  return false;
+}
+
+/** Checks that no scheduling gate is new. */
+function validateGates(
+  { schedulingGates = [] }: PodSpec,
+  { schedulingGates: old = [] }: PodSpec,
+  errors: FieldErrors,
+): void {
+  for (const [index, { name }] of schedulingGates.entries()) {
+    if (old.some((gate) => gate.name === name)) continue;
+    const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    errors.forbidden(`spec.schedulingGates[${index}].name`, why);
+  }
+}
+
+function validateNodeSelector(
+  { nodeSelector }: PodSpec,
+  { nodeSelector: old = {} }: PodSpec,
+  errors: FieldErrors,
+): void {
+  if (Object.entries(old).every(([label, value]) => nodeSelector?.[label] === value)) return;
+  const why = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
+  errors.invalid('spec.nodeSelector', nodeSelector, why);
+}
+
+const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+
+/** Checks that the required node affinity, if there was one, only becomes narrower. */
+function validateNodeAffinity(
+  { affinity }: PodSpec,
+  { affinity: old }: PodSpec,
+  errors: FieldErrors,
+): void {
+  const before = old?.nodeAffinity?.[required]?.nodeSelectorTerms ?? [];
+  const { nodeSelectorTerms: terms } = affinity?.nodeAffinity?.[required] ?? {};
+  const field = `spec.affinity.nodeAffinity.${required}.nodeSelectorTerms`;
+  if (before.length > 0 && before.length !== terms?.length) {
+    const why = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed';
+    errors.invalid(field, terms, why);
+    return;
+  }
+  for (const [index, term] of before.entries()) {
+    const after = terms?.[index] ?? {};
+    if (extendsTerm(after, term)) continue;
+    const why = 'only additions are allowed (no mutations or deletions)';
+    errors.invalid(`${field}[${index}]`, after, why);
+  }
+}
+
+type Term = Wire<V1NodeSelectorTerm>;
+
+/** Returns whether a term is `old`, or `old` and more requirements. An empty term selects no node. */
+function extendsTerm(term: Term, old: Term): boolean {
+  const lists = (['matchExpressions', 'matchFields'] as const).map((list) => ({
+    requirements: term[list] ?? [],
+    before: old[list] ?? [],
+  }));
+  if (lists.every(({ before }) => before.length === 0)) {
+    return lists.every(({ requirements }) => requirements.length === 0);
+  }
+  return lists.every(({ requirements, before }) =>
+    deepEqual(requirements.slice(0, before.length), before),
+  );
+}
+
+/** Returns the affinity of `spec` with the node affinity of `old`, absent where `old` has none. */
+function withNodeAffinityOf(
+  { affinity: old }: PodSpec,
+  { affinity }: PodSpec,
+): Wire<V1Affinity> | undefined {
+  const { nodeAffinity } = old ?? {};
+  if (deepEqual(affinity?.nodeAffinity, nodeAffinity)) return affinity;
+  const rest = withoutMembers(affinity ?? {}, 'nodeAffinity');
+  if (nodeAffinity !== undefined) return { ...rest, nodeAffinity };
+  return old === undefined && Object.keys(rest).length === 0 ? undefined : rest;
+}
+
+function withoutUpdatable(spec: PodSpec): object {
+  const rest = withoutMembers(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates');
+  const withoutImage = (container: Wire<V1Container>): unknown =>
+    withoutMembers(container, 'image');
+  return {
+    ...rest,
+    containers: spec.containers.map(withoutImage),
+    initContainers: (spec.initContainers ?? []).map(withoutImage),
+  };
+}
