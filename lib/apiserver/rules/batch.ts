@@ -3,7 +3,8 @@ import type { FieldErrors } from '../../crd/internal.js';
 import { domainPathProblems, qualifiedNameProblems } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { validateNonnegative } from './field-values.js';
-import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
+import { validateJobUpdate } from './job-updates.js';
+import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { selects } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
@@ -159,26 +160,6 @@ function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): voi
   const path = `${field}.template.spec.restartPolicy`;
   if (restartPolicy === 'Always') errors.required(path, 'valid values: "OnFailure", "Never"');
   else errors.oneOf(path, restartPolicy, ['OnFailure', 'Never']);
-}
-
-/** Checks the immutable fields of a Job. */
-function validateJobUpdate(job: Wire<V1Job>, old: Wire<V1Job>, errors: FieldErrors): void {
-  const { spec } = job;
-  const { spec: before } = old;
-  if (spec === undefined || before === undefined) return;
-  if (spec.completionMode !== 'Indexed') immutable('completions');
-  immutable('selector');
-  if (before.suspend !== true) immutable('template');
-  immutable('completionMode');
-  immutable('podFailurePolicy');
-  immutable('backoffLimitPerIndex');
-  immutable('managedBy');
-  immutable('successPolicy');
-
-  function immutable(member: keyof JobSpec): void {
-    const change = { field: `spec.${member}`, value: spec?.[member], old: before?.[member] };
-    validateImmutable(change, errors);
-  }
 }
 
 function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {

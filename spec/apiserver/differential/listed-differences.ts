@@ -61,11 +61,6 @@ export const listedDifferences: readonly ListedDifference[] = [
     reason: 'An empty list of webhooks in place of none is no new generation.',
   },
   {
-    of: /applies of batch\/v1 Job: PATCH /,
-    at: /^\.body\.details\.causes\.\d+\.field$/,
-    reason: 'The refusal of another template of a suspended Job names the template, not its spec.',
-  },
-  {
     of: /patches: PATCH .*\/one$/,
     at: /^\.warning$/,
     reason: 'A JSON patch that replaces the whole object has no warning about its metadata.',

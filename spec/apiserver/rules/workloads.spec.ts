@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Api, deployment, deployments, merge } from '../api.js';
+import type { Answer } from '../api.js';
 import { causeFields, causeMessages } from '../causes.js';
 
 const apps = '/apis/apps/v1/namespaces/default';
@@ -274,6 +275,62 @@ describe('jobs', () => {
     const patch = { spec: { template: { spec: { containers: [{ ...container, image: 'x' }] } } } };
     const answer = await api.call('PATCH', `${batch}/jobs/a`, patch, merge);
     expect(causeMessages(answer)['spec.template']).to.match(/: field is immutable$/);
+  });
+
+  it('accept scheduling directives, resources and labels in their template while suspended', async () => {
+    const api = new Api();
+    await api.create(`${batch}/jobs`, job({ suspend: true }));
+    const required = { nodeSelectorTerms: [{ matchFields: [] }] };
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
+    const templates = [
+      { spec: { nodeSelector: { disk: 'ssd' } } },
+      { spec: { affinity: { nodeAffinity } } },
+      { spec: { affinity: null } },
+      { spec: { tolerations: [{ key: 'a', operator: 'Exists' }] } },
+      { spec: { schedulingGates: [{ name: 'example.com/a' }] } },
+      { spec: { containers: [{ ...container, resources: { requests: { cpu: '1' } } }] } },
+      { metadata: { labels: { team: 'a' }, annotations: { note: 'b' } } },
+    ];
+    for (const template of templates) {
+      const patch = { spec: { template } };
+      const { code, text } = await api.call('PATCH', `${batch}/jobs/a`, patch, merge);
+      expect(code, text).to.equal(200);
+    }
+  });
+
+  for (const spec of [
+    { containers: [{ ...container, image: 'x' }] },
+    { containers: [container, { ...container, name: 'd' }] },
+    { restartPolicy: 'OnFailure' },
+    { affinity: { podAffinity: {} } },
+  ]) {
+    it(`refuse ${JSON.stringify(spec)} in their template while suspended`, async () => {
+      const api = new Api();
+      await api.create(`${batch}/jobs`, job({ suspend: true }));
+      const answer = await api.call(
+        'PATCH',
+        `${batch}/jobs/a`,
+        { spec: { template: { spec } } },
+        merge,
+      );
+      expect(causeMessages(answer)['spec.template.spec']).to.match(/: field is immutable$/);
+    });
+  }
+
+  it('have an immutable template while suspended until no pod is active', async () => {
+    const api = new Api();
+    await api.create(`${batch}/jobs`, job({ suspend: true }));
+    const patch = { spec: { template: { spec: { nodeSelector: { disk: 'ssd' } } } } };
+    const patched = async (status: object): Promise<Answer> => {
+      await api.call('PATCH', `${batch}/jobs/a/status`, { status }, merge);
+      return api.call('PATCH', `${batch}/jobs/a`, patch, merge);
+    };
+    const startTime = '2026-01-01T00:00:00Z';
+    const conditions = [{ type: 'Suspended', status: 'True' }];
+    for (const status of [{ startTime }, { conditions, active: 1 }]) {
+      expect(causeFields(await patched(status))).to.deep.equal(['spec.template']);
+    }
+    expect((await patched({ active: null })).code).to.equal(200);
   });
 
   it('refuse the restart policy Always', async () => {

@@ -10,6 +10,7 @@ export const workloads: readonly Scenario[] = [
   { title: 'immutable fields of workloads', requests: immutables() },
   { title: 'deletion of Pods', requests: podDeletions() },
   { title: 'scheduling directives of a gated Pod', requests: gatedPodChanges() },
+  { title: 'template of a suspended Job', requests: suspendedJobChanges() },
 ];
 
 function deploymentSpec(more: object): object {
@@ -261,5 +262,41 @@ function gatedPodChanges(): Request[] {
     post(pods, { metadata: { name: `p${index}` }, spec }),
     ...changes.map((change) => patch('merge', `${pods}/p${index}`, { spec: change })),
     get(`${pods}/p${index}`),
+  ]);
+}
+
+function suspendedJobChanges(): Request[] {
+  const jobs = '/apis/batch/v1/namespaces/{{ns}}/jobs';
+  const container = { name: 'c', image: 'i' };
+  const spec = { containers: [container], restartPolicy: 'Never' };
+  const resources = { requests: { cpu: '1' } };
+  const templates: readonly object[] = [
+    { spec: { nodeSelector: { disk: 'ssd' } } },
+    { spec: { tolerations: [{ key: 'a', operator: 'Exists' }] } },
+    { spec: { schedulingGates: [{ name: 'example.com/a' }] } },
+    { spec: { affinity: nodeAffinity(['a']) } },
+    { spec: { affinity: podAffinity('app') } },
+    { spec: { affinity: null } },
+    { metadata: { labels: { team: 'a' }, annotations: { note: 'b' } } },
+    { spec: { containers: [{ ...container, resources }] } },
+    { spec: { containers: [{ ...container, image: 'j' }] } },
+    { spec: { containers: [container, { ...container, name: 'd' }] } },
+    { spec: { restartPolicy: 'OnFailure' } },
+    { spec: { nodeSelector: { disk: 'hdd' }, hostname: 'x' } },
+  ];
+  const startTime = '2026-01-01T00:00:00Z';
+  const suspended = { type: 'Suspended', status: 'True', reason: 'r', message: 'm' };
+  const times = { lastProbeTime: startTime, lastTransitionTime: startTime };
+  const statuses: readonly object[] = [
+    {},
+    { startTime },
+    { startTime, conditions: [{ ...suspended, ...times }] },
+    { active: 1 },
+  ];
+  return statuses.flatMap((status, index) => [
+    post(jobs, { metadata: { name: `j${index}` }, spec: { suspend: true, template: { spec } } }),
+    patch('merge', `${jobs}/j${index}/status`, { status }),
+    ...templates.map((template) => patch('merge', `${jobs}/j${index}`, { spec: { template } })),
+    get(`${jobs}/j${index}`),
   ]);
 }
