@@ -1,5 +1,5 @@
 import { deepEqual } from '../../object/index.js';
-import type { Schema } from '../../object/index.js';
+import type { Schema, SchemaRule } from '../../object/index.js';
 import type { Problem } from './findings.js';
 import type { BreakingRule } from './breaking-rules.js';
 
@@ -153,9 +153,7 @@ function textChanges(before: Schema, after: Schema): readonly Change[] {
 
 function ruleChanges(before: Schema, after: Schema): readonly Change[] {
   const rulesOf = (schema: Schema): readonly string[] =>
-    (schema['x-kubernetes-validations'] ?? []).map(({ rule }) =>
-      rule.trim().replaceAll(/\s+/g, ' '),
-    );
+    (schema['x-kubernetes-validations'] ?? []).map(textOfRule);
   const old = rulesOf(before);
   return rulesOf(after)
     .filter((rule) => !old.includes(rule))
@@ -163,6 +161,11 @@ function ruleChanges(before: Schema, after: Schema): readonly Change[] {
       const message = `the CEL rule ${JSON.stringify(rule)} is new: ${refusal} violate it; stored objects may, until it changes`;
       return { rule: 'rule-added', message };
     });
+}
+
+/** Returns a CEL rule as its changes name it. */
+export function textOfRule({ rule }: SchemaRule): string {
+  return rule.trim().replaceAll(/\s+/g, ' ');
 }
 
 /** Compares `allOf`, `anyOf`, `oneOf` and `not` as a whole: they only validate. */

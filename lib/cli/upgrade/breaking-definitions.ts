@@ -1,12 +1,20 @@
-import { groupOf, referenceTo, versionOf } from '../../object/index.js';
-import type { CustomResourceDefinition, FieldChange } from '../../object/index.js';
+import { groupOf, isJsonObject, referenceTo, versionOf } from '../../object/index.js';
+import type {
+  CustomResourceDefinition,
+  Schema,
+  SchemaRule,
+  StatusCause,
+} from '../../object/index.js';
 import { breakingChanges } from '../evolution/breaking-changes.js';
 import { breakingRules } from '../evolution/breaking-rules.js';
 import type { BreakingRule } from '../evolution/breaking-rules.js';
+import { textOfRule } from '../evolution/compare-schemas.js';
 import { chosen } from '../evolution/findings.js';
 import type { DefinitionFinding } from '../evolution/findings.js';
+import { schemaOf } from '../evolution/versions.js';
+import type { InvalidObject } from './upgrade-definitions.js';
 import { finding, withoutUid } from './upgrade-report.js';
-import type { Finding, FindingType, HarmlessChange } from './upgrade-report.js';
+import type { Finding, HarmlessChange } from './upgrade-report.js';
 
 /** Definitions before and after an upgrade, and what is reported already. */
 interface DefinitionUpgrade {
@@ -14,6 +22,7 @@ interface DefinitionUpgrade {
   readonly after: readonly CustomResourceDefinition[];
   readonly findings: readonly Finding[];
   readonly changes: readonly HarmlessChange[];
+  readonly invalid: readonly InvalidObject[];
 }
 
 /** The breaking changes of definitions: errors as findings, warnings as harmless changes. */
@@ -58,16 +67,7 @@ function textOf({ rule, versions, path, message }: DefinitionFinding): string {
   return `${place}: ${message}`;
 }
 
-/** The rules whose effect on a stored object is a finding of this type. */
-const rulesOf: Partial<Record<FindingType, readonly BreakingRule[]>> = {
-  schema: [
-    ...(['type-changed', 'required-added', 'enum-narrowed', 'bounds-tightened'] as const),
-    ...(['pattern-changed', 'format-changed', 'nullable-removed', 'rule-added'] as const),
-    'validation-changed',
-  ],
-  dropped: ['field-removed', 'unknown-fields-pruned'],
-};
-
+/** Whether a finding or a harmless change already reports this change, of one version at most. */
 function isTold(change: DefinitionFinding, upgrade: DefinitionUpgrade): boolean {
   const { definition, rule, path, versions } = change;
   const { spec } = definitionNamed(upgrade.before, definition);
@@ -77,38 +77,121 @@ function isTold(change: DefinitionFinding, upgrade: DefinitionUpgrade): boolean 
   const ofDefinition = upgrade.findings.filter(
     ({ ref }) => ref.kind === 'CustomResourceDefinition' && ref.name === definition,
   );
+  const isVersion = (version: unknown): boolean => versions.includes(String(version));
+  const isOwnVersion = (told: Pick<Finding, 'ref'>): boolean =>
+    isOwn(told) && isVersion(versionOf(told.ref.apiVersion));
   if (rule === 'definition-removed') return own.some(({ type }) => type === 'version');
   if (rule === 'scope-changed' || rule === 'names-changed') {
     return ofDefinition.some(({ type, message }) => type === 'refused' && message.includes(path));
   }
   if (rule === 'version-removed' || rule === 'version-unserved') {
-    const isVersion = (version: unknown): boolean => versions.includes(String(version));
     return (
       ofDefinition.some(({ changes }) => changes.some(({ from }) => isVersion(from))) ||
-      own.some(({ type, ref }) => type === 'version' && isVersion(versionOf(ref.apiVersion)))
+      own.some((told) => told.type === 'version' && isOwnVersion(told))
     );
   }
-  if (rule === 'default-added') {
-    return upgrade.changes.some((each) => isOwn(each) && each.changes.some(isAt(path)));
+  const isHere = isAt(path);
+  if (rule === 'default-added' || rule === 'field-removed') {
+    const told =
+      rule === 'default-added'
+        ? upgrade.changes
+        : upgrade.findings.filter(({ type }) => type === 'dropped');
+    return told.filter(isOwnVersion).some((each) => each.changes.some((at) => isHere(at.path)));
   }
-  const isMissing = rule === 'required-added';
-  return own.some(({ type, changes }) => {
-    const isSame = rulesOf[type]?.some((each) => each === rule) === true;
-    // The values of fields in lists are unknown.
-    const fields = changes.filter(
-      (change) => (change.from === undefined) === isMissing || change.path.includes('['),
-    );
-    return isSame && fields.some(isAt(path));
-  });
+  const rules = upgrade.after
+    .filter(({ metadata }) => metadata.name === definition)
+    .flatMap((crd) => crd.spec.versions.filter(({ name }) => isVersion(name)))
+    .flatMap((version) => rulesIn(schemaOf(version)));
+  return upgrade.invalid
+    .filter(isOwnVersion)
+    .filter(({ causes }) => !causes.some(isOfAlternatives))
+    .flatMap(({ causes }) => causes.filter(({ field = '' }) => isHere(field)))
+    .flatMap((cause) => shownBy(cause, rules))
+    .some((shown) => shown.rule === rule && change.message.startsWith(shown.start));
 }
 
-/** Tests whether a change is at a path of a schema, such as `spec.ports[*].name` or `spec.limits.*`. */
-function isAt(path: string): (change: FieldChange) => boolean {
+/** Tests whether a field is at a path of a schema, such as `spec.ports[*].name` or `spec.limits.*`. */
+function isAt(path: string): (field: string) => boolean {
   const escaped = path.replaceAll(/[\\^$+?()|{}]/g, String.raw`\$&`);
   const pattern = escaped.replaceAll(/\[\*\]|\.\*|[.[\]*]/g, (part) => {
     if (part === '[*]') return String.raw`\[[^\]]*\]`;
     return part === '.*' ? String.raw`(?:\.[^.[]+|\["[^"]*"\])` : `\\${part}`;
   });
   const form = new RegExp(`^${pattern}$`);
-  return (change) => form.test(change.path);
+  return (field) => form.test(field);
+}
+
+/** A change that the cause of a refusal shows. */
+interface ShownChange {
+  readonly rule: BreakingRule;
+  /** The start of the message of the change, which tells changes of the same rule apart. */
+  readonly start: string;
+}
+
+/** Messages of the server, with the changes that they show; `$1` is a part of the message. */
+const shownByText: readonly (readonly [RegExp, BreakingRule, string])[] = [
+  [/^Required value$/, 'required-added', ''],
+  [/^Unsupported value: (?!null)/, 'enum-narrowed', ''],
+  [/ in body must be of type [\w,-]+: "(?!null")/, 'type-changed', 'the type '],
+  [
+    / in body must be of type (?:object|array|string|integer|number|boolean|integer,string): "null"$/,
+    'nullable-removed',
+    '',
+  ],
+  [/ in body must be of type ([\w-]+): "/, 'format-changed', 'the format $1 '],
+  [/ in body should match '([^]*)'$/, 'pattern-changed', 'the pattern $1 '],
+  [/ in body should be greater than or equal to /, 'bounds-tightened', 'minimum '],
+  [/ in body should be greater than \S+$/, 'bounds-tightened', 'minimum '],
+  [/ in body should be greater than \S+$/, 'bounds-tightened', 'exclusiveMinimum '],
+  [/ in body should be less than or equal to /, 'bounds-tightened', 'maximum '],
+  [/ in body should be less than \S+$/, 'bounds-tightened', 'maximum '],
+  [/ in body should be less than \S+$/, 'bounds-tightened', 'exclusiveMaximum '],
+  [/ in body should be a multiple of /, 'bounds-tightened', 'multipleOf '],
+  [/ in body should be at least \d+ chars long$/, 'bounds-tightened', 'minLength '],
+  [/^Too long: /, 'bounds-tightened', 'maxLength '],
+  [/^Too many: /, 'bounds-tightened', 'maxItems '],
+  [/^Too many: /, 'bounds-tightened', 'maxProperties '],
+  [/ in body should have at least \d+ items$/, 'bounds-tightened', 'minItems '],
+  [/ in body should have at least \d+ properties$/, 'bounds-tightened', 'minProperties '],
+];
+
+/** Returns the changes that a cause shows at its field. @param rules - of the schema */
+function shownBy(
+  { message = '' }: StatusCause,
+  rules: readonly SchemaRule[],
+): readonly ShownChange[] {
+  const texts = rules
+    .filter((rule) => message.endsWith(`: ${violationOf(rule)}`))
+    .map((rule) => JSON.stringify(textOfRule(rule)));
+  const [text, ...others] = new Set(texts);
+  // Several rules may have the same message: which of them is violated is unknown.
+  const ofRule =
+    text === undefined || others.length > 0
+      ? []
+      : [{ rule: 'rule-added', start: `the CEL rule ${text} ` } as const];
+  return [
+    ...ofRule,
+    ...shownByText.flatMap(([form, rule, start]) => {
+      const found = form.exec(message);
+      return found === null ? [] : [{ rule, start: start.replace('$1', () => found[1] ?? '') }];
+    }),
+  ];
+}
+
+/** Whether a cause is that of `anyOf` and others: those at fields then belong to an alternative. */
+function isOfAlternatives({ field, message = '' }: StatusCause): boolean {
+  return field === '<nil>' && /\((?:allOf|anyOf|oneOf)\)|not validate the schema/.test(message);
+}
+
+/** Returns the CEL rules of a schema, with those of its fields. */
+function rulesIn(part: unknown): readonly SchemaRule[] {
+  if (Array.isArray(part)) return part.flatMap(rulesIn);
+  if (!isJsonObject(part)) return [];
+  const { 'x-kubernetes-validations': own } = part as Schema;
+  return [...(own ?? []), ...Object.values(part).flatMap(rulesIn)];
+}
+
+/** Returns the message of a violation, for rules without `messageExpression`. */
+function violationOf({ rule, message = '' }: SchemaRule): string {
+  return message === '' ? `failed rule: ${rule.trim()}` : message.trim();
 }

@@ -77,7 +77,7 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
       ...unserved(stored, to).filter(({ ref }) => !isVersionTold(ref, defined)),
     ];
     const breaking = breakingDefinitions({
-      ...{ before: crds, after: current.crds, findings: ofDefinitions, changes: defined.changes },
+      ...{ ...defined, before: crds, after: current.crds, findings: ofDefinitions },
     });
     return {
       operator: to.name,

@@ -15,6 +15,7 @@ import type {
   CustomResourceDefinition,
   UnstructuredObject,
   ObjectReference,
+  StatusCause,
 } from '../../object/index.js';
 import { asError } from '../../system/index.js';
 import { versionsWithout } from '../evolution/versions.js';
@@ -29,7 +30,16 @@ export interface DefinitionsResult {
   readonly changes: readonly HarmlessChange[];
   /** Objects on which the new version can't be tried. */
   readonly skipped: readonly ObjectReference[];
+  readonly invalid: readonly InvalidObject[];
 }
+
+/** A stored object that the server would refuse with the new definitions. */
+export interface InvalidObject {
+  readonly ref: ObjectReference;
+  readonly causes: readonly StatusCause[];
+}
+
+const noEffects: DefinitionsResult = { findings: [], changes: [], skipped: [], invalid: [] };
 
 /** Two versions of an operator, and the objects stored with the old definitions. */
 export interface DefinitionsUpgrade {
@@ -58,14 +68,14 @@ export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<D
     const refused = gone.length > 0 ? gone : await installed(crd, cluster);
     if (refused.length > 0) {
       const skipped = own.map((object) => referenceTo(object));
-      results.push({ findings: refused, changes: [], skipped });
+      results.push({ ...noEffects, findings: refused, skipped });
       continue;
     }
     const read: DefinitionsResult[] = [];
     for (const object of own) read.push(await readAgain(object, { crd, client }));
     const accepted = own.filter((_, index) => read[index]?.skipped.length === 0);
     const migrated = await rehearseMigration(accepted, crd, cluster);
-    results.push(...read, { ...migrated, changes: [] });
+    results.push(...read, { ...noEffects, ...migrated });
   }
   // The operator does not define foreign kinds, such as built-in ones.
   const homeless = stored.filter((object) => isDefined(object, from) && !isDefined(object, to));
@@ -73,6 +83,7 @@ export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<D
     findings: [...results.flatMap(({ findings }) => findings), ...homeless.map(withoutDefinition)],
     changes: results.flatMap(({ changes }) => changes),
     skipped: results.flatMap(({ skipped }) => skipped),
+    invalid: results.flatMap(({ invalid }) => invalid),
   };
 }
 
@@ -147,7 +158,7 @@ async function readAgain(
   const ref = withoutUid(referenceTo(object));
   const { apiVersion, kind, metadata } = object;
   // The finding of the version tells it.
-  if (!isServedIn(crd, versionOf(apiVersion))) return { findings: [], changes: [], skipped: [] };
+  if (!isServedIn(crd, versionOf(apiVersion))) return noEffects;
   const { name = '', namespace } = metadata;
   const read = await client.get({ apiVersion, kind }, { name, namespace });
   const changes = diffObjects(object, read, { ignore: ['metadata'] });
@@ -156,11 +167,13 @@ async function readAgain(
   const findings = lost.length === 0 ? [] : [dropped(ref, lost)];
   const filled: HarmlessChange[] =
     got.length === 0 ? [] : [{ action: 'configure', ref, changes: got, note: 'by defaults' }];
-  const invalid = await refusalOf(object, client);
-  if (invalid === undefined) return { findings, changes: filled, skipped: [] };
+  const causes = await refusalOf(object, client);
+  if (causes === undefined) return { ...noEffects, findings, changes: filled };
+  const fields = causes.map(({ field = '' }) => field).filter((field) => field !== '');
+  const said = causes.map(({ field = '', message = '' }) => `${field}: ${message}`).join('; ');
   const schema = finding('schema', ref, {
-    message: `it is no longer valid: ${invalid.message}`,
-    changes: invalid.fields.map((field) => ({
+    message: `it is no longer valid: ${said}`,
+    changes: [...new Set(fields)].map((field) => ({
       ...{ path: field, to: undefined },
       from: valueAt(object, field),
     })),
@@ -168,7 +181,10 @@ async function readAgain(
       'allow what is stored, or correct it before: updates pass only as long as these fields stay as they are',
   });
   // Unlike a real server, the embedded cluster would reject every update of it.
-  return { findings: [...findings, schema], changes: filled, skipped: [referenceTo(object)] };
+  return {
+    ...{ findings: [...findings, schema], changes: filled },
+    ...{ skipped: [referenceTo(object)], invalid: [{ ref, causes }] },
+  };
 }
 
 function dropped(ref: ObjectReference, changes: Finding['changes']): Finding {
@@ -178,16 +194,11 @@ function dropped(ref: ObjectReference, changes: Finding['changes']): Finding {
   return finding('dropped', ref, { message, changes, remedy });
 }
 
-interface SchemaRefusal {
-  readonly fields: readonly string[];
-  readonly message: string;
-}
-
-/** Returns the reason why the server would reject the object on creation. */
+/** Returns the causes for which the server would reject the object on creation; undefined if it would not. */
 async function refusalOf(
   object: UnstructuredObject,
   client: Reading['client'],
-): Promise<SchemaRefusal | undefined> {
+): Promise<readonly StatusCause[] | undefined> {
   const { name, namespace, labels, annotations } = object.metadata;
   const place = namespace === undefined ? {} : { namespace };
   const own = {
@@ -204,10 +215,7 @@ async function refusalOf(
     // A conversion that fails: the rehearsal of the migration reports it.
     if (isApiError(error) && error.status === 500) return undefined;
     if (!isApiError(error) || error.status !== 422) throw error;
-    const causes = error.causes;
-    const fields = causes.map(({ field = '' }) => field).filter((field) => field !== '');
-    const said = causes.map(({ field = '', message = '' }) => `${field}: ${message}`).join('; ');
-    return { fields: [...new Set(fields)], message: said };
+    return error.causes;
   }
 }
 

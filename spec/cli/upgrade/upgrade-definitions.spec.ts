@@ -79,6 +79,143 @@ describe('definitions in upgrade-check', () => {
     expect(notes(report)).to.deep.equal(['by defaults']);
   });
 
+  describe('with several changes of a field, one of which a stored object shows', () => {
+    type Field = Fields[string];
+    const rules = (...given: readonly string[]) => ({
+      rules: given.map((rule) => ({ rule, message: `not ${rule}` })),
+    });
+    const cases: readonly (readonly [string, Field, Field, unknown, readonly string[]])[] = [
+      [
+        'a bound, not a rule',
+        s.integer({ minimum: 0 }),
+        s.integer({ minimum: 2, rules: ['self != 50'] }),
+        1,
+        ['rule-added'],
+      ],
+      [
+        'a minimum, not a maximum',
+        s.integer(),
+        s.integer({ minimum: 2, maximum: 9 }),
+        1,
+        ['bounds-tightened'],
+      ],
+      [
+        'a rule without a message, not a bound',
+        s.integer(),
+        s.integer({ minimum: 2, rules: ['self != 50'] }),
+        50,
+        ['bounds-tightened'],
+      ],
+      [
+        'a rule with a message, not another rule',
+        s.integer(),
+        s.integer(rules('self != 50', 'self != 51')),
+        50,
+        ['rule-added'],
+      ],
+      [
+        'a rule with the message of another',
+        s.integer(),
+        s.integer({
+          rules: [
+            { rule: 'self != 50', message: 'no' },
+            { rule: 'self != 51', message: 'no' },
+          ],
+        }),
+        50,
+        ['rule-added', 'rule-added'],
+      ],
+      [
+        'a value, not a rule',
+        s.string(),
+        s.string({ enum: ['a'], rules: ["self != 'c'"] }),
+        'b',
+        ['rule-added'],
+      ],
+      [
+        'a pattern, not a format',
+        s.string(),
+        s.string({ pattern: '^1', format: 'date' }),
+        '2026-01-01',
+        ['format-changed'],
+      ],
+      [
+        'a format, not a pattern',
+        s.string(),
+        s.string({ pattern: '^x', format: 'date' }),
+        'x',
+        ['pattern-changed'],
+      ],
+      [
+        'a length, not a pattern',
+        s.string(),
+        s.string({ pattern: '^x', maxLength: 3 }),
+        'abcd',
+        ['pattern-changed'],
+      ],
+      [
+        'null, not a format',
+        s.array(s.nullable(s.string())),
+        s.array(s.string({ format: 'date' })),
+        [null],
+        ['format-changed'],
+      ],
+      [
+        'an alternative',
+        s.integer(),
+        s.integer({ minimum: 2, anyOf: [{ minimum: 5 }] }),
+        3,
+        ['bounds-tightened', 'validation-changed'],
+      ],
+      [
+        'items, not a rule',
+        s.array(s.string()),
+        s.array(s.string(), { minItems: 2, rules: ["!('c' in self)"] }),
+        ['b'],
+        ['rule-added'],
+      ],
+      ['another type', s.string(), s.integer({ minimum: 2 }), 'b', []],
+    ];
+    for (const [what, before, after, size, untold] of cases) {
+      it(`report the others: ${what}`, async () => {
+        const [from, to] = [before, after].map((field) =>
+          operatorOf([version('v1', { size: s.optional(field) })]),
+        );
+        const { findings } = await check(from ?? one, to ?? one, shop({ size }));
+        const [shown, ...others] = findings.map(({ type, message }) =>
+          type === 'breaking' ? message.split(' ', 1)[0] : type,
+        );
+        expect(shown).to.equal('schema');
+        expect(others).to.deep.equal(untold);
+      });
+    }
+  });
+
+  it('are compared with stored objects of the same version only', async () => {
+    const versions = (v1: Fields, v2: Fields): readonly Version[] => [
+      version('v1', v1, { storage: true }),
+      version('v2', v2),
+    ];
+    const [wide, narrow] = [['Fast', 'Safe'], ['Safe']].map((values) =>
+      s.optional(s.string({ enum: values })),
+    ) as [Fields[string], Fields[string]];
+    const mode = s.optional(s.string({ enum: ['Fast', 'Safe'], pattern: '^S' }));
+    const from = operatorOf(versions({ mode: wide, owner: text }, { mode: wide, owner: text }));
+    const stored = shop({ mode: 'Fast', owner: 'ann' });
+    const other = operatorOf(versions({ mode: narrow, owner: text }, { mode, owner: text }));
+    expect(brief(await check(from, other, stored))).to.deep.equal([
+      'schema a spec.mode',
+      `breaking ${definition} pattern-changed v2 spec.mode`,
+    ]);
+    const both = operatorOf(versions({ mode: narrow }, { mode: narrow }));
+    expect(brief(await check(from, both, stored))).to.deep.equal([
+      'dropped a spec.owner',
+      'schema a spec.mode',
+      `breaking ${definition} enum-narrowed v2 spec.mode`,
+      `breaking ${definition} field-removed v2 spec.owner`,
+    ]);
+  });
+
   it('are compared with stored objects in lists and maps', async () => {
     const part = (more: Fields) => s.object({ name: s.string(), ...more });
     const spec = (more: Fields): Fields => ({
