@@ -118,13 +118,14 @@ function randomObject(
   random: Random,
 ): UnstructuredObject {
   const fields = randomValue(resource.schema(from), random) as Readonly<Record<string, unknown>>;
-  const marks = (share: number): Readonly<Record<string, string>> =>
-    random.next() < share ? { 'example.com/a': 'a', 'example.com/b': '' } : {};
+  const marks = (name: 'labels' | 'annotations'): UnstructuredObject['metadata'] =>
+    random.next() < 0.5 ? { [name]: { 'example.com/a': 'a', 'example.com/b': '' } } : {};
   const metadata = {
     ...{ name: 'sample', ...(resource.namespaced && { namespace: 'default' }) },
     ...{ uid: random.uuid(), resourceVersion: '7', generation: 2 },
     creationTimestamp: '2026-01-01T00:00:00Z',
-    ...{ labels: marks(0.5), annotations: marks(0.5) },
+    ...marks('labels'),
+    ...marks('annotations'),
     finalizers: ['example.com/finalizer'],
   };
   return asObject({ ...fields, metadata }, { resource, from });
@@ -150,14 +151,16 @@ interface Loss {
 /** Returns the first loss of an object on its way to another version and back; undefined without one. */
 function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss | undefined {
   const { group } = resource;
-  const states = [resource.withDefaults(resource.prune(object).value)];
+  const stored = (given: UnstructuredObject): UnstructuredObject =>
+    withoutEmptyMarks(resource.withDefaults(resource.prune(given).value));
+  const states = [stored(object)];
   for (const version of [to, from]) {
     const last = states.at(-1) ?? object;
     try {
       const converted = resource.convert(last, `${group}/${version}`);
       // The response of a webhook is JSON: members that are undefined are absent.
       const sent = JSON.parse(JSON.stringify(converted)) as UnstructuredObject;
-      states.push(resource.withDefaults(resource.prune(sent).value));
+      states.push(stored(sent));
     } catch (thrown) {
       const cause = asError(thrown);
       const message = `the conversion to ${version} fails: ${cause.message}`;
@@ -176,18 +179,26 @@ function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss 
   return { id, message: `${path} ${what}`, states };
 }
 
+/** Returns an object without empty labels and annotations, which a server does not store. */
+function withoutEmptyMarks(object: UnstructuredObject): UnstructuredObject {
+  const { labels = {}, annotations = {}, ...metadata } = object.metadata;
+  const marks = Object.entries({ labels, annotations }).filter(
+    ([, entries]) => Object.keys(entries).length > 0,
+  );
+  return { ...object, metadata: { ...metadata, ...Object.fromEntries(marks) } };
+}
+
 /** Returns an object without the annotations that another one does not have. */
 function withoutAdded(
   object: UnstructuredObject,
-  { metadata: { annotations: known } }: UnstructuredObject,
+  { metadata: { annotations: known = {} } }: UnstructuredObject,
 ): UnstructuredObject {
   const { annotations = {}, ...metadata } = object.metadata;
-  const kept = Object.entries(annotations).filter(([key]) => Object.hasOwn(known ?? {}, key));
-  const isGiven = known !== undefined && object.metadata.annotations !== undefined;
-  return {
+  const kept = Object.entries(annotations).filter(([key]) => Object.hasOwn(known, key));
+  return withoutEmptyMarks({
     ...object,
-    metadata: { ...metadata, ...(isGiven && { annotations: Object.fromEntries(kept) }) },
-  };
+    metadata: { ...metadata, annotations: Object.fromEntries(kept) },
+  });
 }
 
 function failure(found: Loss, object: UnstructuredObject, nth: number, trip: Trip): OperatorError {
