@@ -1,6 +1,6 @@
 import type { CustomResource } from '../crd/index.js';
 import { randomValue } from '../crd/internal.js';
-import { diffObjects, isJsonObject, withoutMembers } from '../object/index.js';
+import { copyJson, deepEqual, diffObjects, withoutMembers } from '../object/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/index.js';
 import { asError, OperatorError, refuseUnknownOptions, seededRandom } from '../system/index.js';
 import type { Random } from '../system/index.js';
@@ -14,7 +14,8 @@ export interface RoundTripOptions {
   readonly count?: number | undefined;
   /**
    * Returns a random object with changes: to satisfy CEL rules that random values rarely satisfy, or without
-   * fields that another version may lose.
+   * fields that another version may lose. Called again for shrunk objects: one that it would change is not
+   * reported.
    * @defaultValue no changes
    */
   readonly adjust?:
@@ -164,7 +165,7 @@ function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss 
     } catch (thrown) {
       const cause = asError(thrown);
       const message = `the conversion to ${version} fails: ${cause.message}`;
-      return { id: `fails ${version}`, message, states, cause };
+      return { id: message, message, states, cause };
     }
   }
   const [before = object, , after = object] = states;
@@ -175,7 +176,8 @@ function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss 
     now === undefined
       ? `is lost: it was ${show(old)}`
       : `changes from ${old === undefined ? 'undefined' : show(old)} to ${show(now)}`;
-  const id = path.replaceAll(/\[[^\]]*\]/g, '[*]');
+  const type = now === undefined ? 'lost' : old === undefined ? 'added' : 'changed';
+  const id = `${type} ${path.replaceAll(/\[[^\]]*\]/g, '[*]')}`;
   return { id, message: `${path} ${what}`, states };
 }
 
@@ -201,18 +203,27 @@ function withoutAdded(
   });
 }
 
+/** The parts of an object that shrink. Conversions may depend on the other metadata, which a server always sets. */
+interface Shrinkable {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly marks: Pick<UnstructuredObject['metadata'], 'labels' | 'annotations'>;
+}
+
 function failure(found: Loss, object: UnstructuredObject, nth: number, trip: Trip): OperatorError {
   const { resource, from, to, seed, count } = trip;
-  const whole = (fields: unknown): UnstructuredObject | undefined =>
-    isJsonObject(fields) && isJsonObject(fields['metadata']) ? asObject(fields, trip) : undefined;
-  const lossIn = (fields: unknown): Loss | undefined => {
-    const candidate = whole(fields);
-    if (candidate === undefined || resource.validate(candidate).length > 0) return undefined;
+  const { labels, annotations, ...rest } = object.metadata;
+  const lossIn = (parts: unknown): Loss | undefined => {
+    const { fields = {}, marks = {} } = parts as Partial<Shrinkable>;
+    const candidate = asObject({ ...fields, metadata: { ...rest, ...marks } }, trip);
+    if (resource.validate(candidate).length > 0 || !isAdjusted(candidate, trip)) return undefined;
     const loss = lossOf(candidate, trip);
     return loss?.id === found.id ? loss : undefined;
   };
-  const fields = withoutMembers(object, 'apiVersion', 'kind');
-  const loss = lossIn(shrunk(fields, (value) => lossIn(value) !== undefined)) ?? found;
+  const parts: Shrinkable = {
+    fields: withoutMembers(object, 'apiVersion', 'kind', 'metadata'),
+    marks: { ...(labels && { labels }), ...(annotations && { annotations }) },
+  };
+  const loss = lossIn(shrunk(parts, (value) => lossIn(value) !== undefined)) ?? found;
   const leave = loss.cause === undefined ? ', or leave the field out with the option adjust' : '';
   const remedy = `correct the conversion${leave}`;
   const lines = loss.states.map((state) => `  ${JSON.stringify(state)}`);
@@ -222,6 +233,17 @@ function failure(found: Loss, object: UnstructuredObject, nth: number, trip: Tri
     `object ${nth} of ${count} with seed ${seed}, shrunk; ${remedy}`,
   ].join('\n');
   return new OperatorError('ConversionLoss', message, { cause: loss.cause });
+}
+
+/** Whether the option `adjust` leaves an object as it is. */
+function isAdjusted(object: UnstructuredObject, { adjust, seed }: Trip): boolean {
+  try {
+    const adjusted = adjust(copyJson(object), seededRandom(seed));
+    return deepEqual(withoutEmptyMarks(adjusted), withoutEmptyMarks(object));
+  } catch {
+    // It may read fields that shrinking has left out.
+    return false;
+  }
 }
 
 const mostText = 200;
