@@ -243,11 +243,26 @@ describe('operator-builder declarative manifests', () => {
     });
   }
 
+  it('keeps the name of a directory', async () => {
+    const directory = ['-d', 'named'];
+    await run(operatorOf(), ...directory, '--name', 'shop');
+    const again = await run(operatorOf(), ...directory, '--check');
+    expect(again, again.stderr).to.include({ code: 0 });
+    const { code, stderr } = await run(operatorOf(), ...directory, '--name', 'bank');
+    expect(code).to.equal(1);
+    expect(stderr).to.include('--name: named already deploys shop; pass --name shop or no name');
+    const binding = await readFile(file('named/config/rbac/role_binding.yaml'), 'utf8');
+    const role = await readFile(file('named/config/rbac/role.yaml'), 'utf8');
+    for (const text of [binding, role]) expect(text).not.to.include('bank');
+  });
+
   it('asks for a name for several operators', async () => {
     await mkdir(file('many'));
     await writeFile(file('many/one.yaml'), operatorOf());
     await writeFile(file('many/two.yaml'), operatorOf());
-    const { code, stderr } = await cli(['declarative', 'manifests', 'many'], { cwd: file() });
+    const { code, stderr } = await cli(['declarative', 'manifests', 'many', '-d', 'unnamed'], {
+      cwd: file(),
+    });
     expect(code).to.equal(1);
     expect(stderr).to.include('--name: missing');
   });

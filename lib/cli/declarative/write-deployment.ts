@@ -16,6 +16,7 @@ import type { ClusterOptions, Output } from '../options.js';
 import { imageWithTag, splitImage } from '../package/overlay.js';
 import { initFiles } from '../scaffold/init-project.js';
 import { checkProjectName } from '../scaffold/names.js';
+import { parseProject, projectFileName } from '../scaffold/project-file.js';
 import { planFiles, textIfExists, writeFiles } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import { readTemplate } from '../scaffold/template.js';
@@ -27,7 +28,7 @@ import type { FileOperator, OperatorText } from './operator-files.js';
 /** Options of `operator-builder declarative manifests`. */
 export interface DeploymentOptions extends ClusterOptions {
   readonly directory: string;
-  /** @defaultValue the name of the only operator */
+  /** @defaultValue the name in PROJECT, at first that of the only operator */
   readonly name?: string | undefined;
   /** @defaultValue that of the files, at first `registry.example/<name>:0.1.0` */
   readonly image?: string | undefined;
@@ -61,7 +62,7 @@ export async function writeDeployment(
   const texts = (await operatorTexts(paths, context)).map(named);
   const operators = operatorsOfTexts(texts);
   refuseOddNames(operators);
-  const name = nameOf(operators, options);
+  const name = await nameOf(operators, folder, options);
   const access = await operatorAccess(operators, knownKinds(await definitions(options, context)));
   const roles = await roleFiles(folder, definitionOf(name, access, options));
   const fixed = await fixedFiles(folder, name, options);
@@ -80,11 +81,22 @@ function named({ file, text }: OperatorText): OperatorText {
   return { file: file === '-' ? 'operator.yaml' : file, text };
 }
 
-function nameOf(operators: readonly FileOperator[], { name }: DeploymentOptions): string {
-  if (name !== undefined) {
-    checkProjectName(name);
-    return name;
+/** Returns the name of the deployment: the directory's, once it has one. */
+async function nameOf(
+  operators: readonly FileOperator[],
+  folder: string,
+  { directory, name }: DeploymentOptions,
+): Promise<string> {
+  if (name !== undefined) checkProjectName(name);
+  const path = join(folder, projectFileName);
+  const text = await textIfExists(path);
+  if (text !== undefined) {
+    const { name: present } = parseProject(text, path);
+    if (name === undefined || name === present) return present;
+    const remedy = `pass --name ${present} or no name, or another --directory`;
+    throw new UsageError(`--name: ${directory} already deploys ${present}; ${remedy}`);
   }
+  if (name !== undefined) return name;
   const [only, ...others] = operators;
   if (only === undefined || others.length > 0) {
     throw new UsageError('--name: missing; with several operators, pass a name for the deployment');
