@@ -121,6 +121,7 @@ export interface EmbeddedApiServerOptions {
   /**
    * The resource version before the first change, at least 1. Watches from lower ones get 410: a server that
    * replaces another one needs a version above those of the other, or clients would miss its first changes.
+   * With a version above 1, watches from a version that does not exist yet receive 410 instead of waiting.
    * @defaultValue 1
    */
   readonly firstResourceVersion?: number;

@@ -40,17 +40,19 @@ export function watchObjects(request: WatchRequest): WatchStream {
   // Without a version, a watch starts with the existing objects unless the client opts out.
   const fromState = options.sendInitialEvents ?? revision === 0;
   const past = revision !== 0 && !fromState;
+  // From another process, whose clock was ahead. To wait for the revision would leave out the changes up to it.
+  const isForeign = past && log.firstRevision > 1 && revision > log.revision;
   const { timeoutSeconds } = options;
   return new WatchStream({
     collection,
     selection,
     ...{ clock, alarms },
-    format: formatOf(request),
+    format: formatOf(request, isForeign ? `too large resource version: ${revision}` : undefined),
     copiesOf: request.copiesOf,
     revision: () => log.revision,
     initial: fromState ? existing(request) : [],
     position: past ? collection.positionAfter(revision) : collection.end,
-    compacted: past && revision < log.compactedRevision,
+    compacted: isForeign || (past && revision < log.compactedRevision),
     endOfInitialEvents: fromState && options.allowWatchBookmarks ? log.revision : undefined,
     bookmarkEveryMs: options.allowWatchBookmarks ? bookmarkEveryMs : undefined,
     timeoutMs: Math.min(
@@ -68,7 +70,8 @@ function existing({ view, selection }: WatchRequest): readonly UnstructuredObjec
   return objects.filter((object) => object !== undefined).filter(selection.matches);
 }
 
-function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
+/** @param problem - of a watch that can't start. @defaultValue the version is too old */
+function formatOf({ view, serialized, options }: WatchRequest, problem?: string): WatchFormat {
   const { kind, core } = view;
   // Only this form has the same text for many watchers.
   const shared = view.representation === 'object';
@@ -99,9 +102,10 @@ function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
     },
     ...(kind.conversions && { prepare: (stored) => kind.conversions?.fetch(stored) }),
     tooOld: () => {
-      const { compactedRevision } = core.log;
+      const { compactedRevision, revision } = core.log;
       const asked = options.resourceVersion === '' ? '0' : options.resourceVersion;
-      const { body } = expired(`too old resource version: ${asked} (${compactedRevision})`);
+      const tooOld = `too old resource version: ${asked} (${compactedRevision})`;
+      const { body } = expired(problem === undefined ? tooOld : `${problem} (${revision})`);
       return JSON.stringify(body);
     },
   };

@@ -59,12 +59,15 @@ export class MvccLog {
   #kept = 0;
   readonly #undelivered: LogEntry[] = [];
   #delivering = false;
+  /** The revision before the first change. */
+  readonly firstRevision: number;
   #revision: number;
   #compacted: number;
 
   constructor({ length, bytes = Infinity, firstRevision = 1 }: MvccLogOptions) {
     this.#length = length;
     this.#mostBytes = bytes;
+    this.firstRevision = firstRevision;
     this.#revision = firstRevision;
     this.#compacted = firstRevision - 1;
   }

@@ -123,23 +123,27 @@ describe('Views', () => {
       expect(versions).to.deep.equal([...new Set(versions)].sort((one, other) => one - other));
     }));
 
-  it('refuse a watch from a resourceVersion of an earlier process', async () => {
-    const clock = new VirtualClock();
-    const first = await Views.start({ clock });
-    let last = '';
-    for (const name of ['a', 'b', 'c']) {
-      const { metadata } = await first.client.create(healthView({ name }));
-      last = metadata.resourceVersion ?? '';
-    }
-    await first.stop();
-    await clock.advance(1);
-    const second = await Views.start({ clock });
-    const { metadata } = await second.client.create(healthView({ name: 'a' }));
-    expect(Number(metadata.resourceVersion)).to.be.above(Number(last));
-    const watch = second.client.watch(HealthView, { resourceVersion: last });
-    expect(isGone(await failureOf(watch[Symbol.asyncIterator]().next()))).to.equal(true);
-    await second.stop();
-  });
+  for (const [what, laterMs, problem] of [
+    ['', 1, 'too old resource version'],
+    [' whose clock was ahead', -1, 'too large resource version'],
+  ] as const) {
+    it(`refuse a watch from a resourceVersion of an earlier process${what}`, async () => {
+      const first = await Views.start({ clock: new VirtualClock(10_000) });
+      let last = '';
+      for (const name of ['a', 'b', 'c']) {
+        const { metadata } = await first.client.create(healthView({ name }));
+        last = metadata.resourceVersion ?? '';
+      }
+      await first.stop();
+      const second = await Views.start({ clock: new VirtualClock(10_000 + laterMs) });
+      await second.client.create(healthView({ name: 'a' }));
+      const watch = second.client.watch(HealthView, { resourceVersion: last });
+      const error = await failureOf(watch[Symbol.asyncIterator]().next());
+      expect(isGone(error)).to.equal(true);
+      expect(error.message).to.include(problem);
+      await second.stop();
+    });
+  }
 
   it('keep their resourceVersion in an update without changes', () =>
     withViews(async ({ views: { client } }) => {
