@@ -186,7 +186,7 @@ export function namesOf(text: string, before: readonly string[] = []): readonly 
   return [...before, ...names];
 }
 
-/** Collects namespaces as {@link namesOf} does; `*` means all namespaces. */
+/** Collects namespaces as {@link namesOf} does, each once; `*` means all namespaces. */
 export function namespacesOf(text: string, before?: readonly string[]): readonly string[] {
   const names = namesOf(text, before);
   for (const name of names) {
@@ -194,7 +194,7 @@ export function namespacesOf(text: string, before?: readonly string[]): readonly
     if (problem === undefined) continue;
     throw new InvalidArgumentError(`The namespace ${problem}.`);
   }
-  return names;
+  return [...new Set(names)];
 }
 
 /** Collects namespaces as {@link namespacesOf} does, without `*`. */

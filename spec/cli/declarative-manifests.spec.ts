@@ -194,6 +194,28 @@ describe('operator-builder declarative manifests', () => {
     expect(operators).to.include('"--namespaces=shop,bank"');
   });
 
+  for (const [what, args, limit] of [
+    ['without the option', [], '"--namespaces=shop,bank"'],
+    ['with other names, each once', ['--namespaces', 'shop,web,shop'], '"--namespaces=shop,web"'],
+    ["only with '*'", ['--namespaces', '*'], undefined],
+  ] as const) {
+    const does = limit?.includes('bank') === true ? 'keeps' : 'changes';
+    it(`${does} the limit to namespaces in a later run ${what}`, async () => {
+      const map = "{ apiGroup: '', kind: ConfigMap }";
+      const text = operatorOf({ source: map, target: map });
+      const directory = ['-d', `limited-${++count}`];
+      const path = (name: string): string => file(`limited-${count}`, 'config', name);
+      await run(text, ...directory, '--namespaces', 'shop,bank');
+      const made = await run(text, ...directory, ...args);
+      expect(made, made.stderr).to.include({ code: 0 });
+      const operators = await readFile(path('operators/kustomization.yaml'), 'utf8');
+      expect(/"--namespaces=.*?"/.exec(operators)?.[0]).to.equal(limit);
+      const { rules } = parse(await readFile(path('rbac/role.yaml'), 'utf8')) as { rules: unknown };
+      if (limit === undefined) expect(rules).to.be.an('array');
+      else expect(rules).to.equal(null);
+    });
+  }
+
   it('serves the views only with --api-server', async () => {
     const overlay = (directory: string): Promise<string> =>
       readFile(file(directory, 'config/default/kustomization.yaml'), 'utf8');
@@ -230,10 +252,10 @@ describe('operator-builder declarative manifests', () => {
     ['a name that objects can not have', operatorOf(), ['--name', 'My_Shop'], '--name:'],
     ['an invalid image', operatorOf(), ['--image', 'a b'], '--image: want an image'],
     [
-      'all namespaces by a star',
+      'a star beside names of namespaces',
       operatorOf(),
-      ['--namespaces', '*'],
-      'without the option all namespaces',
+      ['--namespaces', 'shop,*'],
+      "--namespaces: want names, or only '*', got shop,*",
     ],
   ] as const) {
     it(`refuses ${what}`, async () => {

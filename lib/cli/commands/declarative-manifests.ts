@@ -5,8 +5,8 @@ import {
   addClusterOptions,
   helpExamples,
   namesOf,
+  namespacesOf,
   outputOption,
-  watchedNamespacesOf,
 } from '../options.js';
 
 /** `operator-builder declarative manifests`. */
@@ -27,8 +27,8 @@ export function declarativeManifestsCommand(context: CommandContext): Command {
     .option('--image <image>', 'image to run (default: registry.example/<name>:0.1.0 at first)')
     .option(
       '--namespaces <names>',
-      'limit the operators to these namespaces, separated by commas (default: all)',
-      watchedNamespacesOf,
+      "limit the operators to these namespaces, separated by commas; '*' for all (default: as before, at first all)",
+      namespacesOf,
     )
     .option('--api-server', 'serve the views over HTTPS, as a Service', false)
     .option(

@@ -32,7 +32,7 @@ export interface DeploymentOptions extends ClusterOptions {
   readonly name?: string | undefined;
   /** @defaultValue that of the files, at first `registry.example/<name>:0.1.0` */
   readonly image?: string | undefined;
-  /** Namespaces that the operators are limited to. @defaultValue all */
+  /** Namespaces that the operators are limited to; `*`: all. @defaultValue those of the files, at first all */
   readonly namespaces?: readonly string[] | undefined;
   /** Whether to serve the views over HTTPS. */
   readonly apiServer: boolean;
@@ -64,9 +64,11 @@ export async function writeDeployment(
   refuseOddNames(operators);
   const name = await nameOf(operators, folder, options);
   const access = await operatorAccess(operators, knownKinds(await definitions(options, context)));
-  const roles = await roleFiles(folder, definitionOf(name, access, options));
+  const former = await formerOperators(folder);
+  const namespaces = namespacesFor(options, former);
+  const roles = await roleFiles(folder, definitionOf(name, access, namespaces));
   const fixed = await fixedFiles(folder, name, options);
-  const own = await operatorFiles(folder, texts, options);
+  const own = await operatorFiles(folder, texts, { namespaces, former });
   const files = await planFiles([...fixed.wanted, ...own, ...roles.wanted], { folder, force });
   const dryRun = check || options.dryRun;
   if (!dryRun) await writeFiles(folder, files, context.stopSignal());
@@ -117,7 +119,7 @@ async function definitions(
 function definitionOf(
   name: string,
   access: Awaited<ReturnType<typeof operatorAccess>>,
-  { namespaces }: DeploymentOptions,
+  namespaces: readonly string[] | undefined,
 ): OperatorDefinition {
   return {
     name,
@@ -187,12 +189,57 @@ async function withImage(
 }
 
 const operatorsFolder = 'config/operators';
+const operatorsPath = `${operatorsFolder}/kustomization.yaml`;
+
+/** The operators that the files deploy now. */
+interface FormerOperators {
+  /** Names of their files, if the kustomization was generated. */
+  readonly names: readonly string[];
+  /** Undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
+/** Reads the kustomization of an earlier run. */
+async function formerOperators(folder: string): Promise<FormerOperators> {
+  const path = join(folder, operatorsPath);
+  const text = (await textIfExists(path)) ?? '';
+  const [parsed] = parseYamlValues(text, path);
+  const content = isJsonObject(parsed) ? parsed : {};
+  const [generator] = objectsAt(content, 'configMapGenerator');
+  const files = isGenerated(text) ? textsOf(generator?.['files']) : [];
+  const patches = objectsAt(content, 'patches').map(({ patch }) => textsOf([patch]).join());
+  const [, limit] = /--namespaces=([\w.,-]+)/.exec(patches.join('\n')) ?? [];
+  return { names: files.filter((file) => keyPattern.test(file)), namespaces: limit?.split(',') };
+}
+
+function textsOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  return list.filter((one) => typeof one === 'string');
+}
+
+/**
+ * Returns the namespaces to limit the operators to; undefined: all. A run without the option keeps those of
+ * the files, since permissions must not widen by omission.
+ */
+function namespacesFor(
+  { namespaces = [] }: DeploymentOptions,
+  former: FormerOperators,
+): readonly string[] | undefined {
+  const [first, ...others] = namespaces;
+  if (first === undefined) return former.namespaces;
+  if (!namespaces.includes('*')) return namespaces;
+  if (others.length === 0) return undefined;
+  throw new UsageError(`--namespaces: want names, or only '*', got ${namespaces.join()}`);
+}
 
 /** Returns the files of the operators, which kustomize makes a ConfigMap of. */
 async function operatorFiles(
   folder: string,
   texts: readonly OperatorText[],
-  { namespaces }: DeploymentOptions,
+  {
+    namespaces,
+    former,
+  }: Pick<FormerOperators, 'namespaces'> & { readonly former: FormerOperators },
 ): Promise<readonly WantedFile[]> {
   refuseUnfit(texts);
   const names = texts.map(({ file }) => basename(file));
@@ -203,14 +250,12 @@ async function operatorFiles(
     configMapGenerator: [{ name: 'operators', namespace: 'system', files: names }],
     ...(namespaces !== undefined && { patches: [limitedTo(namespaces)] }),
   };
-  const path = `${operatorsFolder}/kustomization.yaml`;
   const copies = texts.map(({ text }, index): WantedFile => {
     return { type: 'edited', path: `${operatorsFolder}/${names[index] ?? ''}`, text };
   });
-  const former = await listedNames(join(folder, path));
-  const gone = former.filter((name) => !names.includes(name));
+  const gone = former.names.filter((name) => !names.includes(name));
   return [
-    await generatedFile(folder, { path, from, objects: [component] }),
+    await generatedFile(folder, { path: operatorsPath, from, objects: [component] }),
     ...copies,
     ...gone.map((name) => ({ type: 'delete', path: `${operatorsFolder}/${name}` }) as const),
   ];
@@ -222,16 +267,6 @@ function limitedTo(namespaces: readonly string[]): object {
   const operation = { op: 'add', path, value: `--namespaces=${namespaces.join()}` };
   const target = { kind: 'Deployment', name: 'controller-manager' };
   return { target, patch: JSON.stringify([operation]) };
-}
-
-/** Returns the names of the files in the present ConfigMap. */
-async function listedNames(kustomization: string): Promise<readonly string[]> {
-  const text = (await textIfExists(kustomization)) ?? '';
-  if (!isGenerated(text)) return [];
-  const [content] = parseYamlValues(text, kustomization);
-  const [generator] = objectsAt(isJsonObject(content) ? content : {}, 'configMapGenerator');
-  const files: readonly unknown[] = Array.isArray(generator?.['files']) ? generator['files'] : [];
-  return files.filter((file) => typeof file === 'string').filter((file) => keyPattern.test(file));
 }
 
 /** Keys of a ConfigMap that `declarative run` reads as files. */
