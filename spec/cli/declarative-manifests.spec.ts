@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { loadOperators } from '../../lib/declarative/index.js';
 import { cli, scratchDirectory } from './cli.js';
 import type { CliResult } from './cli.js';
@@ -80,6 +80,100 @@ describe('operator-builder declarative manifests', () => {
     const image = { newName: 'registry.example/quotas', newTag: '1.2.0' };
     expect(images).to.deep.equal([{ name: 'controller', ...image }]);
   });
+
+  const scripts = ['docker:build', 'docker:push'];
+  for (const [what, directory, args, steps] of [
+    [
+      'the image of the Deployment',
+      'next/image',
+      ['--image', 'registry.example/quotas:1.2.0'],
+      [
+        ...scripts.map(
+          (script) => `IMG=registry.example/quotas:1.2.0 npm --prefix next/image run ${script}`,
+        ),
+        'kubectl apply --server-side -k next/image/config/default',
+      ],
+    ],
+    [
+      'the image of new manifests',
+      'next/new',
+      [],
+      [
+        ...scripts.map(
+          (script) => `IMG=registry.example/quotas:0.1.0 npm --prefix next/new run ${script}`,
+        ),
+        'kubectl apply --server-side -k next/new/config/default',
+      ],
+    ],
+    [
+      'no image that has a digest',
+      'next/digest',
+      ['--image', `registry.example/quotas@sha256:${'a'.repeat(64)}`],
+      ['kubectl apply --server-side -k next/digest/config/default'],
+    ],
+    [
+      'the Roles of namespaces',
+      'next/limited',
+      ['--namespaces', 'shop', '--image', `a@sha256:${'a'.repeat(64)}`],
+      [
+        'kubectl apply --server-side -k next/limited/config/namespaces',
+        'kubectl apply --server-side -k next/limited/config/default',
+      ],
+    ],
+    [
+      'a quoted directory',
+      "next/it's here",
+      ['--image', `a@sha256:${'a'.repeat(64)}`],
+      [`kubectl apply --server-side -k 'next/it'\\''s here/config/default'`],
+    ],
+  ] as const) {
+    it(`prints next commands for ${what}, also in a later run`, async () => {
+      const text = operatorOf({ source: "{ apiGroup: '', kind: ConfigMap }" });
+      for (const given of [args, []]) {
+        const made = await run(text, '-d', directory, ...given);
+        expect(made, made.stderr).to.include({ code: 0 });
+        const [, printed = ''] = made.stdout.split('\nNext:\n');
+        expect(printed).to.equal(steps.map((step) => `  ${step}\n`).join(''));
+      }
+    });
+  }
+
+  const sidecar = { name: 'proxy', newName: 'registry.example/proxy', newTag: '3.0.0' };
+  const digest = `sha256:${'a'.repeat(64)}`;
+  for (const [what, before, image, expected] of [
+    [
+      'changes the tag',
+      [sidecar, { name: 'controller', newName: 'a', digest }],
+      'b:2',
+      [sidecar, { name: 'controller', newName: 'b', newTag: '2' }],
+    ],
+    [
+      'replaces a tag by a digest',
+      [{ name: 'controller', newName: 'a', newTag: '1' }, sidecar],
+      `b@${digest}`,
+      [{ name: 'controller', newName: 'b', digest }, sidecar],
+    ],
+    [
+      'adds the image',
+      [sidecar],
+      'b:2',
+      [sidecar, { name: 'controller', newName: 'b', newTag: '2' }],
+    ],
+    ['adds the images', undefined, 'b:2', [{ name: 'controller', newName: 'b', newTag: '2' }]],
+  ] as const) {
+    it(`${what} of the Deployment with --image, and keeps all others`, async () => {
+      const directory = `images-${++count}`;
+      await run(operatorOf(), '-d', directory);
+      const path = file(directory, 'config/manager/kustomization.yaml');
+      const resources = ['manager.yaml'];
+      await writeFile(path, `# mine\n${stringify({ resources, images: before })}`);
+      const made = await run(operatorOf(), '-d', directory, '--image', image);
+      expect(made, made.stderr).to.include({ code: 0 });
+      const text = await readFile(path, 'utf8');
+      expect(parse(text)).to.deep.equal({ resources, images: expected });
+      expect(text).to.match(/^# mine\n/);
+    });
+  }
 
   it('writes nothing if the operators are unchanged', async () => {
     await run(operatorOf());

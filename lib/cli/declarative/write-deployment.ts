@@ -1,5 +1,4 @@
 import { basename, join, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
 import { packageVersion } from '../../client/index.js';
 import { operatorAccess } from '../../declarative/internal.js';
 import { eventAccess } from '../../manager/index.js';
@@ -10,17 +9,18 @@ import type { CommandContext } from '../command-context.js';
 import { definitionsAt } from '../definition-sources.js';
 import { objectsAt } from '../json-values.js';
 import { generatedFile, isGenerated } from '../manifests/generated-file.js';
+import { namespacesFolder } from '../manifests/role-file.js';
 import { roleFiles } from '../manifests/role-files.js';
 import { manifestsText, refuseStale } from '../manifests/write-manifests.js';
 import type { ClusterOptions, Output } from '../options.js';
-import { imageWithTag, splitImage } from '../package/overlay.js';
 import { initFiles } from '../scaffold/init-project.js';
 import { checkProjectName } from '../scaffold/names.js';
 import { parseProject, projectFileName } from '../scaffold/project-file.js';
 import { planFiles, textIfExists, writeFiles } from '../scaffold/plan-files.js';
-import type { WantedFile } from '../scaffold/plan-files.js';
+import type { PlannedFile, WantedFile } from '../scaffold/plan-files.js';
 import { readTemplate } from '../scaffold/template.js';
 import type { TemplateFile } from '../scaffold/template.js';
+import { managerImage, withManagerImage } from './deployment-image.js';
 import { knownKinds } from './known-kinds.js';
 import { operatorsOfTexts, operatorTexts, refuseOddNames } from './operator-files.js';
 import type { FileOperator, OperatorText } from './operator-files.js';
@@ -75,7 +75,7 @@ export async function writeDeployment(
   const notes = [...roles.notes, ...fixed.notes];
   context.stdout.write(manifestsText({ folder, dryRun, files, notes }, output));
   if (check) refuseStale(files, 'run operator-builder declarative manifests');
-  else if (!dryRun && output === 'text') context.stdout.write(nextSteps(name, options));
+  else if (!dryRun && output === 'text') context.stdout.write(nextSteps(name, files, options));
 }
 
 /** Gives the standard input the name of a file, from which an operator takes its name. */
@@ -165,7 +165,9 @@ async function fixedFiles(
   const manager = filled.find(({ path }) => path === imagePath);
   if (image === undefined || manager === undefined) return { wanted, notes };
   const others = wanted.filter(({ path }) => path !== imagePath);
-  return { wanted: [...others, await withImage(folder, manager, image)], notes };
+  const before = (await textIfExists(join(folder, imagePath))) ?? manager.text;
+  const text = withManagerImage(before, image, imagePath);
+  return { wanted: [...others, { type: 'edited', path: imagePath, text }], notes };
 }
 
 function filledFile({ path, text }: TemplateFile, apiServer: boolean): TemplateFile {
@@ -174,18 +176,6 @@ function filledFile({ path, text }: TemplateFile, apiServer: boolean): TemplateF
   }
   if (path !== 'package.json') return { path, text };
   return { path, text: text.replace('"*"', JSON.stringify(`^${packageVersion}`)) };
-}
-
-async function withImage(
-  folder: string,
-  { path, text }: TemplateFile,
-  image: string,
-): Promise<WantedFile> {
-  const document = parseDocument((await textIfExists(join(folder, path))) ?? text);
-  const { name: newName, tag: newTag, digest } = splitImage(imageWithTag(image));
-  const wanted = { name: 'controller', newName, ...(digest === '' ? { newTag } : { digest }) };
-  document.set('images', document.createNode([wanted]));
-  return { type: 'edited', path, text: document.toString({ lineWidth: 0 }) };
 }
 
 const operatorsFolder = 'config/operators';
@@ -294,19 +284,45 @@ function refuseUnfit(texts: readonly OperatorText[]): void {
   throw new UsageError(`the files have ${size} bytes, and a ConfigMap at most 1 MiB; ${remedy}`);
 }
 
-/** Returns the commands that build the image and deploy. */
-function nextSteps(name: string, { directory, apiServer }: DeploymentOptions): string {
+/** Returns the commands that build the image of the Deployment, and deploy. */
+function nextSteps(
+  name: string,
+  files: readonly PlannedFile[],
+  { directory, apiServer }: DeploymentOptions,
+): string {
   const [namespace, keys] = [`${name}-system`, `${directory}/view-keys`];
-  const files = ['tls.crt', 'tls.key', 'token.pub'].map((file) => `--from-file=${keys}/${file}`);
+  const keyFiles = ['tls.crt', 'tls.key', 'token.pub'];
+  const fromFiles = keyFiles.map((file) => shellWord(`--from-file=${keys}/${file}`));
   const ofViews = [
-    `operator-builder declarative keys -d ${keys} --host ${name}-views.${namespace}.svc`,
+    `operator-builder declarative keys -d ${shellWord(keys)} --host ${name}-views.${namespace}.svc`,
     `kubectl create namespace ${namespace}`,
-    `kubectl -n ${namespace} create secret generic ${name}-view-keys ${files.join(' ')}`,
+    `kubectl -n ${namespace} create secret generic ${name}-view-keys ${fromFiles.join(' ')}`,
   ];
+  const apply = (folder: string): string =>
+    `kubectl apply --server-side -k ${shellWord(`${directory}/${folder}`)}`;
+  const isLimited = files.some(
+    ({ path, action }) => path === `${namespacesFolder}/kustomization.yaml` && action !== 'delete',
+  );
   const steps = [
-    `npm --prefix ${directory} run docker:build && npm --prefix ${directory} run docker:push`,
+    ...imageSteps(files, directory),
     ...(apiServer ? ofViews : []),
-    `kubectl apply --server-side -k ${directory}/config/default`,
+    ...(isLimited ? [apply(namespacesFolder)] : []),
+    apply('config/default'),
   ];
   return `\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`;
+}
+
+function imageSteps(files: readonly PlannedFile[], directory: string): readonly string[] {
+  const manager = files.find(({ path }) => path === imagePath);
+  const image = manager && managerImage(manager.text, imagePath);
+  // Only a built image has a digest.
+  if (image?.includes('@') === true) return [];
+  const variable = image === undefined ? '' : `IMG=${shellWord(image)} `;
+  const scripts = ['docker:build', 'docker:push'];
+  return scripts.map((script) => `${variable}npm --prefix ${shellWord(directory)} run ${script}`);
+}
+
+/** Quotes a text for a POSIX shell, if it needs quotes. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
