@@ -7,6 +7,7 @@ import type { RunStep } from '../../scripts/docs/walk/page-steps.js';
 import { Terminal } from '../../scripts/docs/walk/terminal.js';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
+import { Deployment } from '../../lib/object/kinds.js';
 import { program as sourceProgram, scratchDirectory } from '../cli/cli.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { eventually } from './control-plane/eventually.js';
@@ -23,6 +24,8 @@ describe(`the operators of ${page} on a real API server`, () => {
   let terminal: Terminal;
   let pod: DeployedPod | undefined;
   let starts = 0;
+  /** The images that the page pushes. */
+  let pushed: readonly string[] = [];
 
   before(async () => {
     plane = await sharedControlPlane();
@@ -41,12 +44,16 @@ describe(`the operators of ${page} on a real API server`, () => {
   });
 
   it('work as the page describes, with the permissions of the page', async () => {
-    for (const step of stepsOf(await readFile(page, 'utf8'))) {
+    const text = await readFile(page, 'utf8');
+    pushed = [...text.matchAll(/^IMG=(\S+) npm .*docker:push$/gm)].map(([, image = '']) => image);
+    for (const step of stepsOf(text)) {
       if (step.type === 'write') await changeFile(step, file());
       else if (step.type === 'run' && step.where === 'here') await runHere(step);
       else if (step.type === 'run' && step.where === 'cluster') await runOnCluster(step);
     }
     await seesViews();
+    const { spec } = await admin.get(Deployment, deployment);
+    expect(spec?.strategy?.rollingUpdate).to.deep.equal({ maxSurge: 0, maxUnavailable: 1 });
     expect(await pod?.stop(), pod?.output).to.equal(0);
     expect(pod?.output).not.to.include('permissions are missing');
     const requests = await plane.auditLog.read({ user: pod?.user ?? '' });
@@ -61,13 +68,15 @@ describe(`the operators of ${page} on a real API server`, () => {
     if (output !== undefined) expect(outputProblem(output, ended.output)).to.equal(undefined);
   }
 
-  /** Runs commands; an applied Deployment gets a new pod. */
+  /** Runs commands; an applied Deployment gets a new pod, of an image that the page pushes. */
   async function runOnCluster({ script }: RunStep): Promise<void> {
     pod?.check();
     const { code, output } = await terminal.run(script);
     expect(code, `${script}${output}`).to.equal(0);
     if (!script.includes(' apply ')) return;
     await pod?.stop();
+    const { spec } = await admin.get(Deployment, deployment);
+    expect(pushed).to.include(spec?.template.spec?.containers[0]?.image);
     const folder = file(`pod-${++starts}`);
     const places = { folder, project: file('deploy') };
     pod = await DeployedPod.start({ key: deployment, ...places, plane, admin });
