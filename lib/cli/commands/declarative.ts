@@ -70,7 +70,7 @@ function runCommand(context: CommandContext): Command {
     )
     .option(
       '--namespaces <names>',
-      'namespaces to watch and write, separated by commas (default: all)',
+      'namespaces to watch, separated by commas (default: all); objects written elsewhere are not watched',
       watchedNamespacesOf,
     )
     .addOption(metricsAuthOption())
