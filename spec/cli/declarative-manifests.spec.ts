@@ -310,6 +310,22 @@ describe('operator-builder declarative manifests', () => {
     });
   }
 
+  for (const path of [
+    'rbac/role.yaml',
+    'rbac/leader_election_role.yaml',
+    'namespaces/roles.yaml',
+    'namespaces/kustomization.yaml',
+    'operators/kustomization.yaml',
+  ]) {
+    it(`names the command that writes config/${path}`, async () => {
+      await run(operatorOf({ source: target }), '-d', 'commented', '--namespaces', 'shop');
+      const text = await readFile(file('commented/config', path), 'utf8');
+      expect(text)
+        .to.include('`operator-builder declarative manifests`')
+        .and.not.include('`operator-builder manifests`');
+    });
+  }
+
   it('serves the views only with --api-server', async () => {
     const overlay = (directory: string): Promise<string> =>
       readFile(file(directory, 'config/default/kustomization.yaml'), 'utf8');
@@ -344,6 +360,12 @@ describe('operator-builder declarative manifests', () => {
       'did you mean @project?',
     ],
     ['a name that objects can not have', operatorOf(), ['--name', 'My_Shop'], '--name:'],
+    [
+      'a name that YAML reads as another value',
+      operatorOf(),
+      ['--name', 'true'],
+      '--name: true has a meaning in YAML; choose a longer name, such as my-true',
+    ],
     ['an invalid image', operatorOf(), ['--image', 'a b'], '--image: want an image'],
     [
       'a star beside names of namespaces',

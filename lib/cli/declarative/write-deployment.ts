@@ -25,6 +25,8 @@ import { knownKinds } from './known-kinds.js';
 import { operatorsOfTexts, operatorTexts, refuseOddNames } from './operator-files.js';
 import type { FileOperator, OperatorText } from './operator-files.js';
 
+const command = 'declarative manifests';
+
 /** Options of `operator-builder declarative manifests`. */
 export interface DeploymentOptions extends ClusterOptions {
   readonly directory: string;
@@ -66,7 +68,7 @@ export async function writeDeployment(
   const access = await operatorAccess(operators, knownKinds(await definitions(options, context)));
   const former = await formerOperators(folder);
   const namespaces = namespacesFor(options, former);
-  const roles = await roleFiles(folder, definitionOf(name, access, namespaces));
+  const roles = await roleFiles(folder, definitionOf(name, access, namespaces), command);
   const fixed = await fixedFiles(folder, name, options);
   const own = await operatorFiles(folder, texts, { namespaces, former });
   const files = await planFiles([...fixed.wanted, ...own, ...roles.wanted], { folder, force });
@@ -74,7 +76,7 @@ export async function writeDeployment(
   if (!dryRun) await writeFiles(folder, files, context.stopSignal());
   const notes = [...roles.notes, ...fixed.notes];
   context.stdout.write(manifestsText({ folder, dryRun, files, notes }, output));
-  if (check) refuseStale(files, 'run operator-builder declarative manifests');
+  if (check) refuseStale(files, `run operator-builder ${command}`);
   else if (!dryRun && output === 'text') context.stdout.write(nextSteps(name, files, options));
 }
 
@@ -233,7 +235,7 @@ async function operatorFiles(
 ): Promise<readonly WantedFile[]> {
   refuseUnfit(texts);
   const names = texts.map(({ file }) => basename(file));
-  const from = 'the operators given to `declarative manifests`';
+  const from = 'the operators given to it';
   const component = {
     ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
     // The name in the cluster ends with a hash of the content: a change replaces the pods.
@@ -245,7 +247,7 @@ async function operatorFiles(
   });
   const gone = former.names.filter((name) => !names.includes(name));
   return [
-    await generatedFile(folder, { path: operatorsPath, from, objects: [component] }),
+    await generatedFile(folder, { path: operatorsPath, from, objects: [component], command }),
     ...copies,
     ...gone.map((name) => ({ type: 'delete', path: `${operatorsFolder}/${name}` }) as const),
   ];

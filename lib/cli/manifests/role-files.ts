@@ -11,7 +11,7 @@ import { initFiles } from '../scaffold/init-project.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import { generatedFile, isGenerated } from './generated-file.js';
-import type { WantedManifests } from './generated-file.js';
+import type { GeneratingCommand, WantedManifests } from './generated-file.js';
 import {
   namespacedRolesPath,
   namespacesFolder,
@@ -29,15 +29,16 @@ import type { RoleRule } from './role-file.js';
 export async function roleFiles(
   folder: string,
   operator: OperatorDefinition,
+  command: GeneratingCommand = 'manifests',
 ): Promise<WantedManifests> {
   const { everywhere, inNamespaces } = await declaredRules(operator);
   const others = new Map(inNamespaces);
   const own = others.get(ownNamespace) ?? [];
   others.delete(ownNamespace);
-  const { wanted, notes } = await namespaceFiles(folder, operator.name, others);
+  const { wanted, notes } = await namespaceFiles(folder, operator.name, others, command);
   const roles = [
-    await roleFile(folder, { operator, path: rolePath, rules: everywhere }),
-    await roleFile(folder, { operator, path: ownRolePath, rules: own }),
+    await roleFile(folder, { operator, path: rolePath, rules: everywhere, command }),
+    await roleFile(folder, { operator, path: ownRolePath, rules: own, command }),
   ];
   return { wanted: [...roles, ...wanted], notes };
 }
@@ -46,20 +47,26 @@ interface WantedRole {
   readonly operator: OperatorDefinition;
   readonly path: string;
   readonly rules: readonly RoleRule[];
+  readonly command: GeneratingCommand;
 }
 
 async function roleFile(
   folder: string,
-  { operator, path, rules }: WantedRole,
+  { operator, path, rules, command }: WantedRole,
 ): Promise<WantedFile> {
   const before = await textIfExists(join(folder, path));
-  const text = before ?? (await textAtFirst(path, operator));
+  const text = before ?? (await textAtFirst(path, operator, command));
   return { type: 'edited', path, text: parseRoleFile(text, path).withRules(rules) };
 }
 
 /** Returns the file as in a new project. */
-async function textAtFirst(path: string, { name }: OperatorDefinition): Promise<string> {
-  const files = await initFiles({ name, domain: '' });
+async function textAtFirst(
+  path: string,
+  { name }: OperatorDefinition,
+  command: GeneratingCommand,
+): Promise<string> {
+  const runs = command === 'manifests' ? 'program' : 'declarative';
+  const files = await initFiles({ name, domain: '' }, runs);
   return files.find((file) => file.path === path)?.text ?? '';
 }
 
@@ -130,7 +137,10 @@ function unreachableClient(refuse: (request: string) => string): ConnectedClient
   });
 }
 
-const from = 'what the controllers declare';
+const sources: Readonly<Record<GeneratingCommand, string>> = {
+  manifests: 'what the controllers declare',
+  'declarative manifests': 'the operators given to it',
+};
 const rbac = 'rbac.authorization.k8s.io';
 
 /**
@@ -142,6 +152,7 @@ export async function namespaceFiles(
   folder: string,
   name: string,
   rulesOf: ReadonlyMap<string, readonly RoleRule[]>,
+  command: GeneratingCommand = 'manifests',
 ): Promise<WantedManifests> {
   const list = `${namespacesFolder}/kustomization.yaml`;
   if (rulesOf.size === 0) {
@@ -155,9 +166,10 @@ export async function namespaceFiles(
   const objects = [...rulesOf].flatMap(([namespace, rules]) =>
     roleIn(namespace, { name, rules, account }),
   );
+  const generated = { from: sources[command], command };
   const wanted = [
-    await generatedFile(folder, { path: list, from, objects: [kustomization] }),
-    await generatedFile(folder, { path: namespacedRolesPath, from, objects }),
+    await generatedFile(folder, { ...generated, path: list, objects: [kustomization] }),
+    await generatedFile(folder, { ...generated, path: namespacedRolesPath, objects }),
   ];
   const names = [...rulesOf.keys()].join(', ');
   const note = `roles in other namespaces (${names}) are in ${namespacesFolder}: apply it beside config/default; build-installer and helm have them`;

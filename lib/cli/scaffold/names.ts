@@ -40,6 +40,9 @@ const takenKinds: readonly string[] = [
 export function checkProjectName(name: string, source = '--name'): void {
   const problem =
     dns1035LabelProblem(name) ??
+    (otherInYaml.test(name)
+      ? `${name} has a meaning in YAML; choose a longer name, such as my-${name}`
+      : undefined) ??
     (name.length > longestName
       ? `has ${name.length} characters, at most ${longestName} are allowed, because objects are named after it`
       : undefined);
