@@ -94,7 +94,9 @@ describe('metrics of controllers', () => {
     const metrics = {
       ...noMetrics,
       counter: ({ name }: MetricOptions) => ({
-        add: (value: number) => void (value > 0 && counts.push(name)),
+        add: (value: number) => {
+          if (value > 0) counts.push(name);
+        },
       }),
     };
     const queue = new WorkQueue({ name: 'test', metrics });
