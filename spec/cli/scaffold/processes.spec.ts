@@ -135,7 +135,7 @@ describe('The tests of a project', () => {
     await writeFile(file('whole/test/all.ts'), tests);
     const args = ['--test-reporter', 'tap', bundleOf(pathToFileURL(file('whole/test/all.ts')))];
     const { stdout } = await run(process.execPath, args, { cwd: file('whole') });
-    expect(stdout).to.include('# pass 10').and.include('# fail 0');
+    expect(stdout).to.include('# pass 11').and.include('# fail 0');
   });
 
   it('use the fields of the sample, and pass for an edited schema', async () => {
@@ -170,7 +170,7 @@ describe('The tests of a project', () => {
     const all = tests.map((name) => `import './test/${name}';`).join(' ');
     const reporting = ['--test-reporter', 'tap', '--input-type', 'module', '-e', all];
     const { stdout } = await run(process.execPath, ['--import', 'tsx', ...reporting], inProject);
-    expect(stdout).to.include('# pass 5').and.include('# fail 0');
+    expect(stdout).to.include('# pass 6').and.include('# fail 0');
   });
 
   it('pass for foreign kinds', async () => {
