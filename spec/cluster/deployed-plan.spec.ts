@@ -51,6 +51,12 @@ describe('kubectl operator-plan with a generated project on a real API server', 
       operator?.check();
       return admin.get(Deployment, web);
     }, 60_000);
+    // Its Event comes a second after the write, which must not be during a plan.
+    const { user } = operator;
+    await eventually(async () => {
+      const writes = await plane.auditLog.read({ user, verbs: ['create'] });
+      expect(writes.map(({ resource }) => resource)).to.include('events');
+    }, 60_000);
   });
 
   after(async () => {
