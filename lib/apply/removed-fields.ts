@@ -233,9 +233,9 @@ export function withoutForeignFields(
 }
 
 /**
- * Returns `desired` with the fields of `live` that it lacks and that the cluster or an autoscaler has set: those
- * of a bound claim or volume, and replicas that no one has set but through the subresource `scale`. The server
- * records no manager for scaled replicas that no one had set before.
+ * Adds the fields that the cluster or an autoscaler has set on `live` to `desired`, where `desired` lacks them.
+ * These are the fields that bind a claim or a volume, and `spec.replicas`. Replicas are added only if they were set
+ * by default or through the subresource `scale`: then the server lists no other manager of them.
  */
 export function withSettledFields(
   desired: UnstructuredObject,

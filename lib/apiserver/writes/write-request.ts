@@ -178,8 +178,8 @@ export function dropRepeatedOwners(
 }
 
 /**
- * Returns an object as it is read from the storage later. Field owners are recorded before, because a list
- * that the client leaves empty has an owner.
+ * Returns the form of an object that later reads return. Call it after the field owners are recorded: a client
+ * owns the empty lists that it sends, and some kinds are stored without them.
  */
 export function asStored(kind: ServedKind, object: UnstructuredObject): UnstructuredObject {
   // The real server stores definitions as JSON, others in protobuf, which has no empty lists.

@@ -6,7 +6,7 @@ import { objectsAt, textAt } from '../json-values.js';
 import { imageWithTag, splitImage } from '../package/overlay.js';
 
 /** Name of the manager's image in the manifests; kustomize replaces it. */
-const placeholder = 'controller';
+const deployedName = 'controller';
 
 /**
  * Returns the image that a kustomization gives to the manager.
@@ -16,11 +16,11 @@ const placeholder = 'controller';
 export function managerImage(kustomization: string, path: string): string | undefined {
   const content: unknown = documentOf(kustomization, path).toJS();
   const images = objectsAt(isJsonObject(content) ? content : {}, 'images');
-  const item = images.find(({ name }) => name === placeholder);
+  const item = images.find(({ name }) => name === deployedName);
   if (item === undefined) return undefined;
   const [tag, digest] = [textAt(item, 'newTag'), textAt(item, 'digest')];
   const end = digest === '' ? tag && `:${tag}` : `@${digest}`;
-  return (textAt(item, 'newName') || placeholder) + end;
+  return (textAt(item, 'newName') || deployedName) + end;
 }
 
 /**
@@ -32,12 +32,12 @@ export function withManagerImage(kustomization: string, image: string, path: str
   const { name: newName, tag, digest } = splitImage(imageWithTag(image));
   const [field, value, other] =
     digest === '' ? (['newTag', tag, 'digest'] as const) : (['digest', digest, 'newTag'] as const);
-  const wanted = { name: placeholder, newName, [field]: value };
+  const wanted = { name: deployedName, newName, [field]: value };
   const document = documentOf(kustomization, path);
   const images = document.get('images');
   if (!isSeq(images)) document.set('images', document.createNode([wanted]));
   else {
-    const item = images.items.find((one) => isMap(one) && one.get('name') === placeholder);
+    const item = images.items.find((one) => isMap(one) && one.get('name') === deployedName);
     if (isMap(item)) {
       item.set('newName', newName);
       item.set(field, value);
