@@ -72,7 +72,7 @@ describe('operator-builder run', () => {
     expect(code, stderr).to.equal(0);
     expect(stdout).to.include('namespaces: all\n').and.include('shops.shops.example (installed)\n');
     expect(stdout).to.include('+ ConfigMap default/texts\n');
-    expect(cluster.server.openWatches).to.equal(0);
+    await eventually(() => expect(cluster.server.openWatches).to.equal(0));
   });
 
   it('reports missing permissions of the operator', async () => {
