@@ -21,6 +21,8 @@ import type {
 import { appliedDifferences } from './applied-differences.js';
 import type { ManagedPart } from './applied-differences.js';
 import { deleteAsRead } from './context.js';
+import { decideByExistence } from './decision.js';
+import type { FieldDecision, Pruning, Unchanged } from './decision.js';
 import { reasonToWait } from './ownership.js';
 import {
   applyAsRead,
@@ -118,29 +120,14 @@ export class FieldWriter {
     context: FieldWriting,
   ): Promise<Outcome> {
     const { type } = this.#options;
-    const isOwner = this.#isOwner;
-    const ref = referenceTo(this.#nothing(key).object);
     const live = await getIfExists(context.client, type, key, { signal: context.signal });
     if (desired === undefined) this.#forget(key);
-    if (desired === undefined && (live === undefined || isOwner)) {
-      return done(await this.#delete(live, context), ref);
-    }
-    if (live === undefined && !isOwner) return pending(ref, 'does not exist');
-    const reason = live && isOwner ? reasonToWait(live) : undefined;
-    if (reason !== undefined) return pending(ref, reason, { live });
-    const wanted = this.#wanted(desired ?? this.#nothing(key));
-    const after = await this.#carryOut({ live, wanted }, context);
-    if (live === undefined) return done('created', ref, { live: after });
-    const isSame = after.metadata.resourceVersion === live.metadata.resourceVersion;
-    return done(isSame ? 'unchanged' : 'configured', ref, { live: after });
+    return this.#carryOut(key, this.#decide(key, desired, live), context);
   }
 
   /** Whether {@link FieldWriter.write} would write nothing, as far as is known. */
   isCurrent(live: UnstructuredObject, desired: DesiredFields): boolean {
-    if (!this.#isApplied(live, this.#wanted(desired))) return false;
-    if (!this.#isOwner) return existingMembers(desired.nulls ?? {}, live) === undefined;
-    if (reasonToWait(live) !== undefined) return false;
-    return this.#foreignParts(live, desired).every((part) => this.#isReplaced(live, part));
+    return this.#decide(keyOf(live), desired, live).action === 'nothing';
   }
 
   /** Removes what was written to an object, and leaves the object. */
@@ -159,7 +146,70 @@ export class FieldWriter {
     return this.#isOwner ? marked(desired) : desired;
   }
 
-  async #carryOut({ live, wanted }: Wanted, context: FieldWriting): Promise<UnstructuredObject> {
+  #decide(
+    key: ObjectKey,
+    desired: DesiredFields | undefined,
+    live: UnstructuredObject | undefined,
+  ): FieldDecision<DesiredFields> {
+    if (desired === undefined && this.#isOwner) return this.#decideRemoval(live);
+    if (desired === undefined && live === undefined) return { action: 'nothing' };
+    const wanted = this.#wanted(desired ?? this.#nothing(key));
+    const first = this.#decideByExistence(wanted, live);
+    if (first.action !== 'compare') return first;
+    if (this.#isCurrent(first.live, wanted)) return { action: 'nothing', live };
+    return { action: 'apply', desired: wanted, live: first.live };
+  }
+
+  /** Decides about an object that is no longer desired; another writer may have created it since. */
+  #decideRemoval(live: UnstructuredObject | undefined): Unchanged | Pruning {
+    const isOurs = live !== undefined && reasonToWait(live) === undefined && this.#isIn(live);
+    return isOurs ? { action: 'prune', live } : { action: 'nothing' };
+  }
+
+  #decideByExistence(
+    wanted: DesiredFields,
+    live: UnstructuredObject | undefined,
+  ): ReturnType<typeof decideByExistence<DesiredFields>> {
+    if (this.#isOwner) return decideByExistence(wanted, live);
+    // Fields are also written to an object that is being deleted.
+    if (live !== undefined) return { action: 'compare', live };
+    return { action: 'wait', reason: 'does not exist', blocks: true };
+  }
+
+  #isCurrent(live: UnstructuredObject, wanted: DesiredFields): boolean {
+    if (!this.#isApplied(live, wanted)) return false;
+    if (!this.#isOwner) return existingMembers(wanted.nulls ?? {}, live) === undefined;
+    return this.#foreignParts(live, wanted).every((part) => this.#isReplaced(live, part));
+  }
+
+  async #carryOut(
+    key: ObjectKey,
+    decision: FieldDecision<DesiredFields>,
+    context: FieldWriting,
+  ): Promise<Outcome> {
+    const ref = referenceTo(this.#nothing(key).object);
+    switch (decision.action) {
+      case 'nothing':
+        return done('unchanged', ref, { ...(decision.live && { live: decision.live }) });
+      case 'wait':
+        return pending(ref, decision.reason, { live: decision.live });
+      case 'prune':
+        await this.#delete(decision.live, context);
+        return done('deleted', ref);
+      case 'create': {
+        const live = await this.#writeAll({ live: undefined, wanted: decision.desired }, context);
+        return done('created', ref, { live });
+      }
+      case 'apply': {
+        const { live: before, desired: wanted } = decision;
+        const live = await this.#writeAll({ live: before, wanted }, context);
+        const isSame = live.metadata.resourceVersion === before.metadata.resourceVersion;
+        return done(isSame ? 'unchanged' : 'configured', ref, { live });
+      }
+    }
+  }
+
+  async #writeAll({ live, wanted }: Wanted, context: FieldWriting): Promise<UnstructuredObject> {
     const applied = await this.#apply({ live, wanted }, context).catch((error: unknown) => {
       // New content would not help an invalid status, and would drop what other managers apply.
       const isRefused = isInvalid(error) && !isAboutStatus(error);
@@ -321,17 +371,10 @@ export class FieldWriter {
     }
   }
 
-  /** Deletes an object that the manager has written; another writer may have created it since. */
-  async #delete(
-    live: UnstructuredObject | undefined,
-    { client, signal, note }: FieldWriting,
-  ): Promise<'deleted' | 'unchanged'> {
-    if (live === undefined || reasonToWait(live) !== undefined) return 'unchanged';
-    if (!this.#isIn(live)) return 'unchanged';
+  async #delete(live: UnstructuredObject, { client, signal, note }: FieldWriting): Promise<void> {
     const options = { propagationPolicy: 'Background', signal } as const;
     await deleteAsRead(client, this.#options.type, live, options);
     note?.(live, undefined);
-    return 'deleted';
   }
 
   /**

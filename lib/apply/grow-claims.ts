@@ -9,7 +9,7 @@ import {
 import type { FieldChange, UnstructuredObject } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import type { ApplyContext } from './context.js';
-import type { Waiting } from './reconcile-object.js';
+import type { Waiting } from './decision.js';
 import type { Pair } from './desired-object.js';
 import { applyAsRead } from './removed-fields.js';
 import { pending } from './results.js';

@@ -19,7 +19,7 @@ import type { FieldChange, UnstructuredObject } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import { applyOptions, deleteAsRead } from './context.js';
 import type { ApplyContext } from './context.js';
-import type { Recreating } from './reconcile-object.js';
+import type { Recreating } from './decision.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { desiredDifferences, droppedFields } from './differences.js';
 import { growClaimsOfTemplates } from './grow-claims.js';

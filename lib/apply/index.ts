@@ -13,6 +13,8 @@ export {
   withMarks,
 } from './context.js';
 export type { ApplyContext, ApplySettings } from './context.js';
+export { decideByExistence } from './decision.js';
+export type { Pruning, Waiting } from './decision.js';
 export { completeObject, desiredObject, encodeSecret } from './desired-object.js';
 export type {
   ClaimOptions,

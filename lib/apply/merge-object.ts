@@ -19,6 +19,7 @@ import type {
 import type { Clock, Logger } from '../system/index.js';
 import { asRead, withMarks } from './context.js';
 import type { Marks } from './context.js';
+import type { MergeDecision, Updating } from './decision.js';
 import { RevertedWrites } from './reverted-writes.js';
 
 /** A reverted update is sent again after this time, in milliseconds: the webhook may be gone. */
@@ -41,13 +42,6 @@ export interface Merging {
   readonly labels?: Readonly<Record<string, string>>;
   /** Whether the operator owns only labels and annotations, because others may change the content. */
   readonly metadataOnly: boolean;
-}
-
-/** The result of a merge that differs from the live object. */
-export interface Replacement {
-  readonly live: UnstructuredObject;
-  /** The object to write. */
-  readonly object: UnstructuredObject;
 }
 
 /**
@@ -74,8 +68,8 @@ export class ObjectMerger {
     return withMarks(merging.edited ?? merging.desired, this.#marks(merging));
   }
 
-  /** Returns the object to write instead of `live`; undefined if nothing would change. */
-  replacement(live: UnstructuredObject, merging: Merging): Replacement | undefined {
+  /** Decides what to write instead of `live`. */
+  decide(live: UnstructuredObject, merging: Merging): MergeDecision {
     const { desired, edited = live, metadataOnly } = merging;
     const schema = kindSchema(desired);
     const applied = this.#appliedFields(live, schema);
@@ -84,20 +78,21 @@ export class ObjectMerger {
       applied: metadataOnly ? metadataOfFields(applied) : applied,
       isWhole: (path) => isPodList(path) || isServicePorts(desired, path),
     });
-    if (deepEqual(object, live)) return undefined;
-    const isReverted = this.#reverted.has(live.metadata.uid ?? '', [asRead(live), object]);
-    return isReverted ? undefined : { live, object };
+    const isReverted = (): boolean =>
+      this.#reverted.has(live.metadata.uid ?? '', [asRead(live), object]);
+    if (deepEqual(object, live) || isReverted()) return { action: 'nothing', live };
+    return { action: 'apply', live, desired: object };
   }
 
   /**
-   * Writes the result of a merge.
-   * @param object - the object of `replacement`, as the operator's code may have edited it.
+   * Carries out a decision of {@link ObjectMerger.decide}.
+   * @param object - the desired object of the decision, as the operator's code may have edited it.
    * @returns the written object; the live object itself if the server reverted the whole write, as a webhook
-   * can. {@link ObjectMerger.replacement} then is undefined for an hour, or until the object changes.
+   * can. {@link ObjectMerger.decide} then decides `nothing` for an hour, or until the object changes.
    * @throws ApiError `isStaleWrite`: the object was changed or deleted since it was read.
    */
   async replace(
-    { live, object: merged }: Replacement,
+    { live, desired: merged }: Updating<UnstructuredObject>,
     object: UnstructuredObject,
     { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
   ): Promise<UnstructuredObject> {

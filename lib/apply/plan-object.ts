@@ -14,7 +14,7 @@ import type { Drift } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withUid } from './context.js';
 import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideRefused } from './reconcile-object.js';
-import type { Adopting, Applying, Decision, Recreating, Refused } from './reconcile-object.js';
+import type { Adopting, Applying, ObjectDecision, Recreating, Refused } from './decision.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { emptyMaps } from './removed-fields.js';
 import { withManagedFields } from './field-ownership.js';
@@ -82,7 +82,7 @@ export function plannedFailure(ref: ObjectReference, error: unknown): PlannedObj
 async function describe(
   context: ApplyContext,
   ref: ObjectReference,
-  decision: Decision,
+  decision: ObjectDecision,
 ): Promise<ObjectPlan> {
   const base = { ref, changes: [], approximate: false };
   const keepsPods = false;

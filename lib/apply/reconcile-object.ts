@@ -17,7 +17,15 @@ import {
   releaseFields,
   warnOfDroppedManagers,
 } from './field-ownership.js';
-import type { Adoption } from './field-ownership.js';
+import type {
+  Adopting,
+  Applying,
+  ObjectDecision,
+  Recreating,
+  Refused,
+  Waiting,
+} from './decision.js';
+import { decideByExistence } from './decision.js';
 import { notGrown } from './grow-claims.js';
 import {
   growsTemplates,
@@ -28,7 +36,7 @@ import {
 } from './immutable-fields.js';
 import { desireOfRun, hasRun } from './job-runs.js';
 import { isKind } from './kind-traits.js';
-import { checkOwnership, reasonToWait } from './ownership.js';
+import { checkOwnership } from './ownership.js';
 import { changesTemplate, withLiveTemplate } from './pod-template.js';
 import { isPruneGuarded } from './prune-object.js';
 import { applyAsRead } from './removed-fields.js';
@@ -54,7 +62,7 @@ export function applyObject(
 async function carryOut(
   context: ApplyContext,
   ref: ObjectReference,
-  decision: Decision,
+  decision: ObjectDecision,
   gate: Gate = {},
 ): Promise<Outcome> {
   switch (decision.action) {
@@ -131,61 +139,6 @@ export function causeOfRollout(causes: readonly ObjectReference[]): string | und
   return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;
 }
 
-/** The decision about one object: `reconcile` carries it out, `plan` describes it. */
-export type Decision =
-  | { readonly action: 'create'; readonly desired: DesiredObject }
-  | { readonly action: 'nothing'; readonly live?: UnstructuredObject; readonly reason?: string }
-  | Waiting
-  | Adopting
-  | Applying
-  | Recreating
-  | Refused;
-
-/** The object has to wait for something else. */
-export interface Waiting {
-  readonly action: 'wait';
-  readonly reason: string;
-  readonly live?: UnstructuredObject;
-  /** True if dependents of the object have to wait too. */
-  readonly blocks: boolean;
-  /** The changes that wait. @defaultValue unknown */
-  readonly waiting?: readonly FieldChange[];
-  readonly requeueAfterMs?: number;
-}
-
-/** Field ownership is taken over first; then a new decision follows. */
-export interface Adopting extends Pair {
-  readonly action: 'adopt';
-  readonly adoption: Adoption;
-}
-
-/** The object is updated. */
-export interface Applying extends Pair {
-  readonly action: 'apply';
-  /** The reason why its pods must not be replaced yet; undefined if they may be. */
-  readonly hold: string | undefined;
-  /** True if `desired` lacks a changed pod template for that reason. */
-  readonly isHeld: boolean;
-}
-
-/** The object is deleted and created again, because immutable fields change. */
-export interface Recreating extends Pair {
-  readonly action: 'recreate';
-  /** The immutable fields. */
-  readonly changes: readonly FieldChange[];
-  /** True if the pods stay and the new object takes them over. */
-  readonly orphan: boolean;
-  /** True if the claims of its templates grow first. */
-  readonly grows: boolean;
-}
-
-/** The change is refused, because it affects immutable fields. */
-export interface Refused {
-  readonly action: 'refuse';
-  readonly changes: readonly FieldChange[];
-  readonly error: OperatorError;
-}
-
 /** Conditions that hold back a change of an object. */
 interface Gate {
   /** Returns the reason why its pods must not be replaced yet; undefined if they may be. */
@@ -203,20 +156,15 @@ interface Gate {
 export async function decide(
   context: ApplyContext,
   given: DesiredObject,
-  live: UnstructuredObject | undefined,
+  found: UnstructuredObject | undefined,
   gate: Gate = {},
-): Promise<Decision> {
-  const desired = await desireOfRun(context, given, live);
+): Promise<ObjectDecision> {
+  const desired = await desireOfRun(context, given, found);
   if (desired === undefined) return { action: 'nothing', reason: hasRun };
-  if (live === undefined) {
-    const reason = gate.creation;
-    return reason === undefined
-      ? { action: 'create', desired }
-      : { action: 'wait', reason, blocks: true };
-  }
   const { owner, adopt } = context.settings;
-  const reason = reasonToWait(live, owner);
-  if (reason !== undefined) return { action: 'wait', reason, live, blocks: true };
+  const first = decideByExistence(desired, found, { owner, hold: gate.creation });
+  if (first.action !== 'compare') return first;
+  const { live } = first;
   checkOwnership(live, owner, desired.options.adopt ?? adopt);
   const adoption = adoptionOf({ desired, live }, context.settings);
   if (adoption !== undefined) return { action: 'adopt', desired, live, adoption };
@@ -228,14 +176,18 @@ export async function decideAdopted(
   context: ApplyContext,
   { desired, live, adoption }: Adopting,
   gate: Gate = {},
-): Promise<Decision> {
+): Promise<ObjectDecision> {
   const next = await decideUpdate(context, { desired, live }, gate);
   // Only an apply removes adopted fields that are not desired.
   const leaves = next.action === 'nothing' && (adoption.removals ?? []).length > 0;
   return leaves ? { action: 'apply', desired, live, hold: undefined, isHeld: false } : next;
 }
 
-async function decideUpdate(context: ApplyContext, pair: Pair, gate: Gate): Promise<Decision> {
+async function decideUpdate(
+  context: ApplyContext,
+  pair: Pair,
+  gate: Gate,
+): Promise<ObjectDecision> {
   const { desired, live } = pair;
   const { controllerName } = context.settings;
   if (isUnchanged(pair, controllerName)) return { action: 'nothing', live };
@@ -263,7 +215,7 @@ export function decideRefused(
   context: ApplyContext,
   update: Applying,
   error: unknown,
-): Decision | undefined {
+): ObjectDecision | undefined {
   const { desired, live } = update;
   if (isStale(error) || (!isInvalid(error) && !isForbidden(error))) return undefined;
   const changes = immutableChanges(update, context.settings.controllerName, error);

@@ -19,7 +19,7 @@ import {
   scopeLabel,
   servedTypes,
 } from '../apply/index.js';
-import type { Candidate, PodTemplate } from '../apply/index.js';
+import type { Candidate, PodTemplate, Pruning, Waiting } from '../apply/index.js';
 import {
   isForbidden,
   describeObject,
@@ -47,7 +47,6 @@ import type { BuilderSettings } from './builder-options.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
 import { workloadsInUse } from './successors.js';
-import type { Wait } from './successors.js';
 
 type Type = ResourceType<KubernetesObject>;
 
@@ -57,9 +56,7 @@ type Places = readonly (string | undefined)[];
 const namespaceKey = kindKey(Namespace);
 
 /** The action for an owned object that is not in the chain. */
-export type PruneDecision =
-  | { readonly action: 'prune'; readonly candidate: Candidate }
-  | (Wait & { readonly action: 'wait'; readonly candidate: Candidate });
+export type PruneDecision = (Pruning | Waiting) & { readonly candidate: Candidate };
 
 /** State that a plan expects after the chain is reconciled. */
 export interface Forecast extends Pick<Uses, 'becoming'> {
@@ -94,9 +91,10 @@ export async function decidePruning(
   const decisions = orphans.map((candidate): PruneDecision => {
     const known = workloads.get(candidate) ?? occupied.get(candidate);
     const reason = known?.reason ?? uses.get(candidate) ?? hold;
-    if (reason === undefined) return { action: 'prune', candidate };
+    const live = candidate.object;
+    if (reason === undefined) return { action: 'prune', live, candidate };
     const again = known?.requeueAfterMs !== undefined && { requeueAfterMs: known.requeueAfterMs };
-    return { action: 'wait', candidate, reason, ...again };
+    return { action: 'wait', live, candidate, reason, blocks: false, ...again };
   });
   const [going, waiting] = partition(decisions, ({ action }) => action === 'prune');
   return [...going, ...waiting];

@@ -54,8 +54,11 @@ describe('a merger of objects', () => {
       const annotations = { [lastAppliedAnnotation]: JSON.stringify(applied) };
       const live = { ...applied, metadata: { ...applied.metadata, annotations } };
       const desired = service('1', { spec: { type: 'NodePort' } });
-      const replacement = merger.replacement(live, { desired, metadataOnly: false });
-      expect(replacement?.object['spec']).to.deep.equal({ type: 'NodePort' });
+      const decision = merger.decide(live, { desired, metadataOnly: false });
+      expect(decision.action).to.equal('apply');
+      expect(decision)
+        .to.have.nested.property('desired.spec')
+        .that.deep.equals({ type: 'NodePort' });
     });
   });
 
@@ -65,10 +68,10 @@ describe('a merger of objects', () => {
 
     /** Writes `desired` instead of `live`; the server reverts it. */
     async function write(revertible: ObjectMerger, live: UnstructuredObject): Promise<void> {
-      const replacement = revertible.replacement(live, { desired, metadataOnly: false });
-      if (replacement === undefined) throw new Error('no replacement');
+      const decision = revertible.decide(live, { desired, metadataOnly: false });
+      if (decision.action !== 'apply') throw new Error('nothing to write');
       const client = { update: () => Promise.resolve(live) } as unknown as Client;
-      const written = await revertible.replace(replacement, desired, { client, signal });
+      const written = await revertible.replace(decision, desired, { client, signal });
       expect(written).to.equal(live);
     }
 
@@ -77,7 +80,7 @@ describe('a merger of objects', () => {
       live: UnstructuredObject,
       wanted = desired,
     ): boolean =>
-      revertible.replacement(live, { desired: wanted, metadataOnly: false }) !== undefined;
+      revertible.decide(live, { desired: wanted, metadataOnly: false }).action === 'apply';
 
     it('is not repeated for an hour, while the object and the desired state are unchanged', async () => {
       const clock = new VirtualClock();

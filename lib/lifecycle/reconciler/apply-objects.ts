@@ -1,4 +1,4 @@
-import { reasonToWait, typeIfServed, withMarks } from '../../apply/index.js';
+import { decideByExistence, reasonToWait, typeIfServed, withMarks } from '../../apply/index.js';
 import type { Merging } from '../../apply/index.js';
 import { deepEqual, describeObject, isJsonObject, rolloutStatus } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
@@ -154,16 +154,31 @@ async function applyObjects<CR extends LifecycleObject>(
   for (const one of surveyed) {
     pass.signal.throwIfAborted();
     try {
-      const { current } = one;
-      const after =
-        current === undefined ? await create(pass, one) : await update(pass, one, current);
+      const after = await applyOne(pass, one);
       if (after !== undefined) objects.push(after);
-      changed ||= after !== current || after === undefined;
+      changed ||= after !== one.current || after === undefined;
     } catch (error) {
       errors.push(error);
     }
   }
   return { objects, changed, errors };
+}
+
+/** @returns the live object; undefined if the kind is not served yet */
+async function applyOne<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  one: SurveyedObject,
+): Promise<UnstructuredObject | undefined> {
+  const decision = decideByExistence(one.desired, one.current, { owner: pass.cr });
+  switch (decision.action) {
+    case 'create':
+      return create(pass, one);
+    case 'wait':
+      // Another reconcile creates the object again once it is gone.
+      return one.current;
+    case 'compare':
+      return update(pass, one, decision.live);
+  }
 }
 
 /** @returns undefined if the kind is not served yet */
@@ -194,8 +209,6 @@ async function update<CR extends LifecycleObject>(
   { desired }: SurveyedObject,
   current: UnstructuredObject,
 ): Promise<UnstructuredObject> {
-  // Another reconcile creates the object again once it is gone.
-  if (reasonToWait(current, pass.cr) !== undefined) return current;
   const report = new Report(pass, desired, 'Update');
   try {
     const owed = owedState(pass, current);
@@ -204,15 +217,15 @@ async function update<CR extends LifecycleObject>(
     await invokeCallbacks(pass, 'POST_READ', { desired, current: own });
     const { merger, updateVersionLabel } = pass.settings;
     const merging = { ...mergingOf(pass, { desired, current }), edited: own };
-    const replacement = merger.replacement(current, merging);
-    if (replacement === undefined) return current;
-    const next = structuredClone(replacement.object);
+    const decision = merger.decide(current, merging);
+    if (decision.action === 'nothing') return current;
+    const next = structuredClone(decision.desired);
     await invokeCallbacks(pass, 'PRE_UPDATE', { desired, current: next });
     if (deepEqual(next, current)) return current;
     const labels = { [updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
     const { live: client, signal } = pass;
     const edited = withMarks(next, { labels });
-    const written = await merger.replace(replacement, edited, { client, signal });
+    const written = await merger.replace(decision, edited, { client, signal });
     // A change that the server reverted is not reported: each reconcile would report it again.
     if (written === current) return current;
     report.done(written);

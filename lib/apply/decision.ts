@@ -1,0 +1,120 @@
+import type { FieldChange, KubernetesObject, UnstructuredObject } from '../object/index.js';
+import type { OperatorError } from '../system/index.js';
+import type { DesiredObject, Pair } from './desired-object.js';
+import type { Adoption } from './field-ownership.js';
+import { reasonToWait } from './ownership.js';
+
+/**
+ * The decision about one object of a chain. Each style decides in these terms before it writes, from the desired and
+ * the live state: `reconcile` carries the decision out, `plan` describes it. The styles differ in how they find out
+ * that an object is as desired: chains compare a hash, declarative targets `managedFields` ({@link FieldDecision}),
+ * and lifecycle operators merge ({@link MergeDecision}).
+ */
+export type ObjectDecision =
+  Creating<DesiredObject> | Unchanged | Waiting | Adopting | Applying | Recreating | Refused;
+
+/** The decision about an object of which a manager owns given fields. */
+export type FieldDecision<Desired> =
+  Creating<Desired> | Unchanged | Waiting | Updating<Desired> | Pruning;
+
+/** The decision about an object that exists and is merged with the desired one. */
+export type MergeDecision = Unchanged | Updating<UnstructuredObject>;
+
+/** The object does not exist, and is created. */
+export interface Creating<Desired> {
+  readonly action: 'create';
+  readonly desired: Desired;
+}
+
+/** Nothing is to be done. */
+export interface Unchanged {
+  readonly action: 'nothing';
+  readonly live?: UnstructuredObject | undefined;
+  readonly reason?: string;
+}
+
+/** The object has to wait for something else. */
+export interface Waiting {
+  readonly action: 'wait';
+  readonly reason: string;
+  readonly live?: UnstructuredObject;
+  /** True if dependents of the object have to wait too. */
+  readonly blocks: boolean;
+  /** The changes that wait. @defaultValue unknown */
+  readonly waiting?: readonly FieldChange[];
+  readonly requeueAfterMs?: number;
+}
+
+/** Field ownership is taken over first; then a new decision follows. */
+export interface Adopting extends Pair {
+  readonly action: 'adopt';
+  readonly adoption: Adoption;
+}
+
+/** The object is updated. */
+export interface Updating<Desired> {
+  readonly action: 'apply';
+  readonly desired: Desired;
+  readonly live: UnstructuredObject;
+}
+
+/** An object of a chain is updated. */
+export interface Applying extends Updating<DesiredObject> {
+  /** The reason why its pods must not be replaced yet; undefined if they may be. */
+  readonly hold: string | undefined;
+  /** True if `desired` lacks a changed pod template for that reason. */
+  readonly isHeld: boolean;
+}
+
+/** The object is deleted and created again, because immutable fields change. */
+export interface Recreating extends Pair {
+  readonly action: 'recreate';
+  /** The immutable fields. */
+  readonly changes: readonly FieldChange[];
+  /** True if the pods stay and the new object takes them over. */
+  readonly orphan: boolean;
+  /** True if the claims of its templates grow first. */
+  readonly grows: boolean;
+}
+
+/** The change is refused, because it affects immutable fields. */
+export interface Refused {
+  readonly action: 'refuse';
+  readonly changes: readonly FieldChange[];
+  readonly error: OperatorError;
+}
+
+/** The object is no longer desired, and is deleted. */
+export interface Pruning {
+  readonly action: 'prune';
+  readonly live: UnstructuredObject;
+}
+
+/** Facts beside the object that {@link decideByExistence} uses. */
+export interface ExistenceFacts {
+  /** The owner of the desired object. @defaultValue it has none */
+  readonly owner?: KubernetesObject;
+  /** The reason why the object must not be created yet. @defaultValue it may be */
+  readonly hold?: string | undefined;
+}
+
+/** The object exists and stays: what it contains decides. */
+export interface Existing {
+  readonly action: 'compare';
+  readonly live: UnstructuredObject;
+}
+
+/** Decides about an object that does not exist, or that must disappear first. */
+export function decideByExistence<Desired>(
+  desired: Desired,
+  live: UnstructuredObject | undefined,
+  { owner, hold }: ExistenceFacts = {},
+): Creating<Desired> | Waiting | Existing {
+  if (live === undefined) {
+    if (hold === undefined) return { action: 'create', desired };
+    return { action: 'wait', reason: hold, blocks: true };
+  }
+  const reason = reasonToWait(live, owner);
+  if (reason === undefined) return { action: 'compare', live };
+  return { action: 'wait', reason, live, blocks: true };
+}
