@@ -18,6 +18,7 @@ import type {
 import { AdmissionPolicies } from './admission/admission-policies.js';
 import { WebhookConfigurations } from './admission/match-webhook.js';
 import { attributesOf, isSelfReview } from './auth/policy-rule.js';
+import { Aggregator } from './aggregation/aggregator.js';
 import { AccessControl } from './auth/access-control.js';
 import { allowAll, refusalOf } from './auth/authorizer.js';
 import { identify, admit, websiteGuard } from './auth/asking.js';
@@ -43,7 +44,8 @@ import type { Loopback } from './loopback.js';
 import { handlePlain } from './plain-requests.js';
 import { Outside } from './outside/outside.js';
 import { WebhookClient } from './outside/webhook-client.js';
-import type { WebhookServices } from './outside/webhook-client.js';
+import { Connections } from './outside/connections.js';
+import type { WebhookServices } from './outside/connections.js';
 import { OpenWatches } from './reads/watch-objects.js';
 import { SerializedObjects } from './reads/representation.js';
 import { RequestLog } from './request-log.js';
@@ -80,8 +82,8 @@ export interface EmbeddedApiServerOptions {
    */
   readonly rbac?: boolean;
   /**
-   * Targets of the Services that webhooks name, by `namespace/name`: a base URL (`https://127.0.0.1:9443`),
-   * or a function that answers in place of the Service. @defaultValue none
+   * Targets of the Services that webhooks and APIServices name, by `namespace/name`: a base URL
+   * (`https://127.0.0.1:9443`), or a function that answers in place of the Service. @defaultValue none
    */
   readonly services?: WebhookServices;
   /**
@@ -150,6 +152,7 @@ export class EmbeddedApiServer {
   readonly loopback: Loopback;
   readonly #options: ResolvedOptions;
   readonly #core: ServerCore;
+  readonly #aggregator: Aggregator;
   readonly #discovery: DiscoveryHandler;
   readonly #watches: Watches;
   readonly #listeners = new Set<Listener>();
@@ -168,6 +171,7 @@ export class EmbeddedApiServer {
     const webhooks = new WebhookConfigurations(log);
     const needed = (): boolean => !webhooks.empty || kinds.converting;
     const outside = new Outside({ clock, random, needed });
+    const connections = new Connections(services);
     this.#core = createServerCore({
       ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
       systemRandom: random,
@@ -175,10 +179,12 @@ export class EmbeddedApiServer {
       webhooks,
       policies: new AdmissionPolicies(log, 'validating'),
       mutatingPolicies: new AdmissionPolicies(log, 'mutating'),
-      webhookClient: new WebhookClient(services, clock),
+      webhookClient: new WebhookClient(connections, clock),
+      connections,
       commands: this.#options.commands,
     });
-    this.#discovery = new DiscoveryHandler(kinds);
+    this.#aggregator = new Aggregator(this.#core);
+    this.#discovery = new DiscoveryHandler(kinds, this.#aggregator);
     const serialized = new SerializedObjects(serializedObjects);
     this.#watches = { serialized, open: new OpenWatches(kinds) };
     this.requests = new RequestLog(requestLogLength);
@@ -255,7 +261,9 @@ export class EmbeddedApiServer {
     const { serves } = access;
     const { kinds, clock } = this.#core;
     const discovery =
-      serves === undefined ? this.#discovery : new DiscoveryHandler(kinds, { serves });
+      serves === undefined
+        ? this.#discovery
+        : new DiscoveryHandler(kinds, this.#aggregator, { serves });
     return {
       admit: (head) => admit(access, head, clock.now()),
       handler: (request, from) => this.#handleAs(request, { ...from, discovery }),
@@ -297,7 +305,8 @@ export class EmbeddedApiServer {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.dropWatches();
-    this.#core.webhookClient.close();
+    this.#aggregator.stop();
+    this.#core.connections.close();
     const listeners = [...this.#listeners];
     this.#listeners.clear();
     await Promise.all(listeners.map((listener) => listener.close()));
@@ -330,7 +339,9 @@ export class EmbeddedApiServer {
         this.#record(info, user, { code: denied.status, denied: true });
         throw denied;
       }
-      const response = handlePlain({ core: this.#core, discovery }, info, request);
+      const response =
+        (await this.#aggregator.answer(info, request, user)) ??
+        handlePlain(discovery, info, request);
       this.#record(info, user, { code: response.status });
       return response;
     }
@@ -371,6 +382,8 @@ export class EmbeddedApiServer {
           reset,
         };
       }
+      const aggregated = this.#aggregator.answer(info, request, user);
+      if (aggregated !== undefined) return { response: await aggregated, reset };
       const copiesOf = (object: UnstructuredObject): number =>
         this.faults.copiesOf(object, info, user.username);
       const asked = { info, request, user, authorizer, untilMs, copiesOf };

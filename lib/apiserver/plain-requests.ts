@@ -11,21 +11,14 @@ import type { OpenApiSource } from './discovery/openapi.js';
 import { discoveryData } from './kinds/documents.js';
 import type { PlainRequest } from './requests/request-info.js';
 import { checkAccepted, jsonResponse, negotiateList, textResponse } from './requests/body.js';
-import type { ServerCore } from './server-core.js';
 import { methodNotAllowed } from './status-error.js';
-
-/** Parts of the server that answer requests for paths without a resource. */
-export interface PlainHandlers {
-  readonly core: ServerCore;
-  readonly discovery: DiscoveryHandler;
-}
 
 /** The health checks that clients ask for one by one. */
 const checks = ['etcd', 'informer-sync', 'log', 'ping', 'poststarthook', 'shutdown'];
 
 /** Answers `/version`, the health checks, discovery and OpenAPI. @throws StatusError */
 export function handlePlain(
-  { core, discovery }: PlainHandlers,
+  discovery: DiscoveryHandler,
   info: PlainRequest,
   request: TransportRequest,
 ): TransportResponse {
@@ -44,7 +37,7 @@ export function handlePlain(
   if (root === 'openapi') {
     const wantsProto = accept.trim().startsWith(swaggerProtoType);
     if (wantsProto && info.segments[1] === 'v2') return swaggerProto();
-    return openApi({ kinds: core.kinds, serves: discovery.serves }, info);
+    return openApi(discovery.openApiSource, info);
   }
   if (isGroups) negotiateList(accept);
   else if (root === 'api' || root === 'apis') checkAccepted(accept);

@@ -3,6 +3,7 @@ import type { Clock, Random } from '../system/index.js';
 import type { KindRegistry, ServedKind } from './kinds/served-kind.js';
 import type { AdmissionPolicies } from './admission/admission-policies.js';
 import type { WebhookConfigurations } from './admission/match-webhook.js';
+import type { Connections } from './outside/connections.js';
 import type { Outside } from './outside/outside.js';
 import type { WebhookClient } from './outside/webhook-client.js';
 import type { AccessControl } from './auth/access-control.js';
@@ -31,6 +32,8 @@ export interface ServerCore {
   readonly policies: AdmissionPolicies;
   readonly mutatingPolicies: AdmissionPolicies;
   readonly webhookClient: WebhookClient;
+  /** Targets of Services, and connections to other servers. */
+  readonly connections: Connections;
   /** Store custom resources without the rules that need a cluster; see `EmbeddedApiServerOptions`. */
   readonly looseCustomResources: boolean;
   /** Answers commands in simulated containers. @defaultValue undefined: none */

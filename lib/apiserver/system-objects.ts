@@ -3,17 +3,15 @@ import { deepEqual, withoutMembers } from '../object/index.js';
 import type { UnstructuredObject, Wire } from '../object/index.js';
 import type { PolicyRule } from './auth/policy-rule.js';
 import { readDocument } from './kinds/documents.js';
-import type { ServedKind } from './kinds/served-kind.js';
 import { findObject } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { selects } from './rules/metadata.js';
-import { createObject } from './writes/create-object.js';
-import { decodeApplied, decodeObject } from './writes/write-request.js';
+import { createOwn, ownRequest } from './writes/own-writes.js';
+import { decodeApplied } from './writes/write-request.js';
 import { applyFields } from './writes/managed-fields.js';
 import { immortalNamespaces } from './rules/cluster.js';
 import { systemPriorityClasses } from './rules/priority.js';
 import { updateObject } from './writes/update-object.js';
-import type { WriteRequest } from './writes/write-request.js';
 
 const rbac = 'rbac.authorization.k8s.io';
 const collection = `${rbac}/clusterroles`;
@@ -25,9 +23,9 @@ export function createSystemObjects(core: ServerCore): void {
   const items = [...immortalNamespaces, 'kube-node-lease'].map((name) => {
     return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
   });
-  createAll(core, { group: '', plural: 'namespaces', items });
+  createOwn(core, { group: '', plural: 'namespaces', items });
   const group = 'scheduling.k8s.io';
-  createAll(core, { group, plural: 'priorityclasses', items: systemPriorityClasses });
+  createOwn(core, { group, plural: 'priorityclasses', items: systemPriorityClasses });
 }
 
 /**
@@ -41,40 +39,8 @@ export function createBootstrapRoles(core: ServerCore): void {
   const roles = data.roles.map((role) =>
     'aggregationRule' in role ? withoutMembers(role, 'rules') : role,
   );
-  createAll(core, { group: rbac, plural: 'clusterroles', items: roles });
-  createAll(core, { group: rbac, plural: 'clusterrolebindings', items: data.bindings });
-}
-
-function createAll(
-  core: ServerCore,
-  {
-    group,
-    plural,
-    items,
-  }: { readonly group: string; readonly plural: string; readonly items: readonly Item[] },
-): void {
-  const kind = core.kinds.find(group, 'v1', plural);
-  if (kind === undefined) throw new Error(`the data has no ${plural}`);
-  const request = writeRequest(kind, { name: '', manager: 'kube-apiserver' });
-  for (const value of items) {
-    createObject(core, { request, object: decodeObject(request, { value }) });
-  }
-}
-
-function writeRequest(
-  kind: ServedKind,
-  { name, manager }: Pick<WriteRequest, 'name' | 'manager'>,
-): WriteRequest {
-  return {
-    kind,
-    subresource: undefined,
-    namespace: '',
-    name,
-    manager,
-    dryRun: false,
-    fieldValidation: 'Ignore',
-    warn: () => undefined,
-  };
+  createOwn(core, { group: rbac, plural: 'clusterroles', items: roles });
+  createOwn(core, { group: rbac, plural: 'clusterrolebindings', items: data.bindings });
 }
 
 type ClusterRole = UnstructuredObject & Wire<V1ClusterRole>;
@@ -101,7 +67,7 @@ function aggregate(core: ServerCore, role: ClusterRole): void {
   const kind = core.kinds.find(rbac, 'v1', 'clusterroles');
   if (kind === undefined) return;
   const { name = '' } = role.metadata;
-  const write = writeRequest(kind, { name, manager: 'clusterrole-aggregation-controller' });
+  const write = ownRequest(kind, { name, manager: 'clusterrole-aggregation-controller' });
   const live = findObject(core, kind, { namespace: '', name });
   if (live === undefined) return;
   const applied = {

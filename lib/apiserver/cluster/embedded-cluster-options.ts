@@ -2,7 +2,7 @@ import { controllerNames } from '../controllers/index.js';
 import type { ControllerName, ControllersOptions, PodOptions } from '../controllers/index.js';
 import type { UserOptions } from '../auth/authenticator.js';
 import type { ListenTls } from '../http-adapter.js';
-import type { WebhookServices } from '../outside/webhook-client.js';
+import type { WebhookServices } from '../outside/connections.js';
 import type { CustomResourceDefinition } from '../../object/index.js';
 import { refuseUnknownOptions, OperatorError, systemRandom } from '../../system/index.js';
 import type { OptionNames, Clock, Logger, Random } from '../../system/index.js';

@@ -4,7 +4,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
 import { deleteObject, removeObject } from '../writes/delete-object.js';
-import { trackUpdate } from '../writes/managed-fields.js';
+import { storeStatus } from '../writes/own-writes.js';
 import { crdCollection, crdOf, withCondition, cleanupFinalizer } from './crd.js';
 import type { Crd, CrdCondition } from './crd.js';
 import { customKinds } from './custom-kind.js';
@@ -97,21 +97,7 @@ export class CrdManager {
 
   #store(old: UnstructuredObject, next: UnstructuredObject): void {
     const kind = this.#core.kinds.storedIn(crdCollection);
-    if (kind === undefined) return;
-    const { name = '' } = next.metadata;
-    const request = {
-      kind,
-      name,
-      namespace: '',
-      subresource: 'status',
-      manager: 'kube-apiserver',
-      dryRun: false,
-      fieldValidation: 'Ignore' as const,
-      warn: () => undefined,
-    };
-    const tracked = trackUpdate(this.#core, request, old, next);
-    const object = { ...tracked, metadata: { ...tracked.metadata } };
-    this.#core.log.commit({ collection: crdCollection, key: name, object });
+    if (kind !== undefined) storeStatus(this.#core, kind, { old, next });
   }
 
   #cleanUpAfter(collection: string): void {

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
-import { discoveryData } from '../kinds/documents.js';
+import type { Aggregator } from '../aggregation/aggregator.js';
+import { registrationGroup } from '../aggregation/api-services.js';
+import { isAvailable } from '../aggregation/availability.js';
 import type { KindRegistry, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import { jsonResponse, textResponse } from '../requests/body.js';
 import type { PlainRequest } from '../requests/request-info.js';
 import { unknownResource } from '../status-error.js';
+import type { OpenApiSource } from './openapi.js';
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
@@ -14,6 +17,7 @@ export class DiscoveryHandler {
   /** Returns whether a group is included; undefined: all are. */
   readonly serves: ServesGroup | undefined;
   readonly #kinds: KindRegistry;
+  readonly #aggregator: Aggregator;
   #groups: readonly ServedGroup[] = [];
   #generation = -1;
 
@@ -21,8 +25,13 @@ export class DiscoveryHandler {
    * Creates a handler.
    * @param options - the groups to include. @defaultValue all
    */
-  constructor(kinds: KindRegistry, options: { readonly serves?: ServesGroup | undefined } = {}) {
+  constructor(
+    kinds: KindRegistry,
+    aggregator: Aggregator,
+    options: { readonly serves?: ServesGroup | undefined } = {},
+  ) {
     this.#kinds = kinds;
+    this.#aggregator = aggregator;
     this.serves = options.serves;
   }
 
@@ -38,9 +47,9 @@ export class DiscoveryHandler {
     if (root !== 'apis') return undefined;
     const groups = this.#current();
     if (group === undefined) {
-      const named = groups.filter(({ name }) => name !== '');
+      const named = groups.filter(({ name, registered }) => registered && name !== '');
       if (wantsAggregated(accept)) return aggregated(named);
-      return jsonResponse(200, groupListDocument(groups));
+      return jsonResponse(200, groupListDocument(named));
     }
     const served = groups.find(({ name }) => name === group && name !== '');
     // An unknown group is a plain 404. An unknown version of a known group is a 404 of the API.
@@ -68,17 +77,32 @@ export class DiscoveryHandler {
     return jsonResponse(200, resourceListDocument(this.#kinds, name, served));
   }
 
+  /** The kinds of the included groups, and the documents of extension servers. */
+  get openApiSource(): OpenApiSource {
+    const elsewhere = new Map<string, string>();
+    for (const { name, services } of this.#aggregator.groups()) {
+      if (this.serves?.(name) === false) continue;
+      for (const { metadata, spec } of services) {
+        const url = this.#aggregator.discovered(metadata.name ?? '')?.openApi;
+        if (url !== undefined) elsewhere.set(`apis/${name}/${spec?.version ?? ''}`, url);
+      }
+    }
+    return { kinds: this.#kinds, serves: this.serves, elsewhere };
+  }
+
   /** Returns whether a group is served in any version. */
   knowsGroup(group: string): boolean {
     return this.#current().some(({ name }) => name === group);
   }
 
   #current(): readonly ServedGroup[] {
-    if (this.#generation !== this.#kinds.generation) {
-      const groups = servedGroups(this.#kinds);
+    // Both only grow, so their sum changes with each.
+    const generation = this.#kinds.generation + this.#aggregator.generation;
+    if (this.#generation !== generation) {
+      const groups = servedGroups(this.#kinds, this.#aggregator);
       const { serves } = this;
       this.#groups = serves === undefined ? groups : groups.filter(({ name }) => serves(name));
-      this.#generation = this.#kinds.generation;
+      this.#generation = generation;
     }
     return this.#groups;
   }
@@ -110,8 +134,7 @@ function apiVersionsDocument(core: readonly ServedGroup[]): object {
 
 /** Returns `/apis`: the list of groups. */
 function groupListDocument(groups: readonly ServedGroup[]): object {
-  const named = groups.filter(({ name }) => name !== '');
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(groupOf) };
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupOf) };
 }
 
 /** Returns `/apis/<group>`: a group with its versions. */
@@ -183,22 +206,62 @@ function aggregatedDocument(groups: readonly ServedGroup[]): object {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
-    items: groups.map(({ name, versions }) => ({
-      metadata: name === '' ? {} : { name },
-      versions: versions.map(({ version, kinds }) => ({
-        version,
-        resources: kinds.map(aggregatedResource),
-        freshness: 'Current',
-      })),
-    })),
+    items: groups.flatMap(({ name, versions }) => {
+      const served = versions.flatMap(aggregatedVersion);
+      if (served.length === 0) return [];
+      return [{ metadata: name === '' ? {} : { name }, versions: served }];
+    }),
   };
+}
+
+/** Returns the entry of a version; none if a version of this server has no resources. */
+function aggregatedVersion({ version, kinds, remote }: ServedVersion): readonly object[] {
+  if (remote === undefined) {
+    if (kinds.length === 0) return [];
+    return [{ version, resources: kinds.map(aggregatedResource), freshness: 'Current' }];
+  }
+  const { resources, fresh } = remote;
+  const listed = resources === undefined ? {} : { resources: remoteResources(resources) };
+  const isCurrent = fresh && resources !== undefined;
+  return [{ version, ...listed, freshness: isCurrent ? 'Current' : 'Stale' }];
+}
+
+type ListedResource = Readonly<Record<string, unknown>>;
+
+/** Converts the resources of an `APIResourceList` of an extension server. */
+function remoteResources(resources: readonly ListedResource[]): readonly object[] {
+  const nameOf = ({ name }: ListedResource): string => String(name);
+  return resources
+    .filter((resource) => !nameOf(resource).includes('/'))
+    .map((resource) => {
+      const { name, namespaced, singularName, verbs, shortNames, categories } = resource;
+      const prefix = `${nameOf(resource)}/`;
+      const subresources = resources
+        .filter((other) => nameOf(other).startsWith(prefix))
+        .map((other) => ({
+          subresource: nameOf(other).slice(prefix.length),
+          responseKind: listedKind(other),
+          verbs: other['verbs'],
+        }));
+      return {
+        ...{ resource: name, responseKind: listedKind(resource) },
+        ...{ scope: namespaced === true ? 'Namespaced' : 'Cluster' },
+        ...{ singularResource: singularName, verbs, shortNames, categories },
+        ...(subresources.length > 0 && { subresources }),
+      };
+    });
+}
+
+function listedKind({ group = '', version = '', kind }: ListedResource): object {
+  return { group, version, kind };
 }
 
 function aggregatedResource(kind: ServedKind): object {
   const { type, singular, verbs, shortNames, categories } = kind;
   const { group, version } = type;
   const responseKind = (served: ServedSubresource['kind']): object => {
-    const own = served.group === group && served.version === version;
+    // Custom resources name their own group, too.
+    const own = kind.custom === undefined && served.group === group && served.version === version;
     return own ? { group: '', version: '', kind: served.kind } : served;
   };
   const subresources = sortedSubresources(kind).map((subresource) => ({
@@ -218,76 +281,78 @@ function aggregatedResource(kind: ServedKind): object {
   };
 }
 
-/** A version of a group and its kinds, sorted by plural. */
+/** A version of a group. */
 interface ServedVersion {
   readonly version: string;
+  /** The kinds of this server, sorted by plural. */
   readonly kinds: readonly ServedKind[];
+  /** The resources of an extension server; undefined if this server serves the version. */
+  readonly remote: RemoteVersion | undefined;
+}
+
+interface RemoteVersion {
+  /** The resources in the last discovery; undefined without one. */
+  readonly resources: readonly ListedResource[] | undefined;
+  /** Whether the extension server is available. */
+  readonly fresh: boolean;
 }
 
 /** A group and its versions, the preferred one first. */
 interface ServedGroup {
   /** The name; empty for the core group. */
   readonly name: string;
+  /** Whether an APIService registers the group. */
+  readonly registered: boolean;
   readonly versions: readonly ServedVersion[];
 }
 
 /** Returns whether a listener serves a group. */
 export type ServesGroup = (group: string) => boolean;
 
-/** Returns the served groups: built-in groups in the real server's order, then those of CRDs by name. */
-function servedGroups(kinds: KindRegistry): readonly ServedGroup[] {
+/**
+ * Returns the served groups: that of APIServices, which registers itself, those of APIServices in their order, and
+ * those that this server has without an APIService.
+ */
+function servedGroups(kinds: KindRegistry, aggregator: Aggregator): readonly ServedGroup[] {
+  const own = ownGroups(kinds);
+  const kindsOf = (group: string, version: string): readonly ServedKind[] =>
+    (own.get(group)?.get(version) ?? []).toSorted((one, other) =>
+      one.type.plural < other.type.plural ? -1 : 1,
+    );
+  const unregistered = (name: string, registered: boolean): ServedGroup => {
+    const versions = [...(own.get(name)?.keys() ?? [])];
+    const served = versions.map((version) => ({
+      ...{ version, kinds: kindsOf(name, version), remote: undefined },
+    }));
+    return { name, registered, versions: served };
+  };
+  const registered = aggregator.groups().map(({ name, services }) => ({
+    ...{ name, registered: true },
+    versions: services.map((service) => {
+      const { version = '', service: elsewhere } = service.spec ?? {};
+      if (elsewhere === undefined)
+        return { version, kinds: kindsOf(name, version), remote: undefined };
+      const resources = aggregator.discovered(service.metadata.name ?? '')?.resources;
+      return { version, kinds: [], remote: { resources, fresh: isAvailable(service) } };
+    }),
+  }));
+  const known = new Set([registrationGroup, ...registered.map(({ name }) => name)]);
+  const others = [...own.keys()].filter((name) => !known.has(name)).sort();
+  return [
+    unregistered(registrationGroup, true),
+    ...registered,
+    ...others.map((name) => unregistered(name, false)),
+  ];
+}
+
+/** Returns the kinds of this server by group and version. */
+function ownGroups(kinds: KindRegistry): ReadonlyMap<string, ReadonlyMap<string, ServedKind[]>> {
   const groups = new Map<string, Map<string, ServedKind[]>>();
-  // Include groups without resources in the data.
-  for (const { metadata, versions } of [...discoveryData().core, ...discoveryData().groups]) {
-    const own = versions.map(({ version }) => [version, []] as [string, ServedKind[]]);
-    groups.set(metadata.name ?? '', new Map(own));
-  }
-  const builtin = new Set(groups.keys());
   for (const kind of kinds.all()) {
     const { group, version } = kind.type;
     const versions = groups.get(group) ?? new Map<string, ServedKind[]>();
     groups.set(group, versions);
     versions.set(version, [...(versions.get(version) ?? []), kind]);
   }
-  const names = [...groups.keys()];
-  const custom = names.filter((name) => !builtin.has(name)).sort();
-  return [...names.filter((name) => builtin.has(name)), ...custom].map((name) => ({
-    name,
-    versions: sortedVersions(groups.get(name) ?? new Map(), builtin.has(name)),
-  }));
-}
-
-function sortedVersions(
-  versions: ReadonlyMap<string, readonly ServedKind[]>,
-  builtin: boolean,
-): ServedVersion[] {
-  const byPlural = (one: ServedKind, other: ServedKind): number =>
-    one.type.plural < other.type.plural ? -1 : 1;
-  const listed = [...versions].map(([version, kinds]) => ({
-    version,
-    kinds: kinds.toSorted(byPlural),
-  }));
-  return builtin
-    ? listed
-    : listed.sort((one, other) => compareVersions(one.version, other.version));
-}
-
-const versionForm = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
-const stability = { alpha: 0, beta: 1, stable: 2 } as const;
-
-/** Orders versions as CRDs do: stable before beta before alpha, higher numbers first, others last. */
-function compareVersions(one: string, other: string): number {
-  const [first, second] = [versionForm.exec(one), versionForm.exec(other)];
-  if (first === null || second === null) {
-    if (first === null && second === null) return one < other ? -1 : 1;
-    return first === null ? 1 : -1;
-  }
-  const [left, right] = [rank(first), rank(second)];
-  const difference = left.findIndex((value, index) => value !== right[index]);
-  return difference < 0 ? 0 : (right[difference] ?? 0) - (left[difference] ?? 0);
-}
-
-function rank([, major, name, minor]: RegExpExecArray): readonly number[] {
-  const level = name === 'alpha' || name === 'beta' ? name : 'stable';
-  return [stability[level], Number(major), Number(minor ?? 0)];
+  return groups;
 }

@@ -15,6 +15,8 @@ export interface OpenApiSource {
    * included.
    */
   readonly serves: ServesGroup | undefined;
+  /** The addresses of the documents of extension servers, by name. */
+  readonly elsewhere: ReadonlyMap<string, string>;
 }
 
 /** Returns `/openapi/v3`: the index of the documents. */
@@ -27,7 +29,9 @@ export function openApiIndex(source: OpenApiSource): object {
     name,
     entryOf(name, hashOf(served.map((kind) => kind.schema()))),
   ]);
-  return { paths: Object.fromEntries([...paths, ...custom]) as Record<string, unknown> };
+  const elsewhere = [...source.elsewhere].map(([name, url]) => [name, { serverRelativeURL: url }]);
+  const all = [...paths, ...custom, ...elsewhere];
+  return { paths: Object.fromEntries(all) as Record<string, unknown> };
 }
 
 function entryOf(name: string, hash: string): object {

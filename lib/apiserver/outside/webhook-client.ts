@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import { posix } from 'node:path';
-import { errorMessage } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import type { RequestHandler } from '../http-adapter.js';
+import { bundleText, connectionFailure, DeadlineExceeded } from './connections.js';
+import type { Connections } from './connections.js';
 
 /** The address of a webhook: `clientConfig` of its configuration. */
 export interface WebhookAddress {
@@ -19,9 +20,6 @@ export interface WebhookAddress {
   /** PEM in base64; if absent or empty, the authorities of the machine. */
   readonly caBundle?: string | undefined;
 }
-
-/** The Services of webhooks, by `namespace/name`: a URL, or a handler in this process. */
-export type WebhookServices = Readonly<Record<string, string | RequestHandler>>;
 
 /** The result of a call. */
 type WebhookAnswer =
@@ -47,12 +45,11 @@ interface Target {
 
 /** Calls webhooks over HTTPS with keep-alive connections. */
 export class WebhookClient {
-  readonly #services: WebhookServices;
+  readonly #connections: Connections;
   readonly #clock: Clock;
-  readonly #agents = new Map<string, Agent>();
 
-  constructor(services: WebhookServices, clock: Clock) {
-    this.#services = services;
+  constructor(connections: Connections, clock: Clock) {
+    this.#connections = connections;
     this.#clock = clock;
   }
 
@@ -70,36 +67,17 @@ export class WebhookClient {
     try {
       if (typeof service === 'function') return await inProcess(service, { shown, text });
       const { ca, ...where } = targetOf(address, service, shown);
-      const agent = await this.#agent(ca);
+      const agent = await this.#connections.agent({ ca });
       const request = { ...where, agent, text, timeoutMs, clock: this.#clock };
       return readAnswer(await httpsPost(request));
     } catch (error) {
-      return { failure: `Post ${JSON.stringify(shown)}: ${webhookFailure(error)}` };
+      return { failure: `Post ${JSON.stringify(shown)}: ${connectionFailure(error)}` };
     }
-  }
-
-  /** Closes all connections. */
-  close(): void {
-    for (const agent of this.#agents.values()) agent.destroy();
-    this.#agents.clear();
   }
 
   #serviceOf({ service }: WebhookAddress): string | RequestHandler | undefined {
     if (service === undefined) return undefined;
-    const key = `${service.namespace}/${service.name}`;
-    return Object.hasOwn(this.#services, key) ? this.#services[key] : undefined;
-  }
-
-  /** Returns the agent that trusts the authorities in `ca`, or those of the machine if `ca` is undefined. */
-  async #agent(ca: string | undefined): Promise<Agent> {
-    const https = await import('node:https');
-    const known = this.#agents.get(ca ?? '');
-    if (known !== undefined) return known;
-    // As in Go, any certificate of the bundle ends the chain, also the one of the webhook itself.
-    const trusted = ca === undefined ? {} : { ca, allowPartialTrustChain: true };
-    const agent = new https.Agent({ keepAlive: true, ...trusted });
-    this.#agents.set(ca ?? '', agent);
-    return agent;
+    return this.#connections.target(service.namespace, service.name);
   }
 }
 
@@ -120,8 +98,7 @@ function cleanPath(path: string): string {
 }
 
 function targetOf(address: WebhookAddress, service: string | undefined, shown: string): Target {
-  const bundle = address.caBundle ?? '';
-  const ca = bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString();
+  const ca = bundleText(address.caBundle);
   if (service === undefined || address.service === undefined) {
     return { url: new URL(shown), shown, servername: undefined, ca };
   }
@@ -269,62 +246,4 @@ async function readText(answer: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-/** A response did not arrive in time. */
-class DeadlineExceeded extends Error {
-  constructor() {
-    super('context deadline exceeded');
-  }
-}
-
-interface ConnectionError {
-  readonly code?: string;
-  readonly address?: string;
-  readonly port?: number;
-  readonly hostname?: string;
-  readonly cert?: { readonly subjectaltname?: string };
-  readonly host?: string;
-}
-
-const untrusted: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
-/** Returns the real server's message for a connection error. */
-function webhookFailure(error: unknown): string {
-  const { code = '', address = '', port = 0, hostname = '' } = error as ConnectionError;
-  const certificate = 'tls: failed to verify certificate: x509: ';
-  if (untrusted.has(code)) return `${certificate}certificate signed by unknown authority`;
-  switch (code) {
-    case 'ECONNREFUSED':
-      return `dial tcp ${address}:${port}: connect: connection refused`;
-    case 'ENOTFOUND':
-      return `dial tcp: lookup ${hostname}: no such host`;
-    case 'ECONNRESET':
-      return 'EOF';
-    case 'CERT_HAS_EXPIRED':
-    case 'CERT_NOT_YET_VALID':
-      return `${certificate}certificate has expired or is not yet valid`;
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return certificate + wrongName(error as ConnectionError);
-    case 'EPROTO':
-      return 'http: server gave HTTP response to HTTPS client';
-    default:
-      return errorMessage(error);
-  }
-}
-
-function wrongName({ cert, host = '' }: ConnectionError): string {
-  const names = (cert?.subjectaltname ?? '')
-    .split(', ')
-    .filter((name) => name.startsWith('DNS:'))
-    .map((name) => name.slice('DNS:'.length));
-  if (names.length === 0)
-    return `certificate is not valid for any names, but wanted to match ${host}`;
-  return `certificate is valid for ${names.join(', ')}, not ${host}`;
 }

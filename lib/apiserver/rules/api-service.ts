@@ -1,12 +1,19 @@
 import type { V1APIService, V1APIServiceSpec } from '@kubernetes/client-node';
 import { label1035Problems, pathSegmentProblems, subdomainProblems } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
+import { formatTime } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 
 const highestGroupPriority = 20_000;
 const highestVersionPriority = 1_000;
+
+/** The condition of an APIService without a Service. */
+export const localCondition = {
+  ...{ type: 'Available', status: 'True', lastTransitionTime: '', reason: 'Local' },
+  message: 'Local APIServices are always available',
+};
 
 const apiService = typedRules<Wire<V1APIService>>(
   {
@@ -19,7 +26,13 @@ const apiService = typedRules<Wire<V1APIService>>(
       validateSpec(spec, errors);
     },
   },
-  { nameFormat: 'path', unconditionalUpdate: false, statusResets: ['metadata'] },
+  {
+    ...{ nameFormat: 'path', unconditionalUpdate: false, statusResets: ['metadata'] },
+    initialStatus: ({ spec }, { clock }) => {
+      if ((spec as Spec | undefined)?.service !== undefined) return {};
+      return { conditions: [{ ...localCondition, lastTransitionTime: formatTime(clock.now()) }] };
+    },
+  },
 );
 
 /** The rules of APIServices. */

@@ -85,7 +85,8 @@ function availability(object: UnstructuredObject): string {
     (condition) => textAt(condition, 'type') === 'Available',
   );
   const status = textAt(found, 'status', 'Unknown');
-  return status === 'True' ? status : `${status} (${textAt(found, 'reason')})`;
+  const reason = textAt(found, 'reason');
+  return status === 'True' || reason === '' ? status : `${status} (${reason})`;
 }
 
 function apiServiceBackend(object: UnstructuredObject): string {

@@ -34,11 +34,6 @@ export const listedDifferences: readonly ListedDifference[] = [
       'A new Node has no taint not-ready: without a node controller, nothing would remove the taint.',
   },
   {
-    of: /APIService: /,
-    at: /^\.body(?:\.items\.\d+|\.rows\.\d+\.object)?\.(?:status|metadata\.managedFields)|^\.body\.rows\.0\.cells\.2$/,
-    reason: 'An APIService has no condition Available: no controller asks its service.',
-  },
-  {
     of: /fields of resource\.k8s\.io.*: POST /,
     at: /^\.code$/,
     reason: 'Claims for devices are checked by their schema only: nothing allocates devices.',

@@ -1,0 +1,77 @@
+import type { TransportRequest, TransportResponse } from '../../system/index.js';
+import type { UserInfo } from '../auth/authenticator.js';
+import type { RequestInfo } from '../requests/request-info.js';
+import type { ServerCore } from '../server-core.js';
+import { ApiServices } from './api-services.js';
+import type { RegisteredGroup } from './api-services.js';
+import { Availability, isAvailable } from './availability.js';
+import type { Discovered } from './availability.js';
+import { extensionServerOf, proxyTo, unavailable } from './extension-servers.js';
+
+/**
+ * The versions of all groups by their APIServices. It serves those of extension servers:
+ *
+ * ```
+ *   CRDs ──▶ ApiServices ──▶ discovery: which groups and versions, in which order
+ *                 │
+ *                 ▼
+ *   Services ─▶ Availability ──▶ condition Available, discovery of extension servers
+ *                                       │
+ *   request ──▶ answer ─────────────────┴──▶ extension server, or 503
+ * ```
+ */
+export class Aggregator {
+  readonly #core: ServerCore;
+  readonly #services: ApiServices;
+  readonly #availability: Availability;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    this.#services = new ApiServices(core);
+    this.#availability = new Availability(core, this.#services);
+  }
+
+  /** Increases with each change of discovery. */
+  get generation(): number {
+    return this.#services.generation + this.#availability.generation;
+  }
+
+  /** Returns the groups in the order of discovery. */
+  groups(): readonly RegisteredGroup[] {
+    return this.#services.groups();
+  }
+
+  /** Returns the discovery of the version that an extension server serves, by the name of its APIService. */
+  discovered(name: string): Discovered | undefined {
+    return this.#availability.discovered(name);
+  }
+
+  /** Returns the answer of an extension server; undefined if this server itself serves the version. */
+  answer(
+    info: RequestInfo,
+    { path, ...request }: TransportRequest,
+    user: UserInfo,
+  ): Promise<TransportResponse> | undefined {
+    const version = versionOf(info);
+    const service = version && this.#services.remote(version.group, version.version);
+    if (service === undefined) return undefined;
+    if (!isAvailable(service)) return Promise.resolve(unavailable());
+    const server = extensionServerOf(service, this.#core);
+    return proxyTo(server, this.#core.connections, { ...request, path, user });
+  }
+
+  /** Ends the checks of extension servers. */
+  stop(): void {
+    this.#availability.stop();
+  }
+}
+
+/** Returns the version of a request: of a resource, of its discovery, or of its OpenAPI document. */
+function versionOf(info: RequestInfo): { group: string; version: string } | undefined {
+  if (info.type === 'resource') return info;
+  const { segments } = info;
+  const isOpenApi = segments[0] === 'openapi' && segments[1] === 'v3';
+  const [root, first = '', second] = isOpenApi ? segments.slice(2) : segments;
+  if (root === 'api' && first !== '') return { group: '', version: first };
+  return root === 'apis' && second !== undefined ? { group: first, version: second } : undefined;
+}

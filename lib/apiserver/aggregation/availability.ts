@@ -1,0 +1,296 @@
+import { X509Certificate } from 'node:crypto';
+import type { V1EndpointSlice, V1Service } from '@kubernetes/client-node';
+import { deepEqual, formatTime, isJsonObject } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
+import type { Timer } from '../../system/index.js';
+import type { Connections } from '../outside/connections.js';
+import { bundleText, DeadlineExceeded } from '../outside/connections.js';
+import { localCondition } from '../rules/api-service.js';
+import type { ServerCore } from '../server-core.js';
+import type { LogEntry } from '../storage/mvcc-log.js';
+import { ownKind, storeStatus } from '../writes/own-writes.js';
+import { apiServiceCollection, registrationGroup } from './api-services.js';
+import type { ApiService, ApiServices } from './api-services.js';
+import { extensionServerOf, failureText, sendTo } from './extension-servers.js';
+import type { ExtensionServer } from './extension-servers.js';
+
+/** The discovery of a version that an extension server serves. */
+export interface Discovered {
+  /** The `APIResourceList` of the version; undefined if the server did not answer with one. */
+  readonly resources: readonly Readonly<Record<string, unknown>>[] | undefined;
+  /** The address of the version's OpenAPI document in the index; undefined if the server has none. */
+  readonly openApi: string | undefined;
+}
+
+type Condition = Readonly<Record<'status' | 'reason' | 'message', string>>;
+
+const passed = { status: 'True', reason: 'Passed', message: 'all checks passed' } as const;
+const checkEveryMs = 30_000;
+const firstRetryMs = 5;
+const timeLimitMs = 5_000;
+
+/** The last check of an extension server. */
+interface Checked {
+  /** The APIService as it was checked: another uid or spec needs another check. */
+  readonly uid: string | undefined;
+  readonly spec: unknown;
+  failures: number;
+  /** The result; undefined during the first check. */
+  condition?: Condition;
+  discovered?: Discovered;
+  timer?: Timer;
+}
+
+/**
+ * Keeps the condition Available of APIServices, as the real server's controllers do. Without an extension server to
+ * ask, it works within the commit of a change. An extension server is asked after each change of its APIService,
+ * then every 30 seconds, and after a failure with back-off.
+ */
+export class Availability {
+  readonly #core: ServerCore;
+  readonly #services: ApiServices;
+  readonly #connections: Connections;
+  readonly #checked = new Map<string, Checked>();
+  #generation = 0;
+  #stopped = false;
+
+  constructor(core: ServerCore, services: ApiServices) {
+    this.#core = core;
+    this.#services = services;
+    this.#connections = core.connections;
+    core.log.subscribe((entry) => this.#follow(entry));
+  }
+
+  /** Increases with each answer of an extension server. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Returns the discovery of the version that an APIService serves, from the last successful check. */
+  discovered(name: string): Discovered | undefined {
+    return this.#checked.get(name)?.discovered;
+  }
+
+  /** Ends all checks. */
+  stop(): void {
+    this.#stopped = true;
+    for (const { timer } of this.#checked.values()) timer?.cancel();
+  }
+
+  #follow({ collection, key, object }: LogEntry): void {
+    if (collection === apiServiceCollection) {
+      this.#check(key);
+      return;
+    }
+    const isEndpoints = collection === 'discovery.k8s.io/endpointslices';
+    if (collection !== 'services' && !isEndpoints) return;
+    const { namespace = '', labels = {}, name = '' } = object.metadata;
+    const service = isEndpoints ? labels['kubernetes.io/service-name'] : name;
+    for (const { metadata, spec } of this.#services.remotes()) {
+      const { name: wanted, namespace: at } = spec?.service ?? {};
+      if (wanted === service && at === namespace) this.#check(metadata.name ?? '');
+    }
+  }
+
+  #check(name: string): void {
+    const live = this.#live(name);
+    if (live?.spec?.service === undefined) {
+      this.#forget(name);
+      if (live !== undefined) this.#store(live, localCondition);
+      return;
+    }
+    const server = extensionServerOf(live, this.#core);
+    const problem = this.#problemOf(server);
+    if (problem !== undefined) {
+      this.#forget(name);
+      this.#store(live, problem);
+      return;
+    }
+    // The real server fails to connect, and never says so in the condition.
+    if (!isBundle(live.spec.caBundle)) return;
+    const checked = this.#checked.get(name);
+    const { uid } = live.metadata;
+    if (checked === undefined || checked.uid !== uid || !deepEqual(checked.spec, live.spec)) {
+      this.#forget(name);
+      const next: Checked = { uid, spec: live.spec, failures: 0 };
+      this.#checked.set(name, next);
+      void this.#ask(name, next);
+    } else if (checked.condition !== undefined) this.#store(live, checked.condition);
+  }
+
+  #live(name: string): ApiService | undefined {
+    return this.#core.log.collection(apiServiceCollection).get(name);
+  }
+
+  #forget(name: string): void {
+    this.#checked.get(name)?.timer?.cancel();
+    if (this.#checked.delete(name)) this.#generation++;
+  }
+
+  /** Returns why an extension server cannot be asked: its Service or its endpoints are missing. */
+  #problemOf({ service, isGiven }: ExtensionServer): Condition | undefined {
+    const { name = '', namespace = '', port = 443 } = service.spec?.service ?? {};
+    // A target of the option `services` needs no Service.
+    if (isGiven) return undefined;
+    const { view } = this.#core;
+    const stored = view.find('services', `${namespace}/${name}`) as Wire<V1Service> | undefined;
+    const subject = `service/${name} in ${JSON.stringify(namespace)}`;
+    if (stored === undefined) return failed('ServiceNotFound', `${subject} is not present`);
+    if ((stored.spec?.type ?? 'ClusterIP') !== 'ClusterIP') return undefined;
+    const listening = stored.spec?.ports?.find((one) => one.port === port);
+    if (listening === undefined) {
+      return failed('ServicePortError', `${subject} is not listening on port ${port}`);
+    }
+    const slices = [...this.#slicesOf(namespace, name)];
+    if (slices.length === 0) {
+      return failed('EndpointsNotFound', `cannot find endpointslices for ${subject}`);
+    }
+    const { name: portName = '' } = listening;
+    if (slices.some((slice) => hasEndpoint(slice, portName))) return undefined;
+    const missing = `have no addresses with port name ${JSON.stringify(portName)}`;
+    return failed('MissingEndpoints', `endpointslices for ${subject} ${missing}`);
+  }
+
+  *#slicesOf(namespace: string, name: string): Generator<Wire<V1EndpointSlice>> {
+    for (const slice of this.#core.view.all('discovery.k8s.io/endpointslices')) {
+      const { namespace: at, labels = {} } = slice.metadata;
+      if (at === namespace && labels['kubernetes.io/service-name'] === name) {
+        yield slice as Wire<V1EndpointSlice>;
+      }
+    }
+  }
+
+  /** Asks the extension server for its discovery, stores the result, and plans the next check. */
+  async #ask(name: string, checked: Checked): Promise<void> {
+    const live = this.#live(name);
+    if (live === undefined) return;
+    const server = extensionServerOf(live, this.#core);
+    const [condition, resources] = await this.#discover(server);
+    const openApi = condition === passed ? await this.#openApi(server) : undefined;
+    const current = this.#live(name);
+    if (this.#stopped || this.#checked.get(name) !== checked || current === undefined) return;
+    checked.condition = condition;
+    checked.failures = condition === passed ? 0 : checked.failures + 1;
+    if (condition === passed) checked.discovered = { resources, openApi };
+    this.#generation++;
+    this.#store(current, condition);
+    const retryMs = Math.min(firstRetryMs * 2 ** (checked.failures - 1), checkEveryMs);
+    const delayMs = condition === passed ? checkEveryMs : retryMs;
+    const { clock } = this.#core;
+    checked.timer = clock.setTimer(() => void this.#ask(name, checked), delayMs);
+  }
+
+  async #discover(server: ExtensionServer): Promise<[Condition, Discovered['resources']]> {
+    const path = versionPath(server.service);
+    const url = `https://${server.host}${path}`;
+    try {
+      const { status, text } = await this.#get(server, path);
+      if (status >= 200 && status < 300) return [passed, resourcesOf(text)];
+      return [
+        failed('FailedDiscoveryCheck', missing(url, `bad status from ${url}: ${status}`)),
+        undefined,
+      ];
+    } catch (error) {
+      const why = `Get ${JSON.stringify(url)}: ${failureText(error, server)}`;
+      return [failed('FailedDiscoveryCheck', missing(url, why)), undefined];
+    }
+  }
+
+  /** Returns the address of the version in the index of the server's OpenAPI documents. */
+  async #openApi(server: ExtensionServer): Promise<string | undefined> {
+    try {
+      const { status, text } = await this.#get(server, '/openapi/v3');
+      const index: unknown = status === 200 ? JSON.parse(text) : undefined;
+      const paths = isJsonObject(index) ? index['paths'] : undefined;
+      const entry = isJsonObject(paths) ? paths[versionPath(server.service).slice(1)] : undefined;
+      const url = isJsonObject(entry) ? entry['serverRelativeURL'] : undefined;
+      return typeof url === 'string' ? url : undefined;
+    } catch {
+      // Discovery works without OpenAPI.
+      return undefined;
+    }
+  }
+
+  async #get(server: ExtensionServer, path: string): Promise<{ status: number; text: string }> {
+    const abort = new AbortController();
+    const timer = this.#core.clock.setTimer(() => abort.abort(new DeadlineExceeded()), timeLimitMs);
+    try {
+      const { status, body } = await sendTo(server, this.#connections, {
+        ...{ method: 'GET', path, headers: { accept: 'application/json' } },
+        ...{ user: aggregator, signal: abort.signal },
+      });
+      const decoder = new TextDecoder();
+      let text = '';
+      for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+      return { status, text };
+    } catch (error) {
+      throw abort.signal.aborted ? new DeadlineExceeded() : error;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #store(live: ApiService, { status, reason, message }: Condition): void {
+    const conditions = live.status?.conditions ?? [];
+    const before = conditions.find(({ type }) => type === 'Available');
+    const now = formatTime(this.#core.clock.now());
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
+    const next = { type: 'Available', status, lastTransitionTime, reason, message };
+    if (deepEqual(next, before)) return;
+    const others = conditions.filter(({ type }) => type !== 'Available');
+    const kind = ownKind(this.#core, { group: registrationGroup, plural: 'apiservices' });
+    storeStatus(this.#core, kind, {
+      old: live,
+      next: { ...live, status: { ...live.status, conditions: [...others, next] } },
+    });
+  }
+}
+
+/** The user of the checks. */
+const aggregator = { username: 'system:kube-aggregator', groups: ['system:masters'] };
+
+/** Returns true if the condition Available of an APIService is true. */
+export function isAvailable({ status }: ApiService): boolean {
+  const { conditions = [] } = status ?? {};
+  return conditions.some(({ type, status: value }) => type === 'Available' && value === 'True');
+}
+
+function isBundle(bundle: string | undefined): boolean {
+  const text = bundleText(bundle);
+  try {
+    return text === undefined || new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function failed(reason: string, message: string): Condition {
+  return { status: 'False', reason, message };
+}
+
+function missing(url: string, why: string): string {
+  return `failing or missing response from ${url}: ${why}`;
+}
+
+function versionPath({ spec }: ApiService): string {
+  const { group = '', version = '' } = spec ?? {};
+  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+}
+
+function resourcesOf(text: string): Discovered['resources'] {
+  try {
+    const list: unknown = JSON.parse(text);
+    const resources = isJsonObject(list) ? list['resources'] : undefined;
+    return Array.isArray(resources) ? resources.filter(isJsonObject) : undefined;
+  } catch {
+    // Another type of document.
+    return undefined;
+  }
+}
+
+function hasEndpoint({ endpoints, ports }: Wire<V1EndpointSlice>, portName: string): boolean {
+  // Go's zero value is null.
+  const all = (endpoints as typeof endpoints | null) ?? [];
+  const isReady = all.some(({ conditions }) => conditions?.ready !== false);
+  return isReady && (ports ?? []).some(({ name, port }) => name === portName && port !== undefined);
+}

@@ -1,0 +1,188 @@
+import type { Agent, RequestOptions } from 'node:https';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { V1Service } from '@kubernetes/client-node';
+import { joinHeaders } from '../../system/index.js';
+import type { TransportRequest, TransportResponse } from '../../system/index.js';
+import type { Wire } from '../../object/index.js';
+import type { UserInfo } from '../auth/authenticator.js';
+import type { RequestHandler } from '../http-adapter.js';
+import { bundleText, connectionFailure } from '../outside/connections.js';
+import type { Connections } from '../outside/connections.js';
+import { textResponse } from '../requests/body.js';
+import type { ServerView } from '../rules/kind-rules.js';
+import type { ApiService } from './api-services.js';
+
+/** The server of an APIService. */
+export interface ExtensionServer {
+  /** The host and port that the real server would use, for messages and `X-Forwarded-Host`. */
+  readonly host: string;
+  /** The address, or a handler in this process; undefined if the server can reach neither. */
+  readonly target: string | RequestHandler | undefined;
+  /** Whether the option `services` has the target. */
+  readonly isGiven: boolean;
+  readonly service: ApiService;
+}
+
+/** A request to an extension server. */
+interface ExtensionRequest extends Pick<TransportRequest, 'method' | 'path' | 'signal'> {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly user: UserInfo;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+/**
+ * Finds the server of an APIService: the target in the option `services`, else the host of an ExternalName Service.
+ * A cluster IP leads nowhere, since this server has no network.
+ */
+export function extensionServerOf(
+  service: ApiService,
+  { view, connections }: { readonly view: ServerView; readonly connections: Connections },
+): ExtensionServer {
+  const { name = '', namespace = '', port = 443 } = service.spec?.service ?? {};
+  const stored = view.find('services', `${namespace}/${name}`) as Wire<V1Service> | undefined;
+  const { type = 'ClusterIP', clusterIP = '', externalName = '' } = stored?.spec ?? {};
+  const isExternal = type === 'ExternalName';
+  const address = isExternal ? externalName : clusterIP;
+  const host = `${address === '' ? `${name}.${namespace}.svc` : address}:${port}`;
+  const given = connections.target(namespace, name);
+  const target = given ?? (isExternal ? `https://${host}` : undefined);
+  return { host, target, isGiven: given !== undefined, service };
+}
+
+/** Answers a request by an extension server, with the errors of the real server. */
+export async function proxyTo(
+  server: ExtensionServer,
+  connections: Connections,
+  request: ExtensionRequest,
+): Promise<TransportResponse> {
+  try {
+    return await sendTo(server, connections, request);
+  } catch (error) {
+    return unavailable(`error trying to reach service: ${failureText(error, server)}`);
+  }
+}
+
+/** The answer of a server that cannot reach an extension server. */
+export function unavailable(message = 'service unavailable'): TransportResponse {
+  return textResponse(503, 'text/plain; charset=utf-8', `${message}\n`);
+}
+
+/** Returns the real server's text for a failed connection. */
+export function failureText(error: unknown, { host }: ExtensionServer): string {
+  if (error instanceof NoRoute) return `dial tcp ${host}: connect: no route to host`;
+  // Of a host with several addresses, Node.js reports the failure of each.
+  const { errors } = error as { readonly errors?: readonly { readonly address?: string }[] };
+  return connectionFailure(errors?.find(({ address = '' }) => address.includes('.')) ?? error);
+}
+
+/** The address of the extension server is a cluster IP. */
+class NoRoute extends Error {}
+
+/**
+ * Sends a request to an extension server.
+ * @throws the error of the connection.
+ */
+export async function sendTo(
+  server: ExtensionServer,
+  connections: Connections,
+  request: ExtensionRequest,
+): Promise<TransportResponse> {
+  const { target, host } = server;
+  if (target === undefined) throw new NoRoute();
+  const { method, body, signal } = request;
+  const { pathname, search } = new URL(request.path, `https://${host}`);
+  // As Go's encoding of a query: sorted by name.
+  const query = new URLSearchParams(search);
+  query.sort();
+  const path = query.size === 0 ? pathname : `${pathname}?${query.toString()}`;
+  const headers = forwarded(server, request, pathname);
+  const repeated = userHeaders(request.user);
+  if (typeof target === 'function') {
+    const joined = { ...headers, ...joinHeaders(repeated) };
+    const sent = { method, path, headers: joined, repeatedHeaders: repeated };
+    return target({ ...sent, ...(body !== undefined && { body }), ...(signal && { signal }) });
+  }
+  const options = { method, headers: { ...headers, ...repeated }, ...(signal && { signal }) };
+  const agent = await agentOf(server, connections);
+  const answer = await exchange({ url: new URL(path, target), options, agent, server }, body);
+  const { statusCode: status = 502, headers: given } = answer;
+  return { status, headers: withoutHopByHop(joinHeaders(given)), body: answer };
+}
+
+async function agentOf({ service }: ExtensionServer, connections: Connections): Promise<Agent> {
+  const { caBundle, insecureSkipTLSVerify: insecure } = service.spec ?? {};
+  return connections.agent({ ca: bundleText(caBundle), insecure });
+}
+
+interface Exchange {
+  readonly url: URL;
+  readonly options: RequestOptions;
+  readonly agent: Agent;
+  readonly server: ExtensionServer;
+}
+
+async function exchange(
+  { url, options, agent, server }: Exchange,
+  body: string | Uint8Array | undefined,
+): Promise<IncomingMessage> {
+  const { request: plainRequest } = await import('node:http');
+  const { request: secureRequest } = await import('node:https');
+  const { name = '', namespace = '' } = server.service.spec?.service ?? {};
+  // The certificate must name the Service, whatever the host.
+  const servername = `${name}.${namespace}.svc`;
+  return await new Promise((resolve, reject) => {
+    const sent: ClientRequest =
+      url.protocol === 'https:'
+        ? secureRequest(url, { ...options, agent, servername })
+        : plainRequest(url, options);
+    sent.once('error', reject);
+    sent.once('response', resolve);
+    sent.end(body);
+  });
+}
+
+/** Headers of one connection, and those whose values this server sets. */
+const ownHeaders =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|authorization|impersonate-.*|x-remote-.*|x-forwarded-.*)$/;
+
+function withoutHopByHop(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const dropped = ['connection', 'keep-alive', 'transfer-encoding'];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.includes(name)));
+}
+
+function forwarded(
+  { host }: ExtensionServer,
+  { headers, body }: ExtensionRequest,
+  uri: string,
+): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => !ownHeaders.test(name.toLowerCase()));
+  return {
+    ...Object.fromEntries(kept),
+    ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+    ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': host },
+    ...{ 'x-forwarded-proto': 'https', 'x-forwarded-uri': uri },
+  };
+}
+
+/** Returns the headers that name the user to an extension server. */
+function userHeaders({
+  username,
+  uid = '',
+  groups,
+  extra = {},
+}: UserInfo): Record<string, string[]> {
+  const named = Object.entries(extra).map(([key, values]) => {
+    const escaped = encodeURIComponent(key).replace(/[()]/g, (sign) =>
+      sign === '(' ? '%28' : '%29',
+    );
+    return [`x-remote-extra-${escaped.toLowerCase()}`, [...values]];
+  });
+  return {
+    'x-remote-user': [username],
+    ...(uid !== '' && { 'x-remote-uid': [uid] }),
+    ...(groups.length > 0 && { 'x-remote-group': [...groups] }),
+    ...(Object.fromEntries(named) as Record<string, string[]>),
+  };
+}

@@ -1,0 +1,112 @@
+import type { Agent } from 'node:https';
+import { errorMessage } from '../../system/index.js';
+import type { RequestHandler } from '../http-adapter.js';
+
+/** The Services of webhooks and APIServices, by `namespace/name`: a URL, or a handler in this process. */
+export type WebhookServices = Readonly<Record<string, string | RequestHandler>>;
+
+/** The identity that a server must prove. */
+export interface Trust {
+  /** PEM; if undefined, the authorities of the machine. */
+  readonly ca?: string | undefined;
+  /** Accepts any certificate. @defaultValue false */
+  readonly insecure?: boolean | undefined;
+}
+
+/** The targets of Services, and keep-alive connections to other servers. */
+export class Connections {
+  readonly #services: WebhookServices;
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(services: WebhookServices) {
+    this.#services = services;
+  }
+
+  /** Returns the target of a Service; undefined if the server has none. */
+  target(namespace: string, name: string): string | RequestHandler | undefined {
+    const key = `${namespace}/${name}`;
+    return Object.hasOwn(this.#services, key) ? this.#services[key] : undefined;
+  }
+
+  /** Returns the agent of connections to servers with this trust. */
+  async agent({ ca, insecure = false }: Trust): Promise<Agent> {
+    const https = await import('node:https');
+    const key = `${String(insecure)} ${ca ?? ''}`;
+    const known = this.#agents.get(key);
+    if (known !== undefined) return known;
+    // As in Go, any certificate of the bundle ends the chain, also the one of the server itself.
+    const trusted = ca === undefined ? {} : { ca, allowPartialTrustChain: true };
+    const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: !insecure, ...trusted });
+    this.#agents.set(key, agent);
+    return agent;
+  }
+
+  /** Closes all connections. */
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+    this.#agents.clear();
+  }
+}
+
+/** Returns the PEM of a `caBundle`; undefined if it is absent or empty. */
+export function bundleText(bundle = ''): string | undefined {
+  return bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString();
+}
+
+/** A response did not arrive in time. */
+export class DeadlineExceeded extends Error {
+  constructor() {
+    super('context deadline exceeded');
+  }
+}
+
+interface ConnectionError {
+  readonly code?: string;
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+  readonly cert?: { readonly subjectaltname?: string };
+  readonly host?: string;
+}
+
+const untrusted: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Returns the real server's message for a connection error. */
+export function connectionFailure(error: unknown): string {
+  const { code = '', address = '', port = 0, hostname = '' } = error as ConnectionError;
+  const certificate = 'tls: failed to verify certificate: x509: ';
+  if (untrusted.has(code)) return `${certificate}certificate signed by unknown authority`;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `dial tcp ${address}:${port}: connect: connection refused`;
+    case 'ENOTFOUND':
+      return `dial tcp: lookup ${hostname}: no such host`;
+    case 'ECONNRESET':
+      return 'EOF';
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID':
+      return `${certificate}certificate has expired or is not yet valid`;
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return certificate + wrongName(error as ConnectionError);
+    case 'EPROTO':
+      return 'http: server gave HTTP response to HTTPS client';
+    default:
+      return errorMessage(error);
+  }
+}
+
+function wrongName({ cert, host = '' }: ConnectionError): string {
+  const names = (cert?.subjectaltname ?? '')
+    .split(', ')
+    .filter((name) => name.startsWith('DNS:'))
+    .map((name) => name.slice('DNS:'.length));
+  if (names.length === 0)
+    return `certificate is not valid for any names, but wanted to match ${host}`;
+  return `certificate is valid for ${names.join(', ')}, not ${host}`;
+}
