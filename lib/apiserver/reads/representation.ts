@@ -27,7 +27,8 @@ const metaVersion = 'meta.k8s.io/v1';
  * Converts an object to the form that the request accepts. The object must be in the version of the
  * request.
  */
-export function represent(view: View, object: UnstructuredObject, first = true): unknown {
+export function represent(view: View, given: UnstructuredObject, first = true): unknown {
+  const object = shown(view.kind, given);
   switch (view.representation) {
     case 'object':
       return object;
@@ -41,6 +42,15 @@ export function represent(view: View, object: UnstructuredObject, first = true):
   }
 }
 
+/** Returns a stored object as clients read it, in the version of `kind`. */
+export function readable(kind: ServedKind, stored: UnstructuredObject): UnstructuredObject {
+  return shown(kind, kind.fromStorage(stored));
+}
+
+function shown({ rules }: ServedKind, object: UnstructuredObject): UnstructuredObject {
+  return rules.shown === undefined ? object : rules.shown(object);
+}
+
 /** Serialises a list of stored objects to JSON or protobuf, in pieces. */
 export function* representList(
   view: View,
@@ -49,8 +59,8 @@ export function* representList(
 ): Generator<string | Uint8Array> {
   const { kind, representation } = view;
   if (representation === 'table') {
-    const shown = items.map((item) => kind.fromStorage(item));
-    yield JSON.stringify(tableOf(view, { items: shown, metadata, withColumns: true }));
+    const rows = items.map((item) => readable(kind, item));
+    yield JSON.stringify(tableOf(view, { items: rows, metadata, withColumns: true }));
     return;
   }
   // Lists of custom resources have `continue` even on the last page.
@@ -60,8 +70,8 @@ export function* representList(
       ? { kind: 'PartialObjectMetadataList', apiVersion: metaVersion, metadata }
       : { kind: kind.listKind, apiVersion: apiVersionOf(kind.type), metadata: own };
   if (view.encoding === 'protobuf') {
-    const shown = items.map((item) => represent(view, kind.fromStorage(item)));
-    yield* listToProtobuf(head, shown as UnstructuredObject[]);
+    const represented = items.map((item) => represent(view, kind.fromStorage(item)));
+    yield* listToProtobuf(head, represented as UnstructuredObject[]);
     return;
   }
   if (representation === 'metadata' && items.length === 0) {
@@ -72,7 +82,7 @@ export function* representList(
   let text = `${JSON.stringify(head).slice(0, -1)},"items":[`;
   let separator = '';
   for (const item of items) {
-    text += separator + listItem(view, kind.fromStorage(item));
+    text += separator + listItem(view, readable(kind, item));
     separator = ',';
     if (text.length > pieceLength) {
       yield text;
@@ -228,10 +238,10 @@ function partialOf({ rules }: ServedKind, { metadata }: UnstructuredObject): obj
   if (hiddenAnnotation === undefined || annotations?.[hiddenAnnotation] === undefined) {
     return { ...partial, metadata };
   }
-  const shown = withoutMembers(annotations, hiddenAnnotation);
+  const others = withoutMembers(annotations, hiddenAnnotation);
   const rest = withoutMembers(metadata, 'annotations');
-  const isEmpty = Object.keys(shown).length === 0;
-  return { ...partial, metadata: isEmpty ? rest : { ...rest, annotations: shown } };
+  const isEmpty = Object.keys(others).length === 0;
+  return { ...partial, metadata: isEmpty ? rest : { ...rest, annotations: others } };
 }
 
 const columns: Readonly<Partial<Record<string, readonly TableColumn[]>>> = {

@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../object/index.js';
 import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
 import { objectToProtobuf } from '../protobuf/objects.js';
 import { expired } from '../status-error.js';
-import { represent } from './representation.js';
+import { readable, represent } from './representation.js';
 import type { SerializedObjects, View } from './representation.js';
 import { checkListOptions, parseRevision } from './selection.js';
 import type { ListOptions, Selection } from './selection.js';
@@ -77,7 +77,7 @@ function formatOf({ view, serialized, options }: WatchRequest, problem?: string)
   const shared = view.representation === 'object';
   const { encoding } = view;
   const encoded = (stored: UnstructuredObject): Uint8Array => {
-    const object = kind.fromStorage(stored);
+    const object = readable(kind, stored);
     if (shared) return serialized.protobuf(object);
     return objectToProtobuf(represent(view, object) as UnstructuredObject);
   };
@@ -86,14 +86,14 @@ function formatOf({ view, serialized, options }: WatchRequest, problem?: string)
   let last: { readonly revision: number; readonly end: boolean; readonly text: string } | undefined;
   return {
     object: (stored) => {
-      const object = kind.fromStorage(stored);
+      const object = readable(kind, stored);
       if (shared) return serialized.json(object);
       const text = JSON.stringify(represent(view, object, first));
       first = false;
       return text;
     },
     ...(encoding === 'protobuf' && { protobuf: encoded }),
-    ...(shared && { shared: (stored: UnstructuredObject) => kind.fromStorage(stored) }),
+    ...(shared && { shared: (stored: UnstructuredObject) => readable(kind, stored) }),
     bookmark: (revision, end) => {
       if (last?.revision === revision && last.end === end) return last.text;
       const text = JSON.stringify(represent(view, bookmark(kind, revision, end)));

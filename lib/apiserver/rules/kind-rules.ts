@@ -80,6 +80,11 @@ export interface KindRules {
    * @defaultValue undefined: the kind has no generation
    */
   readonly specChanged?: (object: UnstructuredObject, old: UnstructuredObject) => boolean;
+  /**
+   * A member whose empty lists in a body increment `metadata.generation`: the real server compares them with the
+   * missing lists that it stores. @defaultValue undefined: empty and missing lists are equal
+   */
+  readonly emptyListsCount?: string;
   /** The generation of a new object; 0 if it appears with the first change. @defaultValue 1 */
   readonly firstGeneration?: 0;
   /** The name rule. @defaultValue 'subdomain' */
@@ -136,6 +141,8 @@ export interface KindRules {
   readonly review?: (object: UnstructuredObject, asked: ReviewContext) => UnstructuredObject;
   /** An annotation that only whole objects show, not their metadata alone. @defaultValue none */
   readonly hiddenAnnotation?: string;
+  /** Returns what clients read of an object: the same for the same object. @defaultValue all of it */
+  readonly shown?: (object: UnstructuredObject) => UnstructuredObject;
   /** Columns of tables. @defaultValue name and time of creation */
   readonly columns?: readonly TableColumn[];
   /** A warning added to every response. */

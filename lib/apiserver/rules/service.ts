@@ -1,8 +1,8 @@
 import type { V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
-import { deepEqual } from '../../object/index.js';
-import type { Wire } from '../../object/index.js';
+import { deepEqual, withoutMembers } from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
 import {
   validateCidr,
   validateEndpointIp,
@@ -55,7 +55,6 @@ function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
 
 /** Drops unchanged fields that only the old type needs. */
 function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
-  if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
   if (needsClusterIp(old) && !needsClusterIp(spec)) {
     if (spec.clusterIP === old.clusterIP) {
       delete spec.clusterIP;
@@ -116,8 +115,22 @@ export const serviceRules: KindRules = typedRules<Service>(
       'spec.type': spec?.type ?? '',
     }),
   },
-  { createOnUpdate: true, nameFormat: 'label', answersDeleted: true },
+  { createOnUpdate: true, nameFormat: 'label', answersDeleted: true, shown: withoutHidden },
 );
+
+const readServices = new WeakMap<UnstructuredObject, UnstructuredObject>();
+
+/** Returns a Service without the field that an ExternalName keeps for its next type. */
+function withoutHidden(object: UnstructuredObject): UnstructuredObject {
+  const { spec } = object as UnstructuredObject & Service;
+  if (spec?.type !== 'ExternalName' || spec.internalTrafficPolicy === undefined) return object;
+  const known = readServices.get(object);
+  if (known !== undefined) return known;
+  const rest = Object.freeze(withoutMembers(spec, 'internalTrafficPolicy'));
+  const shown = Object.freeze({ ...object, spec: rest });
+  readServices.set(object, shown);
+  return shown;
+}
 
 /** Returns a warning for each field that a headless Service ignores. */
 function ignoredWhenHeadless({

@@ -17,7 +17,7 @@ import {
   validateMetaUpdate,
   validateSameObject,
 } from '../rules/metadata.js';
-import { asStored, checkName, dropRepeatedOwners } from './write-request.js';
+import { asStored, checkName, dropRepeatedOwners, isChangedByEmptyLists } from './write-request.js';
 import { deepEqual, formatTime, isJsonObject, withoutMembers } from '../../object/index.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './delete-object.js';
@@ -46,6 +46,7 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   const { request, live, tracked = false } = update;
   const { kind } = request;
   const ruling = rulingKind(core, kind);
+  const isChanged = isChangedByEmptyLists(update.next);
   checkNames(request, update.next.metadata);
   kind.rules.defaults?.(update.next);
   const tracking = tracked ? update.next : trackUpdate(core, request, live, update.next);
@@ -54,7 +55,7 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   const object = asStored(ruling, kind === ruling ? owned : kind.toStorage(owned));
   const old = kind === ruling ? live : kind.toStorage(live);
   checkVersion(request.kind, object.metadata, old.metadata);
-  const prepared = prepare(core, { request, ruling, object, old });
+  const prepared = prepare(core, { request, ruling, object, old, isChanged });
   validate(core, { request, ruling, object: prepared, old });
   if (request.subresource === undefined) ruling.rules.admitUpdate?.(prepared, old, core.view);
   request.hooks?.validate({
@@ -130,8 +131,11 @@ function checkVersion(kind: ServedKind, metadata: ObjectMeta, old: ObjectMeta): 
   metadata.resourceVersion = resourceVersion;
 }
 
-function prepare(core: ServerCore, prepared: Prepared): UnstructuredObject {
-  const { request, ruling, object, old } = prepared;
+function prepare(
+  core: ServerCore,
+  prepared: Prepared & { readonly isChanged: boolean },
+): UnstructuredObject {
+  const { request, ruling, object, old, isChanged } = prepared;
   const { metadata } = object;
   if (old.metadata.generation === undefined) delete metadata.generation;
   else metadata.generation = old.metadata.generation;
@@ -139,7 +143,7 @@ function prepare(core: ServerCore, prepared: Prepared): UnstructuredObject {
   if (request.subresource === undefined) {
     keepStatus(ruling, next, old);
     ruling.rules.prepareForUpdate?.(next, old, core.view);
-    if (isNewGeneration(core, ruling, { next, old })) {
+    if (isChanged || isNewGeneration(core, ruling, { next, old })) {
       next.metadata.generation = (old.metadata.generation ?? 0) + 1;
     }
   }

@@ -270,7 +270,27 @@ function decodeStrictly(request: DecodeRequest, raw: RawObject): UnstructuredObj
   const { custom } = request.kind;
   if (custom !== undefined) custom.dropNulls(object);
   else if (clearsManagedFields(raw.value)) object.metadata.managedFields = [];
+  const { emptyListsCount } = request.kind.rules;
+  if (emptyListsCount !== undefined && hasEmptyMember(raw.value[emptyListsCount])) {
+    changedByEmptyLists.add(object);
+  }
   return object;
+}
+
+/** Returns whether a value has an empty list, or empty labels of a selector. */
+function hasEmptyMember(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0 || value.some(hasEmptyMember);
+  if (!isJsonObject(value)) return false;
+  const { matchLabels } = value;
+  const isEmptyMap = isJsonObject(matchLabels) && Object.keys(matchLabels).length === 0;
+  return isEmptyMap || Object.values(value).some(hasEmptyMember);
+}
+
+const changedByEmptyLists = new WeakSet<UnstructuredObject>();
+
+/** Returns whether the body of a decoded object has empty lists that count as a change of its kind. */
+export function isChangedByEmptyLists(decoded: UnstructuredObject): boolean {
+  return changedByEmptyLists.has(decoded);
 }
 
 /**

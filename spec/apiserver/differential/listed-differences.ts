@@ -45,17 +45,6 @@ export const listedDifferences: readonly ListedDifference[] = [
       'A Service with an invalid name is refused for its name, not for the address that its name cannot hold.',
   },
   {
-    of: /services\/one$/,
-    at: /f:spec\.f:internalTrafficPolicy$/,
-    reason:
-      'The real server keeps internalTrafficPolicy of a Service that becomes an ExternalName, and hides it from reads.',
-  },
-  {
-    of: /applies of admissionregistration\.k8s\.io\/v1 MutatingWebhookConfiguration: /,
-    at: /^\.body\.metadata\.generation$/,
-    reason: 'An empty list of webhooks in place of none is no new generation.',
-  },
-  {
     of: /patches: PATCH .*\/one$/,
     at: /^\.warning$/,
     reason: 'A JSON patch that replaces the whole object has no warning about its metadata.',

@@ -314,6 +314,25 @@ describe('the rules of rarely used kinds', () => {
     expect(causeFields(without)).to.include('status.storedVersions[0]');
   });
 
+  it('count empty lists in the webhooks of a body as a new generation', async () => {
+    const api = new Api();
+    const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
+    await api.create(path, { metadata: { name: 'one' } });
+    const generation = async (body: object): Promise<number | undefined> =>
+      (await api.call('PATCH', `${path}/one`, body, merge)).body.metadata.generation;
+    expect(await generation({ webhooks: [] })).to.equal(2);
+    expect(await generation({ metadata: { labels: { a: 'b' } } })).to.equal(2);
+    const webhook = {
+      ...{ name: 'a.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'] },
+      clientConfig: { url: 'https://localhost/' },
+    };
+    expect(await generation({ webhooks: [webhook] })).to.equal(3);
+    expect(await generation({ webhooks: [webhook] })).to.equal(3);
+    expect(await generation({ webhooks: [{ ...webhook, rules: [] }] })).to.equal(4);
+    const namespaceSelector = { matchLabels: {} };
+    expect(await generation({ webhooks: [{ ...webhook, namespaceSelector }] })).to.equal(5);
+  });
+
   it('accept a projected volume without sources', async () => {
     const containers = [{ name: 'c', image: 'i' }];
     const spec = { containers, volumes: [{ name: 'v', projected: { defaultMode: 1 } }] };

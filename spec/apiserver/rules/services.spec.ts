@@ -50,6 +50,27 @@ describe('services', () => {
     expect(causeFields(answer)).to.deep.equal(['spec.clusterIPs[0]']);
   });
 
+  it('keep a hidden internalTrafficPolicy while they are ExternalNames', async () => {
+    const api = new Api();
+    await api.create(services, service('a', { internalTrafficPolicy: 'Local' }));
+    const since = api.server.resourceVersion;
+    const external = { spec: { type: 'ExternalName', externalName: 'example.com' } };
+    const answer = await api.call('PATCH', `${services}/a`, external, merge);
+    expect(specOf(answer.body)).to.not.have.property('internalTrafficPolicy');
+    const { body } = await api.get(`${services}/a`);
+    const fields = JSON.stringify(body.metadata.managedFields);
+    expect(fields).to.contain('f:internalTrafficPolicy');
+    const { items } = (await api.get(services)).body;
+    expect(items[0]?.['spec']).to.not.have.property('internalTrafficPolicy');
+    const watch = await api.watch(`${services}?watch=true&resourceVersion=${since}`);
+    const event = await watch.next();
+    expect(event?.object['spec']).to.deep.equal(body['spec']);
+    const back = { spec: { type: 'ClusterIP', externalName: null } };
+    const again = await api.call('PATCH', `${services}/a`, back, merge);
+    expect(specOf(again.body)).to.include({ internalTrafficPolicy: 'Local' });
+    await api.server.stop();
+  });
+
   it('allocate an address with a number of lookups independent of other Services', async () => {
     const api = new Api();
     const create = (name: string): Promise<unknown> =>
