@@ -1,10 +1,9 @@
-import { X509Certificate } from 'node:crypto';
 import type { V1EndpointSlice, V1Service } from '@kubernetes/client-node';
 import { deepEqual, formatTime, isJsonObject } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import type { Timer } from '../../system/index.js';
 import type { Connections } from '../outside/connections.js';
-import { bundleText, DeadlineExceeded } from '../outside/connections.js';
+import { DeadlineExceeded, isBundle } from '../outside/connections.js';
 import { localCondition } from '../rules/api-service.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
@@ -253,15 +252,6 @@ const aggregator = { username: 'system:kube-aggregator', groups: ['system:master
 export function isAvailable({ status }: ApiService): boolean {
   const { conditions = [] } = status ?? {};
   return conditions.some(({ type, status: value }) => type === 'Available' && value === 'True');
-}
-
-function isBundle(bundle: string | undefined): boolean {
-  const text = bundleText(bundle);
-  try {
-    return text === undefined || new X509Certificate(text).raw.length > 0;
-  } catch {
-    return false;
-  }
 }
 
 function failed(reason: string, message: string): Condition {

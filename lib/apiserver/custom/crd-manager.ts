@@ -4,9 +4,11 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
 import { deleteObject, removeObject } from '../writes/delete-object.js';
+import { isBundle } from '../outside/connections.js';
 import { storeStatus } from '../writes/own-writes.js';
 import { crdCollection, crdOf, withCondition, cleanupFinalizer } from './crd.js';
 import type { Crd, CrdCondition } from './crd.js';
+import { acceptNames, hasCondition, setCondition, usedNames } from './crd-names.js';
 import { customKinds } from './custom-kind.js';
 
 /**
@@ -41,17 +43,38 @@ export class CrdManager {
     else this.#establish(object);
   }
 
+  /**
+   * Does the next step towards an established CRD: accepts its names, then establishes it. The commit of a step
+   * starts the next one.
+   */
   #establish(object: UnstructuredObject): void {
     const crd = crdOf(object);
-    const conflicts = this.#conflictOf(crd);
-    const wanted = conditionsOf(crd, conflicts, formatTime(this.#core.clock.now()));
-    const acceptedNames =
-      conflicts === undefined
-        ? crd.spec.names
-        : { ...crd.status?.acceptedNames, plural: crd.spec.names.plural };
-    const status = { ...crd.status, conditions: wanted, acceptedNames };
-    if (conflicts === undefined) this.#serve(crd.metadata.name ?? '', customKinds(this.#core, crd));
-    if (!deepEqual(status, crd.status)) this.#store(object, { ...object, status });
+    const { status, spec } = crd;
+    const conditions = status?.conditions ?? [];
+    const now = formatTime(this.#core.clock.now());
+    const { names, condition } = acceptNames(crd, usedNames(this.#group(spec.group)));
+    const isAccepted = condition.status === 'True';
+    if (isAccepted) this.#serve(crd.metadata.name ?? '', customKinds(this.#core, crd));
+    const isNamed = deepEqual(status?.acceptedNames, names) && hasCondition(conditions, condition);
+    if (!isNamed) {
+      const named = setCondition(conditions, condition, now);
+      const next = setCondition(named, establishing(conditions, isAccepted), now);
+      this.#storeStatus(object, { ...status, conditions: next, acceptedNames: names });
+      this.#establishOthers(spec.group);
+    } else if (isAccepted && !isEstablished(conditions)) {
+      const established = hasValidBundle(crd) ? initialNames : invalidBundle;
+      if (hasCondition(conditions, established)) return;
+      const next = setCondition(conditions, established, now);
+      this.#storeStatus(object, { ...status, conditions: next });
+    }
+  }
+
+  /** Returns the CRDs of a group. */
+  *#group(group: string): Generator<Crd> {
+    for (const object of this.#core.view.all(crdCollection)) {
+      const crd = crdOf(object);
+      if (crd.spec.group === group) yield crd;
+    }
   }
 
   /** Establishes other CRDs of a group whose names may now be free. */
@@ -59,33 +82,19 @@ export class CrdManager {
     const collection = this.#core.log.collection(crdCollection);
     for (const key of collection.keys('')) {
       const object = collection.get(key);
-      if (object === undefined || this.#served.has(key)) continue;
-      const { spec, metadata } = crdOf(object);
-      if (spec.group === group && metadata.deletionTimestamp === undefined) this.#establish(object);
+      if (object === undefined) continue;
+      const { spec, status, metadata } = crdOf(object);
+      if (spec.group !== group || metadata.deletionTimestamp !== undefined) continue;
+      const conditions = status?.conditions ?? [];
+      const isWaiting = conditions.some(
+        (condition) => condition.type === 'NamesAccepted' && condition.status === 'False',
+      );
+      if (isWaiting) this.#establish(object);
     }
   }
 
-  /** Returns the last of the CRD's names that another kind of the group already uses. */
-  #conflictOf({ metadata, spec }: Crd): NameConflict | undefined {
-    const kinds = new Set<string>();
-    const resources = new Set<string>();
-    for (const [name, [kind]] of this.#served) {
-      if (kind === undefined || name === metadata.name || kind.type.group !== spec.group) continue;
-      for (const used of [kind.type.kind, kind.listKind]) kinds.add(used);
-      for (const used of [kind.type.plural, kind.singular, ...kind.shortNames]) resources.add(used);
-    }
-    const { plural, singular, shortNames = [], kind, listKind } = spec.names;
-    const wanted: readonly (readonly [string, string | undefined, ReadonlySet<string>])[] = [
-      ['PluralConflict', plural, resources],
-      ['SingularConflict', singular, resources],
-      ...shortNames.map((name) => ['ShortNamesConflict', name, resources] as const),
-      ['KindConflict', kind, kinds],
-      ['ListKindConflict', listKind, kinds],
-    ];
-    const taken = wanted.findLast(([, name, used]) => name !== undefined && used.has(name));
-    if (taken === undefined) return undefined;
-    const [reason, name] = taken;
-    return { reason, message: `"${name}" is already in use` };
+  #storeStatus(object: UnstructuredObject, status: object): void {
+    this.#store(object, { ...object, status });
   }
 
   #serve(name: string, kinds: readonly ServedKind[]): void {
@@ -112,14 +121,12 @@ export class CrdManager {
   #cleanUp(object: UnstructuredObject): void {
     const { finalizers = [], name = '' } = object.metadata;
     if (!finalizers.includes(cleanupFinalizer)) return;
+    if (this.#tellOfProgress(object)) return;
     const crd = crdOf(object);
     if (this.#served.has(name)) this.#serve(name, customKinds(this.#core, crd));
     const collection = this.#core.log.collection(`${crd.spec.group}/${crd.spec.names.plural}`);
     this.#deleteObjects(name, collection.keys(''));
-    if (collection.size > 0) {
-      this.#tellOfProgress(object);
-      return;
-    }
+    if (collection.size > 0) return;
     const rest = finalizers.filter((finalizer) => finalizer !== cleanupFinalizer);
     const kind = this.#core.kinds.storedIn(crdCollection);
     if (kind === undefined || this.#core.log.collection(crdCollection).get(name) !== object) return;
@@ -136,7 +143,8 @@ export class CrdManager {
     }
   }
 
-  #tellOfProgress(object: UnstructuredObject): void {
+  /** Records that the objects are being deleted. @returns true: the commit has started the deletion */
+  #tellOfProgress(object: UnstructuredObject): boolean {
     const progress = withCondition(object, {
       type: 'Terminating',
       status: 'True',
@@ -144,7 +152,9 @@ export class CrdManager {
       reason: 'InstanceDeletionInProgress',
       message: 'CustomResource deletion is in progress',
     });
-    if (!deepEqual(progress, object)) this.#store(object, progress);
+    if (deepEqual(progress, object)) return false;
+    this.#store(object, progress);
+    return true;
   }
 
   #deleteObjects(crd: string, keys: readonly string[]): void {
@@ -163,39 +173,33 @@ export class CrdManager {
   }
 }
 
-interface NameConflict {
-  readonly reason: string;
-  readonly message: string;
+const initialNames = {
+  ...{ type: 'Established', status: 'True', reason: 'InitialNamesAccepted' },
+  message: 'the initial names have been accepted',
+};
+
+const invalidBundle = {
+  ...{ type: 'Established', status: 'False', reason: 'InvalidCABundle' },
+  message: 'The conversion webhook CABundle is invalid',
+};
+
+/** Returns the condition Established of a CRD whose names have changed. */
+function establishing(
+  conditions: readonly CrdCondition[],
+  isAccepted: boolean,
+): Omit<CrdCondition, 'lastTransitionTime'> {
+  const before = conditions.find(({ type }) => type === 'Established');
+  if (before?.status === 'True' || (before !== undefined && !isAccepted)) return before;
+  const condition = { type: 'Established', status: 'False' };
+  return isAccepted
+    ? { ...condition, reason: 'Installing', message: initialNames.message }
+    : { ...condition, reason: 'NotAccepted', message: 'not all names are accepted' };
 }
 
-function conditionsOf(
-  { status }: Crd,
-  conflict: NameConflict | undefined,
-  now: string,
-): readonly CrdCondition[] {
-  const accepted =
-    conflict === undefined
-      ? { status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
-      : { status: 'False', ...conflict };
-  const established =
-    conflict === undefined
-      ? {
-          status: 'True',
-          reason: 'InitialNamesAccepted',
-          message: 'the initial names have been accepted',
-        }
-      : { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' };
-  const before = status?.conditions ?? [];
-  const wanted = [
-    { type: 'NamesAccepted', ...accepted },
-    { type: 'Established', ...established },
-  ].map((condition) => {
-    const known = before.find(({ type }) => type === condition.type);
-    const changed = known?.status !== condition.status;
-    const lastTransitionTime = changed ? now : (known.lastTransitionTime ?? now);
-    const { type, status: value, reason, message } = condition;
-    return { type, status: value, lastTransitionTime, reason, message };
-  });
-  const others = before.filter(({ type }) => type !== 'NamesAccepted' && type !== 'Established');
-  return [...wanted, ...others];
+function isEstablished(conditions: readonly CrdCondition[]): boolean {
+  return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
+}
+
+function hasValidBundle({ spec }: Crd): boolean {
+  return isBundle(spec.conversion?.webhook?.clientConfig.caBundle);
 }

@@ -40,7 +40,7 @@ interface CrdConversion {
 }
 
 /** The names of a custom resource. */
-interface CrdNames {
+export interface CrdNames {
   readonly plural: string;
   readonly kind: string;
   readonly singular?: string;

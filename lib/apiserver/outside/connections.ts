@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { Agent } from 'node:https';
 import { errorMessage } from '../../system/index.js';
 import type { RequestHandler } from '../http-adapter.js';
@@ -51,6 +52,16 @@ export class Connections {
 /** Returns the PEM of a `caBundle`; undefined if it is absent or empty. */
 export function bundleText(bundle = ''): string | undefined {
   return bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString();
+}
+
+/** Returns whether a `caBundle` is absent, empty, or has a certificate. */
+export function isBundle(bundle: string | undefined): boolean {
+  const text = bundleText(bundle);
+  try {
+    return text === undefined || new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** A response did not arrive in time. */

@@ -39,6 +39,67 @@ describe('custom resource definitions', () => {
     expect(served).to.have.members(['widgets', 'widgets/status', 'widgets/scale']);
   });
 
+  it('accept their names before they are established, as a watch shows', async () => {
+    const api = new Api();
+    const watch = await api.watch(`${crds}?watch=true&resourceVersion=0`);
+    await installed(api);
+    const states: string[][] = [];
+    for (let n = 0; n < 3; n++) {
+      const { object } = (await watch.next()) ?? { object: {} };
+      const { conditions } = (object as { status: { conditions: Condition[] | null } }).status;
+      states.push(conditions === null ? [] : conditionsOf(object));
+    }
+    const accepted = 'NamesAccepted True NoConflicts';
+    expect(states).to.deep.equal([
+      [],
+      [accepted, 'Established False Installing'],
+      [accepted, 'Established True InitialNamesAccepted'],
+    ]);
+    await api.call('DELETE', `${crds}/widgets.example.com`);
+    const ends: (string | undefined)[] = [];
+    for (let n = 0; n < 3; n++) {
+      const { type, object } = (await watch.next()) ?? { type: 'END', object: {} };
+      ends.push(`${type} ${conditionsOf(object).at(-1) ?? ''}`);
+    }
+    expect(ends).to.deep.equal([
+      'MODIFIED Terminating True InstanceDeletionPending',
+      'MODIFIED Terminating True InstanceDeletionInProgress',
+      'DELETED Terminating True InstanceDeletionInProgress',
+    ]);
+    await api.server.stop();
+  });
+
+  it('are not established with an invalid caBundle of their webhook', async () => {
+    const api = new Api();
+    const clientConfig = { url: 'https://localhost/', caBundle: 'aGVsbG8=' };
+    const webhook = { conversionReviewVersions: ['v1'], clientConfig };
+    const crd = widgetCrd();
+    const conversion = { strategy: 'Webhook', webhook };
+    await api.create(crds, { ...crd, spec: { ...(crd['spec'] as object), conversion } });
+    const { body } = await api.get(`${crds}/widgets.example.com`);
+    expect(conditionsOf(body)[1]).to.equal('Established False InvalidCABundle');
+  });
+
+  it('keep the names that do not conflict', async () => {
+    const api = new Api();
+    const crd = (plural: string, names: object): object => {
+      const spec = { group: 'example.com', scope: 'Cluster', versions: [version] };
+      const metadata = { name: `${plural}.example.com` };
+      return { metadata, spec: { ...spec, names: { plural, ...names } } };
+    };
+    await api.create(crds, crd('wheels', { kind: 'Wheel', shortNames: ['wh'] }));
+    await api.create(crds, crd('rims', { kind: 'Wheel', singular: 'rim', shortNames: ['wh'] }));
+    const path = `${crds}/rims.example.com`;
+    const accepted = async (): Promise<unknown> => {
+      const { status } = (await api.get(path)).body as unknown as { status: object };
+      return (status as { acceptedNames: unknown }).acceptedNames;
+    };
+    expect(await accepted()).to.deep.equal({ plural: 'rims', singular: 'rim', kind: '' });
+    const names = { shortNames: ['w'] };
+    await api.call('PATCH', `${crds}/wheels.example.com`, { spec: { names } }, merge);
+    expect(await accepted()).to.deep.include({ shortNames: ['wh'], kind: '' });
+  });
+
   it('do not accept a kind of the group twice', async () => {
     const api = new Api();
     await installed(api);

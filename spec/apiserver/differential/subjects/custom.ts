@@ -1,4 +1,4 @@
-import { apply, get, patch, post, put, remove, representations } from '../scenario.js';
+import { apply, get, patch, post, put, remove, representations, watch } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
 import { features, number, pair, rules, text } from './custom-values.js';
 import type { Schema } from './custom-values.js';
@@ -25,6 +25,18 @@ function widgets(spec: Schema, version: object = {}, more: object = {}): Schema 
 const widget = (spec: unknown, name = 'one'): Schema => ({
   ...{ apiVersion: '{{ns}}.example.com/v1', kind: 'Widget', metadata: { name }, spec },
 });
+
+/** A definition in a watch: its names are accepted, then it is established. */
+function establishing(): readonly Request[] {
+  const one = `${crds}/widgets.{{ns}}.example.com`;
+  const only = '&fieldSelector=metadata.name=widgets.{{ns}}.example.com';
+  const definition = widgets({ type: 'object' });
+  return [
+    post(crds, definition, { as: 'crd' }),
+    watch(crds, '{{crd.metadata.resourceVersion}}', only),
+    remove(one),
+  ];
+}
 
 /** A kind of field, and values for it. */ const definitions: readonly (readonly [
   string,
@@ -205,6 +217,7 @@ export const custom: readonly Scenario[] = [
     title: `rule ${JSON.stringify(schema['x-kubernetes-validations'])}`,
     requests: featureRequests(schema, list),
   })),
+  { title: 'establishing of a definition', requests: establishing() },
   { title: 'life of a custom resource', requests: lifeOfWidget() },
   { title: 'objects that are older than their schema', requests: schemaChanges() },
 ];
