@@ -38,6 +38,7 @@ import type {
   ConnectionHandler,
   InProcessOptions,
 } from './http-adapter.js';
+import { FlowControl } from './flow-control/flow-control.js';
 import { builtinKinds } from './kinds/builtin-kinds.js';
 import { KindRegistry } from './kinds/served-kind.js';
 import type { Loopback } from './loopback.js';
@@ -48,7 +49,8 @@ import { Connections } from './outside/connections.js';
 import type { WebhookServices } from './outside/connections.js';
 import { OpenWatches } from './reads/watch-objects.js';
 import { SerializedObjects } from './reads/representation.js';
-import { RequestLog } from './request-log.js';
+import { RequestLog, requestEntry } from './request-log.js';
+import type { RequestOutcome } from './request-log.js';
 import type { CommandRunner } from './requests/exec-requests.js';
 import { readRequestInfo } from './requests/request-info.js';
 import type { RequestInfo, ResourceRequest } from './requests/request-info.js';
@@ -154,6 +156,7 @@ export class EmbeddedApiServer {
   readonly #core: ServerCore;
   readonly #aggregator: Aggregator;
   readonly #discovery: DiscoveryHandler;
+  readonly #flows: FlowControl;
   readonly #watches: Watches;
   readonly #listeners = new Set<Listener>();
   #stopped = false;
@@ -192,6 +195,7 @@ export class EmbeddedApiServer {
     this.loopback = new ServerLoopback(this.#core);
     new CrdManager(this.#core);
     createSystemObjects(this.#core);
+    this.#flows = new FlowControl(this.#core);
     if (rbac) {
       aggregateRoles(this.#core);
       createBootstrapRoles(this.#core);
@@ -332,6 +336,20 @@ export class EmbeddedApiServer {
     const info = readRequestInfo(request);
     const { discovery = this.#discovery } = asking;
     const asker = this.#identify(request, info, asking);
+    const flow = this.#flows.headersOf(info, asker.user);
+    const response = await this.#answerAs(asker, { request, info, discovery }).catch(
+      (error: unknown) => {
+        if (!isStatusError(error)) throw error;
+        return errorResponse(error, request.headers['accept']);
+      },
+    );
+    return { ...response, headers: { ...response.headers, ...flow } };
+  }
+
+  async #answerAs(
+    asker: Asker,
+    { request, info, discovery }: IdentifiedRequest,
+  ): Promise<TransportResponse> {
     const { user } = asker;
     const denied = this.#denied(info, asker);
     if (info.type === 'plain') {
@@ -394,33 +412,8 @@ export class EmbeddedApiServer {
     }
   }
 
-  #record(
-    info: RequestInfo,
-    { username: user }: UserInfo,
-    outcome: { readonly code: number; readonly denied?: boolean },
-  ): void {
-    const { code } = outcome;
-    const denied = outcome.denied === true ? { denied: true as const } : {};
-    if (info.type === 'plain') {
-      const { path: resource } = info;
-      const none = { group: '', subresource: undefined, namespace: '', name: '' };
-      this.requests.add({ verb: 'get', resource, ...none, user, code, ...denied });
-      return;
-    }
-    const { verb, resource, group, subresource, namespace, name, query } = info;
-    const dryRun = query.getAll('dryRun').includes('All') ? { dryRun: true as const } : {};
-    this.requests.add({
-      verb,
-      resource,
-      group,
-      subresource,
-      namespace,
-      name,
-      user,
-      code,
-      ...denied,
-      ...dryRun,
-    });
+  #record(info: RequestInfo, { username }: UserInfo, outcome: RequestOutcome): void {
+    this.requests.add(requestEntry(info, username, outcome));
   }
 }
 
@@ -434,13 +427,18 @@ interface ServerAsking extends Asking {
   readonly discovery?: DiscoveryHandler | undefined;
 }
 
-interface AskedResource {
-  readonly info: ResourceRequest;
+/** A request whose user is known. */
+interface IdentifiedRequest {
+  readonly info: RequestInfo;
   readonly request: TransportRequest;
+  readonly discovery: DiscoveryHandler;
+}
+
+interface AskedResource extends IdentifiedRequest {
+  readonly info: ResourceRequest;
   readonly asker: Asker;
   /** The refusal to answer with, unless a fault comes first; undefined if the user may send the request. */
   readonly denied: StatusError | undefined;
-  readonly discovery: DiscoveryHandler;
 }
 
 const listenOptionNames: OptionNames<ListenOptions> = {

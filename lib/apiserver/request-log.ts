@@ -1,4 +1,4 @@
-import type { Verb } from './requests/request-info.js';
+import type { RequestInfo, Verb } from './requests/request-info.js';
 
 /** One request that the server answered. */
 export interface RequestEntry {
@@ -132,4 +132,27 @@ export class RequestLog {
     this.#dropped += this.#entries.length - kept.length;
     this.#entries = kept;
   }
+}
+
+/** The result of a request. */
+export interface RequestOutcome {
+  readonly code: number;
+  /** True if the user had no permission. @defaultValue false */
+  readonly denied?: boolean;
+}
+
+/** Returns the entry of an answered request. */
+export function requestEntry(
+  info: RequestInfo,
+  user: string,
+  { code, denied: isDenied = false }: RequestOutcome,
+): RequestEntry {
+  const denied = isDenied ? { denied: true as const } : {};
+  if (info.type === 'plain') {
+    const none = { group: '', subresource: undefined, namespace: '', name: '' };
+    return { verb: 'get', resource: info.path, ...none, user, code, ...denied };
+  }
+  const { verb, resource, group, subresource, namespace, name, query } = info;
+  const dryRun = query.getAll('dryRun').includes('All') ? { dryRun: true as const } : {};
+  return { verb, resource, group, subresource, namespace, name, user, code, ...denied, ...dryRun };
 }

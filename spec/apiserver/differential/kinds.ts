@@ -10,6 +10,8 @@ export interface SampleKind {
   /** Merge patch that changes the object, without metadata. @defaultValue only a label changes */
   readonly change?: Readonly<Record<string, unknown>>;
   readonly subresources?: readonly ('status' | 'scale')[];
+  /** The type of the condition that the server sets after a create. @defaultValue none */
+  readonly condition?: string;
   /** Name, for kinds whose names have a form. @defaultValue `{{ns}}-one` */
   readonly name?: string;
 }
@@ -283,6 +285,7 @@ export const accessKinds: readonly SampleKind[] = [
   {
     apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
     ...{ kind: 'FlowSchema', plural: 'flowschemas', namespaced: false, subresources: status },
+    condition: 'Dangling',
     fields: { spec: { priorityLevelConfiguration: { name: 'global-default' } } },
     change: { spec: { matchingPrecedence: 9 } },
   },
@@ -377,6 +380,7 @@ export const extensionKinds: readonly SampleKind[] = [
   {
     ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', plural: 'apiservices' },
     ...{ namespaced: false, subresources: status, name: 'v1.{{ns}}.example.com' },
+    condition: 'Available',
     fields: {
       spec: {
         ...{ group: '{{ns}}.example.com', version: 'v1', groupPriorityMinimum: 1 },

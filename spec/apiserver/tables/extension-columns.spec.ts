@@ -17,7 +17,7 @@ const printed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   IngressClass: { Controller: 'example.com/c', Parameters: '<none>' },
   FlowSchema: {
     ...{ PriorityLevel: 'global-default', MatchingPrecedence: 1000 },
-    ...{ DistinguisherMethod: '<none>', MissingPL: '?' },
+    ...{ DistinguisherMethod: '<none>', MissingPL: 'False' },
   },
   PriorityLevelConfiguration: {
     ...{ Type: 'Limited', NominalConcurrencyShares: 30, Queues: '<none>', HandSize: '<none>' },

@@ -35,6 +35,7 @@ function lifeOf(sample: SampleKind): Request[] {
     }),
     post(all, { ...object, metadata: { name, namespace: 'elsewhere' } }),
     post(all, object, { as: 'created' }),
+    ...settled(sample, one),
     post(all, object),
     get(one),
     get(one, { accept: table }),
@@ -87,6 +88,13 @@ function lifeOf(sample: SampleKind): Request[] {
   ];
 }
 
+/** Waits until the real server has set the condition of a new object, in the background. */
+function settled({ condition }: SampleKind, one: string): Request[] {
+  if (condition === undefined) return [];
+  const test = { op: 'test', path: '/status/conditions/0/type', value: condition };
+  return [patch('json', one, [test], { whileStatus: 422 })];
+}
+
 /** Waits until the real server has removed the finalizer of a definition, in the background. */
 function cleanedUp(one: string): Request {
   const test = { op: 'test', path: '/metadata/finalizers', value: ['example.com/hold'] };
@@ -132,6 +140,7 @@ function appliesOf(sample: SampleKind): Request[] {
     apply('first', one, { ...object, metadata: { name: 'other' } }),
     apply('first', one, { ...object, metadata: { name, managedFields: [{}] } }),
     apply('first', one, object),
+    ...settled(sample, one),
     apply('first', one, object),
     apply('second', one, labelled({ by: 'second' })),
     apply('second', one, labelled({ by: 'second', two: '2' }), true),

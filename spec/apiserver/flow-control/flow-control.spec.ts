@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { request } from 'undici';
+import { EmbeddedApiServer } from '../../../lib/apiserver/internal.js';
+import { flowControlSuite } from './suite.js';
+
+const token = 'secret';
+
+flowControlSuite('the embedded server', async () => {
+  const users = { [token]: { name: 'admin', groups: ['system:masters'] } };
+  const server = new EmbeddedApiServer({ users, rbac: true });
+  const url = await server.listen();
+  return {
+    send: async ({ method = 'GET', path, body, as = [] }) => {
+      const [user, ...groups] = as;
+      const answer = await request(url + path, {
+        method: method as 'GET',
+        headers: {
+          ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          ...(user !== undefined && { 'impersonate-user': user }),
+          ...(groups.length > 0 && { 'impersonate-group': groups }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const { statusCode: status, headers } = answer;
+      return { status, headers, text: await answer.body.text() };
+    },
+    stop: () => server.stop(),
+  };
+});
+
+describe('a request of an unknown user', () => {
+  it('has no FlowSchema', async () => {
+    const server = new EmbeddedApiServer({ users: {}, rbac: true });
+    const headers = { authorization: 'Bearer wrong' };
+    const answer = await server.handle({ method: 'GET', path: '/api/v1/pods', headers });
+    expect(answer.status).to.equal(401);
+    expect(answer.headers).to.not.have.property('x-kubernetes-pf-flowschema-uid');
+    await server.stop();
+  });
+});
