@@ -12,7 +12,7 @@ export type JsonPatchOperation =
 export interface JsonPatchOptions {
   /**
    * `kubernetes` reads patches like kube-apiserver, which is laxer than RFC 6902. `replace` adds an absent
-   * member, and `test` treats it as null. An absent `value` is null. A list index may have leading zeros; a
+   * member, and `test` and `copy` treat it as null. An absent `value` is null. A list index may have leading zeros; a
    * negative one counts from the end. @defaultValue 'rfc6902'
    */
   readonly dialect?: 'rfc6902' | 'kubernetes' | undefined;
@@ -99,7 +99,7 @@ interface ParentEdit {
 /** Applies single operations, in the dialect of RFC 6902 or the laxer one of kube-apiserver. */
 class JsonPatcher {
   readonly #isLax: boolean;
-  #copied = 0;
+  #copiedValues = 0;
 
   constructor(isLax: boolean) {
     this.#isLax = isLax;
@@ -119,11 +119,7 @@ class JsonPatcher {
       case 'test':
         return this.#test(document, tokens, this.#valueOf(operation));
       case 'copy':
-        return this.#add(
-          document,
-          tokens,
-          this.#copyOf(this.#read(document, this.#fromOf(operation))),
-        );
+        return this.#add(document, tokens, this.#copied(document, this.#fromOf(operation)));
       case 'move':
         return this.#move(document, this.#fromOf(operation), tokens);
       default:
@@ -135,9 +131,11 @@ class JsonPatcher {
    * Limits the size of copies. The result shares them, but its JSON repeats them: each copy may double the
    * document.
    */
-  #copyOf(value: unknown): unknown {
-    this.#copied += countValues(value, maxCopied - this.#copied);
-    if (this.#copied <= maxCopied) return value;
+  #copied(document: unknown, from: readonly string[]): unknown {
+    if (this.#isLax && this.#isAbsent(document, from)) return null;
+    const value = this.#read(document, from);
+    this.#copiedValues += countValues(value, maxCopied - this.#copiedValues);
+    if (this.#copiedValues <= maxCopied) return value;
     throw new Refusal('malformed', `copy: the copies have more than ${maxCopied} values`);
   }
 

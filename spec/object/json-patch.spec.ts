@@ -127,6 +127,13 @@ describe('applyJsonPatch', () => {
       expect(() => lax({ op: 'test', path: '/list/3', value: null })).to.throw('not an index');
     });
 
+    it('copies null from an absent member', () => {
+      const result = lax({ op: 'copy', from: '/a/no', path: '/a/d' });
+      expect(result).to.have.deep.property('a', { b: 1, c: null, d: null });
+      expect(() => lax({ op: 'copy', from: '/no/no', path: '/d' })).to.throw('not there');
+      expect(() => lax({ op: 'move', from: '/a/no', path: '/d' })).to.throw('not there');
+    });
+
     it('treats an absent value as null', () => {
       expect(lax({ op: 'add', path: '/a/d' })).to.have.nested.property('a.d', null);
     });
