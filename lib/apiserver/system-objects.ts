@@ -77,7 +77,12 @@ function aggregate(core: ServerCore, role: ClusterRole): void {
     rules,
   } as unknown as UnstructuredObject;
   const merged = applyFields(core, { write, applied, force: true }, live);
-  updateObject(core, { request: write, live, next: decodeApplied(write, merged), tracked: true });
+  updateObject(core, {
+    request: write,
+    live,
+    next: decodeApplied(write, merged, applied),
+    tracked: true,
+  });
 }
 
 function aggregatedRules(core: ServerCore, role: ClusterRole): readonly PolicyRule[] {

@@ -71,6 +71,7 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Conve
     rules: customRules(spec, version, hasStatus),
     custom: {
       scale: version.subresources?.scale,
+      replicasPaths: replicasPathsOf(spec),
       hasStatus,
       columns: version.additionalPrinterColumns ?? [],
       terminating: metadata.deletionTimestamp !== undefined,
@@ -83,6 +84,15 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Conve
     decode: (value) => decodeCustom(value, { apiVersion, kind: names.kind, schema }),
     ...conversionsOf(convert, apiVersion, `${group}/${storage.name}`),
   };
+}
+
+function replicasPathsOf({ group, versions }: Crd['spec']): ReadonlyMap<string, string> {
+  return new Map(
+    versions.flatMap(({ name, subresources }) => {
+      const { specReplicasPath } = subresources?.scale ?? {};
+      return specReplicasPath === undefined ? [] : [[`${group}/${name}`, specReplicasPath]];
+    }),
+  );
 }
 
 type Conversions = Pick<ServedKind, 'toStorage' | 'fromStorage' | 'conversions'>;

@@ -1,5 +1,7 @@
+import lowerFirst from 'lodash/lowerFirst.js';
+import upperFirst from 'lodash/upperFirst.js';
 import { isJsonObject, withoutMembers } from '../../object/index.js';
-import type { UnstructuredObject } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import { jsonProblem } from '../requests/json-text.js';
@@ -153,10 +155,15 @@ function specOf(object: UnstructuredObject): Readonly<Record<string, unknown>> {
   return isJsonObject(object['spec']) ? object['spec'] : {};
 }
 
+/** Returns the metadata of an object. An apply removes all of them before it adds back those of other managers. */
+function metadataOf({ metadata }: Partial<UnstructuredObject>): ObjectMeta {
+  return metadata ?? {};
+}
+
 /** Converts an autoscaler to v2. Fields that v1 lacks are in annotations. */
 function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
   const { targetCPUUtilizationPercentage: target, ...spec } = specOf(object);
-  const { annotations = {}, ...metadata } = object.metadata;
+  const { annotations = {}, ...metadata } = metadataOf(object);
   const { [metricsAnnotation]: metrics, [behaviorAnnotation]: behavior, ...kept } = annotations;
   const others = parsedList(metrics);
   const all = [...others, ...(target === undefined ? [] : [cpuMetric(target)])];
@@ -167,10 +174,37 @@ function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
     spec: {
       ...spec,
       metrics: all.length === 0 ? [cpuMetric(80)] : all,
-      ...(behavior === undefined ? {} : { behavior: parsedJson(behavior) }),
+      ...(behavior === undefined ? {} : { behavior: behaviorIn(behavior) }),
     },
     status: v2Status(object['status']),
   });
+}
+
+/** The members of scaling rules, in the order of Go's struct. */
+const ruleMembers = ['stabilizationWindowSeconds', 'selectPolicy', 'policies', 'tolerance'];
+const policyMembers = ['type', 'value', 'periodSeconds'];
+
+/** Formats a behavior as Go formats its internal type: by the names of the struct's fields. */
+function behaviorText(behavior: unknown): string {
+  const listed = (value: unknown, names: readonly string[]): unknown => {
+    if (Array.isArray(value)) return value.map((item) => listed(item, policyMembers));
+    if (!isJsonObject(value)) return value ?? null;
+    return Object.fromEntries(
+      names.map((name) => [upperFirst(name), listed(value[name], ruleMembers)]),
+    );
+  };
+  return JSON.stringify(listed(behavior, ['scaleUp', 'scaleDown']));
+}
+
+/** Parses {@link behaviorText}; Go accepts names in other cases. */
+function behaviorIn(text: string): unknown {
+  const lowered = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(lowered);
+    if (!isJsonObject(value)) return value;
+    const members = Object.entries(value).filter(([, member]) => member !== null);
+    return Object.fromEntries(members.map(([name, member]) => [lowerFirst(name), lowered(member)]));
+  };
+  return lowered(parsedJson(text));
 }
 
 function parsedJson(text: string): unknown {
@@ -195,16 +229,17 @@ function autoscalerToV1(object: UnstructuredObject): UnstructuredObject {
   const { metrics, behavior, ...spec } = specOf(object);
   const list = Array.isArray(metrics) ? (metrics as unknown[]) : [];
   const cpu = list.find((metric) => cpuTarget(metric) !== undefined);
-  const others = list.filter((metric) => metric !== cpu);
+  const others = list.filter((metric) => cpuTarget(metric) === undefined);
+  const metadata = metadataOf(object);
   const annotations = {
-    ...object.metadata.annotations,
+    ...metadata.annotations,
     ...(others.length === 0 ? {} : { [metricsAnnotation]: JSON.stringify(others) }),
-    ...(behavior === undefined ? {} : { [behaviorAnnotation]: JSON.stringify(behavior) }),
+    ...(behavior === undefined ? {} : { [behaviorAnnotation]: behaviorText(behavior) }),
   };
   return decoded('autoscaling/v1.HorizontalPodAutoscaler', {
     ...object,
     apiVersion: 'autoscaling/v1',
-    metadata: { ...object.metadata, annotations },
+    metadata: { ...metadata, annotations },
     spec: { ...spec, targetCPUUtilizationPercentage: cpuTarget(cpu) },
   });
 }

@@ -66,6 +66,8 @@ interface KindConversions {
 /** The parts of a CustomResourceDefinition beside its schema. */
 interface CustomKind {
   readonly scale: ScalePaths | undefined;
+  /** The path of the replicas in each version that has a scale, by `apiVersion`. */
+  readonly replicasPaths: ReadonlyMap<string, string>;
   readonly hasStatus: boolean;
   readonly columns: readonly CustomColumn[];
   /** True if the definition is being deleted, so that creates are refused. */
@@ -99,7 +101,9 @@ export interface CustomColumn {
  * require it.
  */
 export function hasQualifiedFinalizers({ type, custom }: ServedKind): boolean {
-  const elsewhere = ['apiextensions.k8s.io', 'apiregistration.k8s.io'];
+  const elsewhere = [
+    ...['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'],
+  ];
   return custom === undefined && !elsewhere.includes(type.group);
 }
 

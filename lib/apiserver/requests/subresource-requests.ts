@@ -109,23 +109,34 @@ const withoutStatusTables = ['apiextensions.k8s.io', 'apiregistration.k8s.io', '
 /** Handles a request for the scale subresource. */
 function handleScale(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
+  const next = info.verb === 'update' ? sentScale(context) : undefined;
   const live = findObject(core, kind, info);
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
   if (info.verb === 'get') {
     const ofScale = { ...view, kind: scaleKind(kind) };
     return objectResponse(200, represent(ofScale, scaleOf(kind, live)), view.encoding);
   }
-  const scale = info.verb === 'update' ? replace(context, live) : patch(context, live);
+  const scale = next === undefined ? patch(context, live) : replace(context, live, next);
   return objectResponse(200, scale, view.encoding);
 }
 
-function replace(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
-  const { core, kind, info, request } = context;
+/** Returns the body of an update. The real server checks it before it looks for the object. */
+function sentScale(context: ResourceContext): UnstructuredObject {
+  const { kind, info, request } = context;
   const write = scaleWriteOf(context, readWriteOptions(info.query, 'UpdateOptions'));
   const next = decodeObject({ ...write, kind: scaleKind(kind) }, readObject(request, 'Scale'));
   checkName(info.name, next.metadata);
-  const admitted = admitScale(context, { request: write, live }, next);
-  return updateScale(core, { request: write, live }, admitted);
+  return next;
+}
+
+function replace(
+  context: ResourceContext,
+  live: UnstructuredObject,
+  next: UnstructuredObject,
+): UnstructuredObject {
+  const request = scaleWriteOf(context, readWriteOptions(context.info.query, 'UpdateOptions'));
+  const write = { request, live };
+  return updateScale(context.core, write, admitScale(context, write, next));
 }
 
 function patch(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {

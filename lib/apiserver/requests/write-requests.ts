@@ -27,7 +27,7 @@ import type { StatusError } from '../status-error.js';
 import { createObject } from '../writes/create-object.js';
 import { deleteObject, readDeleteOptions, readDryRun } from '../writes/delete-object.js';
 import type { DeleteOptions, DeletionResult } from '../writes/delete-object.js';
-import { applyFields, trackUpdate } from '../writes/managed-fields.js';
+import { applyFields, isSameButManagers, trackUpdate } from '../writes/managed-fields.js';
 import { patchObject, patchedText } from '../writes/patch-object.js';
 import type { PatchBody } from '../writes/patch-object.js';
 import { updateObject } from '../writes/update-object.js';
@@ -115,20 +115,27 @@ export function handleUpdate(context: ResourceContext): TransportResponse {
     if (kind.rules.createOnUpdate !== true || info.subresource !== undefined) {
       throw notFound(subjectOf(kind, info.name));
     }
+    checkUid(context, write, { given: next.metadata.uid, live: '' });
     return answer(context, createObject(core, { request: write, object: next }));
   }
-  checkUid(context, next.metadata.uid, live.metadata.uid ?? '');
+  checkUid(context, write, { given: next.metadata.uid, live: live.metadata.uid ?? '' });
   return answer(context, updateObject(core, { request: write, live, next }));
 }
 
 /** Checks the uid of a PUT: it is a precondition, which the real server's storage checks. */
-function checkUid({ kind, info }: ResourceContext, given = '', live: string): void {
+function checkUid(
+  { kind, info }: ResourceContext,
+  { dryRun }: WriteRequest,
+  { given = '', live }: { readonly given: string | undefined; readonly live: string },
+): void {
   if (given === '' || given === live) return;
   const { namespace, name } = info;
-  const key = ['/registry', storedFolder(kind), namespace, name].filter((part) => part !== '');
+  const key = [storedFolder(kind), namespace, name].filter((part) => part !== '').join('/');
+  // A dry run does not reach the storage, which adds the prefix.
+  const prefix = dryRun ? '' : '/registry';
   throw conflict(
     subjectOf(kind, name),
-    `StorageError: invalid object, Code: 4, Key: ${key.join('/')}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${live}`,
+    `StorageError: invalid object, Code: 4, Key: ${prefix}/${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${live}`,
   );
 }
 
@@ -170,9 +177,13 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const live = findObject(core, kind, info);
   if (live === undefined) checkMissing(context, applied.metadata.uid);
   const merged = applyFields(core, { write, applied, force }, live);
-  const next = decodeApplied(write, merged);
+  const next = decodeApplied(write, merged, applied);
   checkName(info.name, next.metadata);
-  if (live !== undefined) return updateObject(core, { request: write, live, next, tracked: true });
+  if (live !== undefined) {
+    // The real server fills in defaults only if the apply changes more than the managers.
+    const withoutDefaults = isSameButManagers(merged, live);
+    return updateObject(core, { request: write, live, next, tracked: true, withoutDefaults });
+  }
   delete next.metadata.resourceVersion;
   return createObject(core, { request: write, object: next, tracked: true });
 }

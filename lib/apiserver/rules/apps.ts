@@ -39,7 +39,11 @@ function keepSelector(object: WithSelector, old: WithSelector, errors: FieldErro
 }
 
 /** Checks the counts of a status: none is negative, or larger than the number of replicas. */
-function validateCounts({ status }: UnstructuredObject, errors: FieldErrors): void {
+function validateCounts(
+  { status }: UnstructuredObject,
+  errors: FieldErrors,
+  ready = 'readyReplicas',
+): void {
   if (!isJsonObject(status)) return;
   const { replicas = 0, readyReplicas = 0, ...counts } = status;
   const { availableReplicas = 0 } = counts;
@@ -52,17 +56,15 @@ function validateCounts({ status }: UnstructuredObject, errors: FieldErrors): vo
       errors.invalid(field, count, 'cannot be greater than status.replicas');
   }
   if (Number(availableReplicas) > Number(readyReplicas)) {
-    errors.invalid(
-      'status.availableReplicas',
-      availableReplicas,
-      'cannot be greater than readyReplicas',
-    );
+    const why = `cannot be greater than ${ready}`;
+    errors.invalid('status.availableReplicas', availableReplicas, why);
   }
 }
 
 /** Counts of a status that are at most its number of replicas. */
 const limited: ReadonlySet<string> = new Set([
   ...['readyReplicas', 'availableReplicas', 'updatedReplicas', 'fullyLabeledReplicas'],
+  'currentReplicas',
 ]);
 
 interface WithTemplate {
@@ -150,6 +152,8 @@ const statefulSet = typedRules<Wire<V1StatefulSet>>(
     specChanged,
     nameFormat: 'label',
     initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
+    validateStatusUpdate: (object, old, errors) =>
+      validateCounts(object, errors, 'status.readyReplicas'),
   },
 );
 
@@ -190,7 +194,7 @@ const daemonSet = typedRules<Wire<V1DaemonSet>>(
       metadata.annotations = { ...metadata.annotations, [templateGeneration]: generation };
     },
   },
-  { specChanged },
+  { specChanged, validateStatusUpdate: (object, old, errors) => validateCounts(object, errors) },
 );
 
 const controllerRevision = typedRules<Wire<V1ControllerRevision>>({

@@ -60,7 +60,7 @@ const job = typedRules<Job>(
     selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
   },
   {
-    specChanged,
+    ...{ specChanged, defaultsMetadata: true },
     orphansByDefault: true,
     orphanWarning:
       'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
@@ -225,16 +225,23 @@ function validateJobPolicies(spec: JobSpec, field: string, errors: FieldErrors):
   }
 }
 
+/** Lists values as Go's `%q` does. */
+function validValues(values: readonly string[]): string {
+  return `valid values: [${values.map((value) => JSON.stringify(value)).join(' ')}]`;
+}
+
 function validateRule(
   { action, onExitCodes, onPodConditions = [] }: Wire<V1PodFailurePolicyRule>,
   field: string,
   errors: FieldErrors,
 ): void {
-  if (action === '') errors.required(`${field}.action`, `valid values: ${actions.join(', ')}`);
+  if (action === '') errors.required(`${field}.action`, validValues(actions));
   else errors.oneOf(`${field}.action`, action, actions);
   if (onExitCodes !== undefined) {
     const { operator, values } = onExitCodes;
-    errors.oneOf(`${field}.onExitCodes.operator`, operator, operators);
+    const operatorField = `${field}.onExitCodes.operator`;
+    if (operator === '') errors.required(operatorField, validValues(operators));
+    else errors.oneOf(operatorField, operator, operators);
     const codes = (values as number[] | null) ?? [];
     if (codes.length === 0) {
       errors.invalid(`${field}.onExitCodes.values`, codes, 'at least one value is required');

@@ -89,6 +89,10 @@ export interface KindRules {
   readonly firstGeneration?: 0;
   /** The name rule. @defaultValue 'subdomain' */
   readonly nameFormat?: NameFormat;
+  /** Checks the metadata of a new object only if the rest of it is valid. @defaultValue false */
+  readonly checksMetadataLast?: boolean;
+  /** Fills in defaults after a write of the status too: they depend on the metadata. @defaultValue false */
+  readonly defaultsMetadata?: boolean;
   /** Creates the object on a PUT to an unused name. @defaultValue false */
   readonly createOnUpdate?: boolean;
   /** Accepts an update without a `resourceVersion`. @defaultValue true */

@@ -31,7 +31,7 @@ function validateIngress({ spec }: Ingress, errors: FieldErrors): void {
   const { rules = [], defaultBackend, ingressClassName, tls = [] } = spec ?? {};
   if (rules.length === 0 && defaultBackend === undefined) {
     const why = 'either `defaultBackend` or `rules` must be specified';
-    errors.invalid('spec', undefined, why);
+    errors.invalid('spec', spec?.rules, why);
   }
   if (defaultBackend !== undefined) validateBackend(defaultBackend, 'spec.defaultBackend', errors);
   for (const [index, rule] of rules.entries()) {

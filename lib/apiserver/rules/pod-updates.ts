@@ -24,12 +24,14 @@ export function validatePodUpdate(
   errors: FieldErrors,
 ): void {
   if (spec === undefined || old === undefined) return;
-  // Go's zero value is null.
-  const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
-  if (containers.length !== old.containers.length) {
-    errors.forbidden('spec.containers', 'pod updates may not add or remove containers');
-    return;
-  }
+  const isSameLength = (list: 'containers' | 'initContainers'): boolean => {
+    // Go's zero value is null.
+    const length = (spec[list] as readonly unknown[] | null | undefined)?.length ?? 0;
+    if (length === (old[list] ?? []).length) return true;
+    errors.forbidden(`spec.${list}`, 'pod updates may not add or remove containers');
+    return false;
+  };
+  if (!isSameLength('containers') || !isSameLength('initContainers')) return;
   if (!validateDeadline(spec, old, errors)) return;
   const kept = (old.tolerations ?? []).every((toleration) =>
     (spec.tolerations ?? []).some((one) =>

@@ -130,6 +130,7 @@ export const podRules: KindRules = typedRules<Pod>(
       const { podIP = '', podIPs } = status ?? {};
       // `podIP` takes precedence over `podIPs`.
       if (status && podIP !== '' && podIPs?.[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
+      if (status && podIP === '' && podIPs?.[0] !== undefined) status.podIP = podIPs[0].ip;
     },
     validate: ({ spec }, errors) => {
       if (spec === undefined) return;
@@ -161,7 +162,9 @@ export const podRules: KindRules = typedRules<Pod>(
       }
     },
     validateUpdate: validatePodUpdate,
-    warnings: ({ spec }) => (spec === undefined ? [] : podWarnings(spec, 'spec')),
+    // Components update pods often: the real server warns about new ones only.
+    warnings: ({ spec }, old) =>
+      spec === undefined || old !== undefined ? [] : podWarnings(spec, 'spec'),
     selectableFields: ({ spec, status }) => ({
       'spec.nodeName': spec?.nodeName ?? '',
       'spec.restartPolicy': spec?.restartPolicy ?? '',
@@ -267,13 +270,19 @@ function spreadWarnings({ topologySpreadConstraints = [] }: PodSpec, field: stri
 }
 
 function volumeWarnings({ volumes = [] }: PodSpec, field: string): string[] {
-  return volumes.flatMap((volume, index) =>
+  const deprecated = volumes.flatMap((volume, index) =>
     Object.keys(volume).flatMap((member) => {
       const { [member]: said } = deprecatedVolumes;
       const shown = member === 'storageos' ? 'storageOS' : member;
       return said === undefined ? [] : [`${field}.volumes[${index}].${shown}: ${said}`];
     }),
   );
+  const empty = volumes.flatMap(({ name, projected }) =>
+    (projected?.sources ?? [])
+      .filter((source) => Object.keys(source).length === 0)
+      .map(() => `volume ${JSON.stringify(name)} (Projected) has no sources provided`),
+  );
+  return [...deprecated, ...empty];
 }
 
 function repeatedNames(spec: PodSpec, field: string): string[] {

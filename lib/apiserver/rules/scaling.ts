@@ -1,4 +1,5 @@
 import type {
+  V1Condition,
   V1HorizontalPodAutoscaler,
   V1PodDisruptionBudget,
   V2HPAScalingRules,
@@ -7,10 +8,14 @@ import type {
   V2MetricSpec,
   V2MetricTarget,
 } from '@kubernetes/client-node';
-import { pathSegmentProblems } from '../../crd/internal.js';
+import { pathSegmentProblems, qualifiedNameProblems } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
-import { validateAtMost100Percent, validateIntOrPercent } from './field-values.js';
+import {
+  validateAtMost100Percent,
+  validateIntOrPercent,
+  validateNonnegative,
+} from './field-values.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabelSelector } from './metadata.js';
@@ -35,6 +40,37 @@ function validateBudget({ spec }: Budget, errors: FieldErrors): void {
   errors.oneOf('spec.unhealthyPodEvictionPolicy', policy, policies);
 }
 
+const reasonForm = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
+const reasonProblem =
+  "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', " +
+  `regex used for validation is '${reasonForm}')`;
+
+function validateConditions(
+  conditions: readonly Wire<V1Condition>[],
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [index, { type, status, reason, ...condition }] of conditions.entries()) {
+    const path = `${field}[${index}]`;
+    errors.invalidEach(`${path}.type`, type, qualifiedNameProblems(type));
+    errors.oneOf(`${path}.status`, status, ['False', 'True', 'Unknown']);
+    validateNonnegative(condition.observedGeneration, `${path}.observedGeneration`, errors);
+    const { lastTransitionTime: time } = condition as { lastTransitionTime?: unknown };
+    if (time === undefined || time === null) errors.required(`${path}.lastTransitionTime`);
+    if (reason === '') errors.required(`${path}.reason`);
+    else if (!new RegExp(`^${reasonForm}$`).test(reason)) {
+      errors.invalid(`${path}.reason`, reason, reasonProblem);
+    }
+  }
+}
+
+function validateBudgetStatus({ status }: Budget, errors: FieldErrors): void {
+  validateConditions(status?.conditions ?? [], 'status.conditions', errors);
+  for (const name of Object.keys(emptyBudgetStatus) as (keyof typeof emptyBudgetStatus)[]) {
+    validateNonnegative(status?.[name] ?? 0, `status.${name}`, errors);
+  }
+}
+
 const emptyBudgetStatus = {
   disruptionsAllowed: 0,
   currentHealthy: 0,
@@ -48,7 +84,10 @@ export const scalingRules: Readonly<Record<string, KindRules>> = {
     { validate: validateBudget },
     {
       ...{ nameFormat: 'path', specChanged, unconditionalUpdate: false },
+      checksMetadataLast: true,
       initialStatus: () => ({ ...emptyBudgetStatus }),
+      validateStatusUpdate: (object, old, errors) =>
+        validateBudgetStatus(object, errors),
     },
   ),
   'autoscaling/v2/HorizontalPodAutoscaler': typedRules<Autoscaler>({
@@ -56,9 +95,13 @@ export const scalingRules: Readonly<Record<string, KindRules>> = {
     validate: validateAutoscaler,
   }),
   'autoscaling/v1/HorizontalPodAutoscaler': typedRules<Wire<V1HorizontalPodAutoscaler>>({
-    defaults: ({ spec }) => {
+    defaults: ({ metadata, spec }) => {
       if (spec === undefined) return;
       spec.minReplicas ??= 1;
+      // Other metrics of an object in v1 are in an annotation.
+      const { 'autoscaling.alpha.kubernetes.io/metrics': metrics = '' } =
+        metadata?.annotations ?? {};
+      if (metrics === '') spec.targetCPUUtilizationPercentage ??= 80;
     },
   }),
 };

@@ -53,7 +53,7 @@ function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldErrors): voi
       ...rest,
       ...(lacksClass && { storageClassName: spec.storageClassName }),
       volumeName: (before.volumeName ?? '') === '' ? spec.volumeName : volumeName,
-      resources: bound ? { ...resources, requests: spec.resources?.requests } : resources,
+      resources: bound ? withoutStorage(resources) : resources,
       volumeAttributesClassName: bound ? undefined : volumeAttributesClassName,
     };
   };
@@ -68,6 +68,14 @@ function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldErrors): voi
   }
   const { volumeMode: value } = spec;
   validateImmutable({ field: 'volumeMode', value, old: before.volumeMode }, errors);
+}
+
+/** Returns resources with any storage, if requests are set. */
+function withoutStorage(resources: ClaimSpec['resources']): unknown {
+  const { requests } = resources ?? {};
+  return requests === undefined
+    ? resources
+    : { ...resources, requests: { ...requests, storage: '' } };
 }
 
 /** Returns whether a claim names its class by the annotation that predates the field. */

@@ -1,3 +1,4 @@
+import pick from 'lodash/pick.js';
 import type {
   V1DownwardAPIVolumeFile,
   V1KeyToPath,
@@ -41,8 +42,14 @@ export function validateVolumes(
   return valid;
 }
 
-/** The volume types in the order of the Go struct: the first one present is the volume's type. */
-const order = ['emptyDir', 'hostPath'];
+/** The volume types in the order of the real server's checks: the first one present is the volume's type. */
+const order = [
+  ...['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret'],
+  ...['nfs', 'iscsi', 'glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs'],
+  ...['quobyte', 'downwardAPI', 'fc', 'configMap', 'azureFile', 'vsphereVolume'],
+  ...['photonPersistentDisk', 'portworxVolume', 'azureDisk', 'storageos', 'projected', 'scaleIO'],
+  ...['csi', 'ephemeral', 'image'],
+];
 
 function sourcesOf(volume: Volume): readonly string[] {
   const given = Object.keys(volume).filter((member) => member !== 'name');
@@ -56,9 +63,10 @@ function validateSource(volume: Volume, path: string, errors: FieldErrors): void
   for (const member of extra) {
     errors.forbidden(`${path}.${member}`, 'may not specify more than 1 volume type');
   }
-  validateFiles(volume, path, errors);
-  validateStorage(volume, path, errors);
-  const { ephemeral } = volume;
+  const checked: Volume = { name: volume.name, ...(first !== undefined && pick(volume, first)) };
+  validateFiles(checked, path, errors);
+  validateStorage(checked, path, errors);
+  const { ephemeral } = checked;
   const template = ephemeral?.volumeClaimTemplate;
   if (ephemeral !== undefined && template === undefined) {
     errors.required(`${path}.ephemeral.volumeClaimTemplate`);

@@ -14,6 +14,7 @@ import { elementOfItem, fieldAtom, noAtom, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType } from './atom.js';
 import type { Owner, Owners } from './managers.js';
 import { toFieldSet } from './compare.js';
+import { converting } from './validate-value.js';
 import type { VersionedValue, Versions } from './updater.js';
 
 /** The ownership data that {@link prune} needs. */
@@ -34,10 +35,14 @@ export function prune(merged: unknown, last: Owner, context: PruneContext): unkn
   const now = owners.get(id);
   if (last.set.isEmpty || now === undefined) return merged;
   if (last.apiVersion === now.apiVersion && now.set.covers(last.set)) return merged;
-  const then = versions.at(merged, last.apiVersion);
+  const then = converting('failed to convert merged object to last applied version', () =>
+    versions.at(merged, last.apiVersion),
+  );
   if (then === undefined) return merged;
   const pruned = removeItems(then.value, withNamed(last.set, then.atom), then.atom);
-  const owned = addBackOwned({ merged: then, pruned }, last.apiVersion, context);
+  const owned = converting('failed add back owned items', () =>
+    addBackOwned({ merged: then, pruned }, last.apiVersion, context),
+  );
   const ownedThen = versions.at(owned, last.apiVersion);
   if (ownedThen === undefined) return merged;
   const kept = addBackDangling(then, ownedThen.value, last);
@@ -63,7 +68,11 @@ function addBackOwned(pruning: Pruning, lastVersion: string, context: PruneConte
   let { merged, pruned } = pruning;
   // Start with the version of the last apply, so that no field is lost that the conversion needs.
   for (const [apiVersion, set] of byVersion) {
-    const [all, left] = [versions.at(merged.value, apiVersion), versions.at(pruned, apiVersion)];
+    const converted = (which: string, value: unknown): VersionedValue | undefined =>
+      converting(`failed to convert ${which} object at version ${apiVersion}`, () =>
+        versions.at(value, apiVersion),
+      );
+    const [all, left] = [converted('merged', merged.value), converted('pruned', pruned)];
     if (all === undefined || left === undefined) continue;
     merged = all;
     pruned = keepOwned(all, left.value, set);

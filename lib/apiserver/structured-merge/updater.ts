@@ -14,7 +14,7 @@ import { atomOf } from './atom.js';
 import type { Atom, MapType } from './atom.js';
 import { compare, toFieldSet } from './compare.js';
 import type { Comparison } from './compare.js';
-import { ApplyConflictError } from './validate-value.js';
+import { ApplyConflictError, checkConverted, converting } from './validate-value.js';
 import { ownerId, ownerText } from './managers.js';
 import type { Owner, Owners, Writer } from './managers.js';
 import { merge } from './merge.js';
@@ -61,7 +61,10 @@ export function applyUpdate(request: ApplyRequest): Applied {
   const set = filter(toFieldSet(applied, atom), writer.apiVersion);
   owners.set(id, { ...writer, set, time: last?.time });
   const merged = merge(live, applied, atom);
-  const object = last === undefined ? merged : prune(merged, last, { owners, id, versions });
+  const object =
+    last === undefined
+      ? merged
+      : converting('failed to prune fields', () => prune(merged, last, { owners, id, versions }));
   settle(request, { owners, next: object, self: id, force });
   return { object, owners };
 }
@@ -139,7 +142,10 @@ class ComparisonsByVersion {
 
   #compare(apiVersion: string): Comparison {
     const { live, versions, filter } = this.#request;
-    const [old, next] = [versions.at(live, apiVersion), versions.at(this.#next, apiVersion)];
+    const old = converting('failed to convert old object', () => versions.at(live, apiVersion));
+    const next = converting('failed to convert new object', () =>
+      versions.at(this.#next, apiVersion),
+    );
     const { own } = versions;
     const found =
       old === undefined || next === undefined || old.value === live
@@ -207,6 +213,7 @@ export class Versions {
   /**
    * Returns `value` (of any version) in `apiVersion`, or `undefined` if that version is no longer
    * served.
+   * @throws TypedConversionError the converted value does not fit its schema.
    */
   at(value: unknown, apiVersion: string): VersionedValue | undefined {
     const object = value as UnstructuredObject;
@@ -214,7 +221,10 @@ export class Versions {
     const asIs = object.apiVersion === apiVersion && apiVersion === own.apiVersion;
     if (asIs || this.#convert === undefined) return { value, atom: own.atom };
     const converted = this.#convert(object, apiVersion);
-    return converted && { value: converted.object, atom: atomOf(converted.schema) };
+    if (converted === undefined) return undefined;
+    const atom = atomOf(converted.schema);
+    if (converted.object !== object) checkConverted(converted.object, atom);
+    return { value: converted.object, atom };
   }
 }
 

@@ -111,6 +111,28 @@ export function checkType(object: UnstructuredObject, atom: Atom, options: Check
   if (problems.length > 0) throwProblems(problems, options.doing(objectText(object)));
 }
 
+/**
+ * Checks a value that was converted from another version.
+ * @throws TypedConversionError `value` does not fit `atom`; the message has no start.
+ */
+export function checkConverted(value: unknown, atom: Atom): void {
+  const problems = validateValue(value, atom, { allowDuplicates: false });
+  if (problems.length > 0) throw new TypedConversionError(problemText(problems));
+}
+
+/**
+ * Runs `convert`, and adds `doing` to the start of its message if it fails.
+ * @throws TypedConversionError
+ */
+export function converting<T>(doing: string, convert: () => T): T {
+  try {
+    return convert();
+  } catch (error) {
+    if (!(error instanceof TypedConversionError)) throw error;
+    throw new TypedConversionError(`${doing}: ${error.message}`);
+  }
+}
+
 /** Returns a kind as the server writes it in messages: `/v1, Kind=ConfigMap`. */
 export function kindText(object: Partial<TypeMeta>): string {
   // A body applied to a Scale may lack both.

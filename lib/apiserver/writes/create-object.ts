@@ -159,18 +159,29 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   const { group, kind } = ruling.type;
   const subject = { group, kind, name: object.metadata.name ?? '' };
   const errors = new FieldErrors();
-  if (isLoose(core, ruling)) validateLooseMeta(object.metadata, errors);
-  else {
-    const { nameFormat = 'subdomain' } = request.kind.rules;
-    validateMeta(object.metadata, errors, { namespaced: ruling.type.namespaced, nameFormat });
-  }
-  if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
+  const refuse = (): void => {
+    errors.warnings.forEach(request.warn);
+    if (!errors.empty) throw invalid(subject, errors.causes);
+  };
+  const checkMeta = (): void => {
+    if (isLoose(core, ruling)) validateLooseMeta(object.metadata, errors);
+    else {
+      const { nameFormat = 'subdomain' } = request.kind.rules;
+      validateMeta(object.metadata, errors, { namespaced: ruling.type.namespaced, nameFormat });
+    }
+    if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
+  };
+  const { checksMetadataLast = false } = ruling.rules;
+  if (!checksMetadataLast) checkMeta();
   ruling.rules.validate?.(object, errors, core.view);
   // Versions of a kind may have different checks (events).
   const { validateCreate = ruling.rules.validateCreate } = request.kind.rules;
   validateCreate?.(object, errors, core.view);
-  errors.warnings.forEach(request.warn);
-  if (!errors.empty) throw invalid(subject, errors.causes);
+  refuse();
+  if (checksMetadataLast) {
+    checkMeta();
+    refuse();
+  }
   ruling.rules.warnings?.(object).forEach(request.warn);
 }
 

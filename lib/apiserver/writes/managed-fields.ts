@@ -68,6 +68,27 @@ export function applyFields(
   }
 }
 
+/** Returns whether an apply has left all fields of `live` but its managers, with the annotation of `kubectl`. */
+export function isSameButManagers(merged: UnstructuredObject, live: UnstructuredObject): boolean {
+  const [next, old] = [merged.metadata, live.metadata];
+  return (
+    isSameBut(merged, live, 'metadata') &&
+    isSameBut(next, old, 'managedFields', 'annotations') &&
+    isSameBut(next.annotations ?? {}, old.annotations ?? {}, lastApplied)
+  );
+}
+
+/** `kubectl` updates it beside the fields that it applies. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Returns whether two objects share all members but some. */
+function isSameBut(one: object, other: object, ...except: readonly string[]): boolean {
+  const [left, right] = [one, other] as readonly Readonly<Record<string, unknown>>[];
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  for (const name of except) names.delete(name);
+  return [...names].every((name) => left?.[name] === right?.[name]);
+}
+
 function applyConflict(error: ApplyConflictError): Error {
   return failure(409, 'Conflict', error.message, { causes: error.causes });
 }
@@ -89,6 +110,14 @@ function optionsOf(core: ServerCore, request: WriteRequest): FieldManagerOptions
 
 /** Drops the fields that the endpoint resets: clients that write through it cannot own them. */
 function resetFieldsOf(kind: ServedKind, subresource: string | undefined): FieldFilter | undefined {
+  const filter = resetsOf(kind, subresource);
+  if (kind.custom === undefined || filter === undefined) return filter;
+  const own = apiVersionOf(kind.type);
+  // Other versions of a custom resource show what changes in its status.
+  return (set, apiVersion) => (apiVersion === own ? filter(set, apiVersion) : set);
+}
+
+function resetsOf(kind: ServedKind, subresource: string | undefined): FieldFilter | undefined {
   if (subresource === 'status') {
     const own = kind.custom === undefined ? (kind.rules.statusResets ?? []) : ['metadata'];
     return excludeFields('spec', ...own);
@@ -98,12 +127,28 @@ function resetFieldsOf(kind: ServedKind, subresource: string | undefined): Field
 }
 
 function converterOf(core: ServerCore, kind: ServedKind): VersionConverter {
+  const servedIn = (apiVersion: string): ServedKind | undefined => {
+    const found = core.kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), kind.type.kind);
+    return found?.collection === kind.collection ? found : undefined;
+  };
   return (object, apiVersion) => {
-    const target = core.kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), kind.type.kind);
-    if (target?.collection !== kind.collection) return undefined;
-    const converted = target === kind ? object : target.fromStorage(kind.toStorage(object));
+    const target = servedIn(apiVersion);
+    if (target === undefined) return undefined;
+    const converted = convertedTo(target, servedIn(object.apiVersion) ?? kind, object);
     return { object: converted, schema: target.schema() };
   };
+}
+
+function convertedTo(
+  target: ServedKind,
+  source: ServedKind,
+  object: UnstructuredObject,
+): UnstructuredObject {
+  if (target === source) return object;
+  // Without a webhook, versions differ in their schemas only. Unlike in a read, unknown fields stay.
+  const isUnchanged = target.custom !== undefined && target.conversions === undefined;
+  if (isUnchanged) return { ...object, apiVersion: apiVersionOf(target.type) };
+  return target.fromStorage(source.toStorage(object));
 }
 
 // The write path changes the object later, so it must not be shared.

@@ -4,6 +4,7 @@ import {
   JsonPatchError,
   isDeeperThan,
   isJsonObject,
+  setMember,
   StrategicMergePatchError,
   applyStrategicMergePatch,
   applyMergePatch,
@@ -108,11 +109,22 @@ function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBo
           `error decoding patch: json: cannot unmarshal ${jsonTypeName(patch.value)} into Go value of type map[string]interface {}`,
         );
       }
-      return applyMergePatch(live, patch.value);
+      return applyMergePatch(live, withoutNullsInLists(patch.value));
     case 'strategic':
       // Go reads null as a patch without members.
       return strategicPatched(kind, live, patch.value ?? {});
   }
+}
+
+/** Drops null members of objects in lists: the real server's library treats them as removed, unlike RFC 7396. */
+function withoutNullsInLists(patch: unknown, inList = false): unknown {
+  if (Array.isArray(patch)) return patch.map((item) => withoutNullsInLists(item, true));
+  if (!isJsonObject(patch)) return patch;
+  const result: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (!inList || value !== null) setMember(result, name, withoutNullsInLists(value, inList));
+  }
+  return result;
 }
 
 function jsonPatched(live: UnstructuredObject, value: unknown): unknown {

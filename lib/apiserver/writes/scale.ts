@@ -31,8 +31,11 @@ interface ScaleMembers {
   readonly selector: readonly string[] | undefined;
 }
 
+function split(path: string): readonly string[] {
+  return path.split('.').slice(1);
+}
+
 function membersOf({ custom }: ServedKind): ScaleMembers {
-  const split = (path: string): readonly string[] => path.split('.').slice(1);
   if (custom?.scale === undefined) {
     return {
       replicas: ['spec', 'replicas'],
@@ -136,7 +139,12 @@ export function liveScale({ request, live }: ScaleWrite): UnstructuredObject {
 }
 
 function pathsOf(kind: ServedKind): ReplicasPaths {
-  return new Map([[apiVersionOf(kind.type), fieldPath(...membersOf(kind).replicas)]]);
+  const { custom } = kind;
+  if (custom === undefined) {
+    return new Map([[apiVersionOf(kind.type), fieldPath(...membersOf(kind).replicas)]]);
+  }
+  const paths = [...custom.replicasPaths];
+  return new Map(paths.map(([apiVersion, path]) => [apiVersion, fieldPath(...split(path))]));
 }
 
 /**
@@ -241,7 +249,7 @@ function storeScale(
     request: { ...request, subresource: undefined },
     live,
     next,
-    tracked: true,
+    ...{ tracked: true, withoutDefaults: true },
   });
   return scaleOf(kind, result.object);
 }

@@ -35,6 +35,11 @@ export interface Update {
    * @defaultValue false
    */
   readonly tracked?: boolean;
+  /**
+   * True if the new object gets no defaults, as the parent of a Scale.
+   * @defaultValue false
+   */
+  readonly withoutDefaults?: boolean;
 }
 
 /**
@@ -43,12 +48,12 @@ export interface Update {
  * @throws StatusError the error that the real server would answer.
  */
 export function updateObject(core: ServerCore, update: Update): WriteResult {
-  const { request, live, tracked = false } = update;
+  const { request, live, tracked = false, withoutDefaults = false } = update;
   const { kind } = request;
   const ruling = rulingKind(core, kind);
   const isChanged = isChangedByEmptyLists(update.next);
   checkNames(request, update.next.metadata);
-  kind.rules.defaults?.(update.next);
+  if (!withoutDefaults) kind.rules.defaults?.(update.next);
   const tracking = tracked ? update.next : trackUpdate(core, request, live, update.next);
   const owned = admitted(request, live, tracking);
   dropRepeatedOwners(owned, request.warn, ' after mutating admission happens');
@@ -312,13 +317,15 @@ function store(core: ServerCore, { request, ruling, object, old }: Prepared): Wr
   const { name = '', namespace = '' } = object.metadata;
   const shown = (stored: UnstructuredObject): UnstructuredObject =>
     kind === ruling ? stored : kind.fromStorage(stored);
-  if (dryRun) return { object: shown(object), created: false };
   const key = storageKey(namespace, name);
   if (isLastStep(ruling, object, old)) {
-    removeObject(core, kind, key);
+    if (!dryRun) removeObject(core, kind, key);
     return { object: shown(object), created: false };
   }
+  // The real server fills in defaults at each read of its storage.
+  if (ruling.rules.defaultsMetadata === true && !dryRun) ruling.rules.defaults?.(object);
   const stored = ruling.isStorageVersion ? object : ruling.toStorage(object);
+  if (dryRun) return { object: kind.fromStorage(stored), created: false };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });

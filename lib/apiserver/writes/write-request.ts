@@ -206,21 +206,24 @@ const unmarshalProblem = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go .*of 
 function conversionProblem(error: Error): string {
   const { message } = error;
   const [whole, type = '', text = '', target = ''] = unmarshalProblem.exec(message) ?? [];
-  if (whole === undefined) return message;
+  if (whole === undefined) {
+    return message.startsWith('illegal base64') ? `error decoding from json: ${message}` : message;
+  }
   const given = error instanceof DecodeError ? error.value : text;
   const kind = type === 'number' ? numberKind(text || String(given)) : (goKinds[type] ?? type);
   if (target.startsWith('[]')) return `cannot restore slice from ${kind}`;
   if (target.startsWith('map[')) return `cannot restore map from ${kind}`;
   const isSimple = /^(?:string|bool|u?int\d*|float\d+)$/.test(target);
-  if (!isSimple) return `cannot restore struct from: ${kind}`;
-  return `cannot convert ${goTypes[kind] ?? kind} to ${target}`;
+  // A struct accepts an object, so a named type that does not is a text.
+  if (!isSimple && kind !== 'map') return `cannot restore struct from: ${kind}`;
+  const simple = isSimple ? target : 'string';
+  // Go could convert these, but JSON does not.
+  const isConvertible =
+    kind === 'int64' ? simple === 'string' : kind === 'float64' && simple.includes('int');
+  return isConvertible ? `cannot convert ${kind} to ${target}` : `unrecognized type: ${simple}`;
 }
 
 const goKinds: Readonly<Partial<Record<string, string>>> = { array: 'slice', object: 'map' };
-const goTypes: Readonly<Partial<Record<string, string>>> = {
-  slice: '[]interface {}',
-  map: 'map[string]interface {}',
-};
 
 function numberKind(text: string): string {
   return /^-?\d+$/.test(text) ? 'int64' : 'float64';
@@ -229,12 +232,14 @@ function numberKind(text: string): string {
 /**
  * Decodes the result of an apply as {@link decodeObject} decodes bodies. Unknown fields are already
  * handled.
+ * @param applied - the body of the apply, which messages name.
  * @throws StatusError 500 without a reason, as the real server answers for a value that it cannot
  *   decode.
  */
 export function decodeApplied(
   request: DecodeRequest,
   value: RawObject['value'],
+  applied: UnstructuredObject,
 ): UnstructuredObject {
   const { type, custom } = request.kind;
   const ignoring = { ...request, fieldValidation: 'Ignore' } as const;
@@ -243,11 +248,10 @@ export function decodeApplied(
     return decodeStrictly(ignoring, { value });
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const { namespace = '', name = '' } = value['metadata'] as UnstructuredObject['metadata'];
+    const { namespace = '', name = '' } = applied.metadata;
     const kind = `${type.group}/${type.version}, Kind=${type.kind}`;
-    const fromJson = error.message.startsWith('illegal base64') ? 'error decoding from json: ' : '';
     const problem = conversionProblem(error);
-    const why = `unable to convert unstructured object to ${kind}: ${fromJson}${problem}`;
+    const why = `unable to convert unstructured object to ${kind}: ${problem}`;
     const message = `failed to convert new object (${namespace}/${name}; ${kind}) to proper version: ${why}`;
     throw internalFailure(message);
   }

@@ -1,5 +1,5 @@
 import { withoutMember } from '../../object/index.js';
-import type { Schema } from '../../object/index.js';
+import type { Schema, StatusCause } from '../../object/index.js';
 import { ruleTree } from '../rules/compile-rules.js';
 import { validateRules } from '../rules/validate-rules.js';
 import { FieldErrors } from './field-errors.js';
@@ -31,7 +31,8 @@ export function validateResource(
   if (statusOnly) validateStatus(schema.properties?.['status'], [object, old], own);
   // The whole object never counts as unchanged: its parts are compared one by one.
   else validateSchema(object, { schema, path: '', errors: own, old: withoutMeta(old) });
-  errors.causes.push(...own.causes);
+  const isTolerated = own.causes.some(isOfList) && hasListProblem(old, schema);
+  errors.causes.push(...own.causes.filter((cause) => !isTolerated || !isOfList(cause)));
   if (ruleTree(schema, true) === undefined) return;
   if (own.causes.some(({ reason = '' }) => blocking.has(reason))) {
     errors.invalid('<nil>', undefined, unchecked);
@@ -40,6 +41,21 @@ export function validateResource(
   const isUpdate = old !== undefined;
   const root = { schema, path: '', errors, old, isRoot: true, isUpdate };
   validateRules(object, { ...root, ...(warn !== undefined && { warn }) });
+}
+
+const listType = 'must be an object for an array of list-type map';
+
+/** Whether a problem is one of a set or a list-map: an item twice, or one that is no object. */
+function isOfList({ reason, message = '' }: StatusCause): boolean {
+  return reason === 'FieldValueDuplicate' || message.endsWith(listType);
+}
+
+/** Returns whether the old object has such a problem already: an update may then add others. */
+function hasListProblem(old: ResourceCheck['old'], schema: Schema): boolean {
+  if (old === undefined) return false;
+  const before = new FieldErrors();
+  validateSchema(withoutMeta(old), { schema, path: '', errors: before, old: undefined });
+  return before.causes.some(isOfList);
 }
 
 const unchecked =
