@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { compare } from '../apiserver/differential/comparison.js';
 import type { Servers } from '../apiserver/differential/comparison.js';
+import {
+  compareRandomWrites,
+  sequenceText,
+} from '../apiserver/differential/random/random-writes.js';
 import { reportOf, reportText } from '../apiserver/differential/report.js';
 import { startEmbedded, startReal } from '../apiserver/differential/servers.js';
 import { equalSubjects, subjects } from '../apiserver/differential/subjects/index.js';
@@ -18,6 +22,12 @@ describe('the embedded API server beside a real one', function () {
   after(async () => {
     await servers.embedded.stop();
     await servers.real.stop();
+  });
+
+  it('ends random writes of several managers with equal objects and managers', async () => {
+    const { comparisons, failure } = await compareRandomWrites(servers, { steps: 1000, seed });
+    expect(comparisons.length).to.be.greaterThan(500);
+    expect(failure && sequenceText(failure)).to.equal(undefined);
   });
 
   for (const subject of equalSubjects) {

@@ -1,10 +1,10 @@
 // Compares the embedded server with a real one:
-// npm run differential -- [--subject NAME]… [--seed N] [--steps N] [--json FILE]
+// npm run differential -- [--subject NAME]… [--seed N] [--steps N] [--kind KIND]… [--json FILE]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { compare } from './comparison.js';
 import type { Comparison, Servers } from './comparison.js';
-import { compareRandomWrites } from './random-writes.js';
+import { compareRandomWrites, sequenceText } from './random/random-writes.js';
 import { reportOf, reportText } from './report.js';
 import { startEmbedded, startReal } from './servers.js';
 import { subjects } from './subjects/index.js';
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     subject: { type: 'string', multiple: true },
     seed: { type: 'string', default: '1' },
     steps: { type: 'string', default: '10000' },
+    kind: { type: 'string', multiple: true },
     json: { type: 'string' },
   },
 });
@@ -39,8 +40,12 @@ async function comparisons(servers: Servers): Promise<Comparison[]> {
   const chosen = subject.flatMap((name) => subjects[name]?.(seed) ?? []);
   const results = await compare(servers, chosen);
   if (!subject.includes('random')) return results;
-  const steps = Number(values.steps);
-  return [...results, ...(await compareRandomWrites(servers, { steps, seed }))];
+  const options = { steps: Number(values.steps), seed, kinds: values.kind };
+  const { comparisons: random, failure } = await compareRandomWrites(servers, options);
+  if (failure !== undefined) {
+    process.stdout.write(`shortest sequence that differs:\n${sequenceText(failure)}\n`);
+  }
+  return [...results, ...random];
 }
 
 await main();

@@ -8,6 +8,7 @@ import { merging } from './merging.js';
 import { reads } from './reads.js';
 import { scaling } from './scaling.js';
 import { verbs } from './verbs.js';
+import { versions } from './versions.js';
 import { watches } from './watches.js';
 import { workloads } from './workloads.js';
 import { writes } from './writes.js';
@@ -19,7 +20,8 @@ import { writes } from './writes.js';
 export const equalSubjects: readonly string[] = [
   // First: other subjects define kinds.
   'discovery',
-  ...['access', 'deletions', 'fields', 'merging', 'reads', 'scaling', 'workloads'],
+  ...['access', 'deletions', 'fields', 'merging', 'reads', 'scaling', 'versions'],
+  'workloads',
 ];
 
 /** The scenarios of each subject. `seed` draws the values of generated requests. */
@@ -33,6 +35,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   access: () => access,
   deletions: () => deletions,
   scaling: () => scaling,
+  versions: () => versions,
   watches: () => watches,
   discovery: () => discovery,
   fields: (seed) => fields(seed, 12),

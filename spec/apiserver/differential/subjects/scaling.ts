@@ -43,6 +43,7 @@ function scaleWrites(path: string): Request[] {
     get(`${path}/one`),
     get(`${path}/none/scale`),
     put(`${path}/none/scale`, { metadata: { name: 'none' }, spec: { replicas: 3 } }),
+    put(`${path}/none/scale`, { spec: { replicas: 3 } }),
   ];
 }
 
@@ -88,6 +89,43 @@ const withStatus = [
     ...{ kind: 'Pod', apiVersion: 'v1' },
     spec: template.spec,
     status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+  },
+];
+
+/** Statuses of kinds that the server checks. */
+const checkedStatuses = [
+  {
+    path: '/apis/apps/v1/namespaces/{{ns}}/statefulsets',
+    spec: { ...spec, serviceName: 's' },
+    statuses: [
+      { replicas: 1, readyReplicas: 2, currentReplicas: 3 },
+      { replicas: 1, readyReplicas: -1, availableReplicas: 1 },
+      { replicas: 2, readyReplicas: 1, availableReplicas: 2 },
+    ],
+  },
+  {
+    path: '/apis/apps/v1/namespaces/{{ns}}/daemonsets',
+    spec,
+    statuses: [{ numberReady: -1, currentNumberScheduled: -1 }],
+  },
+  {
+    path: '/apis/policy/v1/namespaces/{{ns}}/poddisruptionbudgets',
+    spec: { selector: { matchLabels: labels } },
+    statuses: [
+      { currentHealthy: -1, disruptionsAllowed: 1 },
+      { conditions: [{ type: 'Ready' }] },
+      { conditions: [{ type: 'a b', status: 'Maybe', reason: '0', lastTransitionTime: null }] },
+    ],
+  },
+  {
+    path: '/apis/batch/v1/namespaces/{{ns}}/jobs',
+    spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } },
+    statuses: [{}, { active: 1 }],
+  },
+  {
+    path: '/api/v1/namespaces/{{ns}}/pods',
+    spec: template.spec,
+    statuses: [{ podIPs: [{ ip: '10.1.0.1' }] }, { podIP: '10.1.0.2' }],
   },
 ];
 
@@ -145,6 +183,17 @@ export const scaling: readonly Scenario[] = [
         ...{ spec: {}, status },
       }),
       watch(path, '{{made.metadata.resourceVersion}}'),
+    ],
+  })),
+  ...checkedStatuses.map(({ path, spec: own, statuses }) => ({
+    title: `values of the status of ${path}`,
+    requests: [
+      post(path, { metadata: { name: 'one' }, spec: own }),
+      ...statuses.flatMap((status) => [
+        put(`${path}/one/status?fieldManager=s`, { metadata: { name: 'one' }, status }),
+        patch('merge', `${path}/one/status?fieldManager=t`, { status }),
+        get(`${path}/one`),
+      ]),
     ],
   })),
   {

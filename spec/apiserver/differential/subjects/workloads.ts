@@ -11,6 +11,7 @@ export const workloads: readonly Scenario[] = [
   { title: 'deletion of Pods', requests: podDeletions() },
   { title: 'scheduling directives of a gated Pod', requests: gatedPodChanges() },
   { title: 'template of a suspended Job', requests: suspendedJobChanges() },
+  { title: 'merged parts of a pod', requests: mergedParts() },
 ];
 
 function deploymentSpec(more: object): object {
@@ -299,4 +300,41 @@ function suspendedJobChanges(): Request[] {
     ...templates.map((template) => patch('merge', `${jobs}/j${index}`, { spec: { template } })),
     get(`${jobs}/j${index}`),
   ]);
+}
+
+/** Strategic merge patches that leave a pod or its template with parts that do not fit together. */
+function mergedParts(): Request[] {
+  const container = { name: 'c', image: 'i', ports: [{ containerPort: 80 }] };
+  const volumes = [
+    { name: 'v', hostPath: { path: '/x' } },
+    { name: 'w', projected: { sources: [{}] } },
+  ];
+  const containers = [container];
+  const rule = (onExitCodes: object): object => ({ action: 'FailJob', onExitCodes });
+  const job = { template: { spec: { restartPolicy: 'Never', containers, volumes } } };
+  return [
+    post(pods, { metadata: { name: 'p' }, spec: { containers } }),
+    patch('strategic', `${pods}/p`, { spec: { initContainers: [{ name: 'j', image: 'i' }] } }),
+    patch('strategic', `${pods}/p`, { spec: { initContainers: [{ image: 'i' }] } }),
+    post(pods, {
+      metadata: { name: 'q' },
+      spec: { containers: [container, { ...container, name: 'd' }] },
+    }),
+    patch('merge', `${pods}/q`, { metadata: { labels: { a: 'b' } } }),
+    ...[
+      { containers: [{ name: 'c', tty: '' }] },
+      { containers: [{ name: 'c', image: {}, tty: 1.5 }] },
+      { containers: [{ name: 'c', command: [{ $patch: 'replace' }] }] },
+      { activeDeadlineSeconds: 'x', hostname: 5 },
+      { hostname: 5 },
+      { activeDeadlineSeconds: 1.5 },
+    ].map((spec) => patch('strategic', `${pods}/p`, { spec })),
+    post('/apis/batch/v1/namespaces/{{ns}}/jobs', { metadata: { name: 'j' }, spec: job }),
+    ...[
+      { template: { spec: { volumes: [{ name: 'v', emptyDir: {} }] } } },
+      { template: { spec: { volumes: [{ name: 'v', configMap: {}, emptyDir: {} }] } } },
+      { podFailurePolicy: { rules: [{ onExitCodes: { values: [1] } }] } },
+      { podFailurePolicy: { rules: [rule({ values: [1] })] } },
+    ].map((spec) => patch('strategic', '/apis/batch/v1/namespaces/{{ns}}/jobs/j', { spec })),
+  ];
 }

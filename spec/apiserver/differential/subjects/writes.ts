@@ -2,6 +2,7 @@ import { get, patch, patchTypes, post, put, remove } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
 
 const all = '/api/v1/namespaces/{{ns}}/configmaps';
+const leases = '/apis/coordination.k8s.io/v1/namespaces/{{ns}}/leases';
 const types = [
   'application/json',
   'application/yaml',
@@ -163,6 +164,8 @@ const operations: readonly unknown[] = [
   [{ op: 'move', from: '/data/b', path: '/data/moved' }],
   [{ op: 'move', from: '/data/none', path: '/data/x' }],
   [{ op: 'copy', from: '/data/c', path: '/data/copied' }],
+  [{ op: 'copy', from: '/data/none', path: '/data/nothing' }],
+  [{ op: 'copy', from: '/none/none', path: '/data/nothing' }],
   [{ op: 'test', path: '/data/c', value: 'other' }],
   [{ op: 'test', path: '/data/c', value: '3' }],
   [{ op: 'test', path: '/data/none', value: null }],
@@ -246,6 +249,14 @@ export const writes: readonly Scenario[] = [
   },
   { title: 'patches', requests: patchesOf() },
   { title: 'preconditions and deletion', requests: deletions() },
+  {
+    title: 'updates that create',
+    requests: ['', '?dryRun=All'].flatMap((query) =>
+      [{}, { uid: 'u' }, { resourceVersion: '5' }, { uid: 'u', resourceVersion: '5' }].map(
+        (metadata) => put(`${leases}/one${query}`, { metadata: { ...metadata, name: 'one' } }),
+      ),
+    ),
+  },
 ];
 
 function patchesOf(): Request[] {
