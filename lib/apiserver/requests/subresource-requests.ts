@@ -149,8 +149,10 @@ function patch(context: ResourceContext, live: UnstructuredObject): Unstructured
   if (type === 'apply') {
     const { value } = parseYaml(bodyText(request), refusePatch);
     if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
-    const applied = admitScale(context, write, value as UnstructuredObject);
-    return applyScale(core, write, { applied, force: options.force });
+    const applied = value as UnstructuredObject;
+    // The body may lack everything that admission reads, such as its metadata.
+    const admit = (scale: UnstructuredObject) => admitScale(context, write, scale);
+    return applyScale(core, write, { applied, force: options.force, admit });
   }
   const { value, duplicates } = parseJson(bodyText(request), refusePatch);
   const scale = liveScale(write);

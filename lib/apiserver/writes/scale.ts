@@ -160,6 +160,12 @@ export function updateScale(
   return storeScale(core, write, tracked);
 }
 
+/** A Scale to apply by server-side apply. */
+interface ScaleApply extends Pick<ApplyRequest, 'applied' | 'force'> {
+  /** Runs admission for the merged Scale, and returns the Scale to store instead. */
+  readonly admit: (scale: UnstructuredObject) => UnstructuredObject;
+}
+
 /**
  * Applies a Scale by server-side apply.
  * @returns the parent's Scale
@@ -167,7 +173,7 @@ export function updateScale(
 export function applyScale(
   core: ServerCore,
   write: ScaleWrite,
-  apply: Pick<ApplyRequest, 'applied' | 'force'>,
+  { admit, ...apply }: ScaleApply,
 ): UnstructuredObject {
   const live = liveScale(write);
   const { custom } = write.request.kind;
@@ -181,7 +187,7 @@ export function applyScale(
     const { namespace = '', name = '' } = apply.applied.metadata;
     throw internalFailure(`failed to convert new object (${namespace}/${name}; ${notCustom}`);
   }
-  return storeScale(core, write, decodeScale(merged));
+  return storeScale(core, write, admit(decodeScale(merged)));
 }
 
 // The real server handles the Scale of a custom resource like a custom resource, and fails to convert it.

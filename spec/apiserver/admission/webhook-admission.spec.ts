@@ -9,7 +9,7 @@ import {
   systemClock,
   systemRandom,
 } from '../../../lib/system/index.js';
-import { configMap, configMaps, merge } from '../api.js';
+import { apply, configMap, configMaps, deployment, deployments, merge } from '../api.js';
 import { WebhookApi, everyConfigMap, patching, responseOf, rule } from './webhook-api.js';
 import type { Review } from './webhook-api.js';
 import { Api } from '../api.js';
@@ -133,6 +133,19 @@ describe('admission webhooks', () => {
     expect(await called('/api/v1/namespaces/in/configmaps', configMap('a'))).to.deep.equal([0]);
     const labels = { labels: { a: 'b' } };
     expect(await called(configMaps, configMap('b', {}, labels))).to.deep.equal([1]);
+  });
+
+  it('receive the whole Scale that an apply without metadata makes', async () => {
+    const hooks = new WebhookApi();
+    await hooks.api.create(deployments, deployment('web'));
+    const rules = [rule({ apiGroups: ['apps'], resources: ['deployments/scale'] })];
+    await hooks.configure('Validating', { rules });
+    const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: 3 } };
+    const path = `${deployments}/web/scale?fieldManager=m&force=true`;
+    const { body } = await hooks.api.call('PATCH', path, scale, apply);
+    expect(body['spec']).to.deep.equal({ replicas: 3 });
+    expect(hooks.reviews[0]?.object).to.deep.include({ spec: { replicas: 3 } });
+    expect(hooks.reviews[0]?.object?.metadata.name).to.equal('web');
   });
 
   it('receive the version of their rule for a kind served in several versions', async () => {
