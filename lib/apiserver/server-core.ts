@@ -38,12 +38,16 @@ export interface ServerCore {
   readonly looseCustomResources: boolean;
   /** Answers commands in simulated containers. @defaultValue undefined: none */
   readonly commands: CommandRunner | undefined;
+  /** Created objects that reads complete by defaults: their first update is always stored. */
+  readonly incomplete: WeakSet<UnstructuredObject>;
   /** The part of the server that the rules of kinds can read. */
   readonly view: ServerView;
 }
 
 /** Creates the core from its parts. */
-export function createServerCore(parts: Omit<ServerCore, 'view' | 'alarms'>): ServerCore {
+export function createServerCore(
+  parts: Omit<ServerCore, 'view' | 'alarms' | 'incomplete'>,
+): ServerCore {
   const { log, clock, random, looseCustomResources } = parts;
   const view: ServerView = {
     clock,
@@ -59,7 +63,7 @@ export function createServerCore(parts: Omit<ServerCore, 'view' | 'alarms'>): Se
       }
     },
   };
-  return { ...parts, view, alarms: new SharedAlarms(clock) };
+  return { ...parts, view, alarms: new SharedAlarms(clock), incomplete: new WeakSet() };
 }
 
 /** Returns true if webhooks or policies may have to admit writes. */

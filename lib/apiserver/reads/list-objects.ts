@@ -37,11 +37,11 @@ export function listObjects(
   const limit = options.resourceVersion === '0' ? 0 : Math.max(0, options.limit);
   const source = { collection, revision, current: log.revision };
   const { prefix } = selection;
-  const after = token && prefix + token.after;
+  const after = token && prefix + token.after.replace(/^\//, '');
   const page = collect(source, { selection, limit, after });
   const metadata: ListMeta = { resourceVersion: String(revision) };
   if (page.more > 0) {
-    metadata.continue = encodeContinue({ revision, after: page.last.slice(prefix.length) });
+    metadata.continue = encodeContinue({ revision, after: `/${page.last.slice(prefix.length)}` });
     // With selectors, the number of remaining objects is unknown.
     if (selection.all) metadata.remainingItemCount = page.more;
   }
@@ -140,7 +140,10 @@ interface ContinueToken {
    * current state.
    */
   readonly revision: number;
-  /** The last key of the previous page, without the namespace that the list has in its path. */
+  /**
+   * The last key of the previous page, without the namespace that the list has in its path. The real server
+   * puts a slash in front, and accepts keys without one.
+   */
   readonly after: string;
 }
 

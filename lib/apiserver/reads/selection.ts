@@ -50,13 +50,19 @@ export function readSelection(kind: ServedKind, request: ResourceRequest): Selec
 const metaFields = ['metadata.name', 'metadata.namespace'];
 
 function readFields(kind: ServedKind, text: string): readonly FieldTerm[] {
-  const terms = text === '' ? [] : parsed(() => parseFieldSelector(text));
+  const parts = text === '' ? [] : parsed(() => parseFieldSelector(text));
+  const terms = parts.filter((term) => !selectsAll(term));
   const own = Object.keys(kind.rules.selectableFields?.(emptyObject) ?? {});
   for (const { field } of terms) {
     if (metaFields.includes(field) || own.includes(field)) continue;
     throw unknownField(kind, field);
   }
   return terms;
+}
+
+/** An equality of nothing to nothing selects every object. */
+function selectsAll({ field, operator, value }: FieldTerm): boolean {
+  return field === '' && value === '' && operator === '=';
 }
 
 const emptyObject: UnstructuredObject = { apiVersion: '', kind: '', metadata: {} };

@@ -20,12 +20,12 @@ function generateSelector({ metadata, spec }: Job): void {
   const { name = '', uid = '' } = metadata;
   spec.template.metadata ??= {};
   const labels = (spec.template.metadata.labels ??= {});
-  // Mutate in place: a Job that took its labels from the template gets these labels, too.
+  // Mutate in place: a Job that took its labels from the template gets these labels, too. One without labels in
+  // its template gets them in reads only, see `completeNew`.
   labels[uidLabel] ??= uid;
   labels['batch.kubernetes.io/job-name'] ??= name;
   labels['controller-uid'] ??= uid;
   labels['job-name'] ??= name;
-  metadata.labels ??= labels;
   spec.selector ??= {};
   spec.selector.matchLabels = { [uidLabel]: uid, ...spec.selector.matchLabels };
 }
@@ -53,6 +53,13 @@ const job = typedRules<Job>(
       defaultJobSpec(spec, true);
     },
     prepareForCreate: generateSelector,
+    completeNew: ({ metadata, spec }) => {
+      const labels = spec?.template.metadata?.labels;
+      if (metadata === undefined || metadata.labels !== undefined || labels === undefined)
+        return false;
+      metadata.labels = labels;
+      return true;
+    },
     validate: validateJob,
     validateUpdate: validateJobUpdate,
     warnings: (object, old) =>

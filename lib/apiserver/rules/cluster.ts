@@ -51,11 +51,10 @@ const node = typedRules<Wire<V1Node>>(
     defaults: ({ status }) => {
       if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
     },
+    prepareForCreate: dropConfigSource,
+    prepareForUpdate: dropConfigSource,
     validate: ({ spec }, errors) => validateTaints(spec?.taints ?? [], errors),
-    warnings: ({ spec = {} }) => [
-      ...(spec.configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
-      ...((spec.externalID ?? '') === '' ? [] : [unusedId]),
-    ],
+    warnings: ({ spec = {} }) => ((spec.externalID ?? '') === '' ? [] : [unusedId]),
     validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
       validateNodeChange(spec, old, errors);
     },
@@ -68,6 +67,11 @@ const node = typedRules<Wire<V1Node>>(
     initialStatus: (object) => object['status'] ?? {},
   },
 );
+
+/** Kubernetes has removed the feature, and drops its field. */
+function dropConfigSource({ spec }: Wire<V1Node>): void {
+  delete spec?.configSource;
+}
 
 const unusedId = 'spec.externalID: this field is deprecated, and is unused by Kubernetes';
 
@@ -103,11 +107,6 @@ function validateNodeChange(spec: NodeSpec, old: NodeSpec, errors: FieldErrors):
   }
   if ((old.providerID ?? '') !== '' && old.providerID !== spec.providerID) {
     errors.forbidden('spec.providerID', `${change} providerID ${once}`);
-  }
-  const { configSource } = spec;
-  if (configSource !== undefined && configSource.configMap === undefined) {
-    const why = 'exactly one reference subfield must be non-nil';
-    errors.invalid('spec.configSource', configSource, why);
   }
   if (spec.externalID !== old.externalID) errors.forbidden('spec.externalID', 'may not be updated');
 }

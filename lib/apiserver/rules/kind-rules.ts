@@ -51,6 +51,11 @@ export interface KindRules {
    * @defaultValue the object does not show its user
    */
   readonly setUser?: (object: UnstructuredObject, user: UserInfo) => void;
+  /**
+   * Adds the defaults that reads of a new object show although its create did not store them, and returns whether
+   * there are any. The first update stores them.
+   */
+  readonly completeNew?: (object: UnstructuredObject) => boolean;
   /** Validates an object on create and update. */
   readonly validate?: (object: UnstructuredObject, errors: FieldErrors, server: ServerView) => void;
   /** Validates a create, in addition to `validate`. */
@@ -160,6 +165,7 @@ interface TypedRules<T> {
   readonly defaults?: (object: T) => void;
   readonly prepareForCreate?: (object: T, server: ServerView) => void;
   readonly prepareForUpdate?: (object: T, old: T, server: ServerView) => void;
+  readonly completeNew?: (object: T) => boolean;
   readonly validate?: (object: T, errors: FieldErrors, server: ServerView) => void;
   readonly validateCreate?: (object: T, errors: FieldErrors, server: ServerView) => void;
   readonly validateUpdate?: (object: T, old: T, errors: FieldErrors, server: ServerView) => void;

@@ -142,12 +142,15 @@ const claim = typedRules<Claim>(
     },
     prepareForCreate: mirrorDataSource,
     prepareForUpdate: mirrorDataSource,
+    completeNew: (object) => {
+      object.status = { ...object.status, phase: 'Pending' };
+      return true;
+    },
     validateUpdate: validateClaimUpdate,
     admitUpdate: admitGrowth,
   },
   {
     answersDeleted: true,
-    initialStatus: () => ({ phase: 'Pending' }),
     admitCreate: (object, server) => admitClaim(object, server),
   },
 );

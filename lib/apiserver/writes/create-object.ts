@@ -191,11 +191,14 @@ function store(core: ServerCore, request: WriteRequest, object: UnstructuredObje
   const key = storageKey(namespace, name);
   const existing = core.log.collection(kind.collection).get(key);
   if (existing !== undefined) throw takenName(kind, object.metadata, existing);
-  const stored = rulingKind(core, kind).isStorageVersion ? object : kind.toStorage(object);
+  const ruling = rulingKind(core, kind);
+  const isIncomplete = ruling.rules.completeNew?.(object) ?? false;
+  const stored = ruling.isStorageVersion ? object : kind.toStorage(object);
   if (dryRun) return { object: kind.fromStorage(stored), created: true };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
+  if (isIncomplete) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: true };
 }
 

@@ -44,8 +44,15 @@ export function patchObject(
     return { value: { ...patched, ...own }, duplicates: patch.duplicates };
   }
   const { apiVersion = kind.custom && own.apiVersion, kind: name = own.kind } = patched;
-  if (apiVersion === undefined) throw badRequest("the patched object has no 'apiVersion'");
+  if (apiVersion === undefined) throw unnamed(live);
   return { value: { ...patched, apiVersion, kind: name }, duplicates: patch.duplicates };
+}
+
+/** Without a version, the real server decodes nothing of an object, not even its name. */
+function unnamed({ metadata: { name = '' } }: UnstructuredObject): Error {
+  return badRequest(
+    `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+  );
 }
 
 /**

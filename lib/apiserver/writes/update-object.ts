@@ -79,11 +79,12 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
 
 /**
  * Returns whether the storage already holds the object in this form. If the schema or the storage version has
- * changed since, an update without changes is written too: it migrates the object.
+ * changed since, or reads complete the object, an update without changes is written too.
  */
 function isStored(core: ServerCore, kind: ServedKind, object: UnstructuredObject): boolean {
   const { name = '', namespace = '' } = object.metadata;
   const stored = core.log.collection(kind.collection).get(storageKey(namespace, name));
+  if (stored !== undefined && core.incomplete.has(stored)) return false;
   return deepEqual(kind.isStorageVersion ? object : kind.toStorage(object), stored);
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api, configMaps, merge, strategic } from '../api.js';
+import { Api, configMaps, jsonPatch, merge, strategic } from '../api.js';
 import type { Answer } from '../api.js';
 import { causeMessages } from '../causes.js';
 
@@ -109,6 +109,18 @@ const requests: readonly (readonly [string, (api: Api) => Promise<Answer>, numbe
     200,
   ],
   [
+    'a JSON patch that removes the version',
+    (api) =>
+      api.call('PATCH', `${configMaps}/a`, [{ op: 'remove', path: '/apiVersion' }], jsonPatch),
+    400,
+    'the name of the object (a based on URL) was undeterminable: name must be provided',
+  ],
+  [
+    'a field selector that compares nothing with nothing',
+    (api) => api.get(`${configMaps}?fieldSelector=metadata.name%3Da,%3D`),
+    200,
+  ],
+  [
     'a field manager that cannot be printed',
     (api) => api.call('PATCH', `${configMaps}/a?fieldManager=%07`, {}, merge),
     422,
@@ -172,6 +184,42 @@ describe('the embedded server, like a real one', () => {
     const change = { spec: { requiresRepublish: true } };
     const { body } = await api.call('PATCH', `${path}/a`, change, merge);
     expect([created.metadata.generation, body.metadata.generation]).to.deep.equal([undefined, 1]);
+  });
+
+  for (const [title, path, spec] of [
+    ['a claim', `${core}/persistentvolumeclaims`, claim],
+    [
+      'a Job without labels in its template',
+      '/apis/batch/v1/namespaces/default/jobs',
+      { template: { spec: once.spec } },
+    ],
+  ] as const) {
+    it(`stores the first update of ${title} without changes, as reads add defaults`, async () => {
+      const api = new Api();
+      const made = await api.create(path, { metadata: { name: 'a' }, spec });
+      const versions = [made.metadata.resourceVersion];
+      for (let n = 0; n < 2; n++) {
+        const { body } = await api.call('PATCH', `${path}/a`, {}, merge);
+        expect(body).to.deep.equal({
+          ...made,
+          metadata: { ...made.metadata, resourceVersion: body.metadata.resourceVersion },
+        });
+        versions.push(body.metadata.resourceVersion);
+      }
+      expect(versions.map((version) => versions.indexOf(version))).to.deep.equal([0, 1, 1]);
+    });
+  }
+
+  it('drops the configSource of a Node without a warning', async () => {
+    const api = new Api();
+    const configSource = { configMap: { name: 'a' } };
+    const body = { metadata: { name: 'n' }, spec: { configSource } };
+    const created = await api.call('POST', '/api/v1/nodes', body);
+    const updated = await api.call('PATCH', '/api/v1/nodes/n', { spec: { configSource } }, merge);
+    for (const answer of [created, updated]) {
+      expect(answer.body['spec']).to.deep.equal({});
+      expect(answer.headers).to.not.have.property('warning');
+    }
   });
 
   it('shows the scale of a workload as a table', async () => {
