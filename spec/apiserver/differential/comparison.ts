@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import uniqWith from 'lodash/uniqWith.js';
 import { comparable } from '../recorded-server/comparable.js';
+import { ScenarioNames, versionsInPlace } from './scenario-names.js';
 import type { Request, Scenario } from './scenario.js';
 import type { Answer, Server } from './servers.js';
 
@@ -59,19 +60,19 @@ async function compareScenario(
   return comparisons;
 }
 
-/** Returns the first part of two answers that differs: its path, and both values. */
-export function firstDifference(
-  embedded: unknown,
-  real: unknown,
-  path = '',
-): Difference | undefined {
-  if (isDeepStrictEqual(embedded, real)) return undefined;
-  if (!isTree(embedded) || !isTree(real)) return { path, embedded, real };
-  for (const name of new Set([...Object.keys(real), ...Object.keys(embedded)])) {
-    const inner = firstDifference(embedded[name], real[name], `${path}.${name}`);
-    if (inner !== undefined) return inner;
-  }
-  return { path, embedded, real };
+/** Returns the parts of two answers that differ. */
+export function differences(embedded: unknown, real: unknown, path = ''): readonly Difference[] {
+  if (isDeepStrictEqual(embedded, real)) return [];
+  const isInside =
+    isTree(embedded) && isTree(real) && Array.isArray(embedded) === Array.isArray(real);
+  if (!isInside) return [{ path, embedded, real }];
+  const names = new Set([...Object.keys(real), ...Object.keys(embedded)]);
+  return [...names].flatMap((name) => differences(embedded[name], real[name], `${path}.${name}`));
+}
+
+/** Returns the first part of two answers that differs. */
+export function firstDifference(embedded: unknown, real: unknown): Difference | undefined {
+  return differences(embedded, real)[0];
 }
 
 /** A part of two answers. */
@@ -90,6 +91,7 @@ class Run {
   readonly #server: Server;
   readonly #namespace: string;
   readonly #answers = new Map<string, unknown>();
+  readonly #names = new ScenarioNames();
 
   constructor(server: Server, namespace: string) {
     this.#server = server;
@@ -105,7 +107,8 @@ class Run {
     const filled = { ...request, ...(this.#fill(request) as Request) };
     const answer = await this.#settled(filled);
     if (request.as !== undefined) this.#answers.set(request.as, answer.body);
-    return normalised(answer, filled, this.#namespace);
+    await this.#cached(filled, answer);
+    return normalised(answer, filled, { namespace: this.#namespace, names: this.#names });
   }
 
   async #settled(request: Request): Promise<Answer> {
@@ -117,6 +120,22 @@ class Run {
       if (!(waits || answer.code === request.whileStatus) || Date.now() > until) return answer;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+
+  /**
+   * Waits until the server's cache has the object that a request wrote. A real server starts the next write with
+   * the object in its cache: with an old one, it starts again, and its answer has the warnings of both.
+   */
+  async #cached({ method, path }: Request, { body }: Answer): Promise<void> {
+    const { metadata } = (body ?? {}) as { metadata?: { name?: string; resourceVersion?: string } };
+    const { name, resourceVersion = '' } = metadata ?? {};
+    if (method === 'GET' || method === 'DELETE' || resourceVersion === '') return;
+    const { pathname } = new URL(path, 'http://localhost');
+    const object = method === 'POST' ? `${pathname}/${name ?? ''}` : pathname;
+    await this.#server.send({
+      method: 'GET',
+      path: `${object}?resourceVersion=${resourceVersion}`,
+    });
   }
 
   #fill(request: Request): unknown {
@@ -140,13 +159,14 @@ class Run {
 function normalised(
   { type, body, code, warning }: Answer,
   request: Request,
-  namespace: string,
+  { namespace, names }: { readonly namespace: string; readonly names: ScenarioNames },
 ): Answer {
+  const own = names.next(request);
   const whole = {
-    ...{ code, body: withoutGenerated(body, request) },
+    ...{ code, body: versionsInPlace(withoutGenerated(body, request), request, names) },
     ...(warning !== undefined && { warning }),
   };
-  const text = JSON.stringify(comparable(whole))
+  const text = JSON.stringify(comparable(whole, own))
     .replaceAll(namespace, 'NAMESPACE')
     // A Service in a message.
     .replace(/10\.96\.\d+\.\d+/g, 'ADDRESS')

@@ -1,73 +1,90 @@
-import type { Comparison } from './comparison.js';
+import type { Comparison, Difference } from './comparison.js';
 
-/** Requests that the servers may answer differently. */
+/**
+ * Requests that the servers may answer differently: in the parts at `at`, or as a whole, with these status
+ * codes. Each of the subjects must have such a request, or its report fails.
+ */
 export interface ListedDifference {
+  readonly subjects: readonly string[];
   /** Matches `SCENARIO: METHOD PATH` of the request, with ` as ACCEPT` if it asks for a media type. */
   readonly of: RegExp;
-  /** Matches the path of the first difference, such as `.body.message`. */
-  readonly at: RegExp;
+  /** Matches the path of each part that may differ, such as `.body.message`. */
+  readonly at?: RegExp;
+  /** Pairs of codes of answers that may differ as a whole. */
+  readonly codes?: readonly StatusCodes[];
   readonly reason: string;
+}
+
+/** The status codes of two answers. */
+export interface StatusCodes {
+  readonly embedded: number;
+  readonly real: number;
 }
 
 /** The known differences: at most 15, each with a reason. */
 export const listedDifferences: readonly ListedDifference[] = [
   {
+    subjects: ['deletions', 'reads', 'verbs', 'writes'],
     of: /[lL]abelSelector=|fieldSelector=/,
     at: /^\.body\.message$/,
     reason: 'The message about a malformed selector names the position in other words.',
   },
   {
-    of: /: GET .*fieldSelector=%3D$/,
-    at: /^\.code$/,
-    reason:
-      'A field selector without a field is refused: the real server selects everything by it.',
-  },
-  {
+    subjects: ['discovery', 'reads', 'writes'],
     of: / as application\/yaml$/,
-    at: /^\.type$/,
+    at: /^\.(?:type|body)$/,
+    codes: [{ embedded: 406, real: 404 }],
     reason: 'Answers in YAML: the embedded server has no YAML encoder, and answers 406 or JSON.',
   },
   {
+    subjects: ['fields', 'verbs'],
     of: /v1 Node: /,
-    at: /^\.body(?:\.items\.\d+|\.rows\.\d+\.object)?\.spec\.taints/,
+    at: /^\.body(?:\.items\.\d+|\.rows\.\d+\.object)?\.spec\.taints|^\.body\.metadata\.resourceVersion$/,
     reason:
       'A new Node has no taint not-ready: without a node controller, nothing would remove the taint.',
   },
   {
+    subjects: ['fields'],
     of: /fields of resource\.k8s\.io.*: POST /,
-    at: /^\.code$/,
+    codes: [{ embedded: 201, real: 422 }],
     reason: 'Claims for devices are checked by their schema only: nothing allocates devices.',
   },
   {
+    subjects: ['verbs'],
     of: /life of v1 Service: POST /,
-    at: /^\.body\.details\.causes\.0\.field$/,
+    at: /^\.body\.(?:message|details\.causes\.0\.(?:field|message))$/,
     reason:
       'A Service with an invalid name is refused for its name, not for the address that its name cannot hold.',
   },
   {
+    subjects: ['writes'],
     of: /patches: PATCH .*\/one$/,
     at: /^\.warning$/,
     reason: 'A JSON patch that replaces the whole object has no warning about its metadata.',
   },
   {
+    subjects: ['discovery'],
     of: /: GET \/api\/v1\/componentstatuses/,
-    at: /^\.body\.(?:metadata\.resourceVersion|details\.kind)$/,
+    at: /^\.body\.(?:metadata\.resourceVersion|message|details\.kind)$/,
     reason: 'ComponentStatuses, deprecated since v1.19, are an empty collection like others.',
   },
   {
+    subjects: ['discovery'],
     of: /: GET \/$/,
-    at: /^\.type$/,
+    codes: [{ embedded: 404, real: 200 }],
     reason:
       'The list of all paths of a server is not served: it names the parts of the real program.',
   },
 ];
 
-/** Returns the entry that allows a comparison's first difference, if one does. */
-export function listedFor(
-  { scenario, request }: Comparison,
-  path: string,
-): ListedDifference | undefined {
+/** Returns whether an entry allows that a part of two answers differs. */
+export function isListed(
+  { scenario, request, embedded, real }: Comparison,
+  { path }: Difference,
+  { of, at, codes = [] }: ListedDifference,
+): boolean {
   const { method, path: target, accept } = request;
   const where = `${scenario}: ${method} ${target}${accept === undefined ? '' : ` as ${accept}`}`;
-  return listedDifferences.find(({ of, at }) => of.test(where) && at.test(path));
+  const isWhole = codes.some((pair) => pair.embedded === embedded.code && pair.real === real.code);
+  return of.test(where) && (isWhole || at?.test(path) === true);
 }

@@ -5,9 +5,13 @@ import { parseArgs } from 'node:util';
 import { compare } from './comparison.js';
 import type { Comparison, Servers } from './comparison.js';
 import { compareRandomWrites, sequenceText } from './random/random-writes.js';
-import { reportOf, reportText } from './report.js';
+import { isClean, reportOf, reportText, totalText } from './report.js';
+import type { Report } from './report.js';
 import { startEmbedded, startReal } from './servers.js';
 import { subjects } from './subjects/index.js';
+
+/** The subject of random writes, which runs after the others. */
+const random = 'random';
 
 const { values } = parseArgs({
   options: {
@@ -22,30 +26,37 @@ const { values } = parseArgs({
 async function main(): Promise<void> {
   const { json } = values;
   const servers = { embedded: await startEmbedded(), real: await startReal() };
+  const reports: Report[] = [];
   try {
-    const report = reportOf(await comparisons(servers));
-    process.stdout.write(`${reportText(report)}\n`);
-    if (json !== undefined) writeFileSync(json, JSON.stringify(report.unlisted, null, 2));
-    process.exitCode = report.unlisted.length > 0 ? 1 : 0;
+    for (const subject of values.subject ?? [...Object.keys(subjects), random]) {
+      const report = reportOf(subject, await comparisons(subject, servers));
+      process.stdout.write(`${reportText(report)}\n`);
+      reports.push(report);
+    }
   } finally {
     await servers.embedded.stop();
     await servers.real.stop();
   }
+  process.stdout.write(`${totalText(reports)}\n`);
+  const unlisted = reports.flatMap((report) => report.unlisted);
+  if (json !== undefined) writeFileSync(json, JSON.stringify(unlisted, null, 2));
+  process.exitCode = reports.every(isClean) ? 0 : 1;
 }
 
-/** Compares the chosen subjects, by default all of them; `random` is the subject of random writes. */
-async function comparisons(servers: Servers): Promise<Comparison[]> {
+/** Compares a subject; that of random writes is not one of scenarios. */
+async function comparisons(subject: string, servers: Servers): Promise<readonly Comparison[]> {
   const seed = Number(values.seed);
-  const { subject = [...Object.keys(subjects), 'random'] } = values;
-  const chosen = subject.flatMap((name) => subjects[name]?.(seed) ?? []);
-  const results = await compare(servers, chosen);
-  if (!subject.includes('random')) return results;
-  const options = { steps: Number(values.steps), seed, kinds: values.kind };
-  const { comparisons: random, failure } = await compareRandomWrites(servers, options);
-  if (failure !== undefined) {
-    process.stdout.write(`shortest sequence that differs:\n${sequenceText(failure)}\n`);
+  if (subject === random) {
+    const options = { steps: Number(values.steps), seed, kinds: values.kind };
+    const { comparisons, failure } = await compareRandomWrites(servers, options);
+    if (failure !== undefined) {
+      process.stdout.write(`shortest sequence that differs:\n${sequenceText(failure)}\n`);
+    }
+    return comparisons;
   }
-  return [...results, ...random];
+  const scenarios = subjects[subject];
+  if (scenarios === undefined) throw new Error(`no subject ${subject}`);
+  return compare(servers, scenarios(seed));
 }
 
 await main();

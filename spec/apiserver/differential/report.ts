@@ -1,43 +1,70 @@
 import groupBy from 'lodash/groupBy.js';
-import { firstDifference } from './comparison.js';
+import { differences } from './comparison.js';
 import type { Comparison, Difference } from './comparison.js';
-import { listedFor } from './listed-differences.js';
+import { isListed, listedDifferences } from './listed-differences.js';
 import type { ListedDifference } from './listed-differences.js';
 
-/** A comparison whose answers differ. */
-export interface Disagreement extends Difference {
+/** A comparison whose answers differ in at least one part that is not listed. */
+export interface Disagreement {
   readonly comparison: Comparison;
+  /** The parts that are not listed. */
+  readonly differences: readonly Difference[];
 }
 
-/** The result of a run. */
+/** The comparisons of a subject. */
 export interface Report {
+  readonly subject: string;
   readonly requests: number;
   readonly agreed: number;
-  readonly listed: ReadonlyMap<ListedDifference, number>;
-  /** Differences that are not listed: the run fails if there are any. */
+  /** Requests with listed differences alone. */
+  readonly listed: number;
+  /** Number of requests that each entry excuses a part of. */
+  readonly uses: ReadonlyMap<ListedDifference, number>;
+  /** The run fails if there are any. */
   readonly unlisted: readonly Disagreement[];
+  /** Entries for the subject that excuse nothing: the run fails if there are any. */
+  readonly unused: readonly ListedDifference[];
 }
 
-/** Sorts the comparisons of a run into agreements, listed differences and others. */
-export function reportOf(comparisons: readonly Comparison[]): Report {
-  const listed = new Map<ListedDifference, number>();
+/** Sorts the comparisons of a subject into agreements, listed differences and others. */
+export function reportOf(
+  subject: string,
+  comparisons: readonly Comparison[],
+  entries: readonly ListedDifference[] = listedDifferences,
+): Report {
+  const own = entries.filter(({ subjects }) => subjects.includes(subject));
+  const uses = new Map<ListedDifference, number>();
   const unlisted: Disagreement[] = [];
+  let agreed = 0;
   for (const comparison of comparisons) {
-    const difference = firstDifference(comparison.embedded, comparison.real);
-    if (difference === undefined) continue;
-    const entry = listedFor(comparison, difference.path);
-    if (entry === undefined) unlisted.push({ ...difference, comparison });
-    else listed.set(entry, (listed.get(entry) ?? 0) + 1);
+    const parts = differences(comparison.embedded, comparison.real);
+    if (parts.length === 0) agreed++;
+    const entriesOf = parts.map((part) => own.find((entry) => isListed(comparison, part, entry)));
+    for (const entry of new Set(entriesOf)) {
+      if (entry !== undefined) uses.set(entry, (uses.get(entry) ?? 0) + 1);
+    }
+    const others = parts.filter((_, index) => entriesOf[index] === undefined);
+    if (others.length > 0) unlisted.push({ comparison, differences: others });
   }
-  const allowed = [...listed.values()].reduce((sum, count) => sum + count, 0);
-  const agreed = comparisons.length - unlisted.length - allowed;
-  return { requests: comparisons.length, agreed, listed, unlisted };
+  const requests = comparisons.length;
+  const listed = requests - agreed - unlisted.length;
+  const unused = own.filter((entry) => !uses.has(entry));
+  return { subject, requests, agreed, listed, uses, unlisted, unused };
 }
 
-/** Returns the text of a report, with differences grouped by their place. */
-export function reportText({ requests, agreed, listed, unlisted }: Report): string {
-  const lines = [`${requests} requests, ${agreed} agreed, ${unlisted.length} differ`];
-  for (const [{ reason }, count] of listed) lines.push(`  listed, ${count} requests: ${reason}`);
+/** Returns whether every difference is listed, and every entry for the subject needed. */
+export function isClean({ unlisted, unused }: Report): boolean {
+  return unlisted.length === 0 && unused.length === 0;
+}
+
+/** Returns the text of a report, with differences grouped by the place of the first. */
+export function reportText(report: Report): string {
+  const { subject, requests, agreed, listed, uses, unlisted, unused } = report;
+  const lines = [
+    `${subject}: ${requests} requests, ${agreed} agreed, ${listed} listed, ${unlisted.length} differ`,
+    ...[...uses].map(([{ reason }, count]) => `  listed, ${count} requests: ${reason}`),
+    ...unused.map(({ reason }) => `  unused entry, remove it: ${reason}`),
+  ];
   const groups = Object.entries(groupBy(unlisted, groupOf));
   const bySize = groups.sort(([, one], [, other]) => other.length - one.length);
   for (const [group, members] of bySize) {
@@ -50,20 +77,35 @@ export function reportText({ requests, agreed, listed, unlisted }: Report): stri
   return lines.join('\n');
 }
 
-function groupOf({ comparison, path }: Disagreement): string {
+/** Returns the sums of reports, in a line. */
+export function totalText(reports: readonly Report[]): string {
+  const sum = (count: (report: Report) => number): number =>
+    reports.reduce((total, report) => total + count(report), 0);
+  const agreed = sum((report) => report.agreed);
+  const differ = sum(({ unlisted }) => unlisted.length);
+  const unused = sum((report) => report.unused.length);
+  return `total: ${sum(({ requests }) => requests)} requests, ${agreed} agreed, ${sum(({ listed }) => listed)} listed, ${differ} differ, ${unused} unused entries`;
+}
+
+function groupOf({ comparison, differences: [first] }: Disagreement): string {
   const { request, embedded, real } = comparison;
-  const place = path.replace(/\.\d+(?=\.|$)/g, '[]');
+  const place = first?.path.replace(/\.\d+(?=\.|$)/g, '[]') ?? '';
   return `${request.method} ${embedded.code}/${real.code} ${place}`;
 }
 
-/** Returns the request and both values, cut to readable lengths. */
-function disagreementLines({ comparison, embedded, real, path }: Disagreement): string[] {
+/** Returns the request and the values of the first parts that differ, cut to readable lengths. */
+function disagreementLines({ comparison, differences: parts }: Disagreement): string[] {
   const { scenario, request } = comparison;
   return [
     `  ${scenario}: ${request.method} ${request.path} ${cut(request.body)}`,
-    `    at ${path}`,
-    `    embedded ${cut(embedded)}`,
-    `    real     ${cut(real)}`,
+    ...parts
+      .slice(0, 3)
+      .flatMap(({ path, embedded, real }) => [
+        `    at ${path}`,
+        `    embedded ${cut(embedded)}`,
+        `    real     ${cut(real)}`,
+      ]),
+    ...(parts.length > 3 ? [`    and ${parts.length - 3} more`] : []),
   ];
 }
 

@@ -1,38 +1,97 @@
 import type { RecordedAnswer } from './recording.js';
 
+/** Stands for values that differ in each run. */
+export interface Names {
+  uid(uid: string): string;
+  /** Stands for a version in the member `resourceVersion`, or in a message without a member. */
+  version(version: string, member?: string): string;
+  time(time: string): string;
+  /** Stands for the token of a list's next page. */
+  token(token: string): string;
+}
+
+/** One name for all uids, one for all versions, and so on. */
+export const constantNames: Names = {
+  uid: () => 'UID',
+  version: (_, member) => member ?? 'VERSION',
+  time: () => 'TIME',
+  token: () => 'continue',
+};
+
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const uids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const versions = /(ResourceVersion in object meta: |\\"resourceVersion\\":\\")(\d+)/g;
+/** Versions of the whole store, which everyone writes to. */
+const storeVersions = /(record \(|current: |too old resource version: (?:\d+ \()?)\d+/g;
 
 /** Members that differ in each run. */
 const random: ReadonlySet<string> = new Set([
-  'resourceVersion',
-  'continue',
   'serverAddress',
   // Depends on the group, which differs in each run.
   'storageVersionHash',
 ]);
 
 /**
- * Returns what is equal in two runs: no uids, times or versions, nothing that depends on the order
- * of Go's maps.
+ * Returns what is equal in two runs: uids, times and versions by `names`, nothing that depends on the
+ * order of Go's maps.
  */
-export function comparable({ code, warning, body }: RecordedAnswer): RecordedAnswer {
-  const said = warning === undefined ? {} : { warning: text(warning) };
-  return { code, ...said, body: value(body, '') };
+export function comparable(
+  { code, warning, body }: RecordedAnswer,
+  names: Names = constantNames,
+): RecordedAnswer {
+  const normal = new Normal(names);
+  const said = warning === undefined ? {} : { warning: normal.text(warning) };
+  return { code, ...said, body: normal.value(body, '') };
 }
 
-function value(given: unknown, name: string): unknown {
-  if (typeof given === 'string') return random.has(name) ? name : text(given, name);
-  if (Array.isArray(given)) {
-    const items = given.map((item: unknown) => value(item, ''));
-    return sets.has(name) ? items.sort(byText) : items;
+class Normal {
+  readonly #names: Names;
+
+  constructor(names: Names) {
+    this.#names = names;
   }
-  if (name === 'nodePort' && typeof given === 'number' && given >= 30_000) return 'PORT';
-  if (typeof given !== 'object' || given === null) return given;
-  const members = Object.entries(status(given as Members)).map(
-    ([member, inner]) => [text(member), value(inner, member)] as const,
-  );
-  return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)));
+
+  value(given: unknown, name: string): unknown {
+    if (typeof given === 'string') return this.#member(given, name);
+    if (Array.isArray(given)) {
+      const items = given.map((item: unknown) => this.value(item, ''));
+      return sets.has(name) ? items.sort(byText) : items;
+    }
+    if (name === 'nodePort' && typeof given === 'number' && given >= 30_000) return 'PORT';
+    if (typeof given !== 'object' || given === null) return given;
+    // Sorted first: names may depend on the order in which values occur.
+    const members = Object.entries(status(given as Members)).sort(([one], [other]) =>
+      one < other ? -1 : 1,
+    );
+    return Object.fromEntries(
+      members.map(([member, inner]) => [this.text(member), this.value(inner, member)]),
+    );
+  }
+
+  #member(given: string, name: string): string {
+    if (random.has(name)) return name;
+    if (name === 'resourceVersion') return this.#names.version(given, name);
+    if (name === 'continue') return this.#names.token(given);
+    return name === 'description' ? given.slice(0, 20) : this.text(given);
+  }
+
+  text(given: string): string {
+    return (
+      given
+        .replace(uids, (uid) => this.#names.uid(uid))
+        .replace(times, (time) => this.#names.time(time))
+        .replace(
+          versions,
+          (_, before: string, version: string) => before + this.#names.version(version),
+        )
+        .replace(storeVersions, '$1VERSION')
+        .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
+        .replace(/^(\d+[smhdy])+$/, 'AGE')
+        // Go's structs, and differences between them.
+        .replace(/((?:Invalid|Unsupported|Duplicate) value: )[{[].*?[}\]](?=: |$)/g, '$1STRUCT')
+        .replace(/\n(@@.*)?$/s, '')
+    );
+  }
 }
 
 /** Lists without a significant order. */
@@ -56,23 +115,4 @@ function status(object: Members): Members {
   if (kind !== 'Status' || typeof message !== 'string') return object;
   const { causes = [] } = (details ?? {}) as { causes?: readonly unknown[] };
   return causes.length < 2 ? object : { ...object, message: message.replace(/: \[.*/s, ': […]') };
-}
-
-function text(given: string, name = ''): string {
-  if (name === 'description') return given.slice(0, 20);
-  return (
-    given
-      .replace(uids, 'UID')
-      .replace(times, 'TIME')
-      .replace(
-        /(record \(|current: |ResourceVersion in object meta: |too old resource version: (?:\d+ \()?)\d+/g,
-        '$1VERSION',
-      )
-      .replace(/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"VERSION\\"')
-      .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
-      .replace(/^(\d+[smhdy])+$/, 'AGE')
-      // Go's structs, and differences between them.
-      .replace(/((?:Invalid|Unsupported|Duplicate) value: )[{[].*?[}\]](?=: |$)/g, '$1STRUCT')
-      .replace(/\n(@@.*)?$/s, '')
-  );
 }

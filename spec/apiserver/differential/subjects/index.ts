@@ -24,8 +24,10 @@ export const equalSubjects: readonly string[] = [
   'workloads',
 ];
 
-/** The scenarios of each subject. `seed` draws the values of generated requests. */
+/** The scenarios of each subject, in the order of a run. `seed` draws the values of generated requests. */
 export const subjects: Readonly<Record<string, (seed: number) => readonly Scenario[]>> = {
+  // First: other subjects define kinds.
+  discovery: () => discovery,
   verbs: () => verbs,
   writes: () => writes,
   workloads: () => workloads,
@@ -37,6 +39,5 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   scaling: () => scaling,
   versions: () => versions,
   watches: () => watches,
-  discovery: () => discovery,
   fields: (seed) => fields(seed, 12),
 };
