@@ -45,7 +45,7 @@ export async function compareRandomWrites(
   let failure: readonly Comparison[] | undefined;
   const property = fc.asyncProperty(sequences(kinds), async (requests) => {
     const comparisons = await compareSequence(servers, requests);
-    const differs = reportOf(comparisons).unlisted.length > 0;
+    const differs = reportOf('random', comparisons).unlisted.length > 0;
     if (differs) failure = comparisons;
     else agreed.push(...comparisons);
     return !differs;
