@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import uniqWith from 'lodash/uniqWith.js';
 import { comparable } from '../recorded-server/comparable.js';
 import { ScenarioNames, versionsInPlace } from './scenario-names.js';
+import { isCollection } from './scenario.js';
 import type { Request, Scenario } from './scenario.js';
 import type { Answer, Server } from './servers.js';
 
@@ -107,35 +108,63 @@ class Run {
     const filled = { ...request, ...(this.#fill(request) as Request) };
     const answer = await this.#settled(filled);
     if (request.as !== undefined) this.#answers.set(request.as, answer.body);
-    await this.#cached(filled, answer);
+    await this.#written(filled, answer);
     return normalised(answer, filled, { namespace: this.#namespace, names: this.#names });
   }
 
   async #settled(request: Request): Promise<Answer> {
+    return this.#sendWhile(
+      request,
+      // A real server prepares the storage of a new kind, or of one with a new schema.
+      (answer) => answer.code === request.whileStatus || isPreparing(answer),
+    );
+  }
+
+  /** Sends a request again while its answer `waits`, for up to five seconds. */
+  async #sendWhile(request: Request, waits: (answer: Answer) => boolean): Promise<Answer> {
     const until = Date.now() + 5000;
     for (;;) {
       const answer = await this.#server.send(request);
-      // A real server answers 429 while it prepares the storage of a new kind.
-      const waits = request.whileStatus !== undefined && answer.code === 429;
-      if (!(waits || answer.code === request.whileStatus) || Date.now() > until) return answer;
+      if (!waits(answer) || Date.now() > until) return answer;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 
   /**
-   * Waits until the server's cache has the object that a request wrote. A real server starts the next write with
-   * the object in its cache: with an old one, it starts again, and its answer has the warnings of both.
+   * Waits until the server has done what it does after a write, so that the next answer does not depend on time:
+   * - Its cache has the change. A real server reads its cache for some requests, and starts a write with it: from
+   *   an old object, it starts again, and its answer has the warnings of both.
+   * - Its controllers have accepted the names of a definition.
    */
-  async #cached({ method, path }: Request, { body }: Answer): Promise<void> {
-    const { metadata } = (body ?? {}) as { metadata?: { name?: string; resourceVersion?: string } };
-    const { name, resourceVersion = '' } = metadata ?? {};
-    if (method === 'GET' || method === 'DELETE' || resourceVersion === '') return;
+  async #written(request: Request, { code, body }: Answer): Promise<void> {
+    const { method, path } = request;
+    if (method === 'GET' || code >= 300) return;
     const { pathname } = new URL(path, 'http://localhost');
-    const object = method === 'POST' ? `${pathname}/${name ?? ''}` : pathname;
-    await this.#server.send({
-      method: 'GET',
-      path: `${object}?resourceVersion=${resourceVersion}`,
-    });
+    if (method === 'DELETE') {
+      await this.#deleted(isCollection(path) ? pathname : pathname.replace(/\/[^/]*$/, ''));
+      return;
+    }
+    const { metadata } = (body ?? {}) as Partial<KubernetesObject>;
+    const object = method === 'POST' ? `${pathname}/${metadata?.name ?? ''}` : pathname;
+    const { resourceVersion } = metadata ?? {};
+    // A dry run, or a review.
+    if (resourceVersion === undefined) return;
+    await this.#read(`${object}?resourceVersion=${resourceVersion}`);
+    if (!pathname.includes('/customresourcedefinitions')) return;
+    const isAccepting = (answer: Answer): boolean =>
+      answer.code === 200 && !isAccepted(answer.body as KubernetesObject);
+    await this.#sendWhile({ method: 'GET', path: object }, isAccepting);
+  }
+
+  /** A list without a version is as new as the store. Its version, sent back, must be in the cache. */
+  async #deleted(collection: string): Promise<void> {
+    const { body } = await this.#read(`${collection}?limit=1`);
+    const { resourceVersion = '0' } = (body as Partial<KubernetesObject>).metadata ?? {};
+    await this.#read(`${collection}?resourceVersion=${resourceVersion}`);
+  }
+
+  #read(path: string): Promise<Answer> {
+    return this.#server.send({ method: 'GET', path });
   }
 
   #fill(request: Request): unknown {
@@ -153,6 +182,27 @@ class Run {
     });
     return JSON.parse(filled);
   }
+}
+
+interface KubernetesObject {
+  readonly metadata: { readonly name?: string; readonly resourceVersion?: string };
+  readonly spec?: { readonly names?: object };
+  readonly status?: {
+    readonly acceptedNames?: object;
+    readonly conditions?: readonly { readonly type: string }[];
+  };
+}
+
+function isPreparing({ code, body }: Answer): boolean {
+  return code === 429 && JSON.stringify(body).includes('storage is (re)initializing');
+}
+
+function isAccepted({ spec, status }: KubernetesObject): boolean {
+  const { acceptedNames = {}, conditions = [] } = status ?? {};
+  const accepts = Object.entries(spec?.names ?? {}).every(([member, name]) =>
+    isDeepStrictEqual(acceptedNames[member as never], name),
+  );
+  return accepts && conditions.some(({ type }) => type === 'Established');
 }
 
 /** Returns what is equal on two servers that behave equally. */

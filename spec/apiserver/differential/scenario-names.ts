@@ -1,4 +1,5 @@
 import type { Names } from '../recorded-server/comparable.js';
+import { isCollection } from './scenario.js';
 import type { Request } from './scenario.js';
 
 /**
@@ -192,14 +193,6 @@ function withDeletionTime(object: Members): Members {
   const grace = Number(deletionGracePeriodSeconds ?? 0) * 1000;
   const isEarly = Date.parse(deletionTimestamp) < Date.parse(creationTimestamp) + grace;
   return isEarly ? { ...object, metadata: { ...metadata, deletionTimestamp: 'EARLY' } } : object;
-}
-
-/** Returns whether a path is that of a collection, not of one object. */
-function isCollection(path: string): boolean {
-  const { pathname } = new URL(path, 'http://localhost');
-  const parts = pathname.split('/').filter((part) => part !== '' && part !== 'watch');
-  const inside = parts.slice(parts[0] === 'api' ? 2 : 3);
-  return inside.length === 1 || (inside[0] === 'namespaces' && inside.length === 3);
 }
 
 function isVersion(version: string): boolean {

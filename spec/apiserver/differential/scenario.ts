@@ -72,3 +72,11 @@ export const apply = (manager: string, path: string, body: Body, force = false):
 /** Reads the events since the version `from`, until the server ends the watch after a second. */
 export const watch = (path: string, from: string, query = ''): Request =>
   get(`${path}?watch=true&timeoutSeconds=1&resourceVersion=${from}${query}`);
+
+/** Returns whether a path is that of a collection, not of one object. */
+export function isCollection(path: string): boolean {
+  const { pathname } = new URL(path, 'http://localhost');
+  const parts = pathname.split('/').filter((part) => part !== '' && part !== 'watch');
+  const inside = parts.slice(parts[0] === 'api' ? 2 : 3);
+  return inside.length === 1 || (inside[0] === 'namespaces' && inside.length === 3);
+}

@@ -264,8 +264,8 @@ function lifeOfWidget(): Request[] {
     post(crds, widgets(spec, version)),
     get(all, { whileStatus: 404 }),
     get(`${crds}/widgets.{{ns}}.example.com`),
-    get('/apis/{{ns}}.example.com'),
-    get('/apis/{{ns}}.example.com/v1'),
+    get('/apis/{{ns}}.example.com', { whileStatus: 404 }),
+    get('/apis/{{ns}}.example.com/v1', { whileStatus: 404 }),
     post(all, { ...widget({ a: 'x', b: 1, list: ['p', 'q'] }), status: { b: 9 } }),
     post(all, widget({ a: 'x', c: 1 })),
     ...[undefined, table, partial].map((accept) =>

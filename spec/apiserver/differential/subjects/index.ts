@@ -13,17 +13,6 @@ import { watches } from './watches.js';
 import { workloads } from './workloads.js';
 import { writes } from './writes.js';
 
-/**
- * Subjects that `npm run test:cluster` compares. The others agree too, but wait for the real server's controllers of
- * CustomResourceDefinitions and for bookmarks: on a busy machine one of their answers may come a moment later.
- */
-export const equalSubjects: readonly string[] = [
-  // First: other subjects define kinds.
-  'discovery',
-  ...['access', 'deletions', 'fields', 'merging', 'reads', 'scaling', 'versions'],
-  'workloads',
-];
-
 /** The scenarios of each subject, in the order of a run. `seed` draws the values of generated requests. */
 export const subjects: Readonly<Record<string, (seed: number) => readonly Scenario[]>> = {
   // First: other subjects define kinds.
