@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { compileCel } from '../../lib/crd/cel/program.js';
+import { dynType } from '../../lib/crd/cel/types.js';
 import { celExpressions } from './suite/cel-expressions.js';
 import { localVerdicts, serverVerdicts } from './suite/cel-verdicts.js';
 import type { Verdicts } from './suite/cel-verdicts.js';
@@ -31,6 +32,53 @@ describe('CEL', () => {
   it('reports the position of an error after characters of two code units', () => {
     const compile = () => compileCel('"😀" == nope', new Map());
     expect(compile).to.throw('<input>:1:8: undeclared reference to');
+  });
+
+  it('reports each syntax error of an expression, as the real server (v1.36) does', () => {
+    const lines = (source: string): readonly string[] => {
+      try {
+        compileCel(source, new Map([['self', dynType]]));
+        return [];
+      } catch (error) {
+        const { message } = error as Error;
+        const found = message.matchAll(/^ERROR: <input>:1:(.*)$/gm);
+        return [...found].map(([, line = '']) => line.replaceAll('Syntax error: ', ''));
+      }
+    };
+    const start =
+      "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+    const messages: Readonly<Record<string, readonly string[]>> = {
+      'self.if == 1 && self.__in__ == 2': [],
+      "self.in == 'x'": [
+        "6: no viable alternative at input '.in'",
+        `9: extraneous input '==' expecting ${start}`,
+      ],
+      'has(self.in)': [
+        '5: invalid argument to has() macro',
+        "10: no viable alternative at input '.in'",
+        `12: mismatched input ')' expecting ${start}`,
+      ],
+      'self.?in': [
+        "7: mismatched input 'in' expecting {IDENTIFIER, ESC_IDENTIFIER}",
+        '7: unsupported ident kind',
+        `9: mismatched input '<EOF>' expecting ${start}`,
+      ],
+      'self.true || !-self': [
+        "6: mismatched input 'true' expecting IDENTIFIER",
+        "16: no viable alternative at input '-self'",
+      ],
+      'self.all(if, true)': ['10: reserved identifier: if', '10: argument must be a simple name'],
+      'self.f(1 2)': ["10: extraneous input '2' expecting ')'"],
+      '(self': ["6: missing ')' at '<EOF>'"],
+      '[1 2]': ["4: extraneous input '2' expecting {']', ','}"],
+      '[1,,2]': ["4: mismatched input ',' expecting ']'"],
+      'self & 1': [
+        "6: token recognition error at: '& '",
+        "8: extraneous input '1' expecting <EOF>",
+      ],
+    };
+    const got = Object.keys(messages).map((source) => [source, lines(source)]);
+    expect(Object.fromEntries(got)).to.deep.equal(messages);
   });
 
   it('refuses deeply nested expressions', () => {

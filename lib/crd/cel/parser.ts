@@ -1,13 +1,14 @@
 import { CelCompileError, qualifiedName, SyntaxIssue } from './expression.js';
 import type {
   CallExpression,
-  ComprehensionExpression,
-  ComprehensionMacro,
+  CelIssue,
   Expression,
   ListElement,
   MapEntry,
   StructField,
 } from './expression.js';
+import { expandMacro } from './macros.js';
+import { TokenReader } from './token-reader.js';
 import { tokensOf } from './tokens.js';
 import type { Token } from './tokens.js';
 
@@ -19,20 +20,26 @@ const reserved = new Set([
   ...['loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
 ]);
 
-/** Words of the grammar that look like names. */
-const literalWords = ['true', 'false', 'null', 'in'];
-
 /**
  * Parses an expression to a syntax tree.
  * @throws CelCompileError
  */
 export function parseExpression(source: string): Expression {
+  const issues: CelIssue[] = [];
   try {
-    return new Parser(tokensOf(source)).whole();
+    const expression = new Parser(
+      new TokenReader(source, tokensOf(source, issues), issues),
+      issues,
+    ).whole();
+    if (issues.length === 0) return expression;
   } catch (error) {
-    if (error instanceof SyntaxIssue) throw new CelCompileError(source, [error.issue]);
-    throw error;
+    if (!(error instanceof SyntaxIssue)) throw error;
+    if (!issues.includes(error.issue)) issues.push(error.issue);
   }
+  throw new CelCompileError(
+    source,
+    issues.sort((one, other) => one.at - other.at),
+  );
 }
 
 // Operators by precedence, lowest first.
@@ -86,78 +93,35 @@ function balanced(first: Expression, links: readonly Link[]): Expression {
 }
 
 class Parser {
-  readonly #tokens: readonly Token[];
-  #next = 0;
+  readonly #tokens: TokenReader;
+  readonly #issues: CelIssue[];
   #depth = 0;
 
-  constructor(tokens: readonly Token[]) {
+  /** @param issues - Receives the errors after which the parser goes on. */
+  constructor(tokens: TokenReader, issues: CelIssue[]) {
     this.#tokens = tokens;
+    this.#issues = issues;
   }
 
   whole(): Expression {
     const expression = this.#expression();
-    if (this.#token.type !== 'end') this.#fail();
+    this.#tokens.needEnd();
     return expression;
-  }
-
-  get #token(): Token {
-    const token = this.#tokens[this.#next] ?? this.#tokens.at(-1);
-    if (token === undefined) throw new SyntaxIssue({ at: 0, message: 'Syntax error' });
-    return token;
-  }
-
-  #is(text: string): boolean {
-    const { type, text: given } = this.#token;
-    if (given !== text) return false;
-    return type === 'symbol' || (text === 'in' && type === 'identifier');
-  }
-
-  /**
-   * Consumes the token if it is `text`.
-   * @returns the token's offset
-   */
-  #take(text: string): number | undefined {
-    if (!this.#is(text)) return undefined;
-    const { at } = this.#token;
-    this.#next++;
-    return at;
-  }
-
-  #need(text: string): number {
-    return this.#take(text) ?? this.#fail(`'${text}'`);
-  }
-
-  #fail(expected?: string): never {
-    const { at, text } = this.#token;
-    const wanted = expected === undefined ? '' : ` expecting ${expected}`;
-    const message = `Syntax error: mismatched input '${text}'${wanted}`;
-    throw new SyntaxIssue({ at, message });
-  }
-
-  /** Fails at a token that is no name of a field: the real parser may look two tokens ahead here. */
-  #failAfterDot(optional: boolean): never {
-    if (optional) return this.#fail('IDENTIFIER');
-    const { at, text, type } = this.#token;
-    const input = type === 'end' ? '.' : `.${text}`;
-    throw new SyntaxIssue({
-      at,
-      message: `Syntax error: no viable alternative at input '${input}'`,
-    });
   }
 
   #expression(): Expression {
     if (++this.#depth > deepest) {
       const message = `expression recursion limit exceeded: ${deepest}`;
-      throw new SyntaxIssue({ at: this.#token.at, message });
+      throw new SyntaxIssue({ at: this.#tokens.current.at, message });
     }
     const condition = this.#binary(0);
-    const at = this.#take('?');
+    const at = this.#tokens.take('?');
     if (at === undefined) {
       this.#depth--;
       return condition;
     }
-    const yes = this.#binary(0);
-    this.#need(':');
+    const yes = this.#tokens.inside([':'], () => this.#binary(0));
+    this.#tokens.need(':');
     const no = this.#expression();
     this.#depth--;
     return { type: 'call', at, name: '_?_:_', target: undefined, args: [condition, yes, no] };
@@ -169,23 +133,29 @@ class Parser {
     const first = this.#binary(level + 1);
     const links: Link[] = [];
     for (;;) {
-      const { text, at } = this.#token;
-      const name = this.#is(text) ? operators.get(text) : undefined;
+      const { text, at } = this.#tokens.current;
+      const name = this.#tokens.is(text) ? operators.get(text) : undefined;
       if (name === undefined) return level < 2 ? balanced(first, links) : chained(first, links);
-      this.#next++;
+      this.#tokens.advance();
       links.push({ at, name, operand: this.#binary(level + 1) });
     }
   }
 
   #unary(): Expression {
+    const start = this.#tokens.current.at;
+    if (!this.#tokens.startsOperand('operand')) {
+      this.#tokens.recover();
+      return missing(start);
+    }
     for (const [sign, name] of [
       ['!', '!_'],
       ['-', '-_'],
     ] as const) {
-      const at = this.#take(sign);
+      const at = this.#tokens.take(sign);
       if (at === undefined) continue;
       let count = 1;
-      while (this.#take(sign) !== undefined) count++;
+      while (this.#tokens.take(sign) !== undefined) count++;
+      if (!this.#tokens.checkSigned(sign)) return missing(at);
       const literal = sign === '-' && count === 1 ? this.#negative(at) : undefined;
       const operand = literal === undefined ? this.#member(this.#primary()) : this.#member(literal);
       if (literal !== undefined || count % 2 === 0) return operand;
@@ -196,85 +166,118 @@ class Parser {
 
   /** Parses a minus sign as part of the number that follows. */
   #negative(at: number): Expression | undefined {
-    const token = this.#token;
+    const token = this.#tokens.current;
     if (token.type !== 'literal') return undefined;
     const { value } = token;
     if (typeof value !== 'bigint' && typeof value !== 'number') return undefined;
-    this.#next++;
+    this.#tokens.advance();
     return { type: 'literal', at, value: -value };
   }
 
   #member(start: Expression): Expression {
     let operand = start;
     for (;;) {
-      const dot = this.#take('.');
+      const dot = this.#tokens.take('.');
       if (dot !== undefined) {
         operand = this.#field(operand, dot);
         continue;
       }
-      const bracket = this.#take('[');
+      const bracket = this.#tokens.take('[');
       if (bracket === undefined) return operand;
-      const optional = this.#take('?') !== undefined;
-      const args = [operand, this.#expression()];
-      this.#need(']');
+      const optional = this.#tokens.take('?') !== undefined;
+      const target = operand;
+      const index = this.#tokens.inside([']'], () =>
+        this.#operandAt(optional ? 'operand' : 'index'),
+      );
+      this.#tokens.need(']');
       const name = optional ? '_[?_]' : '_[_]';
-      operand = { type: 'call', at: bracket, name, target: undefined, args };
+      operand = { type: 'call', at: bracket, name, target: undefined, args: [target, index] };
     }
   }
 
   #field(operand: Expression, at: number): Expression {
-    const optional = this.#take('?') !== undefined;
-    const token = this.#token;
-    // Words such as `true` and `in` are reserved.
-    const isName = token.type === 'identifier' && !literalWords.includes(token.text);
-    if (!isName) this.#failAfterDot(optional);
+    const optional = this.#tokens.take('?') !== undefined;
+    const token = this.#tokens.current;
+    if (!isName(token)) {
+      this.#tokens.failAfterDot(at, optional);
+      return operand;
+    }
     const { text, quoted } = token;
     if (quoted) throw new SyntaxIssue({ at: token.at, message: "unsupported syntax: '`'" });
-    this.#next++;
+    this.#tokens.advance();
     const field = text;
     if (optional) return { type: 'select', at, operand, field, mode: 'optional' };
-    const open = this.#take('(');
+    const open = this.#tokens.take('(');
     if (open === undefined) {
       const select = { type: 'select', at, operand, field, mode: 'value' } as const;
       const name = qualifiedName(select);
       return (name === undefined ? undefined : this.#struct(name)) ?? select;
     }
-    return expandMacro({
-      type: 'call',
-      at: open,
-      name: field,
-      target: operand,
-      args: this.#args(),
-    });
+    return this.#called({ at: open, name: field, target: operand }) ?? operand;
+  }
+
+  /** Parses the arguments of a call; undefined if something else follows the parenthesis. */
+  #called(callee: Pick<CallExpression, 'at' | 'name' | 'target'>): Expression | undefined {
+    const start = this.#tokens.current.at;
+    const before = this.#issues.length;
+    const args = this.#args();
+    if (args === undefined) return undefined;
+    try {
+      return expandMacro({ type: 'call', ...callee, args });
+    } catch (error) {
+      if (!(error instanceof SyntaxIssue)) throw error;
+      const { at, message } = error.issue;
+      // The real parser shows the start of an argument that it could not parse.
+      this.#issues.push({ at: before < this.#issues.length ? start : at, message });
+      return missing(start);
+    }
   }
 
   /** Parses arguments up to the closing parenthesis. */
-  #args(): Expression[] {
+  #args(): Expression[] | undefined {
     const args: Expression[] = [];
-    while (this.#take(')') === undefined) {
-      if (args.length > 0) this.#need(',');
-      args.push(this.#expression());
+    if (this.#tokens.take(')') !== undefined) return args;
+    if (!this.#tokens.startsOperand('argument')) {
+      return this.#tokens.take(')') === undefined ? undefined : args;
     }
+    this.#tokens.inside([')', ','], () => {
+      do args.push(this.#expression());
+      while (this.#tokens.take(',') !== undefined);
+    });
+    this.#tokens.need(')');
     return args;
   }
 
+  /** Parses an expression where the grammar also accepts other tokens. */
+  #operandAt(place: 'operand' | 'index'): Expression {
+    const { at } = this.#tokens.current;
+    if (this.#tokens.startsOperand(place)) return this.#expression();
+    this.#tokens.recover();
+    return missing(at);
+  }
+
   #primary(): Expression {
-    const token = this.#token;
+    const token = this.#tokens.current;
     if (token.type === 'literal') return this.#literal(token);
-    if (token.type === 'identifier' && !token.quoted && token.text !== 'in') return this.#name('');
-    if (this.#take('.') !== undefined) return this.#name('.');
-    if (this.#take('(') !== undefined) {
-      const inner = this.#expression();
-      this.#need(')');
+    if (token.type === 'identifier' && this.#tokens.isStart()) return this.#name('', token.at);
+    const dot = this.#tokens.take('.');
+    if (dot !== undefined) {
+      if (isName(this.#tokens.current)) return this.#name('.', dot);
+      this.#tokens.failAfterDot(dot, false);
+      return missing(dot);
+    }
+    if (this.#tokens.take('(') !== undefined) {
+      const inner = this.#tokens.inside([')'], () => this.#expression());
+      this.#tokens.need(')');
       return inner;
     }
-    if (this.#is('[')) return this.#list();
-    if (this.#is('{')) return this.#map();
-    return this.#fail();
+    if (this.#tokens.is('[')) return this.#list();
+    if (this.#tokens.is('{')) return this.#map();
+    return this.#tokens.stop();
   }
 
   #literal(token: Extract<Token, { type: 'literal' }>): Expression {
-    this.#next++;
+    this.#tokens.advance();
     const { at, value } = token;
     if (typeof value === 'bigint' && value === 2n ** 63n) {
       throw new SyntaxIssue({ at, message: 'invalid int literal' });
@@ -282,139 +285,103 @@ class Parser {
     return { type: 'literal', at, value };
   }
 
-  #name(prefix: string): Expression {
-    const { text, at, type } = this.#token;
-    if (type !== 'identifier') this.#fail('IDENTIFIER');
-    this.#next++;
+  #name(prefix: string, start: number): Expression {
+    const { text, at } = this.#tokens.current;
+    this.#tokens.advance();
     if (prefix === '' && text === 'true') return { type: 'literal', at, value: true };
     if (prefix === '' && text === 'false') return { type: 'literal', at, value: false };
     if (prefix === '' && text === 'null') return { type: 'literal', at, value: null };
     if (reserved.has(text)) {
-      throw new SyntaxIssue({ at, message: `reserved identifier: ${text}` });
+      this.#issues.push({ at: start, message: `reserved identifier: ${text}` });
+      return missing(at);
     }
-    const open = this.#take('(');
-    if (open === undefined) {
-      const struct = this.#struct(text);
-      return struct ?? { type: 'identifier', at, name: text };
-    }
-    const call = { type: 'call', at: open, name: text, target: undefined, args: this.#args() };
-    return expandMacro(call as Extract<Expression, { type: 'call' }>);
+    const open = this.#tokens.take('(');
+    const name = { type: 'identifier', at, name: text } as const;
+    if (open === undefined) return this.#struct(text) ?? name;
+    return this.#called({ at: open, name: text, target: undefined }) ?? name;
   }
 
   /** Parses `{field: value, …}` after the name of a type. */
   #struct(name: string): Expression | undefined {
-    if (!this.#is('{')) return undefined;
-    const at = this.#need('{');
+    if (!this.#tokens.is('{')) return undefined;
+    const at = this.#tokens.need('{');
     const fields: StructField[] = [];
-    while (this.#take('}') === undefined) {
-      if (fields.length > 0) this.#need(',');
-      if (fields.length > 0 && this.#take('}') !== undefined) break;
-      const optional = this.#take('?') !== undefined;
-      const field = this.#token;
-      if (field.type !== 'identifier') this.#fail('IDENTIFIER');
-      this.#next++;
-      this.#need(':');
-      fields.push({ at: field.at, name: field.text, optional, value: this.#expression() });
-    }
+    if (this.#tokens.take('}') !== undefined) return { type: 'struct', at, name, fields };
+    this.#tokens.inside(['}', ','], () => {
+      do {
+        const optional = this.#tokens.take('?') !== undefined;
+        const field = this.#tokens.current;
+        if (field.type !== 'identifier') {
+          this.#tokens.stop("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}");
+        }
+        this.#tokens.advance();
+        this.#tokens.need(':');
+        fields.push({ at: field.at, name: field.text, optional, value: this.#expression() });
+      } while (this.#hasMore('}'));
+    });
     return { type: 'struct', at, name, fields };
   }
 
   #list(): Expression {
-    const at = this.#need('[');
+    const at = this.#tokens.need('[');
     const elements: ListElement[] = [];
-    while (this.#take(']') === undefined) {
-      if (elements.length > 0) this.#need(',');
-      // A trailing comma is valid.
-      if (elements.length > 0 && this.#take(']') !== undefined) break;
-      const optional = this.#take('?') !== undefined;
-      elements.push({ optional, value: this.#expression() });
-    }
+    if (!this.#hasItems(']')) return { type: 'list', at, elements };
+    this.#tokens.inside([']', ','], () => {
+      do {
+        const optional = this.#tokens.take('?') !== undefined;
+        elements.push({ optional, value: this.#expression() });
+      } while (this.#hasMore(']'));
+    });
     return { type: 'list', at, elements };
   }
 
   #map(): Expression {
-    const at = this.#need('{');
+    const at = this.#tokens.need('{');
     const entries: MapEntry[] = [];
-    while (this.#take('}') === undefined) {
-      if (entries.length > 0) this.#need(',');
-      if (entries.length > 0 && this.#take('}') !== undefined) break;
-      const optional = this.#take('?') !== undefined;
-      const key = this.#expression();
-      this.#need(':');
-      entries.push({ optional, key, value: this.#expression() });
-    }
+    if (!this.#hasItems('}')) return { type: 'map', at, entries };
+    this.#tokens.inside(['}', ','], () => {
+      do {
+        const optional = this.#tokens.take('?') !== undefined;
+        const key = this.#tokens.inside([':'], () => this.#expression());
+        this.#tokens.need(':');
+        entries.push({ optional, key, value: this.#expression() });
+      } while (this.#hasMore('}'));
+    });
     return { type: 'map', at, entries };
+  }
+
+  /** Returns whether a list or map has items; without, takes the closing token if there is one. */
+  #hasItems(close: ']' | '}'): boolean {
+    if (this.#tokens.is('?')) return true;
+    if (this.#tokens.take(close) !== undefined) return false;
+    if (this.#tokens.take(',') !== undefined) {
+      this.#tokens.need(close);
+      return false;
+    }
+    if (this.#tokens.startsOperand(close)) return true;
+    this.#tokens.take(close);
+    return false;
+  }
+
+  /** Takes the token after an item, and returns whether another item follows. A trailing comma is valid. */
+  #hasMore(close: ']' | '}'): boolean {
+    this.#tokens.needOneOf([close, ',']);
+    if (this.#tokens.take(close) !== undefined) return false;
+    this.#tokens.take(',');
+    if (this.#tokens.is('?') || this.#tokens.isStart()) return true;
+    this.#tokens.need(close);
+    return false;
   }
 }
 
-/**
- * Returns the expansion of a macro call; other calls are returned unchanged.
- * @throws SyntaxIssue
- */
-function expandMacro(call: CallExpression): Expression {
-  const { name, target, args } = call;
-  if (target === undefined) return name === 'has' && args.length === 1 ? expandHas(call) : call;
-  const macro = macros[`${name}/${args.length}`];
-  return macro === undefined ? call : (macro({ ...call, target }) ?? call);
+/** Stands for an operand that is not there, after an error. */
+function missing(at: number): Expression {
+  return { type: 'literal', at, value: null };
 }
 
-type Method = CallExpression & { readonly target: Expression };
+/** Words of the grammar that look like names. */
+const literalWords = ['true', 'false', 'null', 'in'];
 
-function expandHas({ at, args: [arg] }: CallExpression): Expression {
-  if (arg?.type === 'select' && arg.mode === 'value') return { ...arg, at, mode: 'test' };
-  throw new SyntaxIssue({ at: arg?.at ?? at, message: 'invalid argument to has() macro' });
+function isName(token: Token): token is Extract<Token, { type: 'identifier' }> {
+  return token.type === 'identifier' && !literalWords.includes(token.text);
 }
-
-function comprehension(
-  macro: ComprehensionMacro,
-  shape: { readonly variables: number; readonly filtered?: boolean },
-): (call: Method) => ComprehensionExpression {
-  return ({ at, target: range, args }) => {
-    const variables = args.slice(0, shape.variables).map(variableOf);
-    const [name = '', second] = variables;
-    if (name === second) {
-      const where = args[1]?.at ?? at;
-      throw new SyntaxIssue({ at: where, message: `duplicate variable name: ${name}` });
-    }
-    const rest = args.slice(shape.variables);
-    const [filter, step] = shape.filtered === true ? rest : [undefined, rest[0]];
-    if (step === undefined) throw new SyntaxIssue({ at, message: 'missing argument' });
-    return { type: 'comprehension', at, macro, range, variables, filter, step };
-  };
-}
-
-function optionalMap(flat: boolean): (call: Method) => Expression | undefined {
-  return ({ at, target, args: [variable, body] }) => {
-    if (variable === undefined || body === undefined) return undefined;
-    return { type: 'optionalMap', at, target, variable: variableOf(variable), body, flat };
-  };
-}
-
-function variableOf(arg: Expression): string {
-  if (arg.type === 'identifier') return arg.name;
-  throw new SyntaxIssue({ at: arg.at, message: 'argument must be a simple name' });
-}
-
-const one = { variables: 1 };
-const two = { variables: 2 };
-
-const macros: Readonly<Partial<Record<string, (call: Method) => Expression | undefined>>> = {
-  'all/2': comprehension('all', one),
-  'all/3': comprehension('all', two),
-  'exists/2': comprehension('exists', one),
-  'exists/3': comprehension('exists', two),
-  'exists_one/2': comprehension('existsOne', one),
-  'existsOne/3': comprehension('existsOne', two),
-  'filter/2': comprehension('filter', one),
-  'map/2': comprehension('map', one),
-  'map/3': comprehension('map', { ...one, filtered: true }),
-  'transformList/3': comprehension('transformList', two),
-  'transformList/4': comprehension('transformList', { ...two, filtered: true }),
-  'transformMap/3': comprehension('transformMap', two),
-  'transformMap/4': comprehension('transformMap', { ...two, filtered: true }),
-  'transformMapEntry/3': comprehension('transformMapEntry', two),
-  'transformMapEntry/4': comprehension('transformMapEntry', { ...two, filtered: true }),
-  'sortBy/2': comprehension('sortBy', one),
-  'optMap/2': optionalMap(false),
-  'optFlatMap/2': optionalMap(true),
-};

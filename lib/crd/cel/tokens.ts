@@ -1,4 +1,5 @@
 import { SyntaxIssue } from './expression.js';
+import type { CelIssue } from './expression.js';
 import { CelUint } from './values.js';
 import type { CelValue } from './values.js';
 
@@ -29,8 +30,11 @@ const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 const quotedWord = /`([A-Za-z0-9_.\-/ ]+)`/y;
 const symbol = /&&|\|\||==|!=|<=|>=|[-+*/%!<>?:.,()[\]{}]/y;
 
-/** Splits an expression into tokens. @throws SyntaxIssue */
-export function tokensOf(source: string): Token[] {
+/**
+ * Splits an expression into tokens. Adds text that is not a token to `issues`, and skips it.
+ * @throws SyntaxIssue
+ */
+export function tokensOf(source: string, issues: CelIssue[]): Token[] {
   const tokens: Token[] = [];
   // Offsets count code points, indexes code units: they differ after an emoji.
   let at = 0;
@@ -38,8 +42,12 @@ export function tokensOf(source: string): Token[] {
   while (index < source.length) {
     const blank = matchAt(space, source, index);
     const token = blank === undefined ? tokenAt(source, index, at) : undefined;
-    const length = blank?.[0].length ?? token?.text.length ?? 0;
+    const wrong = blank === undefined && token === undefined ? wrongAt(source, index) : undefined;
+    const length = (blank?.[0] ?? token?.text ?? wrong ?? '').length;
     if (token !== undefined) tokens.push(token);
+    if (wrong !== undefined) {
+      issues.push({ at, message: `Syntax error: token recognition error at: '${wrong}'` });
+    }
     at += Array.from(source.slice(index, index + length)).length;
     index += length;
   }
@@ -53,7 +61,7 @@ function matchAt(form: RegExp, source: string, index: number): RegExpExecArray |
   return form.exec(source) ?? undefined;
 }
 
-function tokenAt(source: string, index: number, at: number): Token {
+function tokenAt(source: string, index: number, at: number): Token | undefined {
   const raw = matchAt(rawText, source, index);
   if (raw !== undefined) {
     const [whole, prefix = '', , triple, double, single] = raw;
@@ -79,12 +87,15 @@ function tokenAt(source: string, index: number, at: number): Token {
   const quoted = matchAt(quotedWord, source, index)?.[0];
   if (quoted !== undefined) return { type: 'identifier', at, text: quoted, quoted: true };
   const sign = matchAt(symbol, source, index)?.[0];
-  if (sign !== undefined) return { type: 'symbol', at, text: sign };
-  const character = String.fromCodePoint(source.codePointAt(index) ?? 0);
-  throw new SyntaxIssue({
-    at,
-    message: `Syntax error: token recognition error at: '${character}'`,
-  });
+  return sign === undefined ? undefined : { type: 'symbol', at, text: sign };
+}
+
+const halfToken = /["'][^\n]*|[&|=][^]?/uy;
+
+/** Returns the text that the real parser has read when it finds that it is not a token. */
+function wrongAt(source: string, index: number): string {
+  const half = matchAt(halfToken, source, index)?.[0];
+  return half ?? String.fromCodePoint(source.codePointAt(index) ?? 0);
 }
 
 function integerOf(written: string, at: number): CelValue {

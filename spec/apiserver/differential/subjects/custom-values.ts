@@ -256,3 +256,48 @@ export const rules: readonly (readonly [Schema, readonly unknown[]])[] = [
     ] as const;
   }),
 ];
+
+/** Rules with errors in their syntax, and rules that use reserved words. */
+export const syntaxes: readonly string[] = [
+  ...["self.in == 'x'", 'has(self.in)', "!has(self.in) || self.in == 'x'", "'x' == self.in"],
+  ...['self.in.size() > 1', 'self.in in self', 'self.in', 'self . in', 'in', 'in == 1', 'true in'],
+  ...['self.in ? 1 : 2', 'self.in || self.in', 'size(self.in) > 1', 'size(in)', '[in]', '{in: 1}'],
+  ...['self.all(in, true)', 'self.all(x, x.in)', "self.all(x, x.in == 'a')", 'self.all(if, true)'],
+  ...["self.?in.orValue('x') == 'x'", "self.?__in__.orValue('x') == 'x'", "self.__in__ == 'x'"],
+  ...["self.true == 'x'", 'has(self.null)', 'self.false.x', 'self.?true', "self.if == 'x'", 'if.x'],
+  ...["self.namespace == 'x'", 'namespace', '.if', '.in', "self.`in` == 'x'", 'has(self.`in`)'],
+  ...[
+    'self.a ==',
+    'self.a == == 1',
+    '&& self.a',
+    'self.a &&',
+    '(self.a',
+    'self.a)',
+    'self.a self.b',
+  ],
+  ...[
+    "self.a 'x'",
+    '[self.a',
+    '[self.a,,1]',
+    '[1 2]',
+    '[,]',
+    '[,1]',
+    "{'a' 1}",
+    "{'a': }",
+    '{1:2,,}',
+  ],
+  ...['self.a ? 1', 'self.a ? : 2', 'self.l[', 'self.l[]', 'self.l[0', 'self.f(', 'self.f(,)'],
+  ...[
+    'self.f(1 2)',
+    'self.a.',
+    'self.a.1',
+    "self.'x'",
+    'self..a',
+    'self.(a)',
+    '!',
+    '-',
+    '!-self.a',
+  ],
+  ...['-!self.a', '- == 1', 'a.b{', 'a.b{c:1', 'a.b{1:2}', 'has()', 'has(self)', '"abc', '#', '$x'],
+  ...['self.a = 1', 'self.a & 1', 'self.a ; 1', 'self.a and 1', 'not self.a', 'self.a == 1 in'],
+];

@@ -1,6 +1,6 @@
 import { apply, get, patch, post, put, remove, representations, watch } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
-import { features, number, pair, rules, text } from './custom-values.js';
+import { features, number, pair, rules, syntaxes, text } from './custom-values.js';
 import type { Schema } from './custom-values.js';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -218,6 +218,21 @@ export const custom: readonly Scenario[] = [
     requests: featureRequests(schema, list),
   })),
   { title: 'establishing of a definition', requests: establishing() },
+  {
+    title: 'syntax of rules',
+    requests: syntaxes.map((rule) =>
+      post(
+        `${crds}?dryRun=All`,
+        widgets({
+          type: 'object',
+          properties: Object.fromEntries(
+            ['a', 'in', 'true', 'if', 'namespace'].map((name) => [name, text]),
+          ),
+          'x-kubernetes-validations': [{ rule }],
+        }),
+      ),
+    ),
+  },
   { title: 'life of a custom resource', requests: lifeOfWidget() },
   { title: 'objects that are older than their schema', requests: schemaChanges() },
 ];
