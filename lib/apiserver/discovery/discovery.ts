@@ -163,8 +163,10 @@ function resourceListDocument(
   return { kind: 'APIResourceList', ...apiVersion, groupVersion, resources };
 }
 
-function sortedSubresources({ subresources }: ServedKind): readonly ServedSubresource[] {
-  return [...subresources.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+/** Returns subresources by name; a custom resource has its status first. */
+function sortedSubresources({ subresources, custom }: ServedKind): readonly ServedSubresource[] {
+  const sorted = [...subresources.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+  return custom === undefined ? sorted : sorted.reverse();
 }
 
 function resourceOf({ type, singular, verbs, shortNames, categories }: ServedKind): object {
@@ -179,12 +181,20 @@ function resourceOf({ type, singular, verbs, shortNames, categories }: ServedKin
   };
 }
 
+/** Kinds that the real server still stores in the version before v1. */
+const storedAsBeta: ReadonlySet<string> = new Set([
+  'apiextensions.k8s.io/CustomResourceDefinition',
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy',
+  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding',
+]);
+
 /** Returns a hash of the storage version: it changes when objects are stored in another version. */
 function storageHash(registry: KindRegistry, { collection, verbs }: ServedKind): object {
   const stored = registry.storedIn(collection);
   if (stored === undefined || !verbs.includes('watch')) return {};
   const { group, version, kind } = stored.type;
-  const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest();
+  const storage = storedAsBeta.has(`${group}/${kind}`) ? 'v1beta1' : version;
+  const digest = createHash('sha256').update(`${group}/${storage}/${kind}`).digest();
   return { storageVersionHash: digest.subarray(0, 8).toString('base64') };
 }
 

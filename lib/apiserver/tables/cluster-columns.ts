@@ -227,10 +227,10 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       cell: (object: UnstructuredObject) => textAt(object, `status.nodeInfo.${field}`, '<unknown>'),
     })),
   ]),
-  'rbac.authorization.k8s.io/RoleBinding': bindingColumns('roleBinding', [
-    'rbac.v1.RoleBinding',
-    'roleRef',
-  ]),
+  'rbac.authorization.k8s.io/RoleBinding': bindingColumns(
+    'roleBinding',
+    'RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
+  ),
   'rbac.authorization.k8s.io/ClusterRoleBinding': bindingColumns(
     'clusterRoleBinding',
     'RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',

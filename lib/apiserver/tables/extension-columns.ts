@@ -172,7 +172,7 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
       },
       {
         name: 'Pod Labels',
-        doc: 'The labels for the pod template',
+        doc: 'The labels for the pod template.',
         cell: (object: UnstructuredObject) => {
           const matchLabels = valueAt(object, 'template.metadata.labels') ?? {};
           return selectorText({ s: { matchLabels } }, 's');
@@ -324,7 +324,13 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
     ...[
       {
         name: 'SignerName',
-        doc: 'Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`.',
+        doc: `Requested signer for the request. It is a qualified name in the form: \`scope-hostname.io/name\`. If empty, it will be defaulted:
+ 1. If it's a kubelet client certificate, it is assigned
+    "kubernetes.io/kube-apiserver-client-kubelet".
+ 2. If it's a kubelet serving certificate, it is assigned
+    "kubernetes.io/kubelet-serving".
+ 3. Otherwise, it is assigned "kubernetes.io/legacy-unknown".
+Distribution of trust for signers happens out of band. You can select on this field using \`spec.signerName\`.`,
         cell: (object: UnstructuredObject) => textAt(object, 'spec.signerName', none),
       },
       {

@@ -9,7 +9,13 @@ export function quoted(text: string): string {
 function shown(value: unknown): string {
   if (value === undefined) return 'null';
   if (typeof value === 'number') return goNumber(value);
-  return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
+  return typeof value === 'string' ? quoted(value) : goJson(value);
+}
+
+/** Returns JSON as Go writes it, which is safe in HTML. */
+function goJson(value: unknown): string {
+  const escaped = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' } as const;
+  return JSON.stringify(value).replace(/[<>&]/g, (sign) => escaped[sign as keyof typeof escaped]);
 }
 
 /**

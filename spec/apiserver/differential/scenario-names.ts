@@ -15,6 +15,7 @@ import type { Request } from './scenario.js';
  *   sent are kept; a deletion must not be due before its grace period.
  */
 export class ScenarioNames implements Names {
+  readonly isWhole = true;
   readonly #uids = new Map<string, string>();
   readonly #versions = new Map<string, string>();
   #answer = 0;
@@ -31,6 +32,7 @@ export class ScenarioNames implements Names {
       version,
       time: (time) => this.time(time),
       token: (token) => this.token(token),
+      isWhole: true,
     };
   }
 

@@ -8,6 +8,11 @@ export interface Names {
   time(time: string): string;
   /** Stands for the token of a list's next page. */
   token(token: string): string;
+  /**
+   * Compares whole descriptions, hashes of storage versions, the order of resources, and texts in objects that
+   * look like an age. The recordings were made without them.
+   */
+  readonly isWhole: boolean;
 }
 
 /** One name for all uids, one for all versions, and so on. */
@@ -16,6 +21,7 @@ export const constantNames: Names = {
   version: (_, member) => member ?? 'VERSION',
   time: () => 'TIME',
   token: () => 'continue',
+  isWhole: false,
 };
 
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
@@ -23,13 +29,6 @@ const uids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const versions = /(ResourceVersion in object meta: |\\"resourceVersion\\":\\")(\d+)/g;
 /** Versions of the whole store, which everyone writes to. */
 const storeVersions = /(record \(|current: |too old resource version: (?:\d+ \()?)\d+/g;
-
-/** Members that differ in each run. */
-const random: ReadonlySet<string> = new Set([
-  'serverAddress',
-  // Depends on the group, which differs in each run.
-  'storageVersionHash',
-]);
 
 /**
  * Returns what is equal in two runs: uids, times and versions by `names`, nothing that depends on the
@@ -54,8 +53,9 @@ class Normal {
   value(given: unknown, name: string): unknown {
     if (typeof given === 'string') return this.#member(given, name);
     if (Array.isArray(given)) {
-      const items = given.map((item: unknown) => this.value(item, ''));
-      return sets.has(name) ? items.sort(byText) : items;
+      const items = given.map((item: unknown) => this.value(item, name === 'cells' ? 'cell' : ''));
+      const isSet = sets.has(name) || (name === 'resources' && !this.#names.isWhole);
+      return isSet ? items.sort(byText) : items;
     }
     if (name === 'nodePort' && typeof given === 'number' && given >= 30_000) return 'PORT';
     if (typeof given !== 'object' || given === null) return given;
@@ -69,10 +69,13 @@ class Normal {
   }
 
   #member(given: string, name: string): string {
-    if (random.has(name)) return name;
+    if (name === 'serverAddress') return name;
     if (name === 'resourceVersion') return this.#names.version(given, name);
     if (name === 'continue') return this.#names.token(given);
-    return name === 'description' ? given.slice(0, 20) : this.text(given);
+    if (this.#names.isWhole) return name === 'cell' ? ages(this.text(given)) : this.text(given);
+    // Depends on the group, which differs in each run.
+    if (name === 'storageVersionHash') return name;
+    return name === 'description' ? given.slice(0, 20) : ages(this.text(given));
   }
 
   text(given: string): string {
@@ -86,19 +89,24 @@ class Normal {
         )
         .replace(storeVersions, '$1VERSION')
         .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
-        .replace(/^(\d+[smhdy])+$/, 'AGE')
-        // Go's structs, and differences between them.
-        .replace(/((?:Invalid|Unsupported|Duplicate) value: )[{[].*?[}\]](?=: |$)/g, '$1STRUCT')
+        // Go's structs, but for rules, and differences between them.
+        .replace(
+          /((?:Invalid|Unsupported|Duplicate) value: )(?!\{"Rule")[{[].*?[}\]](?=: |$)/g,
+          '$1STRUCT',
+        )
         .replace(/\n(@@.*)?$/s, '')
     );
   }
+}
+
+function ages(text: string): string {
+  return text.replace(/^(\d+[smhdy])+$/, 'AGE');
 }
 
 /** Lists without a significant order. */
 const sets: ReadonlySet<string> = new Set([
   'causes',
   'managedFields',
-  'resources',
   'nonResourceRules',
   'resourceRules',
 ]);
