@@ -90,14 +90,15 @@ class Normal {
         .replace(storeVersions, '$1VERSION')
         .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
         // Go's structs, but for rules, and differences between them.
-        .replace(
-          /((?:Invalid|Unsupported|Duplicate) value: )(?!\{"Rule")[{[].*?[}\]](?=: |$)/g,
-          '$1STRUCT',
-        )
+        .replace(this.#names.isWhole ? structs : structsAndLists, '$1STRUCT')
         .replace(/\n(@@.*)?$/s, '')
     );
   }
 }
+
+const structs =
+  /((?:Invalid|Unsupported|Duplicate) value: )(?!\{"Rule")(?:\{.*?\}|\[\{.*?\])(?=: |$)/g;
+const structsAndLists = /((?:Invalid|Unsupported|Duplicate) value: )[{[].*?[}\]](?=: |$)/g;
 
 function ages(text: string): string {
   return text.replace(/^(\d+[smhdy])+$/, 'AGE');
