@@ -376,7 +376,14 @@ export function applyingSuite(open: OpenScene): void {
 
   it('reconciles one part of the chain at a time', async () => {
     const scene = await open();
-    const builder = tenant(scene);
+    const builder = tenant(scene)
+      .networkPolicy({ name: 'web', spec: { podSelector: {} } })
+      .object({
+        apiVersion: 'v1',
+        kind: 'LimitRange',
+        metadata: { name: 'rest' },
+        spec: { limits: [] },
+      } as KubernetesObject);
     expect(summary(await builder.reconcileConfigMap())).to.deep.equal(['created ConfigMap/env']);
     expect(summary(await builder.reconcileService())).to.deep.equal(['created Service/web']);
     expect(summary(await builder.reconcileStorage())).to.deep.equal([
@@ -385,8 +392,10 @@ export function applyingSuite(open: OpenScene): void {
     expect(summary(await builder.reconcileDeployOrSts())).to.deep.equal([
       'created StatefulSet/web',
     ]);
-    expect(summary(await builder.reconcileNetworkPolicy())).to.deep.equal([]);
-    expect(summary(await builder.reconcileObjects())).to.deep.equal([]);
+    expect(summary(await builder.reconcileNetworkPolicy())).to.deep.equal([
+      'created NetworkPolicy/web',
+    ]);
+    expect(summary(await builder.reconcileObjects())).to.deep.equal(['created LimitRange/rest']);
     expect(summary(await builder.reconcileStore())).to.deep.equal([]);
   });
 

@@ -109,6 +109,26 @@ export function immutableSuite(open: OpenScene): void {
     });
   }
 
+  it('treats dropping a field of a claim template as a change of an immutable field', async () => {
+    const scene = await open();
+    const chain = (more: object): Builder =>
+      scene.builder({ onImmutable: 'recreate' }).statefulSet({
+        ...{ name: 'web', podSpec, replicas: 0 },
+        volumeClaimTemplates: [{ ...claims, spec: { ...claims.spec, ...more } }],
+      });
+    await chain({ storageClassName: 'fast', volumeMode: 'Filesystem' }).reconcile();
+    const [planned] = (await chain({ volumeMode: 'Filesystem' }).plan()).objects;
+    const path = 'spec.volumeClaimTemplates[0].spec.storageClassName';
+    expect(planned).to.deep.include({ action: 'recreate', immutable: [path] });
+    const [result] = await chain({}).reconcile();
+    expect(result).to.deep.include({
+      operation: 'recreated',
+      changes: [{ path, from: 'fast', to: undefined }],
+    });
+    const [template] = (await scene.get(StatefulSet, 'web')).spec?.volumeClaimTemplates ?? [];
+    expect(template?.spec?.storageClassName).to.equal(undefined);
+  });
+
   it('treats dropping a selector label as a change of an immutable field', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { isReconcileFailed } from '../../../lib/apply/index.js';
 import { Builder } from '../../../lib/builder/index.js';
 import { faulty, forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
@@ -261,9 +262,14 @@ export function pruningSuite(open: OpenScene): void {
     await scene.writes();
     const { objects } = await chain().plan();
     expect(objects.map(({ error }) => error?.code)).to.deep.equal(['TooManyDeletions']);
-    const [error] = await errorsOf(chain());
+    const failure = await chain()
+      .reconcile()
+      .catch((error: unknown) => error);
+    if (!isReconcileFailed(failure)) throw failure;
+    const [error] = failure.errors;
     expect(error?.code).to.equal('TooManyDeletions');
     expect(error?.message).to.include('2 of 2 objects, and none of its objects is desired');
+    expect(failure.terminal, 'no retry can help').to.equal(true);
     expect(await scene.writes()).to.deep.equal([]);
     // A new object takes their place, so that the owner keeps something.
     const renamed = await chain('three').plan();

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { ensureCrd, retryOnConflict } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { createTargetWriter } from '../../../lib/declarative/runtime/clean-up-target.js';
@@ -197,24 +198,56 @@ export class Writing {
     this.writer = writer;
   }
 
-  /** Writes the document, given without its name. */
-  write(document: Document, client = this.#scene.context.client): Promise<Operation> {
-    const key = this.#key;
-    const { metadata = {}, ...rest } = document as { readonly metadata?: object };
-    const whole = { ...rest, metadata: { ...metadata, ...key } };
-    return this.#queued(() => this.writer.write(key, whole, { ...this.#scene.context, client }));
+  /** Writes the document, given without its name. Checks what the writer knows before and reports after it. */
+  async write(document: Document, client = this.#scene.context.client): Promise<Operation> {
+    const before = await this.#scene.find(this.#type);
+    const wasCurrent = before !== undefined && this.isCurrent(before, document);
+    const operation = await this.#noted(this.#whole(document), client);
+    if (this.#isShared) return operation;
+    if (wasCurrent) expect(operation, 'a write of a current object').to.equal('unchanged');
+    const after = await this.#scene.get(this.#type);
+    expect(this.isCurrent(after, document), 'is current after its write').to.equal(true);
+    return operation;
   }
 
   remove(client = this.#scene.context.client): Promise<Operation> {
-    const context = { ...this.#scene.context, client };
-    return this.#queued(() => this.writer.write(this.#key, undefined, context));
+    return this.#noted(undefined, client);
+  }
+
+  isCurrent(live: UnstructuredObject, document: Document): boolean {
+    return this.writer.isCurrent(live, this.#whole(document));
+  }
+
+  #whole(document: Document): Document {
+    const { metadata = {}, ...rest } = document as { readonly metadata?: object };
+    return { ...rest, metadata: { ...metadata, ...this.#key } };
+  }
+
+  /** Writes, and checks that the notes lead from the object before to the object after the write. */
+  async #noted(document: Document | undefined, client: Client): Promise<Operation> {
+    const before = await this.#scene.find(this.#type);
+    const notes: (string | undefined)[][] = [];
+    const note: WriteContext['note'] = (...objects) => {
+      notes.push(objects.map((object) => object?.metadata.resourceVersion));
+    };
+    const context = { ...this.#scene.context, client, note };
+    const operation = await this.#queued(() => this.writer.write(this.#key, document, context));
+    if (this.#isShared) return operation;
+    const after = await this.#scene.find(this.#type);
+    const [from, to] = [before, after].map((object) => object?.metadata.resourceVersion);
+    if (operation === 'unchanged') expect(notes.filter(([a, b]) => a !== b)).to.deep.equal([]);
+    else expect([notes[0]?.[0], notes.at(-1)?.[1]], 'notes').to.deep.equal([from, to]);
+    return operation;
+  }
+
+  /** Whether a controller of the cluster writes the object too. */
+  get #isShared(): boolean {
+    return controlledKinds.has(this.#type.kind);
   }
 
   /** Retries conflicts with controllers of the cluster, as the queue would. */
   #queued(write: () => Promise<Operation>): Promise<Operation> {
-    return controlledKinds.has(this.#type.kind)
-      ? retryOnConflict(write, { maxAttempts: 10 })
-      : write();
+    return this.#isShared ? retryOnConflict(write, { maxAttempts: 10 }) : write();
   }
 
   get #key() {
