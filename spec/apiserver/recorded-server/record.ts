@@ -1,5 +1,5 @@
 // Sends the requests of the recordings to a real server without controllers, and records its
-// answers: npx tsx spec/apiserver/recorded-server/record.ts [topic]
+// answers: npx tsx spec/apiserver/recorded-server/record.ts [topic…]
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { startControlPlane } from '../../cluster/control-plane/index.js';
@@ -49,7 +49,9 @@ async function record(server: Server, topic: string): Promise<string> {
     const given = JSON.stringify(comparable(answer)).replaceAll(namespace, recordedNamespace);
     lines += `${JSON.stringify({ ...step, answer: JSON.parse(given) as unknown })}\n`;
     // A kind is served shortly after it is established.
-    if (step.method !== 'GET' && step.path.includes('/admissionreg')) await pause(1500);
+    if (step.method !== 'GET' && /\/admissionreg[^?]*$/.test(step.path)) await pause(1500);
+    // Limits take effect shortly after their creation and deletion.
+    if (step.path.includes('/limitranges')) await pause(300);
     // A role takes effect shortly after its creation.
     if (step.method !== 'GET' && step.path.includes('/rbac.')) await pause(100);
     if (step.path.endsWith('/customresourcedefinitions')) await pause(3000);
@@ -68,8 +70,8 @@ async function main(): Promise<void> {
   // A default class would be set in claims.
   const storageClass = '/apis/storage.k8s.io/v1/storageclasses/kwok-volume';
   await send(server, { method: 'DELETE', path: storageClass });
-  const wanted = process.argv[2];
-  for (const topic of topics.filter((one) => wanted === undefined || one === wanted)) {
+  const wanted = process.argv.slice(2);
+  for (const topic of topics.filter((one) => wanted.length === 0 || wanted.includes(one))) {
     writeFileSync(recordingUrl(topic), await record(server, topic));
   }
   await server.dispatcher.close();

@@ -47,6 +47,14 @@ export const topics = [
   'owners',
   'stored-versions',
   'rare-fields',
+  'flow-control',
+  'storage-drivers',
+  'api-services',
+  'volumes',
+  'limits',
+  'containers',
+  'admission-policies',
+  'printed-states',
 ] as const;
 
 /** The recordings with RBAC. */
