@@ -10,9 +10,12 @@ import { sceneObject, sceneSpec } from './cel-scene.js';
 /** Result of a server for each expression: `true`, `false` or an error. */
 export type Verdicts = Readonly<Record<string, string>>;
 
+/** Number of expressions in one schema: the server limits the estimated cost of all rules together. */
+export const celChunk = 250;
+
 /** Creates rules whose message contains the index of the expression. */
 function rulesFor(expressions: readonly string[]): SchemaRule[] {
-  return expressions.map((rule) => ({ rule, message: `#${celExpressions.indexOf(rule)}#` }));
+  return expressions.map((rule, index) => ({ rule, message: `#${index}#` }));
 }
 
 /** Defines a resource with these expressions as rules of its spec. */
@@ -73,8 +76,7 @@ async function evaluated(
       spec: sceneObject,
     };
     for (const cause of await causesOf(() => whenServed(() => client.create(object as never)))) {
-      const expression = expressionOf(cause);
-      failed.set(expression, verdictOf(cause));
+      failed.set(expressionOf(cause, expressions), verdictOf(cause));
     }
   } finally {
     await client.delete(CustomResourceDefinition, { name: crd.metadata.name ?? '' });
@@ -103,9 +105,9 @@ async function causesOf(write: () => Promise<unknown>): Promise<readonly StatusC
   }
 }
 
-function expressionOf({ message = '' }: StatusCause): string {
+function expressionOf({ message = '' }: StatusCause, expressions: readonly string[]): string {
   const index = /#(\d+)#$/.exec(message)?.[1];
-  return celExpressions[Number(index)] ?? message;
+  return expressions[Number(index)] ?? message;
 }
 
 /** Returns the result of a rule: only its message if false, an error before it if it failed. */
@@ -125,9 +127,9 @@ export function refusal({ message = '' }: StatusCause): string {
 }
 
 /** Returns the results of the client-side validator for the expressions. */
-export function localVerdicts(): Verdicts {
+export function localVerdicts(all: readonly string[] = celExpressions): Verdicts {
   const refused = new Map<string, string>();
-  for (const expression of celExpressions) {
+  for (const expression of all) {
     try {
       sceneResource([expression], 'local.example.com').schema();
     } catch (error) {
@@ -136,7 +138,7 @@ export function localVerdicts(): Verdicts {
       refused.set(expression, refusal({ message: problem?.message ?? '' }));
     }
   }
-  const compiling = celExpressions.filter((expression) => !refused.has(expression));
+  const compiling = all.filter((expression) => !refused.has(expression));
   const resource = sceneResource(compiling, 'local.example.com');
   const object = {
     apiVersion: resource.apiVersion,
@@ -145,9 +147,7 @@ export function localVerdicts(): Verdicts {
     spec: sceneObject,
   };
   const failed = new Map(
-    resource.validate(object).map((cause) => [expressionOf(cause), verdictOf(cause)]),
+    resource.validate(object).map((cause) => [expressionOf(cause, compiling), verdictOf(cause)]),
   );
-  return Object.fromEntries(
-    celExpressions.map((one) => [one, refused.get(one) ?? failed.get(one) ?? 'true']),
-  );
+  return Object.fromEntries(all.map((one) => [one, refused.get(one) ?? failed.get(one) ?? 'true']));
 }
