@@ -29,6 +29,7 @@ export type MutantKind =
   | 'await' // `await` is removed
   | 'constant' // the next number, the other boolean
   | 'text' // another string
+  | 'name' // a name is dropped from a list of names: `{ a: true, b: true }`
   | 'empty'; // an empty array, a `return` without its value
 
 /** Returns every mutant of `text`, in the order of their places. */
@@ -80,9 +81,11 @@ export function withSwitches(text: string, mutants: ReadonlyMap<number, Mutant>)
     const write = (inner: string): string =>
       kind === 'statement'
         ? `{if(__mutant!==${number}){${inner}}}`
-        : kind === 'empty' && replacement.startsWith('return')
-          ? `{if(__mutant===${number})${replacement}${inner}}`
-          : `(__mutant===${number}?(${replacement}):(${inner}))`;
+        : kind === 'name'
+          ? `...(__mutant===${number}?{}:{${inner}})`
+          : kind === 'empty' && replacement.startsWith('return')
+            ? `{if(__mutant===${number})${replacement}${inner}}`
+            : `(__mutant===${number}?(${replacement}):(${inner}))`;
     return { start, end, write };
   });
   const prelude = `const __mutant=Number(globalThis.process?.env.${switchName}??-1);`;
@@ -131,7 +134,9 @@ function changesOf(node: ts.Node, source: ts.SourceFile): Change[] {
   if (ts.isNumericLiteral(node) && !isName(node)) {
     return [['constant', node, String(Number(node.text.replaceAll('_', '')) + 1)]];
   }
-  if (node.kind === ts.SyntaxKind.TrueKeyword) return [['constant', node, 'false']];
+  if (node.kind === ts.SyntaxKind.TrueKeyword) {
+    return isListed(node.parent) ? [['name', node.parent, '']] : [['constant', node, 'false']];
+  }
   if (node.kind === ts.SyntaxKind.FalseKeyword) return [['constant', node, 'true']];
   if (ts.isStringLiteral(node)) return isValue(node) ? [['text', node, "'mutated'"]] : [];
   if (ts.isArrayLiteralExpression(node)) {
@@ -226,6 +231,20 @@ function isValue(node: ts.StringLiteral): boolean {
     return false;
   if (ts.isPropertyAssignment(parent)) return !message.test(parent.name.getText());
   return true;
+}
+
+/** A member of an object whose members are all `true`: only the names matter. */
+function isListed(node: ts.Node): boolean {
+  const { parent } = node;
+  if (!ts.isPropertyAssignment(node) || !ts.isObjectLiteralExpression(parent)) return false;
+  const { properties } = parent;
+  return (
+    properties.length > 1 &&
+    properties.every(
+      (each) =>
+        ts.isPropertyAssignment(each) && each.initializer.kind === ts.SyntaxKind.TrueKeyword,
+    )
+  );
 }
 
 /** Names of fields, such as `'a-b'` in `{ 'a-b': 1 }`. */

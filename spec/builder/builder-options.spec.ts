@@ -53,6 +53,20 @@ describe('Builder options', () => {
     });
   }
 
+  it('reject an unknown option and another rollout, and name the right ones', () => {
+    const misspelt = { ...options, onlyOwnd: true } as BuilderOptions;
+    expect(() => new Builder(misspelt))
+      .to.throw('Builder: unknown option "onlyOwnd"; did you mean "onlyOwned"?')
+      .with.property('code', 'InvalidOption');
+    const other = { ...options, rollout: 'paralel' as 'parallel' };
+    expect(() => new Builder(other)).to.throw("rollout: want 'ordered' or 'parallel'");
+    const rolloutOf = (rollout?: 'ordered' | 'parallel') =>
+      resolveBuilderOptions({ ...options, rollout }).rollout;
+    expect([rolloutOf(), rolloutOf('ordered'), rolloutOf('parallel')]).to.deep.equal([
+      ...['ordered', 'ordered', 'parallel'],
+    ]);
+  });
+
   it('take the namespace of the owner, and the option namespace for a cluster-scoped owner', () => {
     expect(resolveBuilderOptions(options).namespace).to.equal('shops');
     const clusterScoped = { ...options.owner, metadata: { name: 'shop', uid: 'u' } };

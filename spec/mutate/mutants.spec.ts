@@ -29,6 +29,11 @@ describe('Mutants of a source text', () => {
       'x = [1_000, true][i];',
       ['[1_000, true] → []', '1_000 → 1001', 'true → false'],
     ],
+    [
+      'drops a name from an object that lists names',
+      'x = { a: true, b: true }; y = { c: true };',
+      ['a: true → (dropped)', 'b: true → (dropped)', 'true → false'],
+    ],
     ['changes a string that decides something', "x = { kind: 'Pod' };", ["'Pod' → 'mutated'"]],
     ['empties what a function returns', '() => { return a; };', ['return a; → return undefined;']],
   ];
@@ -79,6 +84,15 @@ describe('Mutants of a source text', () => {
     expect(sizeIn(text)([7], 2)).to.equal(undefined);
     process.env[switchName] = String(swapped);
     expect(sizeIn(text)([7], 2)).to.equal(2);
+  });
+
+  it('lists all names but the dropped one', () => {
+    const listing = 'export const size = () => Object.keys({ a: true, b: true }).length;';
+    const text = withSwitches(listing, new Map(mutantsOf('lib/a.ts', listing).entries()));
+
+    expect(sizeIn(text)([], 0)).to.equal(2);
+    process.env[switchName] = '1';
+    expect(sizeIn(text)([], 0)).to.equal(1);
   });
 
   it('keeps the numbers of the lines', () => {

@@ -374,6 +374,80 @@ export function applyingSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).metadata.uid).not.to.equal(stale.metadata.uid);
   });
 
+  it('refers to chained ConfigMaps, Secrets and claims in every way that a container can', async () => {
+    const scene = await open();
+    const long = `a.${'b'.repeat(70)}`;
+    const chain = scene
+      .builder()
+      .configMap({ name: 'env', data: { A: '1' } })
+      .secret({ name: long, stringData: { B: '2' } })
+      .persistentVolumeClaim({ name: 'stage', spec: claimSpec })
+      .deployment({
+        name: 'web',
+        replicas: 0,
+        podSpec: (refer) => {
+          const mounts = [
+            refer.mountConfigMap('env', { mountPath: '/env' }),
+            refer.mountSecret(long, { mountPath: '/secret', subPath: 'B', readOnly: false }),
+            refer.mountClaim('stage', { mountPath: '/stage', volumeName: 'data', readOnly: true }),
+          ];
+          return {
+            volumes: mounts.map(({ volume }) => volume),
+            containers: [
+              {
+                ...{ name: 'web', image: 'registry.example/web:1' },
+                volumeMounts: mounts.map(({ volumeMount }) => volumeMount),
+                envFrom: [refer.envFromConfigMap('env', 'C_'), refer.envFromSecret(long, 'S_')],
+                env: [refer.envOfConfigMap('A', 'env', 'A'), refer.envOfSecret('B', long, 'B')],
+              },
+            ],
+          };
+        },
+      });
+    await chain.reconcile();
+    const { volumes, containers } = (await scene.get(Deployment, 'web')).spec?.template.spec ?? {};
+    const [first, second, third] = volumes ?? [];
+    expect(first).to.deep.include({ name: 'env', configMap: { name: 'env', defaultMode: 420 } });
+    expect(second?.secret?.secretName).to.equal(long);
+    expect(second?.name)
+      .to.match(/^a-b+-?\w*$/)
+      .and.to.have.length.at.most(63);
+    expect(third).to.deep.equal({ name: 'data', persistentVolumeClaim: { claimName: 'stage' } });
+    const [container] = containers ?? [];
+    expect(container?.volumeMounts).to.deep.equal([
+      { name: 'env', mountPath: '/env', readOnly: true },
+      { name: second?.name, mountPath: '/secret', subPath: 'B' },
+      { name: 'data', mountPath: '/stage', readOnly: true },
+    ]);
+    expect(container?.envFrom).to.deep.equal([
+      { prefix: 'C_', configMapRef: { name: 'env' } },
+      { prefix: 'S_', secretRef: { name: long } },
+    ]);
+    expect(container?.env?.slice(0, 2)).to.deep.equal([
+      { name: 'A', valueFrom: { configMapKeyRef: { name: 'env', key: 'A' } } },
+      { name: 'B', valueFrom: { secretKeyRef: { name: long, key: 'B' } } },
+    ]);
+  });
+
+  it('refuses a name that no reference to a chained object has', async () => {
+    const scene = await open();
+    const name: string = 'absent';
+    for (const way of ['envOfConfigMap', 'envOfSecret', 'mountConfigMap', 'mountSecret'] as const) {
+      const chain = scene.builder().deployment({
+        name: 'web',
+        podSpec: (refer) => {
+          const more = way.startsWith('mount')
+            ? { volumes: [refer[way as 'mountSecret'](name, { mountPath: '/a' }).volume] }
+            : {};
+          const env = way.startsWith('env') ? [refer[way as 'envOfSecret']('A', name, 'a')] : [];
+          return { ...more, containers: [{ name: 'web', image: 'registry.example/web:1', env }] };
+        },
+      });
+      const error: unknown = await chain.reconcile().catch((thrown: unknown) => thrown);
+      expect(String(error)).to.match(new RegExp(`${way} names (ConfigMap|Secret) absent`));
+    }
+  });
+
   it('reconciles one part of the chain at a time', async () => {
     const scene = await open();
     const builder = tenant(scene)

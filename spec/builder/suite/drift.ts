@@ -43,6 +43,19 @@ export function driftSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged ConfigMap/env');
   });
 
+  it('reports a change of the desired state beside the repaired field', async () => {
+    const scene = await open();
+    const chain = (b: string): Builder =>
+      scene.builder().configMap({ name: 'env', data: { a: '1', b } });
+    await chain('1').reconcile();
+    await scene.edit(ConfigMap, 'env', { body: { data: { a: 'edited' } } });
+    const [result] = await chain('2').reconcile();
+    expect(result?.changes).to.deep.equal([
+      { path: 'data.a', from: 'edited', to: '1', manager: 'kubectl-edit' },
+      { path: 'data.b', from: '1', to: '2' },
+    ]);
+  });
+
   const annotations = { 'example.com/cleaned': 'yes' };
   for (const [title, by, body, manager] of [
     ['and names the last writer', 'cleaner', { metadata: { annotations }, data: null }, 'cleaner'],

@@ -139,6 +139,24 @@ export function jobsSuite(open: OpenScene): void {
     });
   }
 
+  it('sets ttlSecondsAfterFinished after a restart between the record and the write', async () => {
+    const scene = await open();
+    const chain = (options: Partial<BuilderOptions> = {}): Builder =>
+      chainOf(scene, { ttl: 600 }, options);
+    await chain().reconcile();
+    await finished(scene);
+    const rules: FaultRule[] = [{ fault: stopped, verbs: ['apply'], kinds: ['Job'] }];
+    const client = faulty(scene.operator.client, { rules });
+    await chain({ client })
+      .reconcile()
+      .catch(() => undefined);
+    expect(Object.keys(await readOwner(scene))).to.have.length(1);
+    expect((await scene.get(Job, 'migrate')).spec?.ttlSecondsAfterFinished).to.equal(undefined);
+    expect(summary(await chain().reconcile())).to.deep.equal(['configured Job/migrate']);
+    expect((await scene.get(Job, 'migrate')).spec?.ttlSecondsAfterFinished).to.equal(600);
+    expect(summary(await chain().reconcile())).to.deep.equal(['unchanged Job/migrate']);
+  });
+
   it('keeps a Job and warns if the operator may not patch the owner', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();

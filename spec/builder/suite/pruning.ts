@@ -11,12 +11,13 @@ import {
   Pod,
   Secret,
   Service,
+  ServiceAccount,
   StatefulSet,
 } from '../../../lib/object/kinds.js';
 import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { OpenScene } from './builder-suite.js';
 import { errorsOf } from './immutable.js';
-import { controllerName, newOwner, podSpec, summary } from './scene.js';
+import { controllerName, newOwner, podSpec, summary, usedKinds } from './scene.js';
 
 const ports = [{ port: 80 }];
 
@@ -151,6 +152,63 @@ export function pruningSuite(open: OpenScene): void {
       'pending ConfigMap/protected',
     ]);
     expect(await scene.find(ConfigMap, 'protected')).not.to.equal(undefined);
+  });
+
+  it('prunes an object later that changes before each of its deletions', async () => {
+    const scene = await open();
+    await scene.builder().configMap({ name: 'busy', data: {} }).reconcile();
+    const inner = scene.operator.client;
+    let changes = 0;
+    const remove = (async (...call: Parameters<Client['delete']>) => {
+      await scene.edit(ConfigMap, 'busy', { body: { data: { n: String(++changes) } } });
+      return inner.delete(...call);
+    }) as Client['delete'];
+    const client: Client = { ...forwarding(inner), delete: remove };
+    const [result] = await scene.builder({ client }).reconcile();
+    expect(result).to.deep.include({
+      ...{ operation: 'pending', reason: 'changes while it is being pruned' },
+      requeueAfterMs: 1_000,
+    });
+    expect(changes).to.equal(3);
+    expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/busy']);
+  });
+
+  it('keeps a claim, a Secret and a ServiceAccount while a workload that waits needs them', async () => {
+    const scene = await open();
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const using = (name: string): Builder =>
+      scene
+        .builder({ pruneClaims: true, owns: [...usedKinds, ServiceAccount] })
+        .persistentVolumeClaim({ name, spec })
+        .secret({ name, stringData: { a: 'b' } })
+        .serviceAccount({ name })
+        .deployment({
+          name: 'web',
+          spec: { minReadySeconds: 2 },
+          podSpec: {
+            ...podSpec,
+            serviceAccountName: name,
+            volumes: [
+              { name: 'claim', persistentVolumeClaim: { claimName: name } },
+              { name: 'secret', secret: { secretName: name } },
+            ],
+          },
+        });
+    await scene.reconcileUntilDone(() => using('old'));
+    await scene.target.eventually(async () => {
+      const { items } = await scene.admin.list(Pod, { namespace: scene.namespace });
+      expect(items).to.have.lengthOf(1);
+    });
+    const results = await using('new').reconcile();
+    const kept = results.filter(({ ref }) => ref.name === 'old');
+    expect(summary(kept).sort()).to.deep.equal([
+      'pending PersistentVolumeClaim/old',
+      'pending Secret/old',
+      'pending ServiceAccount/old',
+    ]);
+    for (const { reason } of kept) expect(reason).to.match(/Pod .*\/web-.* still refers to it/);
+    await scene.reconcileUntilDone(() => using('new'));
+    expect(await scene.find(Secret, 'old')).to.equal(undefined);
   });
 
   it('prunes the kinds of the chain even if owns does not list them', async () => {
