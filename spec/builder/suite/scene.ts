@@ -33,6 +33,30 @@ export const controllerName = 'shop-operator';
 /** The smallest valid pod spec. */
 export const podSpec = { containers: [{ name: 'web', image: 'registry.example/web:1' }] };
 
+/** The type, reason and action of each event that builders record. */
+const knownEvents: ReadonlySet<string> = new Set([
+  ...['Created Apply', 'Configured Apply', 'Configured Patch'].map((rest) => `Normal ${rest}`),
+  ...['Deleted Delete', 'Unblocked Rollout'].map((rest) => `Normal ${rest}`),
+  ...['ApplyFailed Apply', 'DeleteFailed Delete', 'PatchFailed Patch'].map(warning),
+  ...['PruneForbidden Prune', 'ResizeRefused Resize', 'RolloutStuck Rollout'].map(warning),
+  ...['AlreadyOwned', 'DuplicateObject', 'ImmutableField', 'InvalidObject', 'InvalidOption']
+    .concat('InvalidOwner', 'NotOurs', 'RunNotRecorded', 'TooManyDeletions', 'UnknownKind')
+    .concat('UnknownReference')
+    .map((reason) => warning(`${reason} Reconcile`)),
+]);
+
+function warning(rest: string): string {
+  return `Warning ${rest}`;
+}
+
+/** @throws Error: the type, the reason or the action of the event is another than that of the table. */
+function known(event: ObjectEvent): ObjectEvent {
+  const { type, reason, action } = event;
+  const text = `${type} ${reason} ${action}`;
+  if (!knownEvents.has(text)) throw new Error(`an unknown event: ${text}`);
+  return event;
+}
+
 /** A namespace with an owner, and an operator that reconciles the owner. */
 export class Scene {
   readonly target: BuilderTarget;
@@ -70,7 +94,7 @@ export class Scene {
       owns: usedKinds,
       maxDeletions: '100%',
       clock: this.target.clock,
-      recorder: { record: (event) => this.events.push(event) },
+      recorder: { record: (event) => this.events.push(known(event)) },
       ...options,
     });
   }

@@ -57,6 +57,25 @@ export interface Seen {
 
 export type Options = Partial<LifecycleReconcilerOptions<Config>>;
 
+/** The type of the event for each reason, as on the page of lifecycles. */
+const eventTypes: Readonly<Record<string, string>> = {
+  ...{ DeployStarted: 'Normal', UpgradeStarted: 'Normal', RollbackStarted: 'Normal' },
+  ...{ DeployCompleted: 'Normal', Paused: 'Normal', Resumed: 'Normal' },
+  ...{ CreateResourceSuccess: 'Normal', CreateResourceFailed: 'Warning' },
+  ...{ UpdateResourceSuccess: 'Normal', UpdateResourceFailed: 'Warning' },
+  ...{ DeleteResourceSuccess: 'Normal', DeleteResourceFailed: 'Warning' },
+  ...{ ConfigError: 'Warning', OrphansExist: 'Warning', DowngradeRefused: 'Warning' },
+  ...{ PruneRefused: 'Warning', ResourcesUnknown: 'Warning', OperatorsCompete: 'Warning' },
+  ...{ ReconcileFailed: 'Warning', ResourceBeingDeleted: 'Warning' },
+};
+
+/** @throws Error: the event has another type than that of its reason. */
+function known(event: ObjectEvent): ObjectEvent {
+  const { type, reason, action } = event;
+  if (eventTypes[reason] === type && action === reason) return event;
+  throw new Error(`an unknown event: ${type} ${reason} ${action}`);
+}
+
 /** Namespace, configuration, and an operator that reconciles it step by step. */
 export class Stage {
   readonly target: BuilderTarget;
@@ -119,7 +138,7 @@ export class Stage {
       namespace: this.namespace,
       dispatcher: this.dispatcher,
       clock: this.target.clock,
-      recorder: { record: (event) => void this.events.push(event) },
+      recorder: { record: (event) => void this.events.push(known(event)) },
       crManager: {
         type: this.type,
         getAllResources: (config) => this.resources(config) as KubernetesObject[],
