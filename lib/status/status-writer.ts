@@ -174,7 +174,7 @@ export class StatusWriter<T extends KubernetesObject> {
       const applied = statusToApply(object, update, options);
       if (applied === undefined) return undefined;
       const send = async (): Promise<T> => (await applyStatus(client, applied, options)) as T;
-      return { status: applied.status, send };
+      return { status: applied.object.status, send };
     }
     const statusFor = (now: T): object | undefined => statusToMerge(now, update, clock);
     const status = statusFor(object);

@@ -58,7 +58,7 @@ export interface PatchStatusOptions {
  * Writes the status of an object by server-side apply. It applies only the fields of `fieldManager`, so that
  * conditions and fields of other writers stay. It sends nothing if the status is as wanted, and keeps
  * `lastTransitionTime` of conditions whose status does not change.
- * @param object - as read; its uid guards the write. It needs `managedFields` if fields that are no longer
+ * @param object - as read; the write goes to no other object of its name. It needs `managedFields` if fields that are no longer
  * set are to be removed.
  * @returns the current object; `object` itself if nothing was sent
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
@@ -77,10 +77,15 @@ export async function patchStatus<T extends KubernetesObject>(
   return applied === undefined ? object : ((await applyStatus(client, applied, options)) as T);
 }
 
-/** An object with only a status to apply. */
-type AppliedStatus = KubernetesObject & { readonly status: object };
+/** A status to apply. */
+interface AppliedStatus {
+  /** Has only the status, and the uid and resourceVersion of the object that was read. */
+  readonly object: KubernetesObject & { readonly status: object };
+  /** Whether the status holds only for the version that was read: it has a plain list of conditions. */
+  readonly isOfVersion: boolean;
+}
 
-/** Returns the object to apply for `update`; undefined if the status is as wanted. */
+/** Returns the status to apply for `update`; undefined if the status is as wanted. */
 export function statusToApply(
   object: KubernetesObject,
   update: StatusUpdate,
@@ -106,26 +111,38 @@ export function statusToApply(
   if (isSame) return undefined;
   const { apiVersion, kind } = object;
   const { uid, resourceVersion } = object.metadata;
-  const guard = atomicConditions && resourceVersion !== undefined ? { resourceVersion } : {};
-  return {
-    ...{ apiVersion, kind, status },
-    metadata: {
-      ...keyOf(object),
-      ...(uid !== undefined && { uid }),
-      ...guard,
-    },
+  const guard = {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
   };
+  const applied = { apiVersion, kind, status, metadata: { ...keyOf(object), ...guard } };
+  return { object: applied, isOfVersion: atomicConditions };
 }
 
-/** Applies the result of `statusToApply`, and returns the object after the write. */
+/**
+ * Applies the result of `statusToApply`, and returns the object after the write. Servers ignore the uid in writes
+ * of a status. So the resourceVersion guards the write, and a conflict is repeated if the object has the same uid.
+ */
 export async function applyStatus(
-  client: Client,
-  applied: AppliedStatus,
+  client: Client & { readonly live?: Client },
+  { object: applied, isOfVersion }: AppliedStatus,
   { fieldManager, signal }: PatchStatusOptions,
 ): Promise<KubernetesObject> {
-  const write = { fieldManager, subresource: 'status', force: true, signal };
-  const { object } = await client.apply<KubernetesObject>(applied, write);
-  return object;
+  const options = { fieldManager, subresource: 'status', force: true, signal };
+  const { apiVersion, kind, metadata } = applied;
+  let object = applied;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return (await client.apply<KubernetesObject>(object, options)).object;
+    } catch (error) {
+      if (isOfVersion || !isConflict(error) || attempt >= maxAttempts) throw error;
+      const type = { apiVersion, kind };
+      const now = await getIfExists(client.live ?? client, type, keyOf(applied), { signal });
+      if (now === undefined || now.metadata.uid !== metadata.uid) throw error;
+      const { resourceVersion = '' } = now.metadata;
+      object = { ...applied, metadata: { ...metadata, resourceVersion } };
+    }
+  }
 }
 
 /** Returns the status of a merge patch for `update`; undefined if conditions and fields are as wanted. */

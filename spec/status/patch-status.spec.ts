@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import { isConflict, isNotFound, keyOf } from '../../lib/object/index.js';
+import { patchStatus } from '../../lib/status/index.js';
+import type { PatchStatusOptions, StatusUpdate } from '../../lib/status/index.js';
+import { StatusScene } from './scene.js';
+import type { Shop } from './scene.js';
+
+async function thrownBy(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('patchStatus', () => {
+  let scene: StatusScene;
+  before(async () => {
+    scene = await StatusScene.open();
+  });
+  after(() => scene.close());
+
+  const patch = (object: Shop, update: StatusUpdate, more: Partial<PatchStatusOptions> = {}) =>
+    patchStatus(scene.client, object, update, {
+      ...{ fieldManager: 'shop-operator', clock: scene.clock, ...more },
+    });
+  const ready = (status: 'True' | 'False', message = '') =>
+    ({ type: 'Ready', status, reason: 'Checked', message }) as const;
+
+  it('writes fields and conditions, and sends nothing while they are as wanted', async () => {
+    const update = { fields: { phase: 'Open', url: undefined }, conditions: [ready('True')] };
+    const written = await patch(await scene.create(), update);
+    expect(written.status).to.deep.equal({
+      phase: 'Open',
+      conditions: [{ ...ready('True'), lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    });
+    expect(await scene.read(written)).to.deep.equal(written);
+    const again = await scene.writesDuring(async () => {
+      expect(await patch(written, update)).to.equal(written);
+    });
+    expect(again).to.equal(0);
+  });
+
+  it('changes the time of a condition only with its status', async () => {
+    const timeOf = ({ status }: Shop) => status?.conditions?.[0]?.lastTransitionTime;
+    const first = await patch(await scene.create(), { conditions: [ready('True')] });
+    await scene.clock.advance(60_000);
+    const reworded = await patch(first, { conditions: [ready('True', 'still')] });
+    expect(reworded.status?.conditions?.[0]?.message).to.equal('still');
+    expect(timeOf(reworded)).to.equal(timeOf(first));
+    const changed = await patch(reworded, { conditions: [ready('False')] });
+    expect(timeOf(changed)).not.to.equal(timeOf(first));
+  });
+
+  it('removes what it no longer sets, and keeps the parts of other managers', async () => {
+    const object = await scene.create();
+    await patch(object, { fields: { url: 'a' } }, { fieldManager: 'other' });
+    const both = await patch(await scene.read(object), {
+      ...{ fields: { phase: 'Open' }, conditions: [ready('True')] },
+    });
+    expect(Object.keys(both.status ?? {}).sort()).to.deep.equal(['conditions', 'phase', 'url']);
+    const less = await patch(both, {});
+    expect(less.status).to.deep.equal({ url: 'a' });
+  });
+
+  it('keeps its earlier parts with keepOthers', async () => {
+    const first = await patch(await scene.create(), {
+      ...{ fields: { phase: 'Open' }, conditions: [ready('True')] },
+    });
+    const other = { ...ready('True'), type: 'Synced' };
+    const next = await patch(
+      first,
+      { fields: { url: 'a' }, conditions: [other] },
+      { keepOthers: true },
+    );
+    expect(next.status).to.deep.include({ phase: 'Open', url: 'a' });
+    expect(next.status?.conditions?.map(({ type }) => type)).to.have.members(['Ready', 'Synced']);
+  });
+
+  it('keeps the conditions of others in a plain list, and is a conflict after another write', async () => {
+    const object = await scene.create('Stall');
+    const atomic = { atomicConditions: true };
+    const theirs = { ...ready('True'), type: 'Theirs' };
+    const first = await patch(
+      object,
+      { conditions: [theirs] },
+      { ...atomic, fieldManager: 'other' },
+    );
+    const second = await patch(first, { conditions: [ready('True')] }, atomic);
+    expect(second.status?.conditions?.map(({ type }) => type)).to.have.members([
+      ...['Theirs', 'Ready'],
+    ]);
+    // The list is recognized as plain from now on.
+    const third = await patch(second, { conditions: [ready('False')] });
+    expect(third.status?.conditions).to.have.length(2);
+    const stale = await thrownBy(() => patch(second, { conditions: [ready('False', 'late')] }));
+    expect(isConflict(stale)).to.equal(true);
+  });
+
+  it('writes to an object that others have changed since it was read, and keeps their changes', async () => {
+    const object = await scene.create();
+    await patch(object, { fields: { url: 'a' } }, { fieldManager: 'other' });
+    const written = await patch(object, { fields: { phase: 'Open' } });
+    expect(written.status).to.deep.equal({ phase: 'Open', url: 'a' });
+    expect(await scene.read(object)).to.deep.equal(written);
+  });
+
+  it('writes to no other object of the same name', async () => {
+    const object = await scene.create();
+    const { apiVersion, kind } = object;
+    await scene.client.delete({ apiVersion, kind }, keyOf(object));
+    const write = () => patch(object, { fields: { phase: 'Open' } });
+    expect(isNotFound(await thrownBy(write))).to.equal(true);
+    await scene.client.create({ apiVersion, kind, metadata: keyOf(object) });
+    expect(isConflict(await thrownBy(write))).to.equal(true);
+    expect((await scene.read(object)).status).to.equal(undefined);
+  });
+
+  it('refuses an unknown option and a value that JSON does not have', async () => {
+    const object = await scene.create();
+    const misspelt = { keepOther: true } as Partial<PatchStatusOptions>;
+    const unknown = await thrownBy(() => patch(object, {}, misspelt));
+    expect(String(unknown)).to.include('patchStatus: unknown option "keepOther"');
+    expect(String(unknown)).to.include('did you mean "keepOthers"?');
+    const invalid = await thrownBy(() => patch(object, { fields: { phase: NaN } }));
+    expect(invalid).to.have.property('code', 'InvalidValue');
+    expect(String(invalid)).to.match(/status of Shop default\/one-\d+: phase has no JSON, got NaN/);
+  });
+});

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { silentLogger } from '../../lib/system/index.js';
+import { StatusWriter } from '../../lib/status/index.js';
+import type { StatusWriterOptions } from '../../lib/status/index.js';
+import { StatusScene } from './scene.js';
+import type { Shop } from './scene.js';
+
+describe('StatusWriter', () => {
+  let scene: StatusScene;
+  before(async () => {
+    scene = await StatusScene.open();
+  });
+  after(() => scene.close());
+
+  /** A writer of the condition Ready in a process of its own. */
+  function writerOf(fieldManager: string, more: Partial<StatusWriterOptions<Shop>> = {}) {
+    const { type = { apiVersion: 'status.example.com/v1', kind: 'Shop' } } = more;
+    const options = { strategy: 'apply', generation: false, remedy: 'rename one' } as const;
+    const writer = new StatusWriter<Shop>({ ...options, type, fieldManager, ...more });
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (text: string) => void warnings.push(text) };
+    const { client, clock } = scene;
+    const context = { client, clock, logger, signal: new AbortController().signal };
+    const write = async (object: Shop, reason: string, status: 'True' | 'False' = 'True') => {
+      const current = await scene.read(object);
+      const conditions = [{ type: 'Ready', status, reason, message: reason }];
+      return writer.write(current, { conditions }, { context });
+    };
+    return { writer, warnings, write, context };
+  }
+
+  const reasonIn = async (object: Shop) =>
+    (await scene.read(object)).status?.conditions?.map(({ reason }) => reason);
+
+  describe('with server-side apply', () => {
+    it('takes a condition over once from an earlier release, and leaves it if that still runs', async () => {
+      const object = await scene.create();
+      const [old, young] = [writerOf('old'), writerOf('young')];
+      await old.write(object, 'Old');
+      await young.write(object, 'Young');
+      expect(await reasonIn(object)).to.deep.equal(['Young']);
+      await old.write(object, 'Old', 'False');
+      expect(await reasonIn(object)).to.deep.equal(['Old']);
+      for (let round = 0; round < 2; round++) {
+        await young.write(object, 'Young');
+        expect(await reasonIn(object), `round ${round}`).to.deep.equal(['Old']);
+        await old.write(object, 'Old');
+      }
+      expect(old.warnings).to.deep.equal([]);
+      expect(young.warnings).to.have.length(1);
+      expect(young.warnings[0]).to.match(
+        /^condition Ready of Shop .*: the field manager old applies it, too, and has it now; rename one$/,
+      );
+    });
+
+    it('writes its other conditions beside one that it leaves', async () => {
+      const object = await scene.create();
+      const [old, young] = [writerOf('old'), writerOf('young')];
+      for (const each of [old, young, old])
+        await each.write(object, each === old ? 'Old' : 'Young');
+      const current = await scene.read(object);
+      const conditions = ['Ready', 'Synced'].map((type) => {
+        return { type, status: 'True', reason: 'Young', message: '' } as const;
+      });
+      const { object: written } = await young.writer.write(current, { conditions }, young);
+      expect(
+        written.status?.conditions?.map(({ type, reason }) => `${type} ${reason ?? ''}`).sort(),
+      ).to.deep.equal(['Ready Old', 'Synced Young']);
+    });
+
+    it('writes a changed message at most every five seconds, and a changed state at once', async () => {
+      const object = await scene.create();
+      const { writer, context } = writerOf('shop');
+      const write = async (message: string, status: 'True' | 'False' = 'True') => {
+        const conditions = [{ type: 'Ready', status, reason: 'R', message }];
+        return writer.write(await scene.read(object), { conditions }, { context });
+      };
+      await write('1 of 3');
+      await scene.clock.advance(1_000);
+      expect((await write('2 of 3')).waitMs).to.equal(4_000);
+      await scene.clock.advance(4_000);
+      const { object: later, waitMs } = await write('3 of 3');
+      expect([later.status?.conditions?.[0]?.message, waitMs]).to.deep.equal(['3 of 3', undefined]);
+      const { object: changed } = await write('failed', 'False');
+      expect(changed.status?.conditions?.[0]?.message).to.equal('failed');
+    });
+
+    it('recognizes its own writes, but no change beside the status', async () => {
+      const object = await scene.create();
+      const { writer, write } = writerOf('shop');
+      const before = await scene.read(object);
+      const { object: written } = await write(object, 'Done');
+      expect(writer.isOwnWrite(before, written)).to.equal(true);
+      expect(writerOf('shop').writer.isOwnWrite(before, written)).to.equal(false);
+      const body = { spec: { size: 2 } };
+      const { apiVersion, kind, metadata } = object;
+      const key = { namespace: 'default', name: metadata.name ?? '' };
+      const edited = await scene.client.patch<Shop>({ apiVersion, kind }, key, {
+        type: 'merge',
+        body,
+      });
+      expect(writer.isOwnWrite(written, edited)).to.equal(false);
+    });
+
+    it('leaves out all of its fields if the schema has no status, and says so once', async () => {
+      const type = { apiVersion: 'status.example.com/v1', kind: 'Booth' };
+      const booth = writerOf('shop', { type, generation: true });
+      for (let round = 0; round < 2; round++) {
+        const { object } = await booth.write(await scene.create('Booth'), 'Done');
+        expect(object.status ?? {}).to.deep.equal({});
+      }
+      expect(booth.warnings).to.have.length(1);
+      expect(booth.warnings[0]).to.match(
+        /^the schema of Booth has no status\.conditions and status\.observedGeneration: /,
+      );
+    });
+  });
+
+  describe('with merge patches', () => {
+    it('leaves a condition alone that another writer replaces three times in a row', async () => {
+      const object = await scene.create();
+      const ours = writerOf('ours', { strategy: 'merge' });
+      const theirs = writerOf('theirs', { strategy: 'merge' });
+      for (let round = 1; round <= 3; round++) {
+        await ours.write(object, 'Ours');
+        expect(await reasonIn(object), `round ${round}`).to.deep.equal(['Ours']);
+        // A new process each time, which counts nothing.
+        await writerOf('theirs', { strategy: 'merge' }).write(object, 'Theirs');
+      }
+      await ours.write(object, 'Ours');
+      expect(await reasonIn(object)).to.deep.equal(['Theirs']);
+      expect(ours.warnings).to.have.length(1);
+      expect(ours.warnings[0]).to.match(
+        /^condition Ready of Shop .*: another writer sets it, so it is left/,
+      );
+      await theirs.write(object, 'Later');
+      await ours.write(object, 'Ours');
+      expect(await reasonIn(object)).to.deep.equal(['Later']);
+      expect(ours.warnings).to.have.length(1);
+    });
+
+    it('keeps a condition that another writer replaces now and then', async () => {
+      const object = await scene.create();
+      const ours = writerOf('ours', { strategy: 'merge' });
+      for (let round = 1; round <= 5; round++) {
+        await ours.write(object, 'Ours');
+        await writerOf('theirs', { strategy: 'merge' }).write(object, 'Theirs');
+        await scene.clock.advance(60_000);
+      }
+      await ours.write(object, 'Ours');
+      expect(await reasonIn(object)).to.deep.equal(['Ours']);
+      expect(ours.warnings).to.deep.equal([]);
+    });
+  });
+});
