@@ -57,7 +57,7 @@ function definition(kind: string, ofStatus: object | undefined): CustomResourceD
         },
       ],
     },
-  } as CustomResourceDefinition;
+  };
 }
 
 /** A server with the kinds Shop, Stall and Booth, and a clock that stands still. */

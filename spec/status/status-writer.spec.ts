@@ -64,7 +64,7 @@ describe('StatusWriter', () => {
       });
       const { object: written } = await young.writer.write(current, { conditions }, young);
       expect(
-        written.status?.conditions?.map(({ type, reason }) => `${type} ${reason ?? ''}`).sort(),
+        written.status?.conditions?.map(({ type, reason }) => `${type} ${reason}`).sort(),
       ).to.deep.equal(['Ready Old', 'Synced Young']);
     });
 
