@@ -27,12 +27,6 @@ export type FaultyVerb =
   | 'delete'
   | 'deletecollection';
 
-/** The verbs that write. */
-export const writeVerbs: readonly FaultyVerb[] = [
-  ...(['create', 'update', 'patch', 'apply'] as const),
-  ...(['delete', 'deletecollection'] as const),
-];
-
 /** A failure to inject. */
 export type Fault =
   /** The server answers with this error. */

@@ -42,7 +42,7 @@ export type {
 export { dryRun, fenced, forwarding, namespaced, withFieldManager } from './client-wrappers.js';
 export { ensureCrd } from './ensure-crd.js';
 export type { EnsureCrdOptions } from './ensure-crd.js';
-export { faulty, writeVerbs, errorOf, faultyClientsOf } from './faulty.js';
+export { faulty, errorOf, faultyClientsOf } from './faulty.js';
 export type {
   FailingFault,
   Fault,

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { faulty, writeVerbs } from '../../lib/client/index.js';
-import type { FaultRule, FaultyClient } from '../../lib/client/index.js';
+import { faulty } from '../../lib/client/index.js';
+import type { Client, FaultRule, FaultyClient } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
+import { isOperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { configMapNamed, embeddedClient } from './embedded-client.js';
 import { failureOf } from './scripted-transport.js';
@@ -69,7 +70,7 @@ describe('faulty', () => {
   it('matches by verb, kind and name', async () => {
     const client = withRules(
       { verbs: ['get'], kinds: ['Secret'], fault: reset },
-      { verbs: writeVerbs, names: ['bad'], fault: reset },
+      { verbs: ['create', 'update', 'delete'], names: ['bad'], fault: reset },
     );
     await client.create(configMapNamed('web'));
     await client.get(ConfigMap, key);
@@ -77,6 +78,30 @@ describe('faulty', () => {
       'code',
       'ConnectionFailed',
     );
+  });
+
+  it('tells the verbs of all calls apart', async () => {
+    const inner = embeddedClient().client;
+    await inner.create(configMapNamed('web'));
+    const calls: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
+      get: (client) => client.get(ConfigMap, key),
+      list: (client) => client.list(ConfigMap),
+      create: (client) => client.create(configMapNamed('web')),
+      update: (client) => client.update(configMapNamed('web')),
+      patch: (client) => client.patch(ConfigMap, key, { type: 'merge', body: {} }),
+      apply: (client) => client.apply(configMapNamed('web'), { fieldManager: 'web' }),
+      delete: (client) => client.delete(ConfigMap, { ...key, name: 'other' }),
+      deletecollection: (client) => client.deleteCollection(ConfigMap, { namespace: 'other' }),
+    };
+    for (const verb of Object.keys(calls)) {
+      const rules = [{ verbs: [verb], fault: reset }] as unknown as readonly FaultRule[];
+      const client = faulty(inner, { rules });
+      for (const [name, call] of Object.entries(calls)) {
+        const error: unknown = await call(client).catch((thrown: unknown) => thrown);
+        const isStruck = isOperatorError(error, 'ConnectionFailed');
+        expect(isStruck, `${name} with a fault for ${verb}`).to.equal(name === verb);
+      }
+    }
   });
 
   it('matches the nth call, or all from the nth on', async () => {

@@ -63,10 +63,14 @@ describe('clientFromKubeConfig', () => {
     ],
     [
       'impersonation',
-      { token: 'abc', as: 'you', 'as-groups': ['g'], 'as-user-extra': { 'a.b/c': ['d'] } },
+      {
+        ...{ token: 'abc', as: 'you', 'as-uid': 'u-1', 'as-groups': ['g'] },
+        'as-user-extra': { 'a.b/c': ['d'] },
+      },
       {
         authorization: 'Bearer abc',
         'impersonate-user': 'you',
+        'impersonate-uid': 'u-1',
         'impersonate-group': 'g',
         'impersonate-extra-a.b%2fc': 'd',
       },

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import type { Client } from '../../lib/client/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { configMapNamed, embeddedClient } from './embedded-client.js';
+import { failureOf } from './scripted-transport.js';
+
+const key = { namespace: 'default', name: 'web' };
+const misspelt = { fieldManger: 'web' } as object;
+const merge = { type: 'merge', body: {} } as const;
+
+describe('Calls of a client', () => {
+  const calls: readonly [verb: string, call: (client: Client) => Promise<unknown>][] = [
+    ['get', (client) => client.get(ConfigMap, key, misspelt)],
+    ['list', (client) => client.list(ConfigMap, misspelt)],
+    ['create', (client) => client.create(configMapNamed('web'), misspelt)],
+    ['update', (client) => client.update(configMapNamed('web'), misspelt)],
+    ['patch', (client) => client.patch(ConfigMap, key, merge, misspelt)],
+    ['apply', (client) => client.apply(configMapNamed('web'), misspelt)],
+    ['delete', (client) => client.delete(ConfigMap, key, misspelt)],
+    ['deleteCollection', (client) => client.deleteCollection(ConfigMap, misspelt)],
+  ];
+  for (const [verb, call] of calls) {
+    it(`of ${verb} refuse an unknown option before any request`, async () => {
+      const { client, server } = embeddedClient();
+      const mark = server.requests.mark();
+      const error = await failureOf(call(client));
+      expect(error).to.have.property('code', 'InvalidOption');
+      expect(error.message).to.match(new RegExp(`^client.${verb}: unknown option "fieldManger"`));
+      expect(server.requests.since(mark).entries).to.deep.equal([]);
+    });
+  }
+
+  const objects: readonly [string, object | null, RegExp][] = [
+    [
+      'without a kind',
+      { apiVersion: 'v1', metadata: {} },
+      /: want an object with apiVersion and kind/,
+    ],
+    [
+      'without an apiVersion',
+      { kind: 'ConfigMap', metadata: {} },
+      /: want an object with apiVersion/,
+    ],
+    [
+      'without metadata',
+      { apiVersion: 'v1', kind: 'ConfigMap' },
+      / ConfigMap: metadata: want an object/,
+    ],
+    ['that is null', null, /: want an object with apiVersion and kind, got null/],
+  ];
+  for (const [title, object, message] of objects) {
+    it(`refuse an object ${title}`, async () => {
+      const { client } = embeddedClient();
+      for (const verb of ['create', 'update', 'apply'] as const) {
+        const options = { fieldManager: 'web' };
+        const error = await failureOf(
+          (async () => client[verb](object as never, options))(),
+        );
+        expect(error).to.have.property('code', 'InvalidObject');
+        expect(error.message)
+          .to.match(new RegExp(`^${verb}`))
+          .and.to.match(message);
+      }
+    });
+  }
+});
