@@ -53,9 +53,7 @@ describe('Calls of a client', () => {
       const { client } = embeddedClient();
       for (const verb of ['create', 'update', 'apply'] as const) {
         const options = { fieldManager: 'web' };
-        const error = await failureOf(
-          (async () => client[verb](object as never, options))(),
-        );
+        const error = await failureOf((async () => client[verb](object as never, options))());
         expect(error).to.have.property('code', 'InvalidObject');
         expect(error.message)
           .to.match(new RegExp(`^${verb}`))
