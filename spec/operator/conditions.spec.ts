@@ -13,9 +13,20 @@ function readyAfter(status: number, body: Status = {}) {
 
 describe('conditionsOf', () => {
   for (const [status, reason] of [
+    [400, 'BadRequest'],
     [401, 'Unauthorized'],
     [403, 'Forbidden'],
+    [404, 'NotFound'],
+    [405, 'MethodNotAllowed'],
+    [406, 'NotAcceptable'],
+    [409, 'Conflict'],
+    [410, 'Gone'],
+    [413, 'RequestEntityTooLarge'],
+    [415, 'UnsupportedMediaType'],
     [422, 'Invalid'],
+    [429, 'TooManyRequests'],
+    [500, 'InternalError'],
+    [502, 'BadGateway'],
     [503, 'ServiceUnavailable'],
     [504, 'Timeout'],
     [418, 'ApiError'],

@@ -77,6 +77,7 @@ describe('Health endpoints', () => {
     });
     const verbose = await served(manager, '/healthz?verbose');
     expect(verbose.text).to.include('[-]database failed: is away for lunch\n');
+    expect(verbose.text).to.match(/\nhealthz check failed\n$/);
     const single = await served(manager, '/healthz/database');
     expect(single.text).to.equal('internal server error: is away for lunch\n');
     const excluded = await served(manager, '/healthz?exclude=database&exclude=x&verbose');
