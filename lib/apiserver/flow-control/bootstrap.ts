@@ -10,28 +10,31 @@ const itemOf = (kind: string, name: string, spec: object): Item => ({
   metadata: { name, annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } },
 });
 
-/** Returns a level that limits its requests: shares, lendable percent, queues and hand size. */
+/** Returns a level that limits its requests: shares, lendable percent, and the queues with their hand size. */
 function limited(
   nominalConcurrencyShares: number,
   lendablePercent: number,
-  ...[queues, handSize]: readonly [number, number] | readonly []
+  queues?: readonly [number, number],
 ): Level {
   const limitResponse =
     queues === undefined
       ? { type: 'Reject' }
-      : { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: 50 } };
+      : {
+          type: 'Queue',
+          queuing: { queues: queues[0], handSize: queues[1], queueLengthLimit: 50 },
+        };
   return { type: 'Limited', limited: { nominalConcurrencyShares, limitResponse, lendablePercent } };
 }
 
 const levels: Readonly<Record<string, Level>> = {
   'catch-all': limited(5, 0),
   exempt: { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } },
-  'global-default': limited(20, 50, 128, 6),
-  'leader-election': limited(10, 0, 16, 4),
-  'node-high': limited(40, 25, 64, 6),
-  system: limited(30, 33, 64, 6),
-  'workload-high': limited(40, 50, 128, 6),
-  'workload-low': limited(100, 90, 128, 6),
+  'global-default': limited(20, 50, [128, 6]),
+  'leader-election': limited(10, 0, [16, 4]),
+  'node-high': limited(40, 25, [64, 6]),
+  system: limited(30, 33, [64, 6]),
+  'workload-high': limited(40, 50, [128, 6]),
+  'workload-low': limited(100, 90, [128, 6]),
 };
 
 const group = (name: string): object => ({ kind: 'Group', group: { name } });

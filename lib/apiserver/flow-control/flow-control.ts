@@ -114,7 +114,7 @@ export class FlowControl {
       status: { conditions: [condition] },
     };
     const merged = applyFields(this.#core, { write, applied, force: true }, flow);
-    const next = decodeApplied(write, merged);
+    const next = decodeApplied(write, merged, applied);
     updateObject(this.#core, { request: write, live: flow, next, tracked: true });
   }
 }

@@ -73,9 +73,9 @@ describe('custom resource definitions', () => {
     const api = new Api();
     const clientConfig = { url: 'https://localhost/', caBundle: 'aGVsbG8=' };
     const webhook = { conversionReviewVersions: ['v1'], clientConfig };
-    const crd = widgetCrd();
+    const crd = widgetCrd() as { spec: object };
     const conversion = { strategy: 'Webhook', webhook };
-    await api.create(crds, { ...crd, spec: { ...(crd['spec'] as object), conversion } });
+    await api.create(crds, { ...crd, spec: { ...crd.spec, conversion } });
     const { body } = await api.get(`${crds}/widgets.example.com`);
     expect(conditionsOf(body)[1]).to.equal('Established False InvalidCABundle');
   });
