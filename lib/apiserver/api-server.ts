@@ -56,7 +56,7 @@ import { readRequestInfo } from './requests/request-info.js';
 import type { RequestInfo, ResourceRequest } from './requests/request-info.js';
 import { handleResource } from './requests/resource-handler.js';
 import type { Watches } from './requests/resource-handler.js';
-import { errorResponse, textResponse } from './requests/body.js';
+import { errorResponse, pageNotFound } from './requests/body.js';
 import { createServerCore } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { ServerLoopback } from './loopback.js';
@@ -358,7 +358,7 @@ export class EmbeddedApiServer {
         throw denied;
       }
       const response =
-        (await this.#aggregator.answer(info, request, user)) ??
+        (await this.#aggregator.answer({ info, request, user, serves: discovery.serves })) ??
         handlePlain(discovery, info, request);
       this.#record(info, user, { code: response.status });
       return response;
@@ -394,14 +394,11 @@ export class EmbeddedApiServer {
     try {
       const reset = await this.faults.strike(info, user.username, request.signal);
       if (denied !== undefined) throw denied;
-      if (!discovery.knowsGroup(info.group) && !isSelfReview(info)) {
-        return {
-          response: textResponse(404, 'text/plain; charset=utf-8', '404 page not found\n'),
-          reset,
-        };
-      }
-      const aggregated = this.#aggregator.answer(info, request, user);
+      const aggregated = this.#aggregator.answer({ info, request, user, serves: discovery.serves });
       if (aggregated !== undefined) return { response: await aggregated, reset };
+      if (!discovery.knowsGroup(info.group) && !isSelfReview(info)) {
+        return { response: pageNotFound(), reset };
+      }
       const copiesOf = (object: UnstructuredObject): number =>
         this.faults.copiesOf(object, info, user.username);
       const asked = { info, request, user, authorizer, untilMs, copiesOf };

@@ -10,7 +10,13 @@ import {
 import type { OpenApiSource } from './discovery/openapi.js';
 import { discoveryData } from './kinds/documents.js';
 import type { PlainRequest } from './requests/request-info.js';
-import { checkAccepted, jsonResponse, negotiateList, textResponse } from './requests/body.js';
+import {
+  checkAccepted,
+  jsonResponse,
+  negotiateList,
+  pageNotFound,
+  textResponse,
+} from './requests/body.js';
 import { methodNotAllowed } from './status-error.js';
 
 /** The health checks that clients ask for one by one. */
@@ -58,8 +64,4 @@ function openApi(source: OpenApiSource, { segments }: PlainRequest): TransportRe
 function swaggerProto(): TransportResponse {
   // The requested media type contains an `@`, which clients in Go cannot parse.
   return textResponse(200, swaggerProtoType.replace('@', '.'), emptySwaggerProto());
-}
-
-function pageNotFound(): TransportResponse {
-  return textResponse(404, 'text/plain; charset=utf-8', '404 page not found\n');
 }

@@ -47,23 +47,29 @@ export class Aggregator {
   }
 
   /** Returns the answer of an extension server; undefined if this server itself serves the version. */
-  answer(
-    info: RequestInfo,
-    { path, ...request }: TransportRequest,
-    user: UserInfo,
-  ): Promise<TransportResponse> | undefined {
-    const version = versionOf(info);
-    const service = version && this.#services.remote(version.group, version.version);
+  answer({ info, request, user, serves }: Asked): Promise<TransportResponse> | undefined {
+    const { group, version } = versionOf(info) ?? {};
+    if (group === undefined || version === undefined || serves?.(group) === false) return undefined;
+    const service = this.#services.remote(group, version);
     if (service === undefined) return undefined;
     if (!isAvailable(service)) return Promise.resolve(unavailable());
     const server = extensionServerOf(service, this.#core);
-    return proxyTo(server, this.#core.connections, { ...request, path, user });
+    return proxyTo(server, this.#core.connections, { ...request, user });
   }
 
   /** Ends the checks of extension servers. */
   stop(): void {
     this.#availability.stop();
   }
+}
+
+/** A request whose user is known. */
+interface Asked {
+  readonly info: RequestInfo;
+  readonly request: TransportRequest;
+  readonly user: UserInfo;
+  /** Returns whether the listener serves a group; undefined: it serves all. */
+  readonly serves: ((group: string) => boolean) | undefined;
 }
 
 /** Returns the version of a request: of a resource, of its discovery, or of its OpenAPI document. */

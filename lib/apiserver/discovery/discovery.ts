@@ -5,7 +5,8 @@ import type { Aggregator } from '../aggregation/aggregator.js';
 import { registrationGroup } from '../aggregation/api-services.js';
 import { isAvailable } from '../aggregation/availability.js';
 import type { KindRegistry, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
-import { jsonResponse, textResponse } from '../requests/body.js';
+import { jsonResponse, pageNotFound } from '../requests/body.js';
+import { isBuiltinGroup } from '../kinds/documents.js';
 import type { PlainRequest } from '../requests/request-info.js';
 import { unknownResource } from '../status-error.js';
 import type { OpenApiSource } from './openapi.js';
@@ -53,8 +54,7 @@ export class DiscoveryHandler {
     }
     const served = groups.find(({ name }) => name === group && name !== '');
     // An unknown group is a plain 404. An unknown version of a known group is a 404 of the API.
-    if (served === undefined)
-      return textResponse(404, 'text/plain; charset=utf-8', '404 page not found\n');
+    if (served === undefined) return pageNotFound();
     if (version === undefined) return jsonResponse(200, groupDocument(served));
     return this.#version(served, version);
   }
@@ -73,6 +73,7 @@ export class DiscoveryHandler {
 
   #version({ name, versions }: ServedGroup, version: string): TransportResponse {
     const served = versions.find((one) => one.version === version);
+    if (served === undefined && !isBuiltinGroup(name)) return pageNotFound();
     if (served === undefined) throw unknownResource();
     return jsonResponse(200, resourceListDocument(this.#kinds, name, served));
   }

@@ -72,6 +72,14 @@ export function discoveryData(): DiscoveryData {
   return readDocument('discovery') as DiscoveryData;
 }
 
+/** Returns whether a group belongs to Kubernetes itself. */
+export function isBuiltinGroup(group: string): boolean {
+  builtinGroups ??= new Set(['', ...discoveryData().groups.map(({ metadata }) => metadata.name)]);
+  return builtinGroups.has(group);
+}
+
+let builtinGroups: ReadonlySet<string | undefined> | undefined;
+
 /** Groups whose Go package is not in `k8s.io/api`. */
 const ownPackages: Readonly<Partial<Record<string, string>>> = {
   'apiextensions.k8s.io': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',

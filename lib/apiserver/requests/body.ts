@@ -172,6 +172,11 @@ export function textResponse(status: number, type: string, text: string): Transp
   return { status, headers: { 'content-type': type }, body: new WholeBody(encoder.encode(text)) };
 }
 
+/** Returns the response to a path that the server does not route. */
+export function pageNotFound(): TransportResponse {
+  return textResponse(404, 'text/plain; charset=utf-8', '404 page not found\n');
+}
+
 export function jsonResponse(status: number, value: unknown): TransportResponse {
   return jsonTextResponse(status, JSON.stringify(value));
 }

@@ -2,6 +2,7 @@ import type { UnstructuredObject } from '../../object/index.js';
 import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/authenticator.js';
+import { isBuiltinGroup } from '../kinds/documents.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { listObjects } from '../reads/list-objects.js';
@@ -25,7 +26,7 @@ import {
   notFound,
   unknownResource,
 } from '../status-error.js';
-import { negotiate, errorResponse, objectResponse, withWarnings } from './body.js';
+import { negotiate, errorResponse, objectResponse, pageNotFound, withWarnings } from './body.js';
 import {
   handleDelete,
   handleDeleteCollection,
@@ -76,7 +77,8 @@ export async function handleResource(
 ): Promise<TransportResponse> {
   const { info, request } = asked;
   const kind = core.kinds.find(info.group, info.version, info.resource);
-  if (kind === undefined) throw unknownResource();
+  if (kind === undefined && isBuiltinGroup(info.group)) throw unknownResource();
+  if (kind === undefined || isUnrouted(core, kind, info)) return pageNotFound();
   const accepted = negotiate(request.headers['accept'], kind.custom !== undefined);
   const include = info.query.get('includeObject');
   const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
@@ -88,6 +90,17 @@ export async function handleResource(
   const { deprecation } = kind.rules;
   if (deprecation !== undefined && isRouted(context)) warn(deprecation);
   return withWarnings(await answer(context, watches), warnings);
+}
+
+/** Returns whether no path of a custom resource has the scope of the request. */
+function isUnrouted(
+  core: ServerCore,
+  kind: ServedKind,
+  { namespace, verb }: ResourceRequest,
+): boolean {
+  if (kind.custom === undefined || isLoose(core, kind)) return false;
+  if (!kind.type.namespaced) return namespace !== '';
+  return namespace === '' && verb !== 'list' && verb !== 'watch';
 }
 
 /** Runs the handler and turns its errors into responses, so that earlier warnings are sent with them. */
@@ -119,7 +132,8 @@ function checkScope({ core, kind, info }: ResourceContext): void {
   // Only lists work across all namespaces.
   if (namespaced && namespace === '' && !kind.verbs.includes('list')) throw unknownResource();
   if (namespaced && namespace === '' && named) throw methodNotAllowed();
-  if (subresource !== undefined && !kind.subresources.has(subresource)) throw unknownResource();
+  if (subresource === undefined || kind.subresources.has(subresource)) return;
+  throw kind.custom === undefined ? unknownResource() : notFound(subjectOf(kind, name));
 }
 
 function dispatch(context: ResourceContext, watches: Watches): TransportResponse {

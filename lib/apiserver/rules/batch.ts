@@ -3,6 +3,7 @@ import type { FieldErrors } from '../../crd/internal.js';
 import { domainPathProblems, qualifiedNameProblems } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { validateNonnegative } from './field-values.js';
+import { validateIndexed } from './job-indexes.js';
 import { validateJobUpdate } from './job-updates.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
@@ -61,7 +62,11 @@ const job = typedRules<Job>(
       return true;
     },
     validate: validateJob,
-    validateUpdate: validateJobUpdate,
+    validateUpdate: (object, old, errors) => {
+      // The real server checks the spec of an update twice, and reports each problem twice.
+      if (object.spec !== undefined) validateSelectedSpec(object.spec, errors);
+      validateJobUpdate(object, old, errors);
+    },
     warnings: (object, old) =>
       hasNewGeneration(object, old) ? templateWarnings(object.spec, 'spec') : [],
     selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
@@ -107,8 +112,13 @@ const counts = [
 function validateJob({ metadata, spec }: Wire<V1Job>, errors: FieldErrors): void {
   if (spec === undefined) return;
   if (spec.manualSelector !== true) validateGenerated(metadata, spec, errors);
-  if (spec.selector === undefined) errors.required('spec.selector');
+  validateSelectedSpec(spec, errors);
+}
+
+/** Checks the spec of a Job with the selector of its pods. */
+function validateSelectedSpec(spec: JobSpec, errors: FieldErrors): void {
   validateJobSpec(spec, 'spec', errors);
+  if (spec.selector === undefined) errors.required('spec.selector');
   const labels = spec.template.metadata?.labels;
   if (selects(spec.selector, labels) === false) {
     const why = '`selector` does not match template `labels`';
@@ -152,14 +162,17 @@ function validateGenerated(
 
 function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): void {
   for (const count of counts) validateNonnegative(spec[count], `${field}.${count}`, errors);
-  const { completionMode = 'NonIndexed', completions, backoffLimitPerIndex } = spec;
-  errors.oneOf(`${field}.completionMode`, completionMode, ['NonIndexed', 'Indexed']);
-  if (completionMode === 'Indexed' && completions === undefined) {
-    errors.required(`${field}.completions`, 'when completion mode is Indexed');
+  const { completionMode = 'NonIndexed', backoffLimitPerIndex, maxFailedIndexes } = spec;
+  if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
+    errors.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified');
   }
-  if (completionMode === 'NonIndexed' && backoffLimitPerIndex !== undefined) {
+  errors.oneOf(`${field}.completionMode`, completionMode, ['NonIndexed', 'Indexed']);
+  if (completionMode === 'Indexed') validateIndexed(spec, field, errors);
+  if (completionMode === 'NonIndexed') {
     const why = 'requires indexed completion mode';
-    errors.invalid(`${field}.backoffLimitPerIndex`, backoffLimitPerIndex, why);
+    for (const member of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
+      if (spec[member] !== undefined) errors.invalid(`${field}.${member}`, spec[member], why);
+    }
   }
   validateJobPolicies(spec, field, errors);
   validatePodTemplate(spec.template, `${field}.template`, errors);

@@ -2,6 +2,7 @@ import type { V1Container, V1Job, V1JobSpec, V1PodSpec } from '@kubernetes/clien
 import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, isConditionTrue, withoutMembers } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { validateCompletions } from './job-indexes.js';
 import { validateImmutable } from './kind-rules.js';
 
 type Job = Wire<V1Job>;
@@ -13,7 +14,8 @@ export function validateJobUpdate(job: Job, old: Job, errors: FieldErrors): void
   const { spec } = job;
   const { spec: before } = old;
   if (spec === undefined || before === undefined) return;
-  if (spec.completionMode !== 'Indexed') immutable('completions');
+  if (spec.completionMode === 'Indexed') validateCompletions(spec, before, errors);
+  else immutable('completions');
   immutable('selector');
   if (isTemplateMutable(old)) validateTemplateSpec(spec, before, errors);
   else immutable('template');

@@ -132,7 +132,7 @@ describe('Custom resources', () => {
     await installed(api);
     const widgets = '/apis/example.com/v1/namespaces/default/widgets';
     expect((await api.call('POST', elsewhere, widget('a'))).code).to.equal(404);
-    expect((await api.call('POST', inNone, widget('a'))).code).to.equal(405);
+    expect((await api.call('POST', inNone, widget('a'))).code).to.equal(404);
     expect((await api.call('POST', widgets, widget('A'))).code).to.equal(422);
     await api.create(widgets, widget('a'));
     await api.call('DELETE', `${widgets}/a`, { propagationPolicy: 'Foreground' });

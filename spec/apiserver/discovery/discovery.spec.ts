@@ -88,6 +88,21 @@ describe('discovery', () => {
     }
   });
 
+  it('does not find paths of custom groups that are not served', async () => {
+    const api = new Api();
+    await installed(api);
+    const group = '/apis/example.com';
+    const unserved = ['/v9', '/v9/widgets', '/v1/nothing', '/v1/widgets/a'];
+    for (const path of unserved) {
+      const { code, text } = await api.get(group + path);
+      expect([code, text], path).to.deep.equal([404, '404 page not found\n']);
+    }
+    const { body } = await api.get('/apis/apps/v9/deployments');
+    expect(body.message).to.equal('the server could not find the requested resource');
+    const other = await api.get(`${group}/v1/namespaces/default/widgets/a/nothing`);
+    expect(other.body.message).to.equal('widgets.example.com "a" not found');
+  });
+
   it('reports version and health', async () => {
     const api = new Api();
     expect((await api.get('/version')).body).to.include({ major: '1' });

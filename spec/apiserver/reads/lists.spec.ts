@@ -121,6 +121,8 @@ describe('lists', () => {
       'a',
       'c',
     ]);
+    const everything = await api.get(`${configMaps}?fieldSelector=%3D`);
+    expect(names(everything)).to.deep.equal(names(await api.get(configMaps)));
     const unknown = await api.get(`${configMaps}?fieldSelector=data.x=b`);
     expect(unknown.body.message).to.contain('"data.x" is not a known field selector');
   });

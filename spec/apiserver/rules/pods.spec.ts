@@ -24,6 +24,15 @@ describe('pods', () => {
     expect(owner).to.have.deep.nested.property(port, { containerPort: 80, protocol: 'TCP' });
   });
 
+  it('name the list of containers whose length an update changes', async () => {
+    const api = new Api();
+    const initContainers = [{ ...container, name: 'i' }];
+    await api.create(pods, pod({ initContainers }));
+    const more = [...initContainers, { ...container, name: 'j' }];
+    const answer = await api.call('PATCH', `${pods}/a`, { spec: { initContainers: more } }, merge);
+    expect(causeFields(answer)).to.deep.equal(['spec.initContainers']);
+  });
+
   it('accept only changes of images in their spec', async () => {
     const api = new Api();
     await api.create(pods, pod());

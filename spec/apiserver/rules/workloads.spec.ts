@@ -241,6 +241,23 @@ describe('stateful sets', () => {
 });
 
 describe('jobs', () => {
+  it('of indexes change their completions together with their parallelism', async () => {
+    const api = new Api();
+    const path = `${batch}/jobs/a`;
+    const indexed = { suspend: true, completionMode: 'Indexed', completions: 3, parallelism: 2 };
+    await api.create(`${batch}/jobs`, job(indexed));
+    const patched = (spec: object): Promise<Answer> => api.call('PATCH', path, { spec }, merge);
+    expect((await patched({ completions: 4 })).body.message).to.equal(
+      'Job.batch "a" is invalid: spec.completions: Invalid value: 4: can only be modified in tandem with spec.parallelism',
+    );
+    expect((await patched({ completions: 4, parallelism: 4 })).code).to.equal(200);
+    const huge = await patched({ completions: 200_000, parallelism: 200_000 });
+    // The real server reports each problem of an updated spec twice.
+    expect(causeFields(huge)).to.deep.equal(['spec.parallelism', 'spec.parallelism']);
+    const failing = await patched({ backoffLimitPerIndex: 1, maxFailedIndexes: 5 });
+    expect(causeFields(failing)).to.include('spec.maxFailedIndexes');
+  });
+
   it('select their pods by their own uid', async () => {
     const created = await new Api().create(`${batch}/jobs`, job());
     const { uid = '' } = created.metadata;
