@@ -111,7 +111,7 @@ function optionsOf(core: ServerCore, request: WriteRequest): FieldManagerOptions
 /** Drops the fields that the endpoint resets: clients that write through it cannot own them. */
 function resetFieldsOf(kind: ServedKind, subresource: string | undefined): FieldFilter | undefined {
   const filter = resetsOf(kind, subresource);
-  if (kind.custom === undefined || filter === undefined) return filter;
+  if (kind.custom === undefined || filter === undefined || subresource === 'status') return filter;
   const own = apiVersionOf(kind.type);
   // Other versions of a custom resource show what changes in its status.
   return (set, apiVersion) => (apiVersion === own ? filter(set, apiVersion) : set);

@@ -185,7 +185,21 @@ export function asStored(kind: ServedKind, object: UnstructuredObject): Unstruct
   // The real server stores definitions as JSON, others in protobuf, which has no empty lists.
   const isJson = kind.custom !== undefined || kind.type.group === 'apiextensions.k8s.io';
   if (isJson || !hasEmptyList(withoutMembers(object, 'metadata'))) return object;
-  return kind.decode(object, true).object;
+  const stored = kind.decode(object, true).object;
+  // A Job may share the labels of its template, which get further labels.
+  const labels = templateLabels(object);
+  if (labels !== undefined && labels === object.metadata.labels) {
+    Object.assign(stored.metadata, { labels: templateLabels(stored) });
+  }
+  return stored;
+}
+
+function templateLabels(object: UnstructuredObject): unknown {
+  const path = ['spec', 'template', 'metadata', 'labels'];
+  return path.reduce<unknown>(
+    (value, name) => (isJsonObject(value) ? value[name] : undefined),
+    object,
+  );
 }
 
 function hasEmptyList(value: unknown): boolean {

@@ -13,13 +13,16 @@ interface Node {
   readonly pointer: string;
 }
 
-/** The fields that identify an object: a write with others of them tests nothing else. */
-const identity = /^\/metadata$|^\/metadata\/name$|\/(?:apiVersion|kind)$/;
+/**
+ * Fields that stay: those that identify an object, and few whose absence and empty value the real server tells apart in
+ * its messages.
+ */
+const kept = /^\/metadata$|^\/metadata\/name$|\/(?:apiVersion|kind|url|sideEffects|values)$/;
 
 function* nodesOf(parent: Container, above = ''): Generator<Node> {
   for (const [name, value] of Object.entries<unknown>(parent)) {
     const pointer = `${above}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    if (!identity.test(pointer)) yield { parent, name, value, pointer };
+    if (!kept.test(pointer)) yield { parent, name, value, pointer };
     if (isContainer(value)) yield* nodesOf(value, pointer);
   }
 }
@@ -152,17 +155,7 @@ const changed = (
 };
 
 const keys: ReadonlySet<string> = new Set(
-  [
-    'name',
-    'k',
-    'port',
-    'containerPort',
-    'protocol',
-    'url',
-    'sideEffects',
-    'values',
-    ...Object.values(mergeKeys),
-  ].map(String),
+  ['name', 'k', 'port', 'containerPort', 'protocol', ...Object.values(mergeKeys)].map(String),
 );
 
 /** Whether a value is an item of a list, or a key of one. */

@@ -62,7 +62,7 @@ const plain: readonly RandomKind[] = [
     },
   ),
   builtIn(
-    { kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
+    { kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims', withoutStale: true },
     {
       apiVersion: 'v1',
       fields: spec(

@@ -89,7 +89,7 @@ export const workloads: readonly RandomKind[] = [
     },
   ),
   builtIn(
-    { kind: 'Job', plural: 'jobs' },
+    { kind: 'Job', plural: 'jobs', withoutStale: true },
     {
       apiVersion: 'batch/v1',
       fields: spec(

@@ -105,7 +105,7 @@ function writeOf(kind: RandomKind, version: RandomVersion): Arbitrary<Write> {
     remove(places.one, { propagationPolicy }),
   );
   return anyOf([
-    [16, writeTo(places.one, body, kind.strategic)],
+    [16, writeTo(places.one, body, kind)],
     [2, kubectlApply(places.one, body)],
     ...[[2, creation] as const, [1, deletion] as const],
     ...(status === undefined
@@ -116,7 +116,11 @@ function writeOf(kind: RandomKind, version: RandomVersion): Arbitrary<Write> {
 }
 
 /** Returns a write of `body` to a path, by every verb. */
-function writeTo(one: string, body: Arbitrary<Body>, strategic: boolean): Arbitrary<Write> {
+function writeTo(
+  one: string,
+  body: Arbitrary<Body>,
+  { strategic, withoutStale = false }: Pick<RandomKind, 'strategic' | 'withoutStale'>,
+): Arbitrary<Write> {
   const few = withFewFields(body);
   const patchBody = fc.oneof(withChanges(few), withChanges(body));
   const edited = fc.oneof(few, few.map(withoutName), resets).map((edit): Edit => ({ edit }));
@@ -141,7 +145,14 @@ function writeTo(one: string, body: Arbitrary<Body>, strategic: boolean): Arbitr
         .map(([by, edit]) => [get(one), put(`${one}?fieldManager=${by}`, edit)]),
     ],
     // Stale, if another write has come between.
-    [1, fc.tuple(query, edited).map(([by, edit]) => put(`${one}?fieldManager=${by}`, edit))],
+    ...(withoutStale
+      ? []
+      : [
+          [
+            1,
+            fc.tuple(query, edited).map(([by, edit]) => put(`${one}?fieldManager=${by}`, edit)),
+          ] as const,
+        ]),
     [2, patched('merge', patchBody)],
     [2, patched('json', operationsOf(few))],
     ...(strategic ? [[4, patched('strategic', withDirectives(patchBody))] as const] : []),
@@ -177,13 +188,9 @@ function kubectlApply(one: string, body: Arbitrary<Body>): Arbitrary<Request> {
   });
 }
 
-function statusOf(
-  { strategic }: RandomKind,
-  { one }: Places,
-  body: Arbitrary<Body>,
-): Arbitrary<Write> {
+function statusOf(kind: RandomKind, { one }: Places, body: Arbitrary<Body>): Arbitrary<Write> {
   return fc.oneof(
-    { weight: 4, arbitrary: writeTo(`${one}/status`, body, strategic) },
+    { weight: 4, arbitrary: writeTo(`${one}/status`, body, kind) },
     { weight: 1, arbitrary: applied(one, body).map((request) => [request]) },
   );
 }
@@ -195,5 +202,5 @@ function scaleOf({ one, name }: Places): Arbitrary<Write> {
     spec,
   }));
   const plain = body.map((object) => ({ ...object, metadata: { name } }));
-  return writeTo(`${one}/scale`, fc.oneof(plain, body), false);
+  return writeTo(`${one}/scale`, fc.oneof(plain, body), { strategic: false });
 }

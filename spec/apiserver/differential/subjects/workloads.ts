@@ -330,6 +330,15 @@ function mergedParts(): Request[] {
       { activeDeadlineSeconds: 1.5 },
     ].map((spec) => patch('strategic', `${pods}/p`, { spec })),
     post('/apis/batch/v1/namespaces/{{ns}}/jobs', { metadata: { name: 'j' }, spec: job }),
+    post('/apis/batch/v1/namespaces/{{ns}}/jobs', {
+      metadata: { name: 'k' },
+      spec: {
+        template: {
+          metadata: { labels: { app: 'a' } },
+          spec: { ...job.template.spec, imagePullSecrets: [], tolerations: [] },
+        },
+      },
+    }),
     ...[
       { template: { spec: { volumes: [{ name: 'v', emptyDir: {} }] } } },
       { template: { spec: { volumes: [{ name: 'v', configMap: {}, emptyDir: {} }] } } },
