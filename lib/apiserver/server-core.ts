@@ -38,7 +38,7 @@ export interface ServerCore {
   readonly looseCustomResources: boolean;
   /** Answers commands in simulated containers. @defaultValue undefined: none */
   readonly commands: CommandRunner | undefined;
-  /** Created objects that reads complete by defaults: their first update is always stored. */
+  /** Objects that a real server stores in another form than reads show: their next update is always stored. */
   readonly incomplete: WeakSet<UnstructuredObject>;
   /** The part of the server that the rules of kinds can read. */
   readonly view: ServerView;

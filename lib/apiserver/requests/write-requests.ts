@@ -179,13 +179,27 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const merged = applyFields(core, { write, applied, force }, live);
   const next = decodeApplied(write, merged, applied);
   checkName(info.name, next.metadata);
+  const storesEmpty = hasEmptyMetadata(kind, merged);
   if (live !== undefined) {
     // The real server fills in defaults only if the apply changes more than the managers.
     const withoutDefaults = isSameButManagers(merged, live);
-    return updateObject(core, { request: write, live, next, tracked: true, withoutDefaults });
+    const how = { tracked: true, withoutDefaults, storesEmpty };
+    return updateObject(core, { request: write, live, next, ...how });
   }
   delete next.metadata.resourceVersion;
-  return createObject(core, { request: write, object: next, tracked: true });
+  return createObject(core, { request: write, object: next, tracked: true, storesEmpty });
+}
+
+/**
+ * Returns whether an apply leaves an empty list or map in the metadata of a custom resource. A real server stores
+ * it, and drops it in reads, so that each such apply is a change.
+ */
+function hasEmptyMetadata({ custom }: ServedKind, { metadata }: UnstructuredObject): boolean {
+  if (custom === undefined) return false;
+  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  return [labels, annotations, finalizers, ownerReferences].some(
+    (member) => member !== undefined && Object.keys(member).length === 0,
+  );
 }
 
 /** Returns the body of an apply without decoding: decoding would turn absent fields into empty ones. */

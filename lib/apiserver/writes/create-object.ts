@@ -33,6 +33,12 @@ interface Creation {
    * @defaultValue false
    */
   readonly tracked?: boolean;
+  /**
+   * True if a real server stores empty metadata that reads do not show: then it writes the next update, even without
+   * changes.
+   * @defaultValue false
+   */
+  readonly storesEmpty?: boolean;
 }
 
 /**
@@ -40,7 +46,7 @@ interface Creation {
  * @throws StatusError the error that the real server would answer.
  */
 export function createObject(core: ServerCore, creation: Creation): WriteResult {
-  const { request, tracked = false } = creation;
+  const { request, tracked = false, storesEmpty = false } = creation;
   const { kind } = request;
   const ruling = rulingKind(core, kind);
   nameObject(creation);
@@ -70,7 +76,7 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   // Drop nulls where the schema leaves the type open: no check refuses them here, but the next read
   // would.
   ruling.custom?.dropNulls(object);
-  return store(core, request, object);
+  return store(core, { request, storesEmpty }, object);
 }
 
 /** Returns the object after mutating admission. */
@@ -185,14 +191,18 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   ruling.rules.warnings?.(object).forEach(request.warn);
 }
 
-function store(core: ServerCore, request: WriteRequest, object: UnstructuredObject): WriteResult {
+function store(
+  core: ServerCore,
+  { request, storesEmpty }: { readonly request: WriteRequest; readonly storesEmpty: boolean },
+  object: UnstructuredObject,
+): WriteResult {
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
   const key = storageKey(namespace, name);
   const existing = core.log.collection(kind.collection).get(key);
   if (existing !== undefined) throw takenName(kind, object.metadata, existing);
   const ruling = rulingKind(core, kind);
-  const isIncomplete = ruling.rules.completeNew?.(object) ?? false;
+  const isIncomplete = ruling.rules.completeNew?.(object) === true || storesEmpty;
   const stored = ruling.isStorageVersion ? object : kind.toStorage(object);
   if (dryRun) return { object: kind.fromStorage(stored), created: true };
   // Convert before the commit, because nothing may fail after it.

@@ -40,6 +40,11 @@ export interface Update {
    * @defaultValue false
    */
   readonly withoutDefaults?: boolean;
+  /**
+   * True if a real server stores empty metadata that reads do not show: then it writes an unchanged object too.
+   * @defaultValue false
+   */
+  readonly storesEmpty?: boolean;
 }
 
 /**
@@ -48,7 +53,7 @@ export interface Update {
  * @throws StatusError the error that the real server would answer.
  */
 export function updateObject(core: ServerCore, update: Update): WriteResult {
-  const { request, live, tracked = false, withoutDefaults = false } = update;
+  const { request, live, tracked = false, withoutDefaults = false, storesEmpty = false } = update;
   const { kind } = request;
   const ruling = rulingKind(core, kind);
   const isChanged = isChangedByEmptyLists(update.next);
@@ -72,9 +77,9 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   // would.
   ruling.custom?.dropNulls(prepared);
   const settled = keepManagedFieldsTimes(old, prepared);
-  const isUnchanged = deepEqual(settled, old) && isStored(core, ruling, settled);
+  const isUnchanged = !storesEmpty && deepEqual(settled, old) && isStored(core, ruling, settled);
   if (isUnchanged) return { object: live, created: false };
-  return store(core, { request, ruling, object: settled, old });
+  return store(core, { request, ruling, object: settled, old }, storesEmpty);
 }
 
 /**
@@ -313,7 +318,11 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
   if (request.subresource === undefined) ruling.rules.warnings?.(object, old).forEach(request.warn);
 }
 
-function store(core: ServerCore, { request, ruling, object, old }: Prepared): WriteResult {
+function store(
+  core: ServerCore,
+  { request, ruling, object, old }: Prepared,
+  storesEmpty: boolean,
+): WriteResult {
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
   const shown = (stored: UnstructuredObject): UnstructuredObject =>
@@ -330,6 +339,7 @@ function store(core: ServerCore, { request, ruling, object, old }: Prepared): Wr
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
+  if (storesEmpty) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: false };
 }
 

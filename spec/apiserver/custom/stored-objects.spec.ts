@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api, merge } from '../api.js';
+import { Api, apply, merge } from '../api.js';
 import type { Answer } from '../api.js';
 import type { Schema } from '../../../lib/object/schema.js';
 import { crds, installed } from './widgets.js';
@@ -107,5 +107,23 @@ describe('custom resources that are older than their schema', () => {
     const event = await watch.next();
     expect(event?.object['spec']).to.deep.equal({ s: 'old', y: 2, o: { z: 3 } });
     await watch.stop();
+  });
+
+  it('are written by each apply of empty metadata, and by the next update, as a real server does', async () => {
+    const api = await withOldObject();
+    const applied = {
+      ...{ apiVersion: 'example.com/v1', kind: 'Widget' },
+      metadata: { finalizers: [], labels: {} },
+    };
+    const send = async (body: object, type: string): Promise<string | undefined> => {
+      const answer = await api.call('PATCH', `${path('a')}?fieldManager=m`, body, type);
+      expect(answer.code, answer.text).to.equal(200);
+      return answer.body.metadata.resourceVersion;
+    };
+    const versions = [
+      ...[await send(applied, apply), await send(applied, apply)],
+      ...[await send({}, merge), await send({}, merge)],
+    ];
+    expect(versions.map((version) => versions.indexOf(version))).to.deep.equal([0, 1, 2, 2]);
   });
 });

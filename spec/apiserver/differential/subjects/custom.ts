@@ -235,6 +235,7 @@ export const custom: readonly Scenario[] = [
   },
   { title: 'life of a custom resource', requests: lifeOfWidget() },
   { title: 'objects that are older than their schema', requests: schemaChanges() },
+  { title: 'empty metadata in applies', requests: emptyMetadata() },
 ];
 
 /** Creates the kind, then an object with each value, and updates one object from value to value. */
@@ -319,6 +320,30 @@ function lifeOfWidget(): Request[] {
     }),
     patch('merge', `${crds}/widgets.{{ns}}.example.com`, { spec: { scope: 'Cluster' } }),
     patch('merge', `${crds}/widgets.{{ns}}.example.com`, { spec: { names: { kind: 'Other' } } }),
+  ];
+}
+
+/** Applies of empty lists and maps, which a server may store, and updates without changes. */
+function emptyMetadata(): Request[] {
+  const empties = [
+    { finalizers: [] },
+    { labels: {} },
+    { annotations: {} },
+    { ownerReferences: [] },
+  ];
+  return [
+    post(crds, widgets({ type: 'object' })),
+    get(all, { whileStatus: 404 }),
+    ...empties.flatMap((empty, index) => {
+      const one = `${all}/e${index}`;
+      const applied = { ...widget({}), metadata: { name: `e${index}`, ...empty } };
+      const unchanged = patch('merge', one, {});
+      return [
+        ...[apply('m', one, applied), unchanged, unchanged],
+        ...[apply('m', one, applied), apply('m', one, applied), unchanged, unchanged],
+        patch('merge', one, { metadata: empty }),
+      ];
+    }),
   ];
 }
 
