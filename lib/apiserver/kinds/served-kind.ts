@@ -100,11 +100,12 @@ export interface CustomColumn {
  * Returns whether finalizers of a kind must have qualified names. Only kinds of Kubernetes itself
  * require it.
  */
-export function hasQualifiedFinalizers({ type, custom }: ServedKind): boolean {
+export function hasQualifiedFinalizers({ type, custom, rules }: ServedKind): boolean {
   const elsewhere = [
     ...['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'],
   ];
-  return custom === undefined && !elsewhere.includes(type.group);
+  const isOwn = custom === undefined && !elsewhere.includes(type.group);
+  return isOwn && rules.checksMetadataLast !== true;
 }
 
 /** Returns the subject of errors about an object of `kind`. */

@@ -121,7 +121,7 @@ const plain: readonly RandomKind[] = [
     },
   ),
   builtIn(
-    { kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
+    { kind: 'ClusterRole', plural: 'clusterroles', namespaced: false, withoutEmpty: true },
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       fields: members(
