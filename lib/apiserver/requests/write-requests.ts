@@ -197,8 +197,10 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
 function hasEmptyMetadata({ custom }: ServedKind, { metadata }: UnstructuredObject): boolean {
   if (custom === undefined) return false;
   const { labels, annotations, finalizers, ownerReferences } = metadata;
-  return [labels, annotations, finalizers, ownerReferences].some(
-    (member) => member !== undefined && Object.keys(member).length === 0,
+  const members: readonly unknown[] = [labels, annotations, finalizers, ownerReferences];
+  // A merge leaves null of a list or map that has become empty.
+  return members.some(
+    (member) => member === null || (typeof member === 'object' && Object.keys(member).length === 0),
   );
 }
 

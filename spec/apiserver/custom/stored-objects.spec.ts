@@ -120,6 +120,8 @@ describe('custom resources that are older than their schema', () => {
       expect(answer.code, answer.text).to.equal(200);
       return answer.body.metadata.resourceVersion;
     };
+    await api.call('PATCH', path('a'), { metadata: { annotations: { a: 'b' } } }, merge);
+    await send({ ...applied, metadata: { annotations: {} } }, apply);
     const versions = [
       ...[await send(applied, apply), await send(applied, apply)],
       ...[await send({}, merge), await send({}, merge)],
