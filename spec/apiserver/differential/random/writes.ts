@@ -198,7 +198,7 @@ function statusOf(kind: RandomKind, { one }: Places, body: Arbitrary<Body>): Arb
 function scaleOf({ one, name }: Places): Arbitrary<Write> {
   const body = fc.tuple(metadata, members({}, { replicas: small })).map(([meta, spec]) => ({
     ...{ apiVersion: 'autoscaling/v1', kind: 'Scale' },
-    metadata: { ...meta, name },
+    metadata: { ...meta, ownerReferences: undefined, name },
     spec,
   }));
   const plain = body.map((object) => ({ ...object, metadata: { name } }));
