@@ -86,8 +86,7 @@ export const scalingRules: Readonly<Record<string, KindRules>> = {
       ...{ nameFormat: 'path', specChanged, unconditionalUpdate: false },
       checksMetadataLast: true,
       initialStatus: () => ({ ...emptyBudgetStatus }),
-      validateStatusUpdate: (object, old, errors) =>
-        validateBudgetStatus(object, errors),
+      validateStatusUpdate: (object, old, errors) => validateBudgetStatus(object, errors),
     },
   ),
   'autoscaling/v2/HorizontalPodAutoscaler': typedRules<Autoscaler>({

@@ -71,11 +71,6 @@ export function differences(embedded: unknown, real: unknown, path = ''): readon
   return [...names].flatMap((name) => differences(embedded[name], real[name], `${path}.${name}`));
 }
 
-/** Returns the first part of two answers that differs. */
-export function firstDifference(embedded: unknown, real: unknown): Difference | undefined {
-  return differences(embedded, real)[0];
-}
-
 /** A part of two answers. */
 export interface Difference {
   readonly path: string;
