@@ -58,8 +58,8 @@ export interface PatchStatusOptions {
  * Writes the status of an object by server-side apply. It applies only the fields of `fieldManager`, so that
  * conditions and fields of other writers stay. It sends nothing if the status is as wanted, and keeps
  * `lastTransitionTime` of conditions whose status does not change.
- * @param object - as read; the write goes to no other object of its name. It needs `managedFields` if fields that are no longer
- * set are to be removed.
+ * @param object - as read; the write goes to no other object of its name. It needs `managedFields` if fields that
+ * are no longer set are to be removed.
  * @returns the current object; `object` itself if nothing was sent
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
  * @throws OperatorError `InvalidValue`: a field is not JSON.
@@ -119,6 +119,9 @@ export function statusToApply(
   return { object: applied, isOfVersion: atomicConditions };
 }
 
+/** Each conflict of an apply means that another writer was successful, so that even many writers end soon. */
+const maxApplies = 30;
+
 /**
  * Applies the result of `statusToApply`, and returns the object after the write. Servers ignore the uid in writes
  * of a status. So the resourceVersion guards the write, and a conflict is repeated if the object has the same uid.
@@ -135,7 +138,7 @@ export async function applyStatus(
     try {
       return (await client.apply<KubernetesObject>(object, options)).object;
     } catch (error) {
-      if (isOfVersion || !isConflict(error) || attempt >= maxAttempts) throw error;
+      if (isOfVersion || !isConflict(error) || attempt >= maxApplies) throw error;
       const type = { apiVersion, kind };
       const now = await getIfExists(client.live ?? client, type, keyOf(applied), { signal });
       if (now === undefined || now.metadata.uid !== metadata.uid) throw error;

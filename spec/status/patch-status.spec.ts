@@ -64,6 +64,17 @@ describe('patchStatus', () => {
     expect(less.status).to.deep.equal({ url: 'a' });
   });
 
+  it('writes the conditions of eight managers that write at once', async () => {
+    const object = await scene.create();
+    const types = Array.from({ length: 8 }, (_, n) => `Check${n}`);
+    const writes = types.map((type) =>
+      patch(object, { conditions: [{ ...ready('True'), type }] }, { fieldManager: type }),
+    );
+    await Promise.all(writes);
+    const { status } = await scene.read(object);
+    expect(status?.conditions?.map(({ type }) => type)).to.have.members(types);
+  });
+
   it('keeps its earlier parts with keepOthers', async () => {
     const first = await patch(await scene.create(), {
       ...{ fields: { phase: 'Open' }, conditions: [ready('True')] },
