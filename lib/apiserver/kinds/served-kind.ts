@@ -96,16 +96,18 @@ export interface CustomColumn {
   readonly priority?: number;
 }
 
-/**
- * Returns whether finalizers of a kind must have qualified names. Only kinds of Kubernetes itself
- * require it.
- */
-export function hasQualifiedFinalizers({ type, custom, rules }: ServedKind): boolean {
-  const elsewhere = [
-    ...['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'],
-  ];
-  const isOwn = custom === undefined && !elsewhere.includes(type.group);
-  return isOwn && rules.checksMetadataLast !== true;
+/** Built-in groups and kinds whose finalizers need no domain, as those of custom resources. */
+const plainFinalizers: ReadonlySet<string> = new Set([
+  ...['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'],
+  ...['/Event', 'coordination.k8s.io/Lease', 'node.k8s.io/RuntimeClass'],
+  'policy/PodDisruptionBudget',
+]);
+
+/** Returns whether finalizers of a kind must have qualified names. */
+export function hasQualifiedFinalizers({ type, custom }: ServedKind): boolean {
+  const { group, kind } = type;
+  if (custom !== undefined || plainFinalizers.has(group)) return false;
+  return !plainFinalizers.has(`${group}/${kind}`);
 }
 
 /** Returns the subject of errors about an object of `kind`. */

@@ -175,7 +175,7 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
       const { nameFormat = 'subdomain' } = request.kind.rules;
       validateMeta(object.metadata, errors, { namespaced: ruling.type.namespaced, nameFormat });
     }
-    if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
+    if (hasQualifiedFinalizers(request.kind)) validateFinalizerNames(object.metadata, errors);
   };
   const { checksMetadataLast = false } = ruling.rules;
   if (!checksMetadataLast) checkMeta();

@@ -301,7 +301,7 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
     validateMetaUpdate(object.metadata, old.metadata, errors);
     validateMetaUpdate(object.metadata, old.metadata, errors);
   }
-  if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
+  if (hasQualifiedFinalizers(request.kind)) validateFinalizerNames(object.metadata, errors);
   if (request.subresource === undefined) {
     ruling.rules.validate?.(object, errors, core.view);
     // Versions of a kind may have different checks (events).
