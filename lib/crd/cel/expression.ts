@@ -168,7 +168,7 @@ export class CelConstantError extends Error {
   override readonly name = 'CelConstantError';
 }
 
-/** The parser's first error; parsing stops there. */
+/** An error after which the parser or the expansion of a macro cannot go on. */
 export class SyntaxIssue extends Error {
   readonly issue: CelIssue;
 
