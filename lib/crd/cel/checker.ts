@@ -57,12 +57,7 @@ export function checkExpression(
   const type = checker.check(expression);
   const found = checker.issues.length > 0 ? checker.issues : literalIssues(expression);
   const issues = found.length > 0 ? found : formatIssues(expression, (one) => checker.typeOf(one));
-  if (issues.length > 0) {
-    throw new CelCompileError(
-      source,
-      issues.toSorted((one, other) => one.at - other.at),
-    );
-  }
+  if (issues.length > 0) throw new CelCompileError(source, issues);
   const { overloads, qualified, types, used } = checker;
   const resolved = checker.unification.resolve(type, 'dyn');
   const typeOf = (part: Expression): CelType => checker.typeOf(part);

@@ -1,3 +1,4 @@
+import { reportOf } from './error-layout.js';
 import type { CelValue } from './values.js';
 
 /** The syntax tree of a CEL expression. `at` is the offset for errors, in code points. */
@@ -146,7 +147,7 @@ export function checkDepth(source: string, whole: Expression): void {
   }
 }
 
-/** A problem in an expression, and its offset in code points. */
+/** A problem in an expression, and its offset in code points: -1 for the whole expression. */
 export interface CelIssue {
   readonly at: number;
   readonly message: string;
@@ -155,11 +156,14 @@ export interface CelIssue {
 /** An expression does not compile; the message has the API server's layout. */
 export class CelCompileError extends Error {
   override readonly name = 'CelCompileError';
+  /** The problems that the message shows, in source order. */
   readonly issues: readonly CelIssue[];
 
+  /** @param issues - The problems, in the order in which they were found. */
   constructor(source: string, issues: readonly CelIssue[]) {
-    super(issues.map((issue) => issueText(source, issue)).join('\n'));
-    this.issues = issues;
+    const { shown, message } = reportOf(source, issues);
+    super(message);
+    this.issues = shown;
   }
 }
 
@@ -178,11 +182,13 @@ export class SyntaxIssue extends Error {
   }
 }
 
-function issueText(source: string, { at, message }: CelIssue): string {
-  const before = Array.from(source).slice(0, at);
-  const line = before.filter((character) => character === '\n').length;
-  const column = before.length - (before.lastIndexOf('\n') + 1);
-  const text = source.split('\n')[line] ?? '';
-  const where = `ERROR: <input>:${line + 1}:${column + 1}: ${message}`;
-  return `${where}\n | ${text.replaceAll('\t', ' ')}\n | ${'.'.repeat(column)}^`;
+/** The parser exceeds a limit of the real one. The real one reports only errors of syntax before it. */
+export class ParserLimit extends SyntaxIssue {
+  /** The offset up to which the parser had read. */
+  readonly until: number;
+
+  constructor(issue: CelIssue, until: number) {
+    super(issue);
+    this.until = until;
+  }
 }

@@ -1,4 +1,4 @@
-import { CelCompileError, qualifiedName, SyntaxIssue } from './expression.js';
+import { CelCompileError, ParserLimit, qualifiedName, SyntaxIssue } from './expression.js';
 import type {
   CallExpression,
   CelIssue,
@@ -27,19 +27,50 @@ const reserved = new Set([
 export function parseExpression(source: string): Expression {
   const issues: CelIssue[] = [];
   try {
-    const expression = new Parser(
-      new TokenReader(source, tokensOf(source, issues), issues),
-      issues,
-    ).whole();
+    checkSize(source);
+    const tokens = new TokenReader(source, tokensOf(source, issues), issues);
+    const expression = new Parser(tokens, issues).whole();
     if (issues.length === 0) return expression;
   } catch (error) {
     if (!(error instanceof SyntaxIssue)) throw error;
-    if (!issues.includes(error.issue)) issues.push(error.issue);
+    const { issue } = error;
+    if (error instanceof ParserLimit) {
+      const before = issues.filter((one) => isSyntax(one) && one.at <= error.until);
+      throw new CelCompileError(source, [...syntaxErrors(before), issue]);
+    }
+    if (!issues.includes(issue)) issues.push(issue);
   }
-  throw new CelCompileError(
-    source,
-    issues.sort((one, other) => one.at - other.at),
-  );
+  const syntax = syntaxErrors(issues);
+  // The real parser looks for other problems last, unless there are too many errors of syntax.
+  const others = syntax.length > mostSyntaxErrors ? [] : issues.filter((one) => !isSyntax(one));
+  throw new CelCompileError(source, [...syntax, ...others]);
+}
+
+/** Maximum length in code points, as on the API server. */
+const longest = 100_000;
+
+/** @throws ParserLimit */
+function checkSize(source: string): void {
+  const size = Array.from(source).length;
+  if (size <= longest) return;
+  const message = `expression code point size exceeds limit: size: ${size}, limit ${longest}`;
+  throw new ParserLimit({ at: -1, message }, 0);
+}
+
+/** Number of errors of syntax after which the real parser ends. */
+const mostSyntaxErrors = 100;
+
+/** Returns the errors of syntax in source order, up to the one that says that there are too many. */
+function syntaxErrors(issues: readonly CelIssue[]): CelIssue[] {
+  const found = issues.filter(isSyntax).sort((one, other) => one.at - other.at);
+  const next = found[mostSyntaxErrors];
+  if (next === undefined) return found;
+  const message = `Syntax error: More than ${mostSyntaxErrors} syntax errors`;
+  return [...found.slice(0, mostSyntaxErrors), { at: next.at, message }];
+}
+
+function isSyntax({ message }: CelIssue): boolean {
+  return message.startsWith('Syntax error: ');
 }
 
 // Operators by precedence, lowest first.
@@ -112,7 +143,8 @@ class Parser {
   #expression(): Expression {
     if (++this.#depth > deepest) {
       const message = `expression recursion limit exceeded: ${deepest}`;
-      throw new SyntaxIssue({ at: this.#tokens.current.at, message });
+      const { at } = this.#tokens.current;
+      throw new ParserLimit({ at: -1, message }, at);
     }
     const condition = this.#binary(0);
     const at = this.#tokens.take('?');

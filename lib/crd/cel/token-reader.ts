@@ -1,4 +1,4 @@
-import { SyntaxIssue } from './expression.js';
+import { ParserLimit, SyntaxIssue } from './expression.js';
 import type { CelIssue } from './expression.js';
 import type { Token } from './tokens.js';
 
@@ -14,6 +14,12 @@ const places = {
   '}': { expected: `{'[', '{', '}', '(', '.', ',', '-', '!', '?', ${tail}`, close: '}' },
 } as const;
 
+/** Number of errors after which the real parser goes on. */
+const mostRecoveries = 30;
+
+/** Number of tokens that the real parser skips to go on after an error. */
+const mostSkipped = 256;
+
 const starts: ReadonlySet<string> = new Set(['[', '{', '(', '.', '-', '!']);
 
 const operators: ReadonlySet<string> = new Set([
@@ -25,16 +31,18 @@ const operators: ReadonlySet<string> = new Set([
  * all up to an operator or to the end of an enclosing list. Until it has taken a token, it reports no other error.
  */
 export class TokenReader {
-  readonly #source: string;
+  /** The code points of the source. */
+  readonly #characters: readonly string[];
   readonly #tokens: readonly Token[];
   readonly #issues: CelIssue[];
   /** The tokens that end the enclosing lists, calls and conditionals. */
   readonly #ends: string[] = [];
   #next = 0;
+  #recoveries = 0;
   #isFailing = false;
 
   constructor(source: string, tokens: readonly Token[], issues: CelIssue[]) {
-    this.#source = source;
+    this.#characters = Array.from(source);
     this.#tokens = tokens;
     this.#issues = issues;
   }
@@ -73,6 +81,7 @@ export class TokenReader {
     const taken = this.take(text);
     if (taken !== undefined) return taken;
     const { at } = this.current;
+    this.#countRecovery(at);
     if (isText(this.#at(this.#next + 1), text)) {
       this.#report(`extraneous input '${this.current.text}' expecting '${text}'`);
       this.#next++;
@@ -127,13 +136,33 @@ export class TokenReader {
     } else {
       if (!this.#isFailing) this.#addNoAlternative(dot);
       this.#isFailing = true;
+      this.recover(this.#next - 1);
+      return;
     }
     this.recover();
   }
 
-  /** Skips tokens up to one that can follow an operand. */
-  recover(): void {
-    while (!this.#isEnd()) this.#next++;
+  /**
+   * Skips tokens up to one that can follow an operand.
+   * @param first - the token at which the real parser begins to skip
+   * @throws ParserLimit
+   */
+  recover(first = this.#next): void {
+    const { at } = this.#at(first);
+    this.#countRecovery(at);
+    while (!this.#isEnd()) {
+      this.#next++;
+      if (this.#next - first <= mostSkipped) continue;
+      const message = `error recovery token lookahead limit exceeded: ${mostSkipped}`;
+      throw new ParserLimit({ at: -1, message }, this.current.at);
+    }
+  }
+
+  /** @throws ParserLimit */
+  #countRecovery(at: number): void {
+    if (this.#recoveries++ < mostRecoveries) return;
+    const message = `Syntax error: error recovery attempt limit exceeded: ${mostRecoveries}`;
+    throw new ParserLimit({ at, message }, this.current.at);
   }
 
   /**
@@ -168,7 +197,7 @@ export class TokenReader {
   /** Reports the current token with those before it since `start`. */
   #addNoAlternative(start: number): void {
     const { at, text, type } = this.current;
-    const before = Array.from(this.#source).slice(start, at).join('');
+    const before = this.#characters.slice(start, at).join('');
     const input = type === 'end' ? before.trimEnd() : before + text;
     this.#issues.push({ at, message: `Syntax error: no viable alternative at input '${input}'` });
   }

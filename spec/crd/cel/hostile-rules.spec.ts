@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { CelCompileError, compileCel, dynType } from '../../../lib/crd/internal.js';
+
+function failureOf(source: string): CelCompileError {
+  try {
+    compileCel(source, new Map([['self', dynType]]));
+  } catch (error) {
+    if (error instanceof CelCompileError) return error;
+    throw error;
+  }
+  throw new Error(`compiles: ${source.slice(0, 40)}`);
+}
+
+/** The problems of a rule without the lines below each, the same ones counted. */
+function summary(source: string): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const line of failureOf(source).message.split('\n')) {
+    if (line.startsWith(' | ')) continue;
+    const problem = line.replace(/^ERROR: <input>:\d+:\d+: /, '');
+    counts.set(problem, (counts.get(problem) ?? 0) + 1);
+  }
+  return [...counts].map(([problem, count]) => `${count} × ${problem}`);
+}
+
+const list = (item: string, count: number): string => `[${`${item},`.repeat(count)}1]`;
+
+// The numbers and texts are those of a real API server.
+describe('hostile CEL rules', () => {
+  it('shows 100 errors of syntax, and ends the parse at the next', () => {
+    const token = "100 × Syntax error: token recognition error at: '#'";
+    const more = '1 more errors were truncated';
+    expect(summary(`${'#'.repeat(100)}1`)).to.deep.equal([token]);
+    for (const source of [`${'#'.repeat(101)}1`, '#'.repeat(100), '#'.repeat(100_000)]) {
+      expect(summary(source)).to.deep.equal([token, `1 × ${more}`]);
+    }
+    expect(summary(`${list('if', 150)}${'#'.repeat(150)}`)).to.deep.equal([token, `1 × ${more}`]);
+  });
+
+  it('shows 100 of other problems, and counts the rest', () => {
+    const expected = { if: 'reserved identifier: if', 'has(1)': 'invalid argument to has() macro' };
+    for (const [item, problem] of Object.entries(expected)) {
+      expect(summary(list(item, 100))).to.deep.equal([`100 × ${problem}`]);
+      expect(summary(list(item, 3000))).to.deep.equal([
+        `100 × ${problem}`,
+        '1 × 2900 more errors were truncated',
+      ]);
+    }
+    expect(summary(list('zz', 150))).to.deep.equal([
+      "100 × undeclared reference to 'zz' (in container '')",
+      '1 × 50 more errors were truncated',
+    ]);
+    expect(failureOf(list('if', 3000)).issues).to.have.length(100);
+  });
+
+  it('shows other problems after those of syntax, up to 100 in all', () => {
+    expect(summary(`${list('if', 99)}${'#'.repeat(99)}`)).to.deep.equal([
+      '1 × reserved identifier: if',
+      "99 × Syntax error: token recognition error at: '#'",
+      '1 × 98 more errors were truncated',
+    ]);
+  });
+
+  it('goes on after 30 errors, and skips 256 tokens after one', () => {
+    const recovery = '1 × Syntax error: error recovery attempt limit exceeded: 30';
+    const extra = "Syntax error: extraneous input '2' expecting ')'";
+    expect(summary(list('(1 2)', 30))).to.deep.equal([`30 × ${extra}`]);
+    expect(summary(list('(1 2)', 3000))).to.deep.equal([`30 × ${extra}`, recovery]);
+    expect(summary(`1${'+a.'.repeat(3000)}`)).to.deep.equal([
+      "31 × Syntax error: no viable alternative at input '.+'",
+      recovery,
+    ]);
+    const skipped = "1 × Syntax error: no viable alternative at input '. 1'";
+    expect(summary(`a.${' 1'.repeat(255)}`)).to.deep.equal([skipped]);
+    expect(summary(`a.${' 1'.repeat(256)}`)).to.deep.equal([
+      '1 × ERROR: <input>:-1:0: error recovery token lookahead limit exceeded: 256',
+      skipped,
+    ]);
+  });
+
+  it('refuses expressions of more than 100,000 code points', () => {
+    const text = (count: number): string => `'${'😀'.repeat(count)}'==''`;
+    compileCel(text(99_994), new Map());
+    expect(failureOf(text(99_995)).message).to.equal(
+      'ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100001, limit 100000',
+    );
+  });
+
+  it('repeats no line of more than 16,384 bytes', () => {
+    const line = `'${'a'.repeat(16_379)}'+zz`;
+    expect(failureOf(line).message.split('\n')[1]).to.equal(` | ${line}`);
+    const at = 'ERROR: <input>:1:16384: undeclared reference to';
+    expect(failureOf(`'${'a'.repeat(16_380)}'+zz`).message).to.equal(
+      `${at} 'zz' (in container '')`,
+    );
+  });
+
+  it('points with wide signs below characters of several bytes', () => {
+    expect(failureOf("'é😀' + zz").message.split('\n').at(-1)).to.equal(' | .．．....^');
+    expect(failureOf("'é' + é1").message.split('\n').at(-1)).to.equal(' | .．....＾');
+  });
+});
