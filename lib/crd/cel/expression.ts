@@ -95,10 +95,13 @@ export interface OptionalMapExpression {
 
 /** Returns the dotted name that an expression spells, such as `a.b`; undefined for other expressions. */
 export function qualifiedName(expression: Expression): string | undefined {
-  if (expression.type === 'identifier') return expression.name;
-  if (expression.type !== 'select' || expression.mode !== 'value') return undefined;
-  const prefix = qualifiedName(expression.operand);
-  return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
+  const fields: string[] = [];
+  let left = expression;
+  while (left.type === 'select' && left.mode === 'value') {
+    fields.push(left.field);
+    left = left.operand;
+  }
+  return left.type === 'identifier' ? [left.name, ...fields.reverse()].join('.') : undefined;
 }
 
 /** Returns the parts of an expression in source order. */
@@ -131,19 +134,34 @@ export function childrenOf(expression: Expression): readonly Expression[] {
 /** Maximum depth: checking and evaluating are recursive and would overflow the stack. */
 const deepest = 1000;
 
+/** Maximum depth on the API server, which counts only some of the expressions around another. */
+const deepestCounted = 250;
+
+const uncounted: ReadonlySet<string> = new Set(['_&&_', '_||_', '!_', '-_']);
+
+/** Returns whether the API server counts an expression: neither functions, lists and maps nor logic operators. */
+function isCounted(expression: Expression): boolean {
+  const { type } = expression;
+  if (type !== 'call') return ['select', 'comprehension', 'optionalMap'].includes(type);
+  const { name, target } = expression;
+  return target !== undefined || (/^[_@]/.test(name) && !uncounted.has(name));
+}
+
 /**
  * Rejects expressions that nest too deeply, such as a long chain of `+`.
  * @throws CelCompileError
  */
 export function checkDepth(source: string, whole: Expression): void {
-  const left: (readonly [expression: Expression, depth: number])[] = [[whole, 1]];
+  const left: (readonly [expression: Expression, depth: number, counted: number])[] = [
+    [whole, 1, 0],
+  ];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const [expression, depth] = next;
-    if (depth > deepest) {
-      const message = `expression recursion limit exceeded: ${deepest}`;
-      throw new CelCompileError(source, [{ at: expression.at, message }]);
+    const [expression, depth, above] = next;
+    const counted = isCounted(expression) ? above + 1 : above;
+    if (depth > deepest || counted > deepestCounted) {
+      throw new CelCompileError(source, [{ at: -1, message: 'max recursion depth exceeded' }]);
     }
-    for (const child of childrenOf(expression)) left.push([child, depth + 1]);
+    for (const child of childrenOf(expression)) left.push([child, depth + 1, counted]);
   }
 }
 

@@ -242,7 +242,7 @@ class Parser {
     const open = this.#tokens.take('(');
     if (open === undefined) {
       const select = { type: 'select', at, operand, field, mode: 'value' } as const;
-      const name = qualifiedName(select);
+      const name = this.#tokens.is('{') ? qualifiedName(select) : undefined;
       return (name === undefined ? undefined : this.#struct(name)) ?? select;
     }
     return this.#called({ at: open, name: field, target: operand }) ?? operand;

@@ -98,4 +98,14 @@ describe('hostile CEL rules', () => {
     expect(failureOf("'é😀' + zz").message.split('\n').at(-1)).to.equal(' | .．．....^');
     expect(failureOf("'é' + é1").message.split('\n').at(-1)).to.equal(' | .．....＾');
   });
+
+  it('refuses more than 250 links, operators or calls around each other', () => {
+    const message = 'ERROR: <input>:-1:0: max recursion depth exceeded';
+    for (const link of ['.a', '[0]', '.size()', '+1', '.?a']) {
+      expect(failureOf(`self${link.repeat(10_000)}`).message).to.equal(message);
+      expect(failureOf(`self${link.repeat(250)} == 1`).message).to.equal(message);
+    }
+    compileCel(`self${'.a'.repeat(249)} == 1`, new Map([['self', dynType]]));
+    compileCel(Array(999).fill('true').join(' && '), new Map());
+  });
 });
