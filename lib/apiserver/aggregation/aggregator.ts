@@ -1,5 +1,7 @@
 import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
+import { pageNotFound } from '../requests/body.js';
+import { forwardedPath } from '../requests/request-info.js';
 import type { RequestInfo } from '../requests/request-info.js';
 import type { ServerCore } from '../server-core.js';
 import { ApiServices } from './api-services.js';
@@ -52,9 +54,12 @@ export class Aggregator {
     if (group === undefined || version === undefined || serves?.(group) === false) return undefined;
     const service = this.#services.remote(group, version);
     if (service === undefined) return undefined;
+    const path = forwardedPath(request.path);
+    if (path === undefined) return Promise.resolve(pageNotFound());
     if (!isAvailable(service)) return Promise.resolve(unavailable());
     const server = extensionServerOf(service, this.#core);
-    return proxyTo(server, this.#core.connections, { ...request, user });
+    const query = queryOf(request.path);
+    return proxyTo(server, this.#core.connections, { ...request, path, query, user });
   }
 
   /** Ends the checks of extension servers. */
@@ -70,6 +75,14 @@ interface Asked {
   readonly user: UserInfo;
   /** Returns whether the listener serves a group; undefined: it serves all. */
   readonly serves: ((group: string) => boolean) | undefined;
+}
+
+/** Returns the query as Go encodes it: sorted by name. Empty without a query. */
+function queryOf(path: string): string {
+  const question = path.indexOf('?');
+  const query = new URLSearchParams(question < 0 ? '' : path.slice(question + 1));
+  query.sort();
+  return query.toString();
 }
 
 /** Returns the version of a request: of a resource, of its discovery, or of its OpenAPI document. */

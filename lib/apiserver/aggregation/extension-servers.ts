@@ -24,7 +24,11 @@ export interface ExtensionServer {
 }
 
 /** A request to an extension server. */
-interface ExtensionRequest extends Pick<TransportRequest, 'method' | 'path' | 'signal'> {
+interface ExtensionRequest extends Pick<TransportRequest, 'method' | 'signal'> {
+  /** The encoded path without the query. It is sent as it is: the caller has authorized it. */
+  readonly path: string;
+  /** The encoded query, without the question mark. */
+  readonly query?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly user: UserInfo;
   readonly body?: string | Uint8Array | undefined;
@@ -87,24 +91,21 @@ export async function sendTo(
   connections: Connections,
   request: ExtensionRequest,
 ): Promise<TransportResponse> {
-  const { target, host } = server;
+  const { target } = server;
   if (target === undefined) throw new NoRoute();
-  const { method, body, signal } = request;
-  const { pathname, search } = new URL(request.path, `https://${host}`);
-  // As Go's encoding of a query: sorted by name.
-  const query = new URLSearchParams(search);
-  query.sort();
-  const path = query.size === 0 ? pathname : `${pathname}?${query.toString()}`;
-  const headers = forwarded(server, request, pathname);
+  const { method, body, signal, path: pathname, query = '' } = request;
+  const headers = forwarded(server, request);
   const repeated = userHeaders(request.user);
   if (typeof target === 'function') {
     const joined = { ...headers, ...joinHeaders(repeated) };
+    const path = query === '' ? pathname : `${pathname}?${query}`;
     const sent = { method, path, headers: joined, repeatedHeaders: repeated };
     return target({ ...sent, ...(body !== undefined && { body }), ...(signal && { signal }) });
   }
   const options = { method, headers: { ...headers, ...repeated }, ...(signal && { signal }) };
   const agent = await agentOf(server, connections);
-  const answer = await exchange({ url: new URL(path, target), options, agent, server }, body);
+  const url = Object.assign(new URL(target), { pathname, search: query });
+  const answer = await exchange({ url, options, agent, server }, body);
   const { statusCode: status = 502, headers: given } = answer;
   return { status, headers: withoutHopByHop(joinHeaders(given)), body: answer };
 }
@@ -154,15 +155,14 @@ function withoutHopByHop(
 
 function forwarded(
   { host }: ExtensionServer,
-  { headers, body }: ExtensionRequest,
-  uri: string,
+  { headers, body, path }: ExtensionRequest,
 ): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => !ownHeaders.test(name.toLowerCase()));
   return {
     ...Object.fromEntries(kept),
     ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
     ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': host },
-    ...{ 'x-forwarded-proto': 'https', 'x-forwarded-uri': uri },
+    ...{ 'x-forwarded-proto': 'https', 'x-forwarded-uri': path },
   };
 }
 

@@ -53,6 +53,28 @@ export function readRequestInfo(request: TransportRequest): RequestInfo {
   return { type: 'resource', method, query, ...target, verb: verbOf(method, target, query) };
 }
 
+/**
+ * Returns the path for another server that handles this request, without the query. It consists of the segments that
+ * {@link readRequestInfo} read, so the other server serves the authorized path. Undefined for a path that servers may
+ * read in other ways.
+ */
+export function forwardedPath(path: string): string | undefined {
+  const question = path.indexOf('?');
+  const plain = question < 0 ? path : path.slice(0, question);
+  const segments = pathSegments(plain);
+  if (segments.some((segment) => ambiguous.test(segment))) return undefined;
+  const slash = plain.endsWith('/') && segments.length > 0 ? '/' : '';
+  return `/${segments.map(encodeSegment).join('/')}${slash}`;
+}
+
+/** Backslashes, number signs and control characters, which some servers drop or resolve, and broken characters. */
+const ambiguous = /[\\#\p{Cc}\p{Cs}]/u;
+
+/** Encodes a segment as Go does: these signs stand for themselves. */
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
+}
+
 /** Returns the watch of a path with `watch` after its version, the API's first form of a watch. */
 function watchRequest(target: ResourcePath, query: URLSearchParams): ResourceRequest {
   const watching = new URLSearchParams(query);
