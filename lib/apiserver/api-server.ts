@@ -323,9 +323,8 @@ export class EmbeddedApiServer {
     } catch (error) {
       const accept = request.headers['accept'];
       if (isStatusError(error)) return errorResponse(error, accept);
-      if (isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Aborted')) {
-        throw error;
-      }
+      const codes = ['ConnectionFailed', 'Aborted', 'Stopped'] as const;
+      if (codes.some((code) => isOperatorError(error, code))) throw error;
       // A defect of the server: the client gets the answer of a crashed handler.
       const message = (error instanceof Error && error.stack) || errorMessage(error);
       return errorResponse(internalError(message), accept);

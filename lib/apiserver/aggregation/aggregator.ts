@@ -4,7 +4,7 @@ import { pageNotFound } from '../requests/body.js';
 import { forwardedPath } from '../requests/request-info.js';
 import type { RequestInfo } from '../requests/request-info.js';
 import type { ServerCore } from '../server-core.js';
-import { ApiServices } from './api-services.js';
+import { ApiServices, registrationGroup } from './api-services.js';
 import type { RegisteredGroup } from './api-services.js';
 import { Availability, isAvailable } from './availability.js';
 import type { Discovered } from './availability.js';
@@ -52,6 +52,8 @@ export class Aggregator {
   answer({ info, request, user, serves }: Asked): Promise<TransportResponse> | undefined {
     const { group, version } = versionOf(info) ?? {};
     if (group === undefined || version === undefined || serves?.(group) === false) return undefined;
+    // Otherwise users could not remove an APIService for its own group.
+    if (group === registrationGroup) return undefined;
     const service = this.#services.remote(group, version);
     if (service === undefined) return undefined;
     const path = forwardedPath(request.path);
@@ -59,7 +61,10 @@ export class Aggregator {
     if (!isAvailable(service)) return Promise.resolve(unavailable());
     const server = extensionServerOf(service, this.#core);
     const query = queryOf(request.path);
-    return proxyTo(server, this.#core.connections, { ...request, path, query, user });
+    const { connections, clock } = this.#core;
+    const isWatch = info.type === 'resource' && info.verb === 'watch';
+    const timeLimit = isWatch ? undefined : { clock, timeLimitMs };
+    return proxyTo(server, { connections, timeLimit }, { ...request, path, query, user });
   }
 
   /** Ends the checks of extension servers. */
@@ -67,6 +72,9 @@ export class Aggregator {
     this.#availability.stop();
   }
 }
+
+/** Extension servers have to begin their answer within this time, as by default of the real server. */
+const timeLimitMs = 60_000;
 
 /** A request whose user is known. */
 interface Asked {

@@ -1,9 +1,11 @@
 import type { V1EndpointSlice, V1Service } from '@kubernetes/client-node';
 import { deepEqual, formatTime, isJsonObject } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { errorMessage } from '../../system/index.js';
 import type { Timer } from '../../system/index.js';
 import type { Connections } from '../outside/connections.js';
 import { DeadlineExceeded, isBundle } from '../outside/connections.js';
+import type { OngoingRequest } from '../outside/ongoing-request.js';
 import { localCondition } from '../rules/api-service.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
@@ -27,23 +29,31 @@ const passed = { status: 'True', reason: 'Passed', message: 'all checks passed' 
 const checkEveryMs = 30_000;
 const firstRetryMs = 5;
 const timeLimitMs = 5_000;
+const answerLimitBytes = 16 * 1024 * 1024;
 
 /** The last check of an extension server. */
 interface Checked {
-  /** The APIService as it was checked: another uid or spec needs another check. */
+  /** The APIService as it was checked: another uid, spec or host needs another check. */
   readonly uid: string | undefined;
   readonly spec: unknown;
+  /** The host and port of its extension server. */
+  readonly host: string;
   failures: number;
   /** The result; undefined during the first check. */
   condition?: Condition;
   discovered?: Discovered;
-  timer?: Timer;
+  timer?: Timer | undefined;
+  /** The current request to the extension server. */
+  ongoing?: OngoingRequest | undefined;
 }
+
+/** The outcome of a check. */
+type Result = readonly [Condition, Discovered?];
 
 /**
  * Keeps the condition Available of APIServices, as the real server's controllers do. Without an extension server to
- * ask, it works within the commit of a change. An extension server is asked after each change of its APIService,
- * then every 30 seconds, and after a failure with back-off.
+ * ask, it works within the commit of a change. An extension server is asked after each change of its APIService
+ * or its host, then every 30 seconds, and after a failure with back-off.
  */
 export class Availability {
   readonly #core: ServerCore;
@@ -73,7 +83,7 @@ export class Availability {
   /** Ends all checks. */
   stop(): void {
     this.#stopped = true;
-    for (const { timer } of this.#checked.values()) timer?.cancel();
+    for (const name of [...this.#checked.keys()]) this.#forget(name);
   }
 
   #follow({ collection, key, object }: LogEntry): void {
@@ -92,6 +102,7 @@ export class Availability {
   }
 
   #check(name: string): void {
+    if (this.#stopped) return;
     const live = this.#live(name);
     if (live?.spec?.service === undefined) {
       this.#forget(name);
@@ -109,11 +120,13 @@ export class Availability {
     if (!isBundle(live.spec.caBundle)) return;
     const checked = this.#checked.get(name);
     const { uid } = live.metadata;
-    if (checked === undefined || checked.uid !== uid || !deepEqual(checked.spec, live.spec)) {
+    const { host } = server;
+    const isSame = checked?.uid === uid && checked?.host === host;
+    if (checked === undefined || !isSame || !deepEqual(checked.spec, live.spec)) {
       this.#forget(name);
-      const next: Checked = { uid, spec: live.spec, failures: 0 };
+      const next: Checked = { uid, spec: live.spec, host, failures: 0 };
       this.#checked.set(name, next);
-      void this.#ask(name, next);
+      this.#ask(name, next);
     } else if (checked.condition !== undefined) this.#store(live, checked.condition);
   }
 
@@ -122,8 +135,12 @@ export class Availability {
   }
 
   #forget(name: string): void {
-    this.#checked.get(name)?.timer?.cancel();
-    if (this.#checked.delete(name)) this.#generation++;
+    const checked = this.#checked.get(name);
+    if (checked === undefined) return;
+    this.#checked.delete(name);
+    this.#generation++;
+    checked.timer?.cancel();
+    checked.ongoing?.abort(new Error('the check is obsolete'));
   }
 
   /** Returns why an extension server cannot be asked: its Service or its endpoints are missing. */
@@ -160,45 +177,59 @@ export class Availability {
   }
 
   /** Asks the extension server for its discovery, stores the result, and plans the next check. */
-  async #ask(name: string, checked: Checked): Promise<void> {
+  #ask(name: string, checked: Checked): void {
     const live = this.#live(name);
     if (live === undefined) return;
     const server = extensionServerOf(live, this.#core);
-    const [condition, resources] = await this.#discover(server);
-    const openApi = condition === passed ? await this.#openApi(server) : undefined;
-    const current = this.#live(name);
-    if (this.#stopped || this.#checked.get(name) !== checked || current === undefined) return;
-    checked.condition = condition;
-    checked.failures = condition === passed ? 0 : checked.failures + 1;
-    if (condition === passed) checked.discovered = { resources, openApi };
-    this.#generation++;
-    this.#store(current, condition);
-    const retryMs = Math.min(firstRetryMs * 2 ** (checked.failures - 1), checkEveryMs);
-    const delayMs = condition === passed ? checkEveryMs : retryMs;
-    const { clock } = this.#core;
-    checked.timer = clock.setTimer(() => void this.#ask(name, checked), delayMs);
+    const isCurrent = (): boolean => this.#checked.get(name) === checked;
+    void this.#resultOf(server, checked, isCurrent)
+      // A handler of the option `services` may fail in any way.
+      .catch((error: unknown): Result => [failed(checkFailed, errorMessage(error))])
+      .then((result) => {
+        if (isCurrent()) this.#record(name, checked, result);
+      });
   }
 
-  async #discover(server: ExtensionServer): Promise<[Condition, Discovered['resources']]> {
+  #record(name: string, checked: Checked, [condition, discovered]: Result): void {
+    const current = this.#live(name);
+    if (current === undefined) return;
+    checked.condition = condition;
+    checked.failures = condition === passed ? 0 : checked.failures + 1;
+    if (discovered !== undefined) checked.discovered = discovered;
+    this.#generation++;
+    const retryMs = Math.min(firstRetryMs * 2 ** (checked.failures - 1), checkEveryMs);
+    const delayMs = condition === passed ? checkEveryMs : retryMs;
+    checked.timer = this.#core.clock.setTimer(() => this.#ask(name, checked), delayMs);
+    this.#store(current, condition);
+  }
+
+  async #resultOf(
+    server: ExtensionServer,
+    checked: Checked,
+    isCurrent: () => boolean,
+  ): Promise<Result> {
     const path = versionPath(server.service);
     const url = `https://${server.host}${path}`;
+    let text: string;
     try {
-      const { status, text } = await this.#get(server, path);
-      if (status >= 200 && status < 300) return [passed, resourcesOf(text)];
-      return [
-        failed('FailedDiscoveryCheck', missing(url, `bad status from ${url}: ${status}`)),
-        undefined,
-      ];
+      const answer = await this.#get(server, checked, path);
+      const { status } = answer;
+      if (status < 200 || status >= 300) {
+        return [failed(checkFailed, missing(url, `bad status from ${url}: ${status}`))];
+      }
+      ({ text } = answer);
     } catch (error) {
       const why = `Get ${JSON.stringify(url)}: ${failureText(error, server)}`;
-      return [failed('FailedDiscoveryCheck', missing(url, why)), undefined];
+      return [failed(checkFailed, missing(url, why))];
     }
+    const openApi = isCurrent() ? await this.#openApi(server, checked) : undefined;
+    return [passed, { resources: resourcesOf(text), openApi }];
   }
 
   /** Returns the address of the version in the index of the server's OpenAPI documents. */
-  async #openApi(server: ExtensionServer): Promise<string | undefined> {
+  async #openApi(server: ExtensionServer, checked: Checked): Promise<string | undefined> {
     try {
-      const { status, text } = await this.#get(server, '/openapi/v3');
+      const { status, text } = await this.#get(server, checked, '/openapi/v3');
       const index: unknown = status === 200 ? JSON.parse(text) : undefined;
       const paths = isJsonObject(index) ? index['paths'] : undefined;
       const entry = isJsonObject(paths) ? paths[versionPath(server.service).slice(1)] : undefined;
@@ -210,22 +241,38 @@ export class Availability {
     }
   }
 
-  async #get(server: ExtensionServer, path: string): Promise<{ status: number; text: string }> {
-    const abort = new AbortController();
-    const timer = this.#core.clock.setTimer(() => abort.abort(new DeadlineExceeded()), timeLimitMs);
+  async #get(
+    server: ExtensionServer,
+    checked: Checked,
+    path: string,
+  ): Promise<{ status: number; text: string }> {
+    const connections = this.#connections;
+    const ongoing = connections.start();
+    checked.ongoing = ongoing;
+    const late = (): void => ongoing.abort(new DeadlineExceeded());
+    const timer = this.#core.clock.setTimer(late, timeLimitMs);
     try {
-      const { status, body } = await sendTo(server, this.#connections, {
-        ...{ method: 'GET', path, headers: { accept: 'application/json' } },
-        ...{ user: aggregator, signal: abort.signal },
-      });
+      const { status, body } = await sendTo(
+        server,
+        { connections, ongoing },
+        { method: 'GET', path, headers: { accept: 'application/json' }, user: aggregator },
+      );
       const decoder = new TextDecoder();
       let text = '';
-      for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+      let length = 0;
+      for await (const chunk of ongoing.read(body)) {
+        length += chunk.length;
+        if (length > answerLimitBytes)
+          throw new Error(`response exceeds ${answerLimitBytes} bytes`);
+        text += decoder.decode(chunk, { stream: true });
+      }
       return { status, text };
     } catch (error) {
-      throw abort.signal.aborted ? new DeadlineExceeded() : error;
+      throw ongoing.reason ?? error;
     } finally {
       timer.cancel();
+      ongoing.end();
+      checked.ongoing = undefined;
     }
   }
 
@@ -244,6 +291,8 @@ export class Availability {
     });
   }
 }
+
+const checkFailed = 'FailedDiscoveryCheck';
 
 /** The user of the checks. */
 const aggregator = { username: 'system:kube-aggregator', groups: ['system:masters'] };

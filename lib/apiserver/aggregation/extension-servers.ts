@@ -1,15 +1,18 @@
 import type { Agent, RequestOptions } from 'node:https';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { V1Service } from '@kubernetes/client-node';
+import mapValues from 'lodash/mapValues.js';
 import { joinHeaders } from '../../system/index.js';
-import type { TransportRequest, TransportResponse } from '../../system/index.js';
+import type { Clock, TransportRequest, TransportResponse } from '../../system/index.js';
 import type { Wire } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import type { RequestHandler } from '../http-adapter.js';
 import { bundleText, connectionFailure } from '../outside/connections.js';
 import type { Connections } from '../outside/connections.js';
+import type { OngoingRequest } from '../outside/ongoing-request.js';
 import { textResponse } from '../requests/body.js';
 import type { ServerView } from '../rules/kind-rules.js';
+import { failure } from '../status-error.js';
 import type { ApiService } from './api-services.js';
 
 /** The server of an APIService. */
@@ -24,7 +27,7 @@ export interface ExtensionServer {
 }
 
 /** A request to an extension server. */
-interface ExtensionRequest extends Pick<TransportRequest, 'method' | 'signal'> {
+interface ExtensionRequest extends Pick<TransportRequest, 'method'> {
   /** The encoded path without the query. It is sent as it is: the caller has authorized it. */
   readonly path: string;
   /** The encoded query, without the question mark. */
@@ -53,17 +56,42 @@ export function extensionServerOf(
   return { host, target, isGiven: given !== undefined, service };
 }
 
-/** Answers a request by an extension server, with the errors of the real server. */
+/**
+ * Answers a request by an extension server, with the errors of the real server.
+ * @throws OperatorError `Aborted`: the caller ended the request.
+ * @throws OperatorError `Stopped`: the server stopped first.
+ * @throws StatusError 504: the response did not begin in time.
+ */
 export async function proxyTo(
   server: ExtensionServer,
-  connections: Connections,
-  request: ExtensionRequest,
+  { connections, timeLimit }: Proxying,
+  { signal, ...request }: ExtensionRequest & Pick<TransportRequest, 'signal'>,
 ): Promise<TransportResponse> {
+  const ongoing = connections.start(signal);
+  const late = (): void => ongoing.abort(timedOut());
+  const timer = timeLimit?.clock.setTimer(late, timeLimit.timeLimitMs);
   try {
-    return await sendTo(server, connections, request);
+    const { status, headers, body } = await sendTo(server, { connections, ongoing }, request);
+    return { status, headers, body: ongoing.read(body) };
   } catch (error) {
+    ongoing.end();
+    if (ongoing.reason !== undefined) throw ongoing.reason;
     return unavailable(`error trying to reach service: ${failureText(error, server)}`);
+  } finally {
+    timer?.cancel();
   }
+}
+
+/** The means to forward a request. */
+interface Proxying {
+  readonly connections: Connections;
+  /** The time until the response has to begin. @defaultValue unlimited */
+  readonly timeLimit?: { readonly clock: Clock; readonly timeLimitMs: number } | undefined;
+}
+
+function timedOut(): Error {
+  const message = 'Timeout: request did not complete within the allotted timeout';
+  return failure(504, 'Timeout', message, {});
 }
 
 /** The answer of a server that cannot reach an extension server. */
@@ -75,34 +103,52 @@ export function unavailable(message = 'service unavailable'): TransportResponse 
 export function failureText(error: unknown, { host }: ExtensionServer): string {
   if (error instanceof NoRoute) return `dial tcp ${host}: connect: no route to host`;
   // Of a host with several addresses, Node.js reports the failure of each.
-  const { errors } = error as { readonly errors?: readonly { readonly address?: string }[] };
+  const { errors } = (error ?? {}) as {
+    readonly errors?: readonly { readonly address?: string }[];
+  };
   return connectionFailure(errors?.find(({ address = '' }) => address.includes('.')) ?? error);
 }
 
 /** The address of the extension server is a cluster IP. */
 class NoRoute extends Error {}
 
+/** The means to send one request. */
+interface Sending {
+  readonly connections: Connections;
+  readonly ongoing: OngoingRequest;
+}
+
 /**
- * Sends a request to an extension server.
- * @throws the error of the connection.
+ * Sends a request to an extension server, and waits for the head of its response.
+ * @throws the error of the connection, or the reason why the request ended early.
  */
-export async function sendTo(
+export function sendTo(
   server: ExtensionServer,
-  connections: Connections,
+  sending: Sending,
+  request: ExtensionRequest,
+): Promise<TransportResponse> {
+  // A handler in this process may ignore the signal.
+  return sending.ongoing.race(send(server, sending, request));
+}
+
+async function send(
+  server: ExtensionServer,
+  { connections, ongoing }: Sending,
   request: ExtensionRequest,
 ): Promise<TransportResponse> {
   const { target } = server;
   if (target === undefined) throw new NoRoute();
-  const { method, body, signal, path: pathname, query = '' } = request;
+  const { method, body, path: pathname, query = '' } = request;
+  const { signal } = ongoing;
   const headers = forwarded(server, request);
   const repeated = userHeaders(request.user);
   if (typeof target === 'function') {
     const joined = { ...headers, ...joinHeaders(repeated) };
     const path = query === '' ? pathname : `${pathname}?${query}`;
     const sent = { method, path, headers: joined, repeatedHeaders: repeated };
-    return target({ ...sent, ...(body !== undefined && { body }), ...(signal && { signal }) });
+    return target({ ...sent, ...(body !== undefined && { body }), signal });
   }
-  const options = { method, headers: { ...headers, ...repeated }, ...(signal && { signal }) };
+  const options = { method, headers: { ...headers, ...inUtf8(repeated) }, signal };
   const agent = await agentOf(server, connections);
   const url = Object.assign(new URL(target), { pathname, search: query });
   const answer = await exchange({ url, options, agent, server }, body);
@@ -136,8 +182,12 @@ async function exchange(
       url.protocol === 'https:'
         ? secureRequest(url, { ...options, agent, servername })
         : plainRequest(url, options);
-    sent.once('error', reject);
+    sent.on('error', reject);
     sent.once('response', resolve);
+    sent.once('upgrade', (_, socket) => {
+      socket.destroy();
+      reject(new Error('the extension server switched protocols'));
+    });
     sent.end(body);
   });
 }
@@ -164,6 +214,13 @@ function forwarded(
     ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': host },
     ...{ 'x-forwarded-proto': 'https', 'x-forwarded-uri': path },
   };
+}
+
+/** Returns headers whose values Node.js sends as UTF-8, as Go does: it writes the characters of a text as bytes. */
+function inUtf8(headers: Readonly<Record<string, string[]>>): Record<string, string[]> {
+  return mapValues(headers, (values) =>
+    values.map((value) => Buffer.from(value, 'utf8').toString('latin1')),
+  );
 }
 
 /** Returns the headers that name the user to an extension server. */

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import type { Agent } from 'node:https';
-import { errorMessage } from '../../system/index.js';
+import { errorMessage, OperatorError } from '../../system/index.js';
 import type { RequestHandler } from '../http-adapter.js';
+import { OngoingRequest } from './ongoing-request.js';
 
 /** The Services of webhooks and APIServices, by `namespace/name`: a URL, or a handler in this process. */
 export type WebhookServices = Readonly<Record<string, string | RequestHandler>>;
@@ -18,6 +19,8 @@ export interface Trust {
 export class Connections {
   readonly #services: WebhookServices;
   readonly #agents = new Map<string, Agent>();
+  readonly #ongoing = new Set<OngoingRequest>();
+  #closed = false;
 
   constructor(services: WebhookServices) {
     this.#services = services;
@@ -29,9 +32,32 @@ export class Connections {
     return Object.hasOwn(this.#services, key) ? this.#services[key] : undefined;
   }
 
-  /** Returns the agent of connections to servers with this trust. */
+  /** Starts a request, which ends early when its caller aborts `signal` or the connections close. */
+  start(signal?: AbortSignal): OngoingRequest {
+    const onAbort = (): void => {
+      const cause: unknown = signal?.reason;
+      ongoing.abort(new OperatorError('Aborted', 'the request was aborted', { cause }));
+    };
+    const ongoing = new OngoingRequest(() => {
+      this.#ongoing.delete(ongoing);
+      signal?.removeEventListener('abort', onAbort);
+    });
+    if (this.#closed) ongoing.abort(stopped());
+    else if (signal?.aborted === true) onAbort();
+    else {
+      this.#ongoing.add(ongoing);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    }
+    return ongoing;
+  }
+
+  /**
+   * Returns the agent of connections to servers with this trust.
+   * @throws OperatorError `Stopped`: the connections are closed.
+   */
   async agent({ ca, insecure = false }: Trust): Promise<Agent> {
     const https = await import('node:https');
+    if (this.#closed) throw stopped();
     const key = `${String(insecure)} ${ca ?? ''}`;
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
@@ -42,11 +68,17 @@ export class Connections {
     return agent;
   }
 
-  /** Closes all connections. */
+  /** Ends all requests, and closes all connections for good. */
   close(): void {
+    this.#closed = true;
+    for (const ongoing of [...this.#ongoing]) ongoing.abort(stopped());
     for (const agent of this.#agents.values()) agent.destroy();
     this.#agents.clear();
   }
+}
+
+function stopped(): OperatorError {
+  return new OperatorError('Stopped', 'the embedded API server was stopped');
 }
 
 /** Returns the PEM of a `caBundle`; undefined if it is absent or empty. */
@@ -90,7 +122,8 @@ const untrusted: ReadonlySet<string> = new Set([
 
 /** Returns the real server's message for a connection error. */
 export function connectionFailure(error: unknown): string {
-  const { code = '', address = '', port = 0, hostname = '' } = error as ConnectionError;
+  // Handlers may reject with any value.
+  const { code = '', address = '', port = 0, hostname = '' } = (error ?? {}) as ConnectionError;
   const certificate = 'tls: failed to verify certificate: x509: ';
   if (untrusted.has(code)) return `${certificate}certificate signed by unknown authority`;
   switch (code) {

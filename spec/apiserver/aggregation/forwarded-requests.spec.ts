@@ -87,4 +87,27 @@ describe('a request that the server forwards to an extension server', () => {
       expect(arrived).to.deep.equal([]);
     });
   }
+
+  it('names users and groups in UTF-8, as Go does', async () => {
+    const headers = { authorization: 'Bearer unicode' };
+    expect((await api.get(`${root}/things`, headers)).code).to.equal(200);
+    const [user, groups] = ['x-remote-user', 'x-remote-group'].map((name) =>
+      Buffer.from(String(arrived[0]?.headers[name]), 'latin1').toString('utf8'),
+    );
+    expect([user, groups]).to.deep.equal([
+      'Łukasz',
+      'system:masters, zespół, system:authenticated',
+    ]);
+  });
+
+  it('is answered 503 when the extension server switches protocols', async () => {
+    answer = (outgoing) => {
+      outgoing.socket?.end(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      );
+    };
+    const { code, text } = await api.get(`${root}/things`);
+    expect(code).to.equal(503);
+    expect(text).to.contain('switched protocols');
+  });
 });

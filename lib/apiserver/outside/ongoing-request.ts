@@ -1,0 +1,74 @@
+/**
+ * A request to another server, until its response ends. It can end earlier: with the signal of its caller, by a time
+ * limit, or when the server stops. `AbortSignal.any` is unsuitable: on Node.js 20 its signals stay in memory as long as
+ * a long-lived source.
+ */
+export class OngoingRequest {
+  readonly #controller = new AbortController();
+  readonly #onEnd: () => void;
+  #reason: Error | undefined;
+
+  /** @param onEnd - called when the request ends; may be called repeatedly. */
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  /** Aborted when the request ends early. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The first reason of {@link OngoingRequest.abort}. */
+  get reason(): Error | undefined {
+    return this.#reason;
+  }
+
+  /** Ends the request early. */
+  abort(reason: Error): void {
+    this.#reason ??= reason;
+    this.#controller.abort(this.#reason);
+    this.end();
+  }
+
+  /** Releases the request. */
+  end(): void {
+    this.#onEnd();
+  }
+
+  /**
+   * Waits for a part of the response.
+   * @throws the reason, once the request ends early, even if `work` ignores the signal.
+   */
+  race<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => reject(this.#reason ?? new Error('aborted'));
+      const settle = (act: () => void): void => {
+        signal.removeEventListener('abort', onAbort);
+        act();
+      };
+      if (signal.aborted) onAbort();
+      else signal.addEventListener('abort', onAbort, { once: true });
+      work.then(
+        (value) => settle(() => resolve(value)),
+        (error: Error) => settle(() => reject(error)),
+      );
+    });
+  }
+
+  /** Yields the chunks of the response's body, and releases the request at its end. */
+  async *read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    const chunks = body[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await this.race(chunks.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      this.end();
+      // A body that ignores the signal may never return, so nothing waits for it.
+      chunks.return?.().catch(() => undefined);
+    }
+  }
+}
