@@ -39,21 +39,19 @@ export class OngoingRequest {
    * Waits for a part of the response.
    * @throws the reason, once the request ends early, even if `work` ignores the signal.
    */
-  race<T>(work: Promise<T>): Promise<T> {
+  async race<T>(work: Promise<T>): Promise<T> {
     const { signal } = this;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(this.#reason ?? new Error('aborted'));
-      const settle = (act: () => void): void => {
-        signal.removeEventListener('abort', onAbort);
-        act();
-      };
+    let onAbort = (): void => undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(this.#reason ?? new Error('aborted'));
       if (signal.aborted) onAbort();
       else signal.addEventListener('abort', onAbort, { once: true });
-      work.then(
-        (value) => settle(() => resolve(value)),
-        (error: Error) => settle(() => reject(error)),
-      );
     });
+    try {
+      return await Promise.race([work, aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   /** Yields the chunks of the response's body, and releases the request at its end. */
