@@ -20,9 +20,13 @@ export function idOf({ apiVersion, kind, metadata }: UnstructuredObject): string
 const made = ['ReplicaSet', 'ControllerRevision', 'Endpoints', 'EndpointSlice', 'Event', 'Lease'];
 const ofCluster = ['Node', 'Namespace', 'CustomResourceDefinition', 'PersistentVolume'];
 
+/** Label of the APIServices that a server registers for the versions that it serves. */
+const registeredLabel = 'kube-aggregator.kubernetes.io/automanaged';
+
 /** Whether an object is an operator's own rather than derived by the cluster's controllers. */
 export function isOperatorsOwn(object: UnstructuredObject): boolean {
-  const { kind } = object;
+  const { kind, metadata } = object;
+  if (metadata.labels?.[registeredLabel] !== undefined) return false;
   if (made.includes(kind) || ofCluster.includes(kind)) return false;
   const { apiVersion = '' } = controllerOf(object) ?? {};
   return !['apps', 'batch'].includes(groupOf(apiVersion));
