@@ -56,7 +56,9 @@ const generated =
 describe('Code of a user', () => {
   const file = scratchDirectory();
 
-  it('is kept by later commands, which write nothing if they cannot keep it', async () => {
+  it('is kept by later commands, which write nothing if they cannot keep it', async function () {
+    // Writes thousands of small files, which a busy disk delays.
+    this.timeout(120_000);
     let count = 0;
     const counts = { create: 0, 'create-webhook': 0 };
     await fc.assert(
