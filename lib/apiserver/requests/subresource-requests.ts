@@ -34,15 +34,10 @@ import {
 import { containerOf, handleExec, noContainers } from './exec-requests.js';
 import type { ResourceContext } from './resource-handler.js';
 import { handleToken } from './token-requests.js';
-import {
-  admitSubresource,
-  handlePatch,
-  handleUpdate,
-  patchTypeOf,
-  readWriteOptions,
-  writeOf,
-} from './write-requests.js';
-import type { WriteOptions } from './write-requests.js';
+import { admitSubresource } from './request-admission.js';
+import { patchTypeOf, readWriteOptions } from './write-options.js';
+import type { WriteOptions } from './write-options.js';
+import { handlePatch, handleUpdate, writeOf } from './write-requests.js';
 
 /** Handles a request for a subresource. */
 export function handleSubresource(context: ResourceContext): TransportResponse {

@@ -9,7 +9,9 @@ import { badRequest, conflict, invalid, notFound } from '../status-error.js';
 import { FieldErrors } from '../../crd/internal.js';
 import { trackUpdate } from '../writes/managed-fields.js';
 import { readObject, objectResponse } from './body.js';
-import { admitSubresource, readWriteOptions, writeOf } from './write-requests.js';
+import { admitSubresource } from './request-admission.js';
+import { readWriteOptions } from './write-options.js';
+import { writeOf } from './write-requests.js';
 import type { ResourceContext } from './resource-handler.js';
 
 const hourSeconds = 3600;

@@ -1,12 +1,6 @@
-import { FieldErrors } from '../../crd/internal.js';
 import { isJsonObject, apiVersionOf } from '../../object/index.js';
 import type { ListMeta, UnstructuredObject } from '../../object/index.js';
-import type { TransportRequest, TransportResponse } from '../../system/index.js';
-import type { AdmissionRequest } from '../admission/admission-review.js';
-import { WebhookAdmission } from '../admission/webhook-admission.js';
-import { attributesOf } from '../auth/policy-rule.js';
-import { allowAll, refusalOf } from '../auth/authorizer.js';
-import { isGrant } from '../auth/access-control.js';
+import type { TransportResponse } from '../../system/index.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { listObjects } from '../reads/list-objects.js';
@@ -14,22 +8,14 @@ import { protobufMediaType } from '../protobuf/objects.js';
 import { represent, representList } from '../reads/representation.js';
 import type { View } from '../reads/representation.js';
 import { readListOptions, readSelection } from '../reads/selection.js';
-import { findObject, hasAdmission, rulingKind } from '../server-core.js';
-import {
-  badRequest,
-  conflict,
-  failure,
-  invalid,
-  isStatusError,
-  notFound,
-} from '../status-error.js';
+import { findObject, rulingKind } from '../server-core.js';
+import { badRequest, conflict, isStatusError, notFound } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { createObject } from '../writes/create-object.js';
-import { deleteObject, readDeleteOptions, readDryRun } from '../writes/delete-object.js';
+import { deleteObject, readDeleteOptions } from '../writes/delete-object.js';
 import type { DeleteOptions, DeletionResult } from '../writes/delete-object.js';
 import { applyFields, isSameButManagers, trackUpdate } from '../writes/managed-fields.js';
 import { patchObject, patchedText } from '../writes/patch-object.js';
-import type { PatchBody } from '../writes/patch-object.js';
 import { updateObject } from '../writes/update-object.js';
 import {
   checkName,
@@ -38,16 +24,10 @@ import {
   decodePatched,
   dropRepeatedOwners,
 } from '../writes/write-request.js';
-import type {
-  AdmittedWrite,
-  WriteHooks,
-  WriteRequest,
-  WriteResult,
-} from '../writes/write-request.js';
+import type { WriteHooks, WriteRequest, WriteResult } from '../writes/write-request.js';
 import {
   bodyText,
   objectResponse,
-  mediaTypeOf,
   objectOf,
   parseJson,
   parseYaml,
@@ -55,8 +35,10 @@ import {
   readObjectBody,
   refusePatch,
 } from './body.js';
-import { isTrue } from './request-info.js';
+import { requestHooks } from './request-admission.js';
 import type { ResourceContext } from './resource-handler.js';
+import { managerOfUserAgent, patchTypeOf, readWriteOptions } from './write-options.js';
+import type { WriteOptions } from './write-options.js';
 
 export function writeOf(context: ResourceContext, options: WriteOptions): WriteRequest {
   const { kind, info, request, user, warn } = context;
@@ -323,197 +305,4 @@ export function listResponse(
 async function* encoded(pieces: Iterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for (const piece of pieces) yield typeof piece === 'string' ? encoder.encode(piece) : piece;
-}
-
-const patchTypes: Readonly<Partial<Record<string, PatchBody['type'] | 'apply'>>> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-};
-
-/**
- * Returns the type of a patch from its media type.
- * @throws StatusError 415: the type is unknown, or it is a strategic patch of a custom resource.
- */
-export function patchTypeOf(
-  request: TransportRequest,
-  kind: ServedKind,
-): PatchBody['type'] | 'apply' {
-  const type = patchTypes[mediaTypeOf(request)];
-  if (type !== undefined && (type !== 'strategic' || kind.custom === undefined)) return type;
-  const details = kind.custom === undefined ? {} : undefined;
-  throw failure(415, 'UnsupportedMediaType', messageFor(kind), details);
-}
-
-function messageFor({ custom }: ServedKind): string {
-  if (custom === undefined) return '415: Unsupported Media Type';
-  const supported =
-    'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml';
-  return `the body of the request was in an unknown format - accepted media types include: ${supported}`;
-}
-
-/** Options of a create, update or patch, from the query. */
-export interface WriteOptions {
-  readonly dryRun: boolean;
-  /** The field manager; empty if absent. */
-  readonly fieldManager: string;
-  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
-  readonly force: boolean;
-}
-
-const managerLimit = 128;
-
-/**
- * Reads the options of a write.
- * @param kind - `CreateOptions`, `UpdateOptions` or `PatchOptions`, for the message.
- * @throws StatusError 422: the options are invalid.
- */
-export function readWriteOptions(
-  query: URLSearchParams,
-  kind: string,
-  apply = false,
-): WriteOptions {
-  const errors = new FieldErrors();
-  const dryRun = readDryRun(query.getAll('dryRun'), errors);
-  const fieldManager = query.get('fieldManager') ?? '';
-  const forced = query.get('force');
-  if (apply && fieldManager === '') {
-    errors.required('fieldManager', 'is required for apply patch');
-  }
-  if (!apply && forced !== null) {
-    errors.forbidden('force', 'may not be specified for non-apply patch');
-  }
-  if (fieldManager.length > managerLimit) errors.tooLong('fieldManager', managerLimit);
-  const unprintable = unprintableIn(fieldManager);
-  if (unprintable !== undefined) errors.invalid('fieldManager', fieldManager, unprintable);
-  const fieldValidation = query.get('fieldValidation') ?? '';
-  if (!isFieldValidation(fieldValidation)) {
-    const supported = ['', 'Ignore', 'Strict', 'Warn'];
-    errors.notSupported('fieldValidation', fieldValidation, supported);
-  }
-  if (!errors.empty) {
-    throw invalid({ group: 'meta.k8s.io', kind, name: '' }, errors.causes);
-  }
-  const validation = isFieldValidation(fieldValidation) ? fieldValidation : '';
-  return {
-    dryRun,
-    fieldManager,
-    fieldValidation: validation === '' ? 'Warn' : validation,
-    force: isTrue(forced),
-  };
-}
-
-/** Returns the problem of the first character that Go does not print, if there is one. */
-function unprintableIn(manager: string): string | undefined {
-  const found = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(manager);
-  if (found === null) return undefined;
-  const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  const position = Buffer.byteLength(manager.slice(0, found.index));
-  return `invalid character U+${code} (at position ${position})`;
-}
-
-function isFieldValidation(text: string): text is '' | 'Ignore' | 'Warn' | 'Strict' {
-  return ['', 'Ignore', 'Warn', 'Strict'].includes(text);
-}
-
-/** Returns the field manager of a request without `fieldManager`: its User-Agent up to the first slash. */
-function managerOfUserAgent(userAgent: string): string {
-  const [name = ''] = userAgent.split('/');
-  return name.slice(0, managerLimit);
-}
-
-/** Options of a write by a request. */
-interface HookedWrite {
-  readonly dryRun: boolean;
-  /**
-   * The options of the operation, as webhooks receive them.
-   * @defaultValue none
-   */
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/**
- * Returns the admission hooks of a request beside the rules of its kind.
- * @returns undefined: no hook applies
- */
-function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
-  const unasked = !hasAdmission(context.core);
-  if (context.authorizer === allowAll && unasked) return undefined;
-  const admission = unasked
-    ? undefined
-    : new WebhookAdmission(context.core, admissionRequest(context, write));
-  return {
-    admit: (admitted) => {
-      const object = admission?.admit(admitted) ?? admitted.object;
-      checkGrant(context, { ...admitted, object });
-      return object;
-    },
-    validate: (admitted) => {
-      checkCreation(context, admitted);
-      admission?.validate(admitted);
-    },
-  };
-}
-
-/** A write to a subresource whose objects have their own kind. */
-interface SubresourceWrite extends HookedWrite {
-  readonly objectKind: ServedKind;
-  readonly object: UnstructuredObject;
-  /** The stored object; absent for a create. */
-  readonly old?: UnstructuredObject | undefined;
-}
-
-/**
- * Runs admission for a write to a subresource whose objects have their own kind.
- * @returns the object to write instead
- */
-export function admitSubresource(
-  context: ResourceContext,
-  write: SubresourceWrite,
-): UnstructuredObject {
-  const { core } = context;
-  if (!hasAdmission(core)) return write.object;
-  const { objectKind, old } = write;
-  const request = { ...admissionRequest(context, write), objectKind };
-  const admission = new WebhookAdmission(core, request);
-  const operation = old === undefined ? 'CREATE' : 'UPDATE';
-  const object = admission.admit({ operation, object: write.object, old });
-  admission.validate({ operation, object, old });
-  return object;
-}
-
-function admissionRequest(context: ResourceContext, write: HookedWrite): AdmissionRequest {
-  const { kind, info, user, warn } = context;
-  const { dryRun, options = {} } = write;
-  const own = kind.type.group === '' && kind.type.plural === 'namespaces';
-  return {
-    kind,
-    subresource: info.subresource ?? '',
-    namespace: own ? info.name : info.namespace,
-    name: info.name,
-    user,
-    dryRun,
-    options: { ...options, ...(dryRun && { dryRun: ['All'] }) },
-    warn,
-  };
-}
-
-/** Refuses to grant rights that the user does not have itself. */
-function checkGrant(context: ResourceContext, { object, old }: AdmittedWrite): void {
-  const { core, kind, info, user, authorizer } = context;
-  if (object === undefined || !isGrant(kind.type)) return;
-  const { plural } = kind.type;
-  const grants = core.access.grantsOf(authorizer);
-  grants?.check(user, { plural, object, old, requestedName: info.name });
-}
-
-/** Checks the right to create for a PUT or an apply that creates an object. */
-function checkCreation(
-  { authorizer, info, user }: ResourceContext,
-  { operation }: AdmittedWrite,
-): void {
-  if (operation !== 'CREATE' || info.verb === 'create') return;
-  const refusal = refusalOf(authorizer, user, { ...attributesOf(info), verb: 'create' });
-  if (refusal !== undefined) throw refusal;
 }

@@ -1,0 +1,105 @@
+import type { UnstructuredObject } from '../../object/index.js';
+import type { AdmissionRequest } from '../admission/admission-review.js';
+import { WebhookAdmission } from '../admission/webhook-admission.js';
+import { isGrant } from '../auth/access-control.js';
+import { allowAll, refusalOf } from '../auth/authorizer.js';
+import { attributesOf } from '../auth/policy-rule.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { hasAdmission } from '../server-core.js';
+import type { AdmittedWrite, WriteHooks } from '../writes/write-request.js';
+import type { ResourceContext } from './resource-handler.js';
+
+/** Options of a write by a request. */
+interface HookedWrite {
+  readonly dryRun: boolean;
+  /**
+   * The options of the operation, as webhooks receive them.
+   * @defaultValue none
+   */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Returns the admission hooks of a request beside the rules of its kind.
+ * @returns undefined: no hook applies
+ */
+export function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
+  const unasked = !hasAdmission(context.core);
+  if (context.authorizer === allowAll && unasked) return undefined;
+  const admission = unasked
+    ? undefined
+    : new WebhookAdmission(context.core, admissionRequest(context, write));
+  return {
+    admit: (admitted) => {
+      const object = admission?.admit(admitted) ?? admitted.object;
+      checkGrant(context, { ...admitted, object });
+      return object;
+    },
+    validate: (admitted) => {
+      checkCreation(context, admitted);
+      admission?.validate(admitted);
+    },
+  };
+}
+
+/** A write to a subresource whose objects have their own kind. */
+interface SubresourceWrite extends HookedWrite {
+  readonly objectKind: ServedKind;
+  readonly object: UnstructuredObject;
+  /** The stored object; absent for a create. */
+  readonly old?: UnstructuredObject | undefined;
+}
+
+/**
+ * Runs admission for a write to a subresource whose objects have their own kind.
+ * @returns the object to write instead
+ */
+export function admitSubresource(
+  context: ResourceContext,
+  write: SubresourceWrite,
+): UnstructuredObject {
+  const { core } = context;
+  if (!hasAdmission(core)) return write.object;
+  const { objectKind, old } = write;
+  const request = { ...admissionRequest(context, write), objectKind };
+  const admission = new WebhookAdmission(core, request);
+  const operation = old === undefined ? 'CREATE' : 'UPDATE';
+  const object = admission.admit({ operation, object: write.object, old });
+  admission.validate({ operation, object, old });
+  return object;
+}
+
+function admissionRequest(context: ResourceContext, write: HookedWrite): AdmissionRequest {
+  const { kind, info, user, warn } = context;
+  const { dryRun, options = {} } = write;
+  const own = kind.type.group === '' && kind.type.plural === 'namespaces';
+  return {
+    kind,
+    subresource: info.subresource ?? '',
+    namespace: own ? info.name : info.namespace,
+    name: info.name,
+    user,
+    dryRun,
+    options: { ...options, ...(dryRun && { dryRun: ['All'] }) },
+    warn,
+  };
+}
+
+/** Refuses to grant rights that the user does not have itself. */
+function checkGrant(context: ResourceContext, { object, old }: AdmittedWrite): void {
+  const { core, kind, info, user, authorizer } = context;
+  if (object === undefined || !isGrant(kind.type)) return;
+  const { plural } = kind.type;
+  const grants = core.access.grantsOf(authorizer);
+  grants?.check(user, { plural, object, old, requestedName: info.name });
+}
+
+/** Checks the right to create for a PUT or an apply that creates an object. */
+function checkCreation(
+  { authorizer, info, user }: ResourceContext,
+  { operation }: AdmittedWrite,
+): void {
+  if (operation !== 'CREATE' || info.verb === 'create') return;
+  const refusal = refusalOf(authorizer, user, { ...attributesOf(info), verb: 'create' });
+  if (refusal !== undefined) throw refusal;
+}
