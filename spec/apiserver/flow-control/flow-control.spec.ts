@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { request } from 'undici';
 import { EmbeddedApiServer } from '../../../lib/apiserver/internal.js';
 import { flowControlSuite } from './suite.js';
 
@@ -9,23 +8,7 @@ flowControlSuite('the embedded server', async () => {
   const users = { [token]: { name: 'admin', groups: ['system:masters'] } };
   const server = new EmbeddedApiServer({ users, rbac: true });
   const url = await server.listen();
-  return {
-    send: async ({ method = 'GET', path, body, as = [] }) => {
-      const [user, ...groups] = as;
-      const answer = await request(url + path, {
-        method: method as 'GET',
-        headers: {
-          ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-          ...(user !== undefined && { 'impersonate-user': user }),
-          ...(groups.length > 0 && { 'impersonate-group': groups }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      const { statusCode: status, headers } = answer;
-      return { status, headers, text: await answer.body.text() };
-    },
-    stop: () => server.stop(),
-  };
+  return { url, token, stop: () => server.stop() };
 });
 
 describe('a request of an unknown user', () => {

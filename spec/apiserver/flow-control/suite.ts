@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { eventually } from '../../cluster/control-plane/eventually.js';
 
 /** A request as the administrator. */
@@ -11,14 +13,37 @@ export interface FlowStep {
   readonly as?: readonly [string, ...string[]];
 }
 
-/** An API server, over HTTP. */
+/** An API server, and the token of its administrator. */
 export interface FlowTarget {
-  send(step: FlowStep): Promise<{
-    readonly status: number;
-    readonly text: string;
-    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  }>;
+  readonly url: string;
+  readonly token: string;
+  /** @defaultValue that of undici */
+  readonly dispatcher?: Dispatcher;
   stop(): Promise<void>;
+}
+
+async function sendTo(
+  { url, token, dispatcher }: FlowTarget,
+  { method = 'GET', path, body, as }: FlowStep,
+): Promise<FlowAnswer> {
+  const [user, ...groups] = as ?? [];
+  const answer = await request(url + path, {
+    ...{ method: method as 'GET', ...(dispatcher !== undefined && { dispatcher }) },
+    headers: {
+      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(user !== undefined && { 'impersonate-user': user }),
+      ...(groups.length > 0 && { 'impersonate-group': groups }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const { statusCode: status, headers } = answer;
+  return { status, headers, text: await answer.body.text() };
+}
+
+interface FlowAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 interface Item {
@@ -66,13 +91,13 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
     let target: FlowTarget;
 
     const items = async (plural: string): Promise<readonly Item[]> => {
-      const { text } = await target.send({ path: `${api}/${plural}` });
+      const { text } = await sendTo(target, { path: `${api}/${plural}` });
       return (JSON.parse(text) as { items: Item[] }).items;
     };
 
     const create = async (plural: string, name: string, spec: object): Promise<void> => {
       const body = { metadata: { name }, spec };
-      const { status, text } = await target.send({
+      const { status, text } = await sendTo(target, {
         method: 'POST',
         path: `${api}/${plural}`,
         body,
@@ -83,7 +108,7 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
 
     /** Returns the names of the FlowSchema and the level in the headers of a response. */
     const flowOf = async (step: FlowStep): Promise<readonly (string | undefined)[]> => {
-      const { headers } = await target.send(step);
+      const { headers } = await sendTo(target, step);
       const named = async (plural: string, header: string): Promise<string | undefined> =>
         (await items(plural)).find(({ metadata }) => metadata.uid === headers[header])?.metadata
           .name;
@@ -98,7 +123,7 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
     });
 
     afterEach(async () => {
-      for (const path of undo.splice(0).reverse()) await target.send({ method: 'DELETE', path });
+      for (const path of undo.splice(0).reverse()) await sendTo(target, { method: 'DELETE', path });
     });
 
     after(() => target.stop());
@@ -130,7 +155,7 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
     }
 
     it('chooses none for a request without an end, such as logs', async () => {
-      const { headers } = await target.send({ path: '/api/v1/namespaces/default/pods/x/log' });
+      const { headers } = await sendTo(target, { path: '/api/v1/namespaces/default/pods/x/log' });
       expect(headers).to.not.have.property('x-kubernetes-pf-flowschema-uid');
     });
 
@@ -147,7 +172,7 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
       const spec = { priorityLevelConfiguration, matchingPrecedence: 600, rules: [rule] };
       await create('flowschemas', 'spec-flow', spec);
       const dangling = async (): Promise<string | undefined> => {
-        const { text } = await target.send({ path: `${api}/flowschemas/spec-flow` });
+        const { text } = await sendTo(target, { path: `${api}/flowschemas/spec-flow` });
         return (JSON.parse(text) as Item).status?.conditions?.[0]?.['reason'];
       };
       await eventually(async () => expect(await dangling()).to.equal('NotFound'));
