@@ -5,10 +5,11 @@ import type { Adoption } from './field-ownership.js';
 import { reasonToWait } from './ownership.js';
 
 /**
- * The decision about one object of a chain. Each style decides in these terms before it writes, from the desired and
- * the live state: `reconcile` carries the decision out, `plan` describes it. The styles differ in how they find out
- * that an object is as desired: chains compare a hash, declarative targets `managedFields` ({@link FieldDecision}),
- * and lifecycle operators merge ({@link MergeDecision}).
+ * The decision about one object of a chain. Each style compares the desired with the live object, decides in these
+ * terms, and then writes. `plan` describes the same decision and does not write. The comparison differs:
+ * - Chains compare the hash in an annotation.
+ * - Declarative targets compare the fields that `managedFields` lists ({@link FieldDecision}).
+ * - Lifecycle operators merge three ways and compare the result ({@link MergeDecision}).
  */
 export type ObjectDecision =
   Creating<DesiredObject> | Unchanged | Waiting | Adopting | Applying | Recreating | Refused;

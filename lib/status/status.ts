@@ -119,12 +119,14 @@ export function statusToApply(
   return { object: applied, isOfVersion: atomicConditions };
 }
 
-/** Each conflict of an apply means that another writer was successful, so that even many writers end soon. */
+/** Maximum number of attempts. Each conflict means that another client has written, so even many writers end soon. */
 const maxApplies = 30;
 
 /**
- * Applies the result of `statusToApply`, and returns the object after the write. Servers ignore the uid in writes
- * of a status. So the resourceVersion guards the write, and a conflict is repeated if the object has the same uid.
+ * Applies the result of `statusToApply`, and returns the object after the write. The API server ignores a uid in a
+ * status write, so the write has the resourceVersion that was read. After a conflict, the object is read again: if it
+ * is the same object, the status is sent with the new resourceVersion.
+ * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
  */
 export async function applyStatus(
   client: Client & { readonly live?: Client },

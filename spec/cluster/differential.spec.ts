@@ -12,8 +12,8 @@ import { subjects } from '../apiserver/differential/subjects/index.js';
 const seed = 1;
 
 /**
- * Kinds whose random writes agree. Those of the others differ in texts of refused patches, and in whether an update
- * that changes nothing is stored.
+ * Kinds whose random writes get equal answers. For the other kinds, two things differ: the messages of some refused
+ * patches, and whether the server stores an update without changes.
  */
 const agreeing = [
   ...['ClusterRole', 'ConfigMap', 'CronJob', 'Deployment', 'HorizontalPodAutoscaler', 'Lease'],

@@ -102,7 +102,7 @@ export function unavailable(message = 'service unavailable'): TransportResponse 
 /** Returns the real server's text for a failed connection. */
 export function failureText(error: unknown, { host }: ExtensionServer): string {
   if (error instanceof NoRoute) return `dial tcp ${host}: connect: no route to host`;
-  // Of a host with several addresses, Node.js reports the failure of each.
+  // Node.js reports an error for each address of a host; the message names the IPv4 address.
   const { errors } = (error ?? {}) as {
     readonly errors?: readonly { readonly address?: string }[];
   };

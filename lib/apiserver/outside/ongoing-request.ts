@@ -65,7 +65,8 @@ export class OngoingRequest {
       }
     } finally {
       this.end();
-      // A body that ignores the signal may never return, so nothing waits for it.
+      // The caller has what it asked for, or the error that ended the request. So a failure to close the body concerns
+      // no one, and a body that ignores the signal may never close: nothing waits for it.
       chunks.return?.().catch(() => undefined);
     }
   }

@@ -3,9 +3,9 @@ import { isCollection } from './scenario.js';
 import type { Request } from './scenario.js';
 
 /**
- * Names the uids and versions of a scenario by the answer in which each occurs first, so that answers of two
- * servers are equal only if the same values are equal, new or later on both. The number of the answer is that
- * of the request: values that differ do not change the names of later ones.
+ * Gives names to the uids and versions of a scenario, such as `VERSION-3.1`: the first version that occurs first in
+ * the answer to request 3. Two servers then give equal answers only if each value is new, repeated or later on both.
+ * A name depends on nothing but the first answer with the value, so one difference does not rename later values.
  *
  * Three kinds of values stay constant, because a real server does not determine them:
  * - Versions of lists and bookmarks are those of the whole store, which other scenarios write to. They are

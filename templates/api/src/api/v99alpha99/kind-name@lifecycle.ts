@@ -11,7 +11,7 @@ const spec = s.object({
   ),
 });
 
-// What a cluster-wide owner reads: phase, conditions, versions. Yours may stand beside them.
+// The framework writes these fields: phase, conditions and versions. Add your own fields beside them.
 const status = s.object(lifecycleStatusProperties);
 
 /** The configuration: its type, its CustomResourceDefinition and its validation. */
