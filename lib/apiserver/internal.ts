@@ -16,6 +16,7 @@ export { usedRoles, usedRolesText } from './auth/used-rules.js';
 export type { UsedRole, UsedRolesOptions } from './auth/used-rules.js';
 export { isOpenPath, isSelfReview, ruleAllows, selfReviews } from './auth/policy-rule.js';
 export type { PolicyRule, AccessAttributes } from './auth/policy-rule.js';
+export { automanagedLabel } from './aggregation/api-services.js';
 export type { WebhookServices } from './outside/connections.js';
 export { listenHttp } from './http-adapter.js';
 export type {

@@ -19,7 +19,8 @@ export const registrationGroup = 'apiregistration.k8s.io';
 /** The collection of APIServices in the storage. */
 export const apiServiceCollection = `${registrationGroup}/apiservices`;
 
-const managedLabel = 'kube-aggregator.kubernetes.io/automanaged';
+/** Label of the APIServices that the server registers for the versions that it serves. */
+export const automanagedLabel = 'kube-aggregator.kubernetes.io/automanaged';
 
 /** A built-in version: group, version, priority of the group, priority of the version. */
 type Registration = readonly [string, string, number, number];
@@ -137,7 +138,7 @@ export class ApiServices {
         ...{ group: registrationGroup, plural: 'apiservices' },
         items: [wanted],
       });
-    } else if (live.metadata.labels?.[managedLabel] === 'true') {
+    } else if (live.metadata.labels?.[automanagedLabel] === 'true') {
       if (wanted === undefined) removeObject(this.#core, this.#kind, name);
       else if (!deepEqual(live.spec, wanted['spec'])) this.#update(live, wanted['spec']);
     }
@@ -169,7 +170,7 @@ function apiServiceOf(
   return {
     apiVersion: `${registrationGroup}/v1`,
     kind: 'APIService',
-    metadata: { name: `${version}.${group}`, labels: { [managedLabel]: managed } },
+    metadata: { name: `${version}.${group}`, labels: { [automanagedLabel]: managed } },
     spec: { ...(group !== '' && { group }), version, groupPriorityMinimum, versionPriority },
   };
 }

@@ -1,5 +1,6 @@
 import { podReferencesOf, podTemplateIn } from '../../apply/index.js';
 import type { StoreSnapshot } from '../../apiserver/index.js';
+import { automanagedLabel } from '../../apiserver/internal.js';
 import type { UnstructuredObject, ObjectReference } from '../../object/index.js';
 import { controllerOf, referenceTo, groupOf } from '../../object/index.js';
 
@@ -20,13 +21,10 @@ export function idOf({ apiVersion, kind, metadata }: UnstructuredObject): string
 const made = ['ReplicaSet', 'ControllerRevision', 'Endpoints', 'EndpointSlice', 'Event', 'Lease'];
 const ofCluster = ['Node', 'Namespace', 'CustomResourceDefinition', 'PersistentVolume'];
 
-/** Label of the APIServices that a server registers for the versions that it serves. */
-const registeredLabel = 'kube-aggregator.kubernetes.io/automanaged';
-
 /** Whether an object is an operator's own rather than derived by the cluster's controllers. */
 export function isOperatorsOwn(object: UnstructuredObject): boolean {
   const { kind, metadata } = object;
-  if (metadata.labels?.[registeredLabel] !== undefined) return false;
+  if (metadata.labels?.[automanagedLabel] !== undefined) return false;
   if (made.includes(kind) || ofCluster.includes(kind)) return false;
   const { apiVersion = '' } = controllerOf(object) ?? {};
   return !['apps', 'batch'].includes(groupOf(apiVersion));
