@@ -31,7 +31,7 @@ export interface ObjectNews {
 
 /** Kinds whose creation and deletion do not reflect the operator's work. */
 const quietKinds: ReadonlySet<string> = new Set([
-  ...['ControllerRevision', 'EndpointSlice', 'Endpoints', 'Node', 'IPAddress'],
+  ...['APIService', 'ControllerRevision', 'EndpointSlice', 'Endpoints', 'Node', 'IPAddress'],
   ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'],
 ]);
 /** Names to omit in every namespace. */

@@ -125,7 +125,8 @@ describe('The feed of cluster changes', () => {
   });
 
   it('hides the objects that Kubernetes derives from others', () => {
-    const kinds = ['Endpoints', 'EndpointSlice', 'ControllerRevision', 'IPAddress', 'Service'];
+    const derived = ['APIService', 'Endpoints', 'EndpointSlice', 'ControllerRevision', 'IPAddress'];
+    const kinds = [...derived, 'Service'];
     const created = (kind: string) => {
       const metadata = { name: 'a', namespace: 'shop' };
       return newsOf({ type: 'ADDED', object: object('v1', kind, { metadata }) })?.text;

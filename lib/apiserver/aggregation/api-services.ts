@@ -58,7 +58,7 @@ export interface RegisteredGroup {
 
 /**
  * The APIServices of the server. It registers the built-in versions at the start, and keeps an APIService for each
- * served version of the CRDs. As {@link CrdManager}, it works within the commit of a change.
+ * served version of the CRDs. As `CrdManager`, it works within the commit of a change.
  */
 export class ApiServices {
   readonly #core: ServerCore;
