@@ -30,12 +30,13 @@ export function handlePlain(
 ): TransportResponse {
   const [root = ''] = info.segments;
   const accept = request.headers['accept'] ?? '';
+  if (root === '') return jsonResponse(200, { paths: pathsOf(discovery) });
   // The real server's list of groups ignores the method.
   const isGroups = info.segments.join('/') === 'apis';
   if (info.method !== 'GET' && !isGroups) throw methodNotAllowed();
   if (root === 'version') checkAccepted(accept, ['application/json']);
   if (root === 'version') return jsonResponse(200, discoveryData().version);
-  if (root === 'healthz' || root === 'livez' || root === 'readyz') {
+  if (healthPaths.includes(root)) {
     const [, check = 'ping'] = info.segments;
     if (!checks.includes(check)) return pageNotFound();
     return textResponse(200, 'text/plain; charset=utf-8', 'ok');
@@ -49,6 +50,15 @@ export function handlePlain(
   else if (root === 'api' || root === 'apis') checkAccepted(accept);
   const answer = discovery.handle(info, accept);
   return answer ?? pageNotFound();
+}
+
+const healthPaths = ['healthz', 'livez', 'readyz'];
+const otherPaths = [...healthPaths, 'openapi/v2', 'openapi/v3', 'version'];
+
+/** Returns all paths of the server, without those of objects. */
+function pathsOf(discovery: DiscoveryHandler): readonly string[] {
+  const ofChecks = healthPaths.flatMap((path) => checks.map((check) => `/${path}/${check}`));
+  return [...discovery.paths(), ...otherPaths.map((path) => `/${path}`), ...ofChecks].sort();
 }
 
 function openApi(source: OpenApiSource, { segments }: PlainRequest): TransportResponse {

@@ -5,7 +5,7 @@ import type { Aggregator } from '../aggregation/aggregator.js';
 import { registrationGroup } from '../aggregation/api-services.js';
 import { isAvailable } from '../aggregation/availability.js';
 import type { KindRegistry, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
-import { jsonResponse, pageNotFound } from '../requests/body.js';
+import { documentResponse, jsonResponse, pageNotFound } from '../requests/body.js';
 import { isBuiltinGroup } from '../kinds/documents.js';
 import type { PlainRequest } from '../requests/request-info.js';
 import { unknownResource } from '../status-error.js';
@@ -50,32 +50,41 @@ export class DiscoveryHandler {
     if (group === undefined) {
       const named = groups.filter(({ name, registered }) => registered && name !== '');
       if (wantsAggregated(accept)) return aggregated(named);
-      return jsonResponse(200, groupListDocument(named));
+      return documentResponse(groupListDocument(named), accept);
     }
     const served = groups.find(({ name }) => name === group && name !== '');
     // An unknown group is a plain 404. An unknown version of a known group is a 404 of the API.
     if (served === undefined) return pageNotFound();
-    if (version === undefined) return jsonResponse(200, groupDocument(served));
-    return this.#version(served, version);
+    if (version === undefined) return documentResponse(groupDocument(served), accept);
+    return this.#version(served, version, accept);
+  }
+
+  /** Returns the paths below `/api` and `/apis`. */
+  paths(): readonly string[] {
+    const groups = this.#current().flatMap(({ name, versions }) => {
+      const path = name === '' ? '/api' : `/apis/${name}`;
+      return [path, ...versions.map(({ version }) => `${path}/${version}`)];
+    });
+    return ['/apis', ...groups];
   }
 
   #core(version: string | undefined, accept: string): TransportResponse {
     const core = this.#current().find(({ name }) => name === '');
     if (version !== undefined) {
       if (core === undefined) throw unknownResource();
-      return this.#version(core, version);
+      return this.#version(core, version, accept);
     }
     // Clients request this path first. Without a core group, an empty response lets them continue.
     const cores = core === undefined ? [] : [core];
     if (wantsAggregated(accept)) return aggregated(cores);
-    return jsonResponse(200, apiVersionsDocument(cores));
+    return documentResponse(apiVersionsDocument(cores), accept);
   }
 
-  #version({ name, versions }: ServedGroup, version: string): TransportResponse {
+  #version({ name, versions }: ServedGroup, version: string, accept: string): TransportResponse {
     const served = versions.find((one) => one.version === version);
     if (served === undefined && !isBuiltinGroup(name)) return pageNotFound();
     if (served === undefined) throw unknownResource();
-    return jsonResponse(200, resourceListDocument(this.#kinds, name, served));
+    return documentResponse(resourceListDocument(this.#kinds, name, served), accept);
   }
 
   /** The kinds of the included groups, and the documents of extension servers. */

@@ -1,10 +1,12 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject, checkYamlDepth } from '../../object/index.js';
+import type { Status } from '../../object/index.js';
 import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import {
   badRequest,
   failure,
+  isStatusError,
   notAcceptable,
   tooLarge,
   unsupportedMediaType,
@@ -12,8 +14,9 @@ import {
 import type { StatusError } from '../status-error.js';
 import { depthLimit } from '../writes/write-request.js';
 import type { RawObject } from '../writes/write-request.js';
-import { jsonProblem, scanJson } from './json-text.js';
 import { objectFromProtobuf, objectToProtobuf, protobufMediaType } from '../protobuf/objects.js';
+import { jsonProblem, scanJson } from './json-text.js';
+import { yamlText } from './yaml-text.js';
 
 /** The maximum size of a body, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -27,7 +30,8 @@ interface Body {
 }
 
 /** Media types of the bodies of creates, updates and deletes. */
-const objectMediaTypes = ['application/json', 'application/yaml'];
+const yamlMediaType = 'application/yaml';
+const objectMediaTypes = ['application/json', yamlMediaType];
 
 /** Returns the media type of a request's body, without parameters; empty if absent. */
 export function mediaTypeOf(request: TransportRequest): string {
@@ -68,7 +72,7 @@ export const refusePatch: Refusal = (problem) => badRequest(`error decoding patc
  */
 export function readObjectBody(request: TransportRequest, refuse: Refusal): Body {
   const type = mediaTypeOf(request);
-  if (type === 'application/yaml') return parseYaml(bodyText(request), refuse);
+  if (type === yamlMediaType) return parseYaml(bodyText(request), refuse);
   if (type === '' || type === 'application/json') return parseJson(bodyText(request), refuse);
   const { body } = request;
   if (type === protobufMediaType && body !== undefined && typeof body !== 'string') {
@@ -187,7 +191,7 @@ function jsonTextResponse(status: number, text: string): TransportResponse {
 }
 
 /** The form of an object on the wire. */
-export type Encoding = 'json' | 'protobuf';
+export type Encoding = 'json' | 'yaml' | 'protobuf';
 
 /** Returns a response with an object of a built-in kind, or with the metadata of any object. */
 export function objectResponse(
@@ -196,6 +200,7 @@ export function objectResponse(
   encoding: Encoding,
 ): TransportResponse {
   if (encoding === 'json') return jsonResponse(status, object);
+  if (encoding === 'yaml') return textResponse(status, yamlMediaType, yamlText(object));
   const bytes = objectToProtobuf(object as Parameters<typeof objectToProtobuf>[0]);
   return { status, headers: { 'content-type': protobufMediaType }, body: new WholeBody(bytes) };
 }
@@ -206,10 +211,20 @@ export function objectResponse(
  */
 export function errorResponse(error: StatusError, accept?: string): TransportResponse {
   const encoding = preferred(accept, ({ as }) => as === undefined)?.encoding ?? 'json';
-  const response = objectResponse(error.status, error.body, encoding);
+  const response = statusResponse(error.body, encoding);
   const seconds = error.body.details?.retryAfterSeconds;
   if (seconds === undefined) return response;
   return { ...response, headers: { ...response.headers, 'retry-after': String(seconds) } };
+}
+
+/** A Status repeats texts of the request, which YAML may not allow. */
+function statusResponse(body: Status, encoding: Encoding): TransportResponse {
+  try {
+    return objectResponse(body.code ?? 500, body, encoding);
+  } catch (error) {
+    if (isStatusError(error)) return objectResponse(error.status, error.body, encoding);
+    throw error;
+  }
 }
 
 /** Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299). */
@@ -246,13 +261,13 @@ interface Accepted {
 
 const served = [
   'application/json',
-  'application/yaml',
+  yamlMediaType,
   protobufMediaType,
   'application/json;as=Table;g=meta.k8s.io;v=v1',
 ];
 
 /** The media types of most answers. */
-const producedTypes = ['application/json', 'application/yaml', protobufMediaType];
+const producedTypes = ['application/json', yamlMediaType, protobufMediaType];
 
 /**
  * Checks that `accept` names a media type of a route, or all types.
@@ -271,8 +286,13 @@ export function checkAccepted(
 
 /** Refuses an `accept` without a form of the list of groups, which no route checks. @throws StatusError 406 */
 export function negotiateList(accept: string | undefined): void {
-  const isYaml = (accept ?? '').includes('application/yaml');
-  if (!isYaml && preferred(accept, () => true) === undefined) throw notAcceptable(producedTypes);
+  if (preferred(accept, () => true) === undefined) throw notAcceptable(producedTypes);
+}
+
+/** Returns the response with a document of discovery: in YAML if `accept` prefers it, else in JSON. */
+export function documentResponse(document: object, accept: string): TransportResponse {
+  const isYaml = preferred(accept, () => true)?.encoding === 'yaml';
+  return objectResponse(200, document, isYaml ? 'yaml' : 'json');
 }
 
 /**
@@ -283,9 +303,9 @@ export function negotiateList(accept: string | undefined): void {
 export function negotiate(accept: string | undefined, custom: boolean): Accepted {
   if (!custom) checkAccepted(accept);
   const accepted = preferred(accept, ({ encoding, as, g, v }) => {
-    if (as === undefined) return encoding === 'json' || !custom;
+    if (as === undefined) return encoding !== 'protobuf' || !custom;
     if (g !== 'meta.k8s.io' || v !== 'v1') return false;
-    return as in representations && (as !== 'Table' || encoding === 'json');
+    return as in representations && (as !== 'Table' || encoding !== 'protobuf');
   });
   if (accepted === undefined) throw notAcceptable(served);
   const { encoding, as = '' } = accepted;
@@ -329,14 +349,16 @@ function clausesOf(header: string): readonly Clause[] {
   return clauses;
 }
 
-const wildcards = ['application/json', '*/*', 'application/*'];
+const encodings: Readonly<Partial<Record<string, Encoding>>> = {
+  ...{ 'application/json': 'json', '*/*': 'json', 'application/*': 'json' },
+  ...{ [yamlMediaType]: 'yaml', [protobufMediaType]: 'protobuf' },
+};
 
 function parseClause(text: string): Clause[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
-  const mediaType = type.toLowerCase();
-  if (mediaType !== protobufMediaType && !wildcards.includes(mediaType)) return [];
+  const encoding = encodings[type.toLowerCase()];
+  if (encoding === undefined) return [];
   const values = new Map(parameters.map((parameter) => parameter.split('=') as [string, string]));
-  const encoding = mediaType === protobufMediaType ? 'protobuf' : 'json';
   const quality = Number(values.get('q') ?? 1);
   const [as, g, v] = ['as', 'g', 'v'].map((name) => values.get(name));
   return [{ encoding, quality: Number.isNaN(quality) ? 1 : quality, as, g, v }];

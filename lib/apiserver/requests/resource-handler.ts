@@ -23,6 +23,7 @@ import {
   failure,
   isStatusError,
   methodNotAllowed,
+  notAcceptable,
   notFound,
   unknownResource,
 } from '../status-error.js';
@@ -194,10 +195,13 @@ function handleWatch(
   { kind, info, view, untilMs, copiesOf }: ResourceContext,
   { serialized, open }: Watches,
 ): TransportResponse {
+  const protobufStream = `${protobufMediaType};stream=watch`;
+  if (view.encoding === 'yaml')
+    throw notAcceptable(['application/json;stream=watch', protobufStream]);
   const selection = readSelection(kind, info);
   const options = readListOptions(info.query);
   const stream = watchObjects({ view, selection, options, serialized, untilMs, copiesOf });
   open.add(stream, kind);
-  const type = view.encoding === 'json' ? 'application/json' : `${protobufMediaType};stream=watch`;
+  const type = view.encoding === 'json' ? 'application/json' : protobufStream;
   return { status: 200, headers: { 'content-type': type }, body: stream };
 }

@@ -297,6 +297,10 @@ export function listResponse(
   metadata: ListMeta,
   items: readonly UnstructuredObject[],
 ): TransportResponse {
+  if (view.encoding === 'yaml') {
+    const text = [...representList(view, metadata, items)].join('');
+    return objectResponse(200, JSON.parse(text), 'yaml');
+  }
   const type = view.encoding === 'json' ? 'application/json' : protobufMediaType;
   const body = encoded(representList(view, metadata, items));
   return { status: 200, headers: { 'content-type': type }, body };

@@ -26,7 +26,10 @@ export const constantNames: Names = {
 
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const uids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-const versions = /(ResourceVersion in object meta: |\\"resourceVersion\\":\\")(\d+)/g;
+const versions =
+  /(ResourceVersion in object meta: |\\"resourceVersion\\":\\"|^ *resourceVersion: ")(\d+)/gm;
+/** In YAML. */
+const addresses = /^(- clientCIDR: .*\n {2}serverAddress: ).*$/gm;
 /** Versions of the whole store, which everyone writes to. */
 const storeVersions = /(record \(|current: |too old resource version: (?:\d+ \()?)\d+/g;
 
@@ -88,6 +91,7 @@ class Normal {
           (_, before: string, version: string) => before + this.#names.version(version),
         )
         .replace(storeVersions, '$1VERSION')
+        .replace(addresses, '$1ADDRESS')
         .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
         // Go's structs, but for rules, and differences between them.
         .replace(this.#names.isWhole ? structs : structsAndLists, '$1STRUCT')

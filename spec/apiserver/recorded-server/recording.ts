@@ -55,6 +55,7 @@ export const topics = [
   'containers',
   'admission-policies',
   'printed-states',
+  'yaml',
 ] as const;
 
 /** The recordings with RBAC. */
