@@ -3,16 +3,17 @@ import {
   formatTime,
   isAlreadyExists,
   Namespace,
+  Node,
   ServiceAccount,
 } from '../../object/index.js';
 import type {
   EndpointSlice,
   KubernetesObject,
-  Node,
   ObjectKey,
   Service,
   StorageClass,
 } from '../../object/index.js';
+import { isNotReadyTaint } from '../rules/cluster.js';
 import { kubelet, manager } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
 import { defaultClassAnnotation } from './volume-controller.js';
@@ -61,6 +62,23 @@ export function startSimulatedNodes(host: ControllerHost, count: number): void {
   };
   const queue = host.queue('nodes', create, (name: string) => name);
   for (let n = 0; n < count; n++) queue.add(`node-${n}`);
+}
+
+/**
+ * Removes the taint of new nodes that are ready. A node without the condition `Ready` is ready too: no kubelet
+ * reports on the nodes that users create.
+ */
+export function startNodeReadiness(host: ControllerHost): void {
+  const writer = host.writer(manager);
+  host.objectQueue(Node, 'node-readiness', async (key) => {
+    const node = host.get(Node, key);
+    const { taints = [] } = node?.spec ?? {};
+    const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready');
+    if (node === undefined || (ready?.status ?? 'True') !== 'True') return;
+    const others = taints.filter((taint) => !isNotReadyTaint(taint));
+    if (others.length === taints.length) return;
+    await writer.update({ ...node, spec: { ...node.spec, taints: others } });
+  });
 }
 
 function nodeNamed(name: string): Node {

@@ -11,6 +11,7 @@ import { startAutoscalerController } from './autoscaler-controller.js';
 import {
   startDefaultStorageClass,
   startKubernetesService,
+  startNodeReadiness,
   startServiceAccountController,
   startSimulatedNodes,
 } from './cluster-objects.js';
@@ -89,6 +90,7 @@ function starters(
     serviceAccounts: startServiceAccountController,
     nodes: (host) => startSimulatedNodes(host, nodes),
     pods: (host) => {
+      startNodeReadiness(host);
       startScheduler(host);
       startKubelet(host, pods);
     },
@@ -114,8 +116,8 @@ function starters(
 
 /**
  * Names of the controllers inside the server. `nodes` creates the Nodes of the simulated pods, `pods`
- * simulates the scheduler and the kubelets, `volumes` binds claims and creates the default StorageClass,
- * `kubernetesService` creates the Service of the API server in the namespace `default`, `rootCertificates`
+ * simulates the scheduler, the kubelets and the controller that finds nodes ready, `volumes` binds claims and
+ * creates the default StorageClass, `kubernetesService` creates the Service of the API server in the namespace `default`, `rootCertificates`
  * keeps the ConfigMap `kube-root-ca.crt` in each namespace, and `events` writes the Events of all controllers.
  */
 export const controllerNames = [

@@ -63,10 +63,30 @@ const node = typedRules<Wire<V1Node>>(
     }),
   },
   {
+    admitCreate: addNotReadyTaint,
     // The client that registers a node sets its status.
     initialStatus: (object) => object['status'] ?? {},
   },
 );
+
+/** The taint of new nodes, which keeps pods away until the node controller finds the node ready. */
+export const notReadyTaint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
+
+/** Returns whether a taint is that of new nodes. */
+export function isNotReadyTaint({
+  key,
+  effect,
+}: {
+  readonly key: string;
+  readonly effect: string;
+}): boolean {
+  return key === notReadyTaint.key && effect === notReadyTaint.effect;
+}
+
+function addNotReadyTaint(object: Wire<V1Node>): void {
+  const { taints = [] } = (object.spec ??= {});
+  if (!taints.some(isNotReadyTaint)) object.spec.taints = [...taints, { ...notReadyTaint }];
+}
 
 /** Kubernetes has removed the feature, and drops its field. */
 function dropConfigSource({ spec }: Wire<V1Node>): void {

@@ -30,13 +30,6 @@ export const listedDifferences: readonly ListedDifference[] = [
     reason: 'The message about a malformed selector names the position in other words.',
   },
   {
-    subjects: ['fields', 'verbs'],
-    of: /v1 Node: /,
-    at: /^\.body(?:\.items\.\d+|\.rows\.\d+\.object)?\.spec\.taints|^\.body\.metadata\.resourceVersion$/,
-    reason:
-      'A new Node has no taint not-ready: without a node controller, nothing would remove the taint.',
-  },
-  {
     subjects: ['fields'],
     of: /fields of resource\.k8s\.io.*: POST /,
     codes: [{ embedded: 201, real: 422 }],

@@ -191,6 +191,28 @@ describe('a pod in the embedded cluster', () => {
 describe('scheduling in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
+  it('keeps pods from a new node until its kubelet reports it ready', async () => {
+    const { client, create, get, settled } = await simulatedCluster({ nodes: 0 });
+    const conditions = (status: string) => [{ type: 'Ready', status, reason: 'x', message: 'x' }];
+    const metadata = { name: 'slow' };
+    const status = { conditions: conditions('False') };
+    await create({ apiVersion: 'v1', kind: 'Node', metadata, status } as Node, pod('a'));
+    const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+    const { spec } = await client.get(Node, { name: 'slow' });
+    expect(spec?.taints).to.deep.equal([taint]);
+    expect((await get(Pod, 'a')).spec?.nodeName).to.equal(undefined);
+    const next = { status: { conditions: conditions('True') } };
+    await client.patch(
+      Node,
+      { name: 'slow' },
+      { type: 'merge', body: next },
+      { subresource: 'status' },
+    );
+    await settled();
+    expect((await client.get(Node, { name: 'slow' })).spec).to.deep.equal({});
+    expect((await get(Pod, 'a')).spec?.nodeName).to.equal('slow');
+  });
+
   it('keeps a pod pending that fits on no node, until a node is added', async () => {
     const { create, get } = await simulatedCluster();
     await create(pod('p', { nodeSelector: { disk: 'fast' } }));
