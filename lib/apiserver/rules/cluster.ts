@@ -18,7 +18,7 @@ import { forbidden } from '../status-error.js';
 import { validateNonnegative } from './field-values.js';
 import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { validateResources } from './limits.js';
+import { validateResources } from './resources.js';
 import { validateFinalizer, validateLabels } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate, validateTolerations } from './pod-spec.js';
 

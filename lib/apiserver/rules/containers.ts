@@ -8,7 +8,7 @@ import type { FieldErrors } from '../../crd/internal.js';
 import { labelProblems, portNameProblems } from '../../crd/internal.js';
 import { isJsonObject } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { validateResources } from './limits.js';
+import { validateResources } from './resources.js';
 import { validateEnv, validateEnvFrom } from './container-environment.js';
 import { validateHandlers } from './container-handlers.js';
 import { validateDevices, validateMounts } from './container-mounts.js';

@@ -10,11 +10,11 @@ import {
   canonicalQuantity,
   compareQuantities,
   formatQuantity,
-  parseQuantity,
 } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import type { ServerView } from './kind-rules.js';
+import { quantityNumber } from './resources.js';
 
 type Item = Wire<V1LimitRangeItem>;
 type Container = Wire<V1Container>;
@@ -71,11 +71,13 @@ export function checkLimitRanges(
 ): void {
   if (collection !== 'pods' && collection !== 'persistentvolumeclaims') return;
   const { namespace, name } = object.metadata;
-  const problems = itemsOf(namespace, server).flatMap((item) =>
+  const found = itemsOf(namespace, server).flatMap((item) =>
     collection === 'pods'
       ? podProblems(object as Wire<V1Pod>, item)
       : claimProblems(object as Wire<V1PersistentVolumeClaim>, item),
   );
+  // Containers with the same problem are reported once.
+  const problems = [...new Set(found)];
   if (problems.length === 0) return;
   const why = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
   throw forbidden({ group: '', plural: collection, name }, why);
@@ -145,19 +147,16 @@ function ratioProblems({ requests, limits }: Resources, item: Item): string[] {
     const shown = `${name} max limit to request ratio per ${item.type} is ${canonicalQuantity(most)}`;
     const [request = 0, limit = 0] = [requests[name], limits[name]];
     if (compareQuantities(request, 0) === 0) {
-      return [`${shown}, but no request is specified or request is 0.`];
+      return [`${shown}, but no request is specified or request is 0`];
     }
     if (compareQuantities(limit, 0) === 0) {
-      return [`${shown}, but no limit is specified or limit is 0.`];
+      return [`${shown}, but no limit is specified or limit is 0`];
     }
-    const ratio = numberOf(limit) / numberOf(request);
-    return ratio > numberOf(most) ? [`${shown}, but provided ratio is ${ratio.toFixed(6)}`] : [];
+    const ratio = quantityNumber(limit) / quantityNumber(request);
+    return ratio > quantityNumber(most)
+      ? [`${shown}, but provided ratio is ${ratio.toFixed(6)}`]
+      : [];
   });
-}
-
-function numberOf(value: string | number): number {
-  const { unscaled, scale } = parseQuantity(value);
-  return Number(unscaled) * 10 ** scale;
 }
 
 /** Returns the resources of a Pod: all containers together, or the largest init container if that is more. */

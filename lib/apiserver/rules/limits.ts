@@ -2,16 +2,22 @@ import type {
   V1LimitRange,
   V1LimitRangeItem,
   V1ResourceQuota,
-  V1ResourceRequirements,
   V1ScopeSelector,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import { qualifiedNameProblems } from '../../crd/internal.js';
-import { compareQuantities } from '../../object/index.js';
+import { canonicalQuantity, compareQuantities } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { countedCollections } from './quota.js';
+import {
+  isStandardResource,
+  quantityNumber,
+  validateAmount,
+  validateContainerResource,
+  validateQuotaResource,
+  validateResourceName,
+} from './resources.js';
 
 type Item = Wire<V1LimitRangeItem>;
 
@@ -41,7 +47,22 @@ function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void
         errors.required(`${field}.limits`, why);
       }
     }
+    validateNames(item, field, errors);
     validateOrder(item, field, errors);
+    validateRatios(item, field, errors);
+  }
+}
+
+/** Checks the names of the resources. */
+function validateNames(item: Item, field: string, errors: FieldErrors): void {
+  const { type } = item;
+  const isPod = type === 'Pod';
+  const check = isPod || type === 'Container' ? validateContainerResource : validateResourceName;
+  const bounds = ['min', 'max', 'maxLimitRequestRatio'] as const;
+  for (const member of isPod ? bounds : ([...bounds, 'default', 'defaultRequest'] as const)) {
+    for (const name of Object.keys(item[member] ?? {})) {
+      check(name, `${field}.${member}[${name}]`, errors);
+    }
   }
 }
 
@@ -54,9 +75,9 @@ const ordered = [
   ['defaultRequest', 'min', 'defaultRequest', 'default request', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'max', 'max', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'default', 'default limit', 'defaultRequest'],
-  // The real server shows the other value here.
+  // The real server shows the other value in these.
   ['default', 'min', 'default', 'default', 'min'],
-  ['default', 'default', 'max', 'max', 'default'],
+  ['default', 'default', 'max', 'max', 'max'],
 ] as const;
 
 const shown = {
@@ -83,6 +104,25 @@ function validateOrder(item: Item, field: string, errors: FieldErrors): void {
   }
 }
 
+/** Checks the largest ratios of limit and request: at least 1, and no larger than that of the bounds. */
+function validateRatios(
+  { min, max, maxLimitRequestRatio = {} }: Item,
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [name, ratio] of Object.entries(maxLimitRequestRatio)) {
+    const path = `${field}.maxLimitRequestRatio[${name}]`;
+    const shown = canonicalQuantity(ratio);
+    if (compareQuantities(ratio, 1) < 0)
+      errors.invalid(path, ratio, `ratio ${shown} is less than 1`);
+    const [low, high] = [min?.[name], max?.[name]];
+    if (low === undefined || high === undefined) continue;
+    const most = quantityNumber(high) / quantityNumber(low);
+    if (quantityNumber(ratio) <= most) continue;
+    errors.invalid(path, ratio, `ratio ${shown} is greater than max/min = ${most.toFixed(6)}`);
+  }
+}
+
 const limitRangeRules = typedRules<Wire<V1LimitRange>>(
   {
     defaults: ({ spec }) => {
@@ -101,15 +141,6 @@ const limitRangeRules = typedRules<Wire<V1LimitRange>>(
   },
   { createOnUpdate: true },
 );
-
-const amounts = ['cpu', 'memory', 'ephemeral-storage', 'storage'];
-const quotaResources: ReadonlySet<string> = new Set([
-  ...countedCollections,
-  ...['services.nodeports', 'services.loadbalancers'],
-  ...amounts,
-  ...amounts.map((name) => `requests.${name}`),
-  ...amounts.map((name) => `limits.${name}`),
-]);
 
 const scopes: ReadonlySet<string> = new Set([
   'Terminating',
@@ -148,18 +179,10 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
   const { hard = {}, scopes: given = [], scopeSelector } = spec ?? {};
   for (const [name, amount] of Object.entries(hard)) {
     const field = `spec.hard[${name}]`;
-    const problems = qualifiedNameProblems(name);
-    errors.invalidEach(field, name, problems);
-    const known = quotaResources.has(name) || name.includes('/') || name.includes('.storageclass.');
-    if (!known && problems.length === 0) {
-      errors.invalid(field, name, 'must be a standard resource type or fully qualified');
-      errors.invalid(field, name, 'must be a standard resource for quota');
-    }
-    if (compareQuantities(amount, 0) < 0) {
-      errors.invalid(field, amount, 'must be greater than or equal to 0');
-    }
+    validateQuotaResource(name, field, errors);
+    validateAmount(name, amount, { field, errors });
   }
-  const names = Object.keys(hard).filter((name) => quotaResources.has(name));
+  const names = Object.keys(hard).filter(isStandardResource);
   for (const scope of given) {
     if (!scopes.has(scope)) errors.invalid('spec.scopes', given, 'unsupported scope');
     if (names.some((name) => !fits(scope, name))) {
@@ -232,84 +255,3 @@ export const limitRules: Readonly<Record<string, KindRules>> = {
     { answersDeleted: true },
   ),
 };
-
-const standard = ['cpu', 'memory', 'ephemeral-storage'];
-
-/** Checks requests and limits: known names, no negative amounts, no request larger than its limit. */
-export function validateResources(
-  resources: Wire<V1ResourceRequirements> | undefined,
-  field: string,
-  { noClaims, errors }: { readonly noClaims: boolean; readonly errors: FieldErrors },
-): void {
-  const { limits = {}, requests = {} } = resources ?? {};
-  for (const [name, amount] of Object.entries(limits)) {
-    validateAmount(`${field}.limits`, { name, amount }, errors);
-  }
-  for (const [name, amount] of Object.entries(requests)) {
-    validateAmount(`${field}.requests`, { name, amount }, errors);
-    const { [name]: limit } = limits;
-    const whole = !isDivisible(name);
-    if (limit === undefined) {
-      if (whole) {
-        const why = 'Limit must be set for non overcommitable resources';
-        errors.required(`${field}.limits`, why);
-      }
-      continue;
-    }
-    const difference = compareQuantities(amount, limit);
-    if (whole && difference !== 0) {
-      errors.invalid(`${field}.requests`, amount, `must be equal to ${name} limit of ${limit}`);
-    } else if (difference > 0) {
-      const why = `must be less than or equal to ${name} limit of ${limit}`;
-      errors.invalid(`${field}.requests`, amount, why);
-    }
-  }
-  const names = [...Object.keys(limits), ...Object.keys(requests)];
-  const huge = names.some((name) => name.startsWith('hugepages-'));
-  if (huge && !names.includes('cpu') && !names.includes('memory')) {
-    errors.forbidden(field, 'HugePages require cpu or memory');
-  }
-  // The names of claims are not compared: only a pod without claims is an error here.
-  if (noClaims) validateNoClaims(resources?.claims ?? [], `${field}.claims`, errors);
-}
-
-/** Reports the names of claims in a pod without claims. */
-export function validateNoClaims(
-  claims: readonly { readonly name: string }[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  for (const [index, { name }] of claims.entries()) {
-    const why = 'must be one of the names in pod.spec.resourceClaims which is empty';
-    errors.notFound(`${field}[${index}]`, name, why);
-  }
-}
-
-/**
- * Returns whether a request may be smaller than its limit. Resources that come in whole units do
- * not allow it.
- */
-function isDivisible(name: string): boolean {
-  return !name.includes('/') && !name.startsWith('hugepages-');
-}
-
-function validateAmount(
-  field: string,
-  { name, amount }: { name: string; amount: string },
-  errors: FieldErrors,
-): void {
-  const path = `${field}[${name}]`;
-  const problems = qualifiedNameProblems(name);
-  errors.invalidEach(path, name, problems);
-  const known = standard.includes(name) || name.includes('/') || name.startsWith('hugepages-');
-  if (name.includes('/') && problems.length > 0) {
-    errors.invalid(path, name, "doesn't follow extended resource name standard");
-  }
-  if (!known) {
-    errors.invalid(path, name, 'must be a standard resource type or fully qualified');
-    errors.invalid(path, name, 'must be a standard resource for containers');
-  }
-  if (compareQuantities(amount, 0) < 0) {
-    errors.invalid(path, amount, 'must be greater than or equal to 0');
-  }
-}

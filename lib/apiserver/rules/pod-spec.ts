@@ -19,7 +19,7 @@ import {
 } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { defaultVolume, validateVolumes } from './volumes.js';
-import { validateNoClaims } from './limits.js';
+import { validateNoClaims } from './resources.js';
 import { validateAffinity, validateTopologySpread } from './pod-placement.js';
 import {
   validateContainers,

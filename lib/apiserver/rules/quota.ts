@@ -9,6 +9,7 @@ import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import type { ServerView } from './kind-rules.js';
 import { podResources } from './limit-ranger.js';
+import { countedCollections } from './resources.js';
 
 type Quota = Wire<V1ResourceQuota>;
 type Pod = Wire<V1Pod>;
@@ -106,17 +107,6 @@ export function quotaUsage(quota: Quota, objects: Objects): Usage {
   }
   return used;
 }
-
-/** Resources of a quota that are the name of a collection and count its objects. */
-export const countedCollections: ReadonlySet<string> = new Set([
-  'pods',
-  'services',
-  'replicationcontrollers',
-  'resourcequotas',
-  'secrets',
-  'configmaps',
-  'persistentvolumeclaims',
-]);
 
 /** Returns the collection whose objects use a resource of a quota. */
 function collectionOf(resource: string): string {
