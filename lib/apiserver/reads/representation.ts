@@ -9,7 +9,8 @@ import { extensionColumns } from '../tables/extension-columns.js';
 import { storageColumns } from '../tables/storage-columns.js';
 import { defaultColumns } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
-import { podColumns, workloadColumns } from '../tables/workload-columns.js';
+import { podColumns } from '../tables/pod-columns.js';
+import { workloadColumns } from '../tables/workload-columns.js';
 
 /** The form of the objects in the answer to a request. */
 export interface View {

@@ -107,6 +107,7 @@ export const serviceRules: KindRules = typedRules<Service>(
     validateUpdate: validateServiceUpdate,
     warnings: ({ spec }) => [
       ...(spec?.clusterIP === 'None' ? ignoredWhenHeadless(spec) : []),
+      ...((spec?.externalIPs ?? []).length > 0 ? externalIpWarnings(spec) : []),
       ...((spec?.externalName ?? '') !== '' && spec?.type !== 'ExternalName' ? [unnamed] : []),
       ...(spec?.trafficDistribution === 'PreferClose' ? [preferCloseWarning] : []),
     ],
@@ -144,6 +145,14 @@ function ignoredWhenHeadless({
     ...((sessionAffinity ?? 'None') === 'None' ? [] : ['SessionAffinity']),
   ];
   return ignored.map((field) => `spec.${field} is ignored for headless services`);
+}
+
+function externalIpWarnings({ type, clusterIP }: ServiceSpec = {}): string[] {
+  if (type === 'ExternalName') {
+    return ['spec.externalIPs is ignored when spec.type is "ExternalName"'];
+  }
+  if (clusterIP === 'None') return [];
+  return ['spec.externalIPs is deprecated and may no longer be implemented in some clusters'];
 }
 
 const unnamed = 'spec.externalName is ignored when spec.type is not "ExternalName"';

@@ -143,20 +143,6 @@ const bindingColumns = (type: string, roleDoc: ColumnSpec['doc']): readonly Tabl
   ]);
 };
 
-const autoscaler = 'autoscaling.v2.HorizontalPodAutoscaler';
-
-function autoscalerTargets(object: UnstructuredObject): string {
-  const current = listAt(object, 'status.currentMetrics');
-  const texts = listAt(object, 'spec.metrics').map((metric, index) => {
-    const name = textAt(metric, 'resource.name');
-    const wanted = valueAt(metric, 'resource.target.averageUtilization');
-    const now = valueAt(current[index], 'resource.current.averageUtilization');
-    if (typeof wanted !== 'number') return `${textAt(metric, 'type')}: <unknown>`;
-    return `${name}: ${typeof now === 'number' ? `${now}%` : '<unknown>'}/${wanted}%`;
-  });
-  return texts.length === 0 ? '<none>' : texts.slice(0, 2).join(', ');
-}
-
 const priorityClass = 'scheduling.v1.PriorityClass';
 
 /** Returns `used/hard` of each resource that a quota limits and `isShown` selects. */
@@ -291,46 +277,6 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       type: 'integer',
       doc: 'Calculated number of pods that may be disrupted at this time.',
       cell: (object) => numberAt(object, 'status.disruptionsAllowed'),
-    },
-  ]),
-  'autoscaling/Scale': [
-    { ...nameColumn, format: '' },
-    column({
-      name: 'Desired',
-      type: 'integer',
-      doc: ['autoscaling.v1.ScaleSpec', 'replicas'],
-      cell: (object) => numberAt(object, 'spec.replicas'),
-    }),
-    column({
-      name: 'Available',
-      type: 'integer',
-      doc: ['autoscaling.v1.ScaleStatus', 'replicas'],
-      cell: (object) => numberAt(object, 'status.replicas'),
-    }),
-    ageColumn,
-  ],
-  'autoscaling/HorizontalPodAutoscaler': columnsOf([
-    {
-      name: 'Reference',
-      doc: [`${autoscaler}Spec`, 'scaleTargetRef'],
-      cell: (object) =>
-        `${textAt(object, 'spec.scaleTargetRef.kind')}/${textAt(object, 'spec.scaleTargetRef.name')}`,
-    },
-    { name: 'Targets', doc: [`${autoscaler}Spec`, 'metrics'], cell: autoscalerTargets },
-    {
-      name: 'MinPods',
-      doc: [`${autoscaler}Spec`, 'minReplicas'],
-      cell: (object) => textAt(object, 'spec.minReplicas', '<unset>'),
-    },
-    {
-      name: 'MaxPods',
-      doc: [`${autoscaler}Spec`, 'maxReplicas'],
-      cell: (object) => numberAt(object, 'spec.maxReplicas'),
-    },
-    {
-      name: 'Replicas',
-      doc: [`${autoscaler}Status`, 'currentReplicas'],
-      cell: (object) => numberAt(object, 'status.currentReplicas'),
     },
   ]),
 };
@@ -470,7 +416,9 @@ export const networkColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       name: 'Ports',
       doc: ['discovery.v1.EndpointSlice', 'ports'],
       cell: (object) =>
-        listed(listAt(object, 'ports').map((port) => String(numberAt(port, 'port')))),
+        listed(
+          listAt(object, 'ports').map((port) => textAt(port, 'port', textAt(port, 'name', '*'))),
+        ),
     },
     {
       name: 'Endpoints',

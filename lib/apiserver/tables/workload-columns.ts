@@ -1,12 +1,11 @@
-import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
-import type { UnstructuredObject, LabelSelector, Wire } from '../../object/index.js';
-import { formatLabelSelector } from '../../object/index.js';
+import type { UnstructuredObject, LabelSelector } from '../../object/index.js';
+import { canonicalQuantity, formatLabelSelector } from '../../object/index.js';
 import {
   ageColumn,
   ageText,
+  column,
   columnsOf,
   durationText,
-  fieldDoc,
   listAt,
   nameColumn,
   numberAt,
@@ -100,7 +99,40 @@ function jobDuration(object: UnstructuredObject, nowMs: number): string {
 
 const jobTemplate = 'spec.jobTemplate.spec';
 
-/** The columns of workloads, by group and kind. */
+const autoscaler = 'autoscaling.v2.HorizontalPodAutoscaler';
+
+/** The most metrics that the column shows. */
+const shownMetrics = 2;
+
+function autoscalerTargets(object: UnstructuredObject): string {
+  const current = listAt(object, 'status.currentMetrics');
+  const texts = listAt(object, 'spec.metrics').map((metric, index) => {
+    const type = textAt(metric, 'type');
+    const member = type.charAt(0).toLowerCase() + type.slice(1);
+    return metricText(type, valueAt(metric, member), valueAt(current[index], member));
+  });
+  if (texts.length === 0) return '<none>';
+  const more = texts.length - shownMetrics;
+  return texts.slice(0, shownMetrics).join(', ') + (more > 0 ? ` + ${more} more...` : '');
+}
+
+/** Returns the current and the wanted value of a metric. Resources have a name, and a percentage or an average. */
+function metricText(type: string, wanted: unknown, current: unknown): string {
+  const isResource = type.endsWith('Resource');
+  const isAverage = valueAt(wanted, 'target.averageValue') !== undefined;
+  const member = isAverage ? 'averageValue' : isResource ? 'averageUtilization' : 'value';
+  const of = (owner: unknown, path: string, absent: string): string => {
+    const value = valueAt(owner, `${path}.${member}`);
+    if (typeof value === 'number' && isResource && !isAverage) return `${value}%`;
+    return typeof value === 'string' ? canonicalQuantity(value) : absent;
+  };
+  const text = `${of(current, 'current', '<unknown>')}/${of(wanted, 'target', '<auto>')}`;
+  if (isResource) return `${textAt(wanted, 'name')}: ${text}`;
+  // The metric of pods is always an average.
+  return isAverage && type !== 'Pods' ? `${text} (avg)` : text;
+}
+
+/** The columns of workloads and their autoscalers, by group and kind. */
 export const workloadColumns: Readonly<Record<string, readonly TableColumn[]>> = {
   'apps/Deployment': columnsOf([
     ready,
@@ -176,151 +208,44 @@ export const workloadColumns: Readonly<Record<string, readonly TableColumn[]>> =
     ...containerSpecs(`${jobTemplate}.template`),
     selectorSpec('batch.v1.JobSpec', `${jobTemplate}.selector`),
   ]),
+  'autoscaling/Scale': [
+    { ...nameColumn, format: '' },
+    column({
+      name: 'Desired',
+      type: 'integer',
+      doc: ['autoscaling.v1.ScaleSpec', 'replicas'],
+      cell: (object) => numberAt(object, 'spec.replicas'),
+    }),
+    column({
+      name: 'Available',
+      type: 'integer',
+      doc: ['autoscaling.v1.ScaleStatus', 'replicas'],
+      cell: (object) => numberAt(object, 'status.replicas'),
+    }),
+    ageColumn,
+  ],
+  'autoscaling/HorizontalPodAutoscaler': columnsOf([
+    {
+      name: 'Reference',
+      doc: [`${autoscaler}Spec`, 'scaleTargetRef'],
+      cell: (object) =>
+        `${textAt(object, 'spec.scaleTargetRef.kind')}/${textAt(object, 'spec.scaleTargetRef.name')}`,
+    },
+    { name: 'Targets', doc: [`${autoscaler}Spec`, 'metrics'], cell: autoscalerTargets },
+    {
+      name: 'MinPods',
+      doc: [`${autoscaler}Spec`, 'minReplicas'],
+      cell: (object) => textAt(object, 'spec.minReplicas', '<unset>'),
+    },
+    {
+      name: 'MaxPods',
+      doc: [`${autoscaler}Spec`, 'maxReplicas'],
+      cell: (object) => numberAt(object, 'spec.maxReplicas'),
+    },
+    {
+      name: 'Replicas',
+      doc: [`${autoscaler}Status`, 'currentReplicas'],
+      cell: (object) => numberAt(object, 'status.currentReplicas'),
+    },
+  ]),
 };
-
-type Pod = Wire<V1Pod>;
-type ContainerStatus = Wire<V1ContainerStatus>;
-
-const podOf = (object: UnstructuredObject): Pod => object;
-
-/**
- * Returns the text of kubectl's STATUS column: the phase, or the reason of a container or of the
- * deletion.
- */
-function podStatusText({ metadata, spec, status }: Pod): string {
-  const { phase = '', reason: given = '' } = status ?? {};
-  let reason = given === '' ? phase : given;
-  const initializing = initReason(status?.initContainerStatuses ?? [], spec?.initContainers ?? []);
-  if (initializing !== undefined) reason = initializing;
-  else {
-    const statuses = status?.containerStatuses ?? [];
-    const running = statuses.some(({ ready, state }) => ready && state?.running !== undefined);
-    reason = containersReason(statuses) ?? reason;
-    if (reason === 'Completed' && running) reason = isReady(status) ? 'Running' : 'NotReady';
-  }
-  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
-  if (metadata?.deletionTimestamp === undefined || hasEnded) return reason;
-  return given === 'NodeLost' ? 'Unknown' : 'Terminating';
-}
-
-function isReady(status: Pod['status']): boolean {
-  const conditions = status?.conditions ?? [];
-  return conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True');
-}
-
-function initReason(
-  statuses: readonly ContainerStatus[],
-  containers: readonly unknown[],
-): string | undefined {
-  for (const [index, { state, started }] of statuses.entries()) {
-    if (state?.terminated?.exitCode === 0 || started === true) continue;
-    if (state?.terminated !== undefined) {
-      const { reason = '', signal = 0, exitCode } = state.terminated;
-      if (reason !== '') return `Init:${reason}`;
-      return signal === 0 ? `Init:ExitCode:${exitCode}` : `Init:Signal:${signal}`;
-    }
-    const { reason = '' } = state?.waiting ?? {};
-    if (reason !== '' && reason !== 'PodInitializing') return `Init:${reason}`;
-    return `Init:${index}/${containers.length}`;
-  }
-  return undefined;
-}
-
-function containersReason(statuses: readonly ContainerStatus[]): string | undefined {
-  let reason: string | undefined;
-  for (const { state } of statuses.toReversed()) {
-    const { waiting, terminated } = state ?? {};
-    if ((waiting?.reason ?? '') !== '') reason = waiting?.reason;
-    else if (terminated !== undefined) {
-      const { signal = 0, exitCode } = terminated;
-      const code = signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`;
-      reason = (terminated.reason ?? '') === '' ? code : terminated.reason;
-    }
-  }
-  return reason;
-}
-
-function restartsText({ status }: Pod, nowMs: number): string {
-  const statuses = status?.containerStatuses ?? [];
-  const restarts = statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
-  const ends = statuses.flatMap(({ lastState }) => lastState?.terminated?.finishedAt ?? []);
-  const last = ends.toSorted().at(-1);
-  if (restarts === 0 || last === undefined) return String(restarts);
-  return `${restarts} (${durationText(nowMs - Date.parse(last))} ago)`;
-}
-
-const orNone = (text: string | undefined): string =>
-  text === undefined || text === '' ? '<none>' : text;
-
-export const podColumns: readonly TableColumn[] = [
-  nameColumn,
-  {
-    name: 'Ready',
-    type: 'string',
-    description: 'The aggregate readiness state of this pod for accepting traffic.',
-    cell: (object) => {
-      const { spec, status } = podOf(object);
-      const ready = (status?.containerStatuses ?? []).filter((one) => one.ready).length;
-      return `${ready}/${spec?.containers.length ?? 0}`;
-    },
-  },
-  {
-    name: 'Status',
-    type: 'string',
-    description: 'The aggregate status of the containers in this pod.',
-    cell: (object) => podStatusText(podOf(object)),
-  },
-  {
-    name: 'Restarts',
-    type: 'string',
-    description:
-      'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
-    cell: (object, nowMs) => restartsText(podOf(object), nowMs),
-  },
-  ageColumn,
-  {
-    name: 'IP',
-    type: 'string',
-    get description() {
-      return fieldDoc('core.v1.PodStatus', 'podIP');
-    },
-    priority: 1,
-    cell: (object) => orNone(podOf(object).status?.podIP),
-  },
-  {
-    name: 'Node',
-    type: 'string',
-    get description() {
-      return fieldDoc('core.v1.PodSpec', 'nodeName');
-    },
-    priority: 1,
-    cell: (object) => orNone(podOf(object).spec?.nodeName),
-  },
-  {
-    name: 'Nominated Node',
-    type: 'string',
-    get description() {
-      return fieldDoc('core.v1.PodStatus', 'nominatedNodeName');
-    },
-    priority: 1,
-    cell: (object) => orNone(podOf(object).status?.nominatedNodeName),
-  },
-  {
-    name: 'Readiness Gates',
-    type: 'string',
-    get description() {
-      return fieldDoc('core.v1.PodSpec', 'readinessGates');
-    },
-    priority: 1,
-    cell: (object) => {
-      const { spec, status } = podOf(object);
-      const gates = spec?.readinessGates ?? [];
-      if (gates.length === 0) return '<none>';
-      const conditions = status?.conditions ?? [];
-      const passed = gates.filter(({ conditionType }) =>
-        conditions.some(({ type, status: value }) => type === conditionType && value === 'True'),
-      );
-      return `${passed.length}/${gates.length}`;
-    },
-  },
-];

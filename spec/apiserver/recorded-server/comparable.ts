@@ -105,7 +105,7 @@ const structs =
 const structsAndLists = /((?:Invalid|Unsupported|Duplicate) value: )[{[].*?[}\]](?=: |$)/g;
 
 function ages(text: string): string {
-  return text.replace(/^(\d+[smhdy])+$/, 'AGE');
+  return text.replace(/^(\d+[smhdy])+$/, 'AGE').replace(/\((\d+[smhdy])+ ago\)$/, '(AGE ago)');
 }
 
 /** Lists without a significant order. */

@@ -1,0 +1,196 @@
+import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
+import { ageColumn, durationText, fieldDoc, nameColumn } from './table-column.js';
+import type { TableColumn } from './table-column.js';
+
+type Pod = Wire<V1Pod>;
+type ContainerStatus = Wire<V1ContainerStatus>;
+
+const podOf = (object: UnstructuredObject): Pod => object;
+
+/** The values of kubectl's columns READY, STATUS and RESTARTS. */
+interface PodState {
+  /** The number of ready containers, sidecars among them. */
+  readonly ready: number;
+  /** The number of containers that can be ready. */
+  readonly total: number;
+  /** The phase, or the reason of a container or of the deletion. */
+  readonly reason: string;
+  /** The containers whose restarts count. */
+  readonly restarted: readonly ContainerStatus[];
+}
+
+function stateOf(pod: Pod): PodState {
+  const { spec, status } = pod;
+  const { initContainerStatuses: initial = [], containerStatuses = [] } = status ?? {};
+  const sidecars = new Set<string>();
+  for (const { name, restartPolicy } of spec?.initContainers ?? []) {
+    if (restartPolicy === 'Always') sidecars.add(name);
+  }
+  const isSidecar = ({ name }: ContainerStatus): boolean => sidecars.has(name);
+  const hasStarted = (one: ContainerStatus): boolean => isSidecar(one) && one.started === true;
+  const awaited = initial.find((one) => !hasCompleted(one) && !hasStarted(one));
+  // Containers after the awaited one have not started yet.
+  const begun = awaited === undefined ? initial : initial.slice(0, initial.indexOf(awaited) + 1);
+  const isInitializing = awaited !== undefined && !hasCondition(status, 'Initialized');
+  const shown = isInitializing ? [] : containerStatuses;
+  const ready = [
+    ...begun.filter((one) => !hasCompleted(one) && hasStarted(one) && one.ready),
+    ...shown.filter(isRunning),
+  ];
+  const order = `${begun.length - 1}/${(spec?.initContainers ?? []).length}`;
+  const reason = awaited === undefined ? podReason(status) : initReason(awaited, order);
+  return {
+    ready: ready.length,
+    total: (spec?.containers.length ?? 0) + sidecars.size,
+    reason: deletionReason(pod) ?? containersReason(shown, status) ?? reason,
+    restarted: isInitializing ? begun : [...begun.filter(isSidecar), ...shown],
+  };
+}
+
+function hasCompleted({ state }: ContainerStatus): boolean {
+  return state?.terminated?.exitCode === 0;
+}
+
+function isRunning({ ready, state }: ContainerStatus): boolean {
+  return ready && state?.running !== undefined && (state.waiting?.reason ?? '') === '';
+}
+
+function hasCondition(status: Pod['status'], type: string): boolean {
+  return (status?.conditions ?? []).some((one) => one.type === type && one.status === 'True');
+}
+
+/** Returns why the pod is in its phase. */
+function podReason(status: Pod['status']): string {
+  const { phase = '', reason = '', conditions = [] } = status ?? {};
+  const gated = conditions.find(
+    (one) => one.type === 'PodScheduled' && one.reason === 'SchedulingGated',
+  );
+  return gated?.reason ?? (reason === '' ? phase : reason);
+}
+
+/** Returns the state of a pod that is being deleted. */
+function deletionReason({ metadata, status }: Pod): string | undefined {
+  if (metadata?.deletionTimestamp === undefined) return undefined;
+  if (status?.reason === 'NodeLost') return 'Unknown';
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return hasEnded ? undefined : 'Terminating';
+}
+
+function initReason({ state }: ContainerStatus, order: string): string {
+  if (state?.terminated !== undefined) return `Init:${endReason(state.terminated)}`;
+  const { reason = '' } = state?.waiting ?? {};
+  return reason === '' || reason === 'PodInitializing' ? `Init:${order}` : `Init:${reason}`;
+}
+
+type End = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
+
+function endReason({ reason = '', signal = 0, exitCode }: End): string {
+  if (reason !== '') return reason;
+  return signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`;
+}
+
+/** Returns the reason of the first container that is not running. */
+function containersReason(
+  statuses: readonly ContainerStatus[],
+  status: Pod['status'],
+): string | undefined {
+  let reason: string | undefined;
+  let failure: string | undefined;
+  for (const { state } of statuses.toReversed()) {
+    const { waiting, terminated } = state ?? {};
+    if ((waiting?.reason ?? '') !== '') reason = waiting?.reason;
+    else if (terminated !== undefined) {
+      reason = endReason(terminated);
+      if (terminated.exitCode !== 0) failure = reason;
+    }
+  }
+  if (reason !== 'Completed') return reason;
+  const runs = statuses.some(isRunning);
+  if (runs && hasCondition(status, 'Ready')) return 'Running';
+  return failure ?? (runs ? 'NotReady' : reason);
+}
+
+function restartsText({ restarted }: PodState, nowMs: number): string {
+  const restarts = restarted.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  const ends = restarted.flatMap(({ lastState }) => lastState?.terminated?.finishedAt ?? []);
+  const last = ends.toSorted().at(-1);
+  if (restarts === 0 || last === undefined) return String(restarts);
+  return `${restarts} (${durationText(nowMs - Date.parse(last))} ago)`;
+}
+
+const orNone = (text: string | undefined): string =>
+  text === undefined || text === '' ? '<none>' : text;
+
+/** The columns of pods. */
+export const podColumns: readonly TableColumn[] = [
+  nameColumn,
+  {
+    name: 'Ready',
+    type: 'string',
+    description: 'The aggregate readiness state of this pod for accepting traffic.',
+    cell: (object) => {
+      const { ready, total } = stateOf(podOf(object));
+      return `${ready}/${total}`;
+    },
+  },
+  {
+    name: 'Status',
+    type: 'string',
+    description: 'The aggregate status of the containers in this pod.',
+    cell: (object) => stateOf(podOf(object)).reason,
+  },
+  {
+    name: 'Restarts',
+    type: 'string',
+    description:
+      'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
+    cell: (object, nowMs) => restartsText(stateOf(podOf(object)), nowMs),
+  },
+  ageColumn,
+  {
+    name: 'IP',
+    type: 'string',
+    get description() {
+      return fieldDoc('core.v1.PodStatus', 'podIP');
+    },
+    priority: 1,
+    cell: (object) => orNone(podOf(object).status?.podIP),
+  },
+  {
+    name: 'Node',
+    type: 'string',
+    get description() {
+      return fieldDoc('core.v1.PodSpec', 'nodeName');
+    },
+    priority: 1,
+    cell: (object) => orNone(podOf(object).spec?.nodeName),
+  },
+  {
+    name: 'Nominated Node',
+    type: 'string',
+    get description() {
+      return fieldDoc('core.v1.PodStatus', 'nominatedNodeName');
+    },
+    priority: 1,
+    cell: (object) => orNone(podOf(object).status?.nominatedNodeName),
+  },
+  {
+    name: 'Readiness Gates',
+    type: 'string',
+    get description() {
+      return fieldDoc('core.v1.PodSpec', 'readinessGates');
+    },
+    priority: 1,
+    cell: (object) => {
+      const { spec, status } = podOf(object);
+      const gates = spec?.readinessGates ?? [];
+      if (gates.length === 0) return '<none>';
+      const conditions = status?.conditions ?? [];
+      const passed = gates.filter(({ conditionType }) =>
+        conditions.some(({ type, status: value }) => type === conditionType && value === 'True'),
+      );
+      return `${passed.length}/${gates.length}`;
+    },
+  },
+];
