@@ -5,6 +5,7 @@ import { compareQuantities, deepEqual, formatTime, withoutMembers } from '../../
 import type { Wire } from '../../object/index.js';
 import { typedRules, validateImmutable } from './kind-rules.js';
 import { validateNodeSelector } from './pod-placement.js';
+import { quantityNumber } from './resources.js';
 import { accessModeNames, protect } from './storage.js';
 import { validateOutsideSource } from './volume-sources.js';
 import { defaultBlockSources, validateHostPath } from './volumes.js';
@@ -26,6 +27,7 @@ export const persistentVolumeRules = typedRules<Volume>(
     validate: ({ metadata, spec }, errors) => {
       if (spec === undefined) return;
       validatePersistentVolume(spec, 'spec', { name: metadata?.name, errors });
+      validateMountOptions(metadata?.annotations ?? {}, spec, errors);
     },
     validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
       if (!deepEqual(sourceOf(spec, old), sourceOf(old, old))) {
@@ -103,6 +105,25 @@ function annotationWarnings(annotations: Readonly<Record<string, string>>): stri
   return Object.entries(oldAnnotations)
     .filter(([key]) => Object.hasOwn(annotations, key))
     .map(([key, message]) => `metadata.annotations[${key}]: ${message}`);
+}
+
+/** The types of sources that can have mount options. */
+const mountable: ReadonlySet<string> = new Set([
+  ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'gcePersistentDisk'],
+  ...['glusterfs', 'iscsi', 'nfs', 'photonPersistentDisk', 'quobyte', 'rbd', 'vsphereVolume'],
+]);
+
+/** Checks the old annotation with mount options. */
+function validateMountOptions(
+  annotations: Readonly<Record<string, string>>,
+  spec: VolumeSpec,
+  errors: FieldErrors,
+): void {
+  const name = 'volume.beta.kubernetes.io/mount-options';
+  if (!Object.hasOwn(annotations, name)) return;
+  if (Object.keys(spec).some((type) => mountable.has(type))) return;
+  const why = 'may not specify mount options for this volume type';
+  errors.forbidden(`metadata.annotations.${name}`, why);
 }
 
 /** The data that the check of a volume's spec needs. */
@@ -200,6 +221,10 @@ function validateCapacity({ capacity }: VolumeSpec, field: string, errors: Field
     errors.notSupported(path, capacity, ['storage']);
   }
   for (const [name, quantity] of entries) {
+    const amount = Math.trunc(quantityNumber(quantity));
+    if (amount < 0) {
+      errors.invalid(`${path}[${name}]`, amount, 'must be a valid resource quantity');
+    }
     if (compareQuantities(quantity, 0) > 0) continue;
     errors.invalid(`${path}[${name}]`, quantity, 'must be greater than zero');
   }
