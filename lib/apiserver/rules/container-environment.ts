@@ -1,4 +1,5 @@
-import type { V1EnvFromSource, V1EnvVar } from '@kubernetes/client-node';
+import type { V1EnvFromSource, V1EnvVar, V1ResourceFieldSelector } from '@kubernetes/client-node';
+import { canonicalQuantity } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { configKeyProblems, subdomainProblems } from '../../crd/internal.js';
@@ -33,7 +34,9 @@ function validateValueFrom(
   if (valueFrom === undefined) return;
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
   validateFieldRef(fieldRef?.fieldPath, `${field}.fieldRef.fieldPath`, errors);
-  validateResourceRef(resourceFieldRef?.resource, `${field}.resourceFieldRef.resource`, errors);
+  if (resourceFieldRef !== undefined) {
+    validateResourceField(resourceFieldRef, `${field}.resourceFieldRef`, errors);
+  }
   for (const [member, selector] of Object.entries({ configMapKeyRef, secretKeyRef })) {
     if (selector === undefined) continue;
     const { name = '', key } = selector;
@@ -80,11 +83,31 @@ const resourceNames = ['limits', 'requests'].flatMap((list) =>
   ['cpu', 'ephemeral-storage', 'memory'].map((name) => `${list}.${name}`),
 );
 
-function validateResourceRef(name: string | undefined, field: string, errors: FieldErrors): void {
-  if (name === '') errors.required(field);
-  else if (name !== undefined && !resourceNames.includes(name) && !/\.hugepages-./.test(name)) {
-    errors.notSupported(field, name, resourceNames);
+const sizes = '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei';
+
+/** The resources with a fixed set of divisors, each as: its name, its name in the message, the divisors. */
+const divided = [
+  [/^(limits|requests)\.cpu$/, 'cpu', '1m and 1'],
+  [/^(limits|requests)\.memory$/, 'memory', sizes],
+  [/^(limits|requests)\.ephemeral-storage$/, 'local ephemeral storage', sizes],
+  [/^(limits|requests)\.hugepages-/, 'hugepages', sizes],
+] as const;
+
+/** Checks a reference to an amount of a container. */
+export function validateResourceField(
+  { resource, divisor = '0' }: Wire<V1ResourceFieldSelector>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  if (resource === '') errors.required(`${field}.resource`);
+  else if (!resourceNames.includes(resource) && !/\.hugepages-./.test(resource)) {
+    errors.notSupported(`${field}.resource`, resource, resourceNames);
   }
+  const given = canonicalQuantity(divisor);
+  const [, name = '', divisors] = divided.find(([pattern]) => pattern.test(resource)) ?? [];
+  if (given === '0' || divisors?.split(/, | and /).includes(given) !== false) return;
+  const why = `only divisor's values ${divisors} are supported with the ${name} resource`;
+  errors.invalid(`${field}.divisor`, resource, why);
 }
 
 /** Checks the objects from which a container takes all variables. */

@@ -74,6 +74,8 @@ export interface KindRules {
     errors: FieldErrors,
     server: ServerView,
   ) => void;
+  /** The rules of subresources that write parts of the spec, by name. */
+  readonly partRules?: Readonly<Partial<Record<string, PartRules>>>;
   /** Validates an update of the status. */
   readonly validateStatusUpdate?: (
     object: UnstructuredObject,
@@ -158,6 +160,18 @@ export interface KindRules {
   readonly deprecation?: string;
   /** Returns warnings for a create, or for an update of `old`. */
   readonly warnings?: (object: UnstructuredObject, old?: UnstructuredObject) => readonly string[];
+}
+
+/** The rules of a subresource that writes a part of the spec. */
+export interface PartRules {
+  /** Returns the spec of `old` with the part that `object` has. */
+  readonly spec: (object: UnstructuredObject, old: UnstructuredObject) => unknown;
+  /** Validates the changes, in addition to `validate` of the kind. */
+  readonly validateUpdate?: (
+    object: UnstructuredObject,
+    old: UnstructuredObject,
+    errors: FieldErrors,
+  ) => void;
 }
 
 /** {@link KindRules} in terms of a kind's type. Decoded objects have its form. */

@@ -337,12 +337,15 @@ function defaultHttpGet(action: Wire<V1HTTPGetAction>): void {
   action.scheme ??= 'HTTP';
 }
 
-/** Returns the tag of an image: `latest` without tag and digest, empty with only a digest. */
+const host = '(?:[a-zA-Z0-9-]+(?:\\.[a-zA-Z0-9-]+)*|\\[[0-9a-fA-F:]+\\])(?::[0-9]+)?';
+const step = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+const imageReference = new RegExp(
+  `^(?:${host}/)?${step}(?:/${step})*(?::(?<tag>\\w[\\w.-]{0,127}))?(?<digest>@[\\w+.-]+:[0-9a-fA-F]{32,})?$`,
+);
+
+/** Returns the tag of an image: `latest` without tag and digest, empty with only a digest or if invalid. */
 export function imageTag(image: string): string {
-  const at = image.indexOf('@');
-  const name = at < 0 ? image : image.slice(0, at);
-  const colon = name.lastIndexOf(':');
-  // A colon before the last slash belongs to the registry's port.
-  if (colon > name.lastIndexOf('/')) return name.slice(colon + 1);
-  return at < 0 ? 'latest' : '';
+  const { groups } = imageReference.exec(image) ?? {};
+  if (groups === undefined) return '';
+  return groups['tag'] ?? (groups['digest'] === undefined ? 'latest' : '');
 }

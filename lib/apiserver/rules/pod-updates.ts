@@ -5,9 +5,11 @@ import type {
   V1Pod,
   V1PodSpec,
 } from '@kubernetes/client-node';
+import pick from 'lodash/pick.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, withoutMembers } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import type { KindRules } from './kind-rules.js';
 
 type PodSpec = Wire<V1PodSpec>;
 
@@ -160,3 +162,42 @@ function withoutUpdatable(spec: PodSpec): object {
     initContainers: (spec.initContainers ?? []).map(withoutImage),
   };
 }
+
+type Pod = Wire<V1Pod>;
+
+function ephemeralSpec({ spec }: Pod, { spec: old }: Pod): unknown {
+  const { ephemeralContainers } = spec ?? {};
+  const kept = withoutMembers(old ?? {}, 'ephemeralContainers');
+  return ephemeralContainers === undefined ? kept : { ...kept, ephemeralContainers };
+}
+
+/** Checks that ephemeral containers are only added. */
+function validateEphemeralUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors): void {
+  for (const container of old?.ephemeralContainers ?? []) {
+    const next = spec?.ephemeralContainers?.find(({ name }) => name === container.name);
+    if (deepEqual(next, container)) continue;
+    const why = `may not be ${next === undefined ? 'removed' : 'changed'}`;
+    const shown = `existing ephemeral containers ${JSON.stringify(container.name)} ${why}\n`;
+    errors.forbidden('spec.ephemeralContainers', shown);
+  }
+}
+
+/** Returns the old spec with the new resources of its containers. */
+function resizedSpec({ spec }: Pod, { spec: old }: Pod): unknown {
+  if (spec === undefined || old === undefined) return old;
+  const resized = (list: 'containers' | 'initContainers'): object => {
+    const containers = old[list]?.map((container) => {
+      const next = spec[list]?.find(({ name }) => name === container.name) ?? container;
+      const rest = withoutMembers(container, 'resources', 'resizePolicy');
+      return { ...rest, ...pick(next, 'resources', 'resizePolicy') };
+    });
+    return containers === undefined ? {} : { [list]: containers };
+  };
+  return { ...old, ...resized('containers'), ...resized('initContainers') };
+}
+
+/** The rules of subresources that write parts of a pod's spec. */
+export const podPartRules: NonNullable<KindRules['partRules']> = {
+  ephemeralcontainers: { spec: ephemeralSpec, validateUpdate: validateEphemeralUpdate },
+  resize: { spec: resizedSpec },
+};

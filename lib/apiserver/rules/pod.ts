@@ -13,7 +13,7 @@ import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 import { fillFromLimitRanges } from './limit-ranger.js';
 import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from './pod-spec.js';
-import { validatePodUpdate } from './pod-updates.js';
+import { podPartRules, validatePodUpdate } from './pod-updates.js';
 import { admitPriority, podRefused } from './priority.js';
 
 type Pod = Wire<V1Pod>;
@@ -178,6 +178,7 @@ export const podRules: KindRules = typedRules<Pod>(
   },
   {
     specChanged,
+    partRules: podPartRules,
     answersDeleted: true,
     statusResets: ['metadata.deletionTimestamp', 'metadata.ownerReferences'],
     keptInStatus: ['qosClass'],

@@ -11,6 +11,7 @@ import type {
 } from '@kubernetes/client-node';
 import { FieldErrors, labelProblems } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
+import { validateResourceField } from './container-environment.js';
 import { validateAnnotations, validateLabels } from './metadata.js';
 import { imageTag } from './pod-spec.js';
 import { validateClaimSpec } from './storage.js';
@@ -211,7 +212,7 @@ function validateDownwardFiles(
       errors.required(field, 'one of fieldRef and resourceFieldRef is required');
     } else if ((resourceFieldRef.containerName ?? '') === '') {
       errors.required(`${field}.resourceFieldRef.containerName`);
-    }
+    } else validateResourceField(resourceFieldRef, `${field}.resourceFieldRef`, errors);
     validateMode(mode, `${field}.mode`, errors);
   }
 }

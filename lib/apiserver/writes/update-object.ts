@@ -19,6 +19,7 @@ import {
 } from '../rules/metadata.js';
 import { asStored, checkName, dropRepeatedOwners, isChangedByEmptyLists } from './write-request.js';
 import { deepEqual, formatTime, isJsonObject, withoutMembers } from '../../object/index.js';
+import type { PartRules } from '../rules/kind-rules.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './delete-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
@@ -234,22 +235,26 @@ function takeStatus(next: UnstructuredObject, { status }: UnstructuredObject): v
   else next['status'] = status;
 }
 
-/** The member that a subresource writes beside some metadata. Other subresources write the status. */
-const writtenMembers: Readonly<Partial<Record<string, string>>> = {
-  ephemeralcontainers: 'spec',
-  resize: 'spec',
-};
-
-/** Keeps everything except the member of the subresource and some metadata. */
-function subresourceOnly({ request, ruling, object, old }: Prepared): UnstructuredObject {
-  const { subresource = '' } = request;
-  const member = writtenMembers[subresource] ?? 'status';
-  const metadata = subresourceMeta({ request, ruling, object, old });
-  const next: UnstructuredObject = { ...old, metadata };
-  if (object[member] === undefined) Reflect.deleteProperty(next, member);
-  else next[member] = object[member];
-  if (member === 'status') keepInStatus(ruling, next, old);
+/** Keeps everything except the status, or the part of a subresource of the spec, and some metadata. */
+function subresourceOnly(prepared: Prepared): UnstructuredObject {
+  const { ruling, object, old } = prepared;
+  const next: UnstructuredObject = { ...old, metadata: subresourceMeta(prepared) };
+  const part = partRulesOf(prepared);
+  if (part === undefined) {
+    takeStatus(next, object);
+    keepInStatus(ruling, next, old);
+    return next;
+  }
+  next['spec'] = part.spec(object, old);
+  const { specChanged } = ruling.rules;
+  if (specChanged?.(next, old) === true) {
+    next.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  }
   return next;
+}
+
+function partRulesOf({ request, ruling }: Prepared): PartRules | undefined {
+  return ruling.rules.partRules?.[request.subresource ?? ''];
 }
 
 function keepInStatus(
@@ -293,7 +298,9 @@ function keepSystemFields(metadata: ObjectMeta, old: ObjectMeta): void {
   }
 }
 
-function validate(core: ServerCore, { request, ruling, object, old }: Prepared): void {
+function validate(core: ServerCore, prepared: Prepared): void {
+  const { request, ruling, object, old } = prepared;
+  const part = partRulesOf(prepared);
   const errors = new FieldErrors();
   if (isLoose(core, ruling)) validateSameObject(object.metadata, old.metadata, errors);
   else {
@@ -307,6 +314,9 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
     // Versions of a kind may have different checks (events).
     const { validateUpdate = ruling.rules.validateUpdate } = request.kind.rules;
     validateUpdate?.(object, old, errors, core.view);
+  } else if (part !== undefined) {
+    ruling.rules.validate?.(object, errors, core.view);
+    part.validateUpdate?.(object, old, errors);
   } else {
     ruling.rules.validateStatusUpdate?.(object, old, errors);
   }
