@@ -54,17 +54,10 @@ export const mutationTypes = {
   ApplyConfiguration: structType('Object', new Map()),
 } as const;
 
-/** Returns the problem of a mutation's type; undefined if it fits. */
+/** Returns the problem of a mutation's type; undefined if it is the wanted one. */
 export function mutationTypeProblem({ type }: CelProgram, wanted: CelType): string | undefined {
-  const fits =
-    type.kind === 'dyn' ||
-    (type.kind === wanted.kind &&
-      type.name === wanted.name &&
-      wanted.parameters.every(({ name }, index) => {
-        const given = type.parameters[index];
-        return given === undefined || given.kind === 'dyn' || given.name === name;
-      }));
-  return fits ? undefined : `must evaluate to ${typeText(wanted)}`;
+  const [given, expected] = [typeText(type), typeText(wanted)];
+  return given === expected ? undefined : `must evaluate to ${expected} but got ${given}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type {
+  V1AuditAnnotation,
   V1MatchResources,
   V1ParamKind,
   V1ParamRef,
@@ -14,17 +15,15 @@ import {
   dynType,
   label1035Problems,
   pathSegmentProblems,
+  qualifiedNameProblems,
   structType,
   subdomainProblems,
+  typeText,
 } from '../../crd/internal.js';
-import type { CelExtension, CelType, FieldErrors } from '../../crd/internal.js';
+import type { CelType, FieldErrors } from '../../crd/internal.js';
 import { groupOf, versionOf } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import {
-  mutationExtension,
-  mutationTypeProblem,
-  mutationTypes,
-} from '../admission/mutation-expressions.js';
+import { mutationExtension, mutationTypes } from '../admission/mutation-expressions.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import {
@@ -47,8 +46,8 @@ function defaultPolicy({ spec }: Policy): void {
 const policy = typedRules<Policy>(
   {
     defaults: defaultPolicy,
-    validate: ({ spec }, errors) => {
-      if (spec !== undefined) validatePolicy(spec, errors);
+    validate: (object, errors) => {
+      validatePolicy(object, errors);
     },
   },
   { specChanged, unconditionalUpdate: false, statusResets: ['metadata'] },
@@ -83,11 +82,7 @@ const mutatingPolicy = typedRules<MutatingPolicy>(
 type PolicySpec = Wire<V1ValidatingAdmissionPolicySpec>;
 
 /** Checks what both types of policies have. @returns the types of the variables of expressions */
-function validateCommon(
-  spec: PolicySpec,
-  errors: FieldErrors,
-  extension?: CelExtension,
-): ReadonlyMap<string, CelType> {
+function validateCommon(spec: PolicySpec, errors: FieldErrors): ReadonlyMap<string, CelType> {
   const { paramKind, matchConstraints, matchConditions = [] } = spec;
   errors.oneOf('spec.failurePolicy', spec.failurePolicy, ['Fail', 'Ignore']);
   if (paramKind !== undefined) validateParamKind(paramKind, errors);
@@ -100,25 +95,58 @@ function validateCommon(
   }
   const params = new Map(paramKind === undefined ? [] : [['params', dynType] as const]);
   validateMatchConditions(matchConditions, 'spec.matchConditions', errors, params);
-  return validateVariables(spec, errors, { params, extension });
+  return validateVariables(spec, params, errors);
 }
 
 const somethingToDo = 'validations or auditAnnotations must contain at least one item';
 
-function validatePolicy(spec: PolicySpec, errors: FieldErrors): void {
+function validatePolicy({ metadata, spec }: Policy, errors: FieldErrors): void {
+  if (spec === undefined) return;
   const variables = validateCommon(spec, errors);
-  const { validations = [] } = spec;
-  if (validations.length === 0 && (spec.auditAnnotations ?? []).length === 0) {
+  const { validations = [], auditAnnotations = [] } = spec;
+  if (validations.length === 0 && auditAnnotations.length === 0) {
     errors.required('spec.validations', somethingToDo);
     errors.required('spec.auditAnnotations', somethingToDo);
   }
   for (const [index, validation] of validations.entries()) {
     validateValidation(validation, `spec.validations[${index}]`, { variables, errors });
   }
+  validateAuditAnnotations(auditAnnotations, metadata?.name ?? '', { variables, errors });
+}
+
+const mostAnnotations = 20;
+const longestAnnotation = 5 * 1024;
+
+function validateAuditAnnotations(
+  annotations: readonly Wire<V1AuditAnnotation>[],
+  policyName: string,
+  check: PolicyCheck,
+): void {
+  const { errors } = check;
+  const field = 'spec.auditAnnotations';
+  if (annotations.length > mostAnnotations) {
+    const why = `must not have more than ${mostAnnotations} auditAnnotations`;
+    errors.invalid(field, annotations, why);
+  }
+  const keys = new Set<string>();
+  for (const [index, { key, valueExpression }] of annotations.entries()) {
+    const path = `${field}[${index}].key`;
+    const name = `${policyName}/${key}`;
+    errors.invalidEach(path, name, qualifiedNameProblems(name));
+    const valueField = `${field}[${index}].valueExpression`;
+    const { length } = Buffer.from(valueExpression.trim());
+    if (length === 0) errors.required(valueField, 'valueExpression is not specified');
+    else if (length > longestAnnotation) {
+      errors.required(valueField, `must not exceed ${longestAnnotation} bytes in length`);
+    } else
+      validateExpression(valueExpression, valueField, { types: ['string', 'null_type'], ...check });
+    if (keys.has(key)) errors.duplicate(path, key);
+    keys.add(key);
+  }
 }
 
 function validateMutatingPolicy(spec: PolicySpec & MutatingSpec, errors: FieldErrors): void {
-  const variables = validateCommon(spec, errors, mutationExtension);
+  const variables = validateCommon(spec, errors);
   validateMutableOperations(spec.matchConstraints, 'spec.matchConstraints', errors);
   const { mutations = [], reinvocationPolicy = '' } = spec;
   if (mutations.length === 0) {
@@ -131,7 +159,9 @@ function validateMutatingPolicy(spec: PolicySpec & MutatingSpec, errors: FieldEr
   else errors.oneOf('spec.reinvocationPolicy', reinvocationPolicy, ['IfNeeded', 'Never']);
 }
 
-/** Only creations and updates can be mutated. */
+const mutableOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
+
+/** Deletions cannot be mutated. */
 function validateMutableOperations(
   resources: Wire<V1MatchResources> | undefined,
   path: string,
@@ -139,18 +169,15 @@ function validateMutableOperations(
 ): void {
   for (const { operations = [] } of resources?.resourceRules ?? []) {
     for (const operation of operations) {
-      errors.oneOf(`${path}.resourceRules.operations`, operation, ['CREATE', 'UPDATE']);
+      errors.oneOf(`${path}.resourceRules.operations`, operation, mutableOperations);
     }
   }
 }
 
 const patchMembers = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
 
-function validateMutation(
-  mutation: Mutation,
-  field: string,
-  { variables, errors }: PolicyCheck,
-): void {
+function validateMutation(mutation: Mutation, field: string, check: PolicyCheck): void {
+  const { errors } = check;
   const { patchType: type = '' } = mutation;
   if (type === '') errors.required(`${field}.patchType`);
   else errors.oneOf(`${field}.patchType`, type, Object.keys(patchMembers));
@@ -165,28 +192,13 @@ function validateMutation(
     const expression = (given.expression ?? '').trim();
     if (expression === '') errors.required(path);
     else {
-      const problem = mutationProblem(expression, type, variables);
-      if (problem !== undefined) errors.invalid(path, expression, problem);
+      const types = [typeText(mutationTypes[type])];
+      validateExpression(expression, path, { types, extension: mutationExtension, ...check });
     }
   }
   if (mutation[other] !== undefined) {
     const why = `must not be specified when patchType is ${type}`;
     errors.invalid(`${field}.${other}`, `{${other}}`, why);
-  }
-}
-
-/** Returns the problem of the expression of a mutation; undefined if it is valid. */
-function mutationProblem(
-  expression: string,
-  type: keyof typeof mutationTypes,
-  variables: ReadonlyMap<string, CelType>,
-): string | undefined {
-  try {
-    const program = compileCel(expression, declaredWith(variables), mutationExtension);
-    return mutationTypeProblem(program, mutationTypes[type]);
-  } catch (error) {
-    if (error instanceof CelCompileError) return `compilation failed: ${error.message}`;
-    throw error;
   }
 }
 
@@ -224,14 +236,8 @@ function validateParamKind(
 /** @returns the types of all variables of expressions, which may use the variables before them */
 function validateVariables(
   { variables = [] }: PolicySpec,
+  params: ReadonlyMap<string, CelType>,
   errors: FieldErrors,
-  {
-    params,
-    extension,
-  }: {
-    readonly params: ReadonlyMap<string, CelType>;
-    readonly extension?: CelExtension | undefined;
-  },
 ): ReadonlyMap<string, CelType> {
   const types = new Map<string, CelType>();
   const all = (): ReadonlyMap<string, CelType> =>
@@ -247,7 +253,7 @@ function validateVariables(
       continue;
     }
     try {
-      types.set(name, compileCel(expression, declaredWith(all()), extension).type);
+      types.set(name, compileCel(expression, declaredWith(all())).type);
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error;
       const why = `compilation failed: ${error.message}`;
@@ -268,12 +274,12 @@ function validateValidation(
   const { errors } = check;
   if (expression.trim() === '') {
     errors.required(`${field}.expression`, 'expression is not specified');
-  } else validateExpression(expression, `${field}.expression`, { type: 'bool', ...check });
+  } else validateExpression(expression, `${field}.expression`, { types: ['bool'], ...check });
   const path = `${field}.messageExpression`;
   if (messageExpression !== '' && messageExpression.trim() === '') {
     errors.invalid(path, messageExpression, 'must be non-empty if specified');
   } else if (messageExpression !== '') {
-    validateExpression(messageExpression, path, { type: 'string', ...check });
+    validateExpression(messageExpression, path, { types: ['string'], ...check });
   }
   if (message !== '' && message.trim() === '') {
     errors.invalid(`${field}.message`, message, 'must be non-empty if specified');

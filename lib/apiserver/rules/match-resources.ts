@@ -11,7 +11,7 @@ import {
   qualifiedNameProblems,
   typeText,
 } from '../../crd/internal.js';
-import type { CelType, FieldErrors } from '../../crd/internal.js';
+import type { CelExtension, CelType, FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { admissionVariables } from '../admission/admission-review.js';
 import { validateLabelSelector } from './metadata.js';
@@ -134,7 +134,7 @@ export function validateMatchConditions(
     const field = `${path}[${index}]`;
     if (expression.trim() === '') errors.required(`${field}.expression`);
     else {
-      const check = { type: 'bool', variables, errors } as const;
+      const check = { types: ['bool'], variables, errors } as const;
       validateExpression(expression.trim(), `${field}.expression`, check);
     }
     if (name === '') errors.required(`${field}.name`);
@@ -145,10 +145,12 @@ export function validateMatchConditions(
 }
 
 interface ExpressionCheck {
-  /** The type of the result. */
-  readonly type: 'bool' | 'string';
+  /** The types that the result may have. */
+  readonly types: readonly string[];
   /** The types of further variables. @defaultValue none */
   readonly variables?: ReadonlyMap<string, CelType> | undefined;
+  /** Further functions and types. @defaultValue none */
+  readonly extension?: CelExtension;
   readonly errors: FieldErrors;
 }
 
@@ -157,16 +159,19 @@ export function declaredWith(variables: ReadonlyMap<string, CelType>): Map<strin
   return new Map([...admissionVariables, ...variables]);
 }
 
-/** Checks that an admission expression compiles to a type. */
+/** Checks that an admission expression compiles to one of its types. */
 export function validateExpression(
   expression: string,
   field: string,
-  { type: wanted, variables = new Map(), errors }: ExpressionCheck,
+  { types, variables = new Map(), extension, errors }: ExpressionCheck,
 ): void {
   try {
-    const { type } = compileCel(expression, declaredWith(variables));
-    if (type.kind === wanted || (wanted === 'string' && type.kind === 'dyn')) return;
-    errors.invalid(field, expression, `must evaluate to ${wanted} but got ${typeText(type)}`);
+    const { type } = compileCel(expression.trim(), declaredWith(variables), extension);
+    // The real server names this type otherwise here.
+    const given = type.kind === 'null' ? 'null_type' : typeText(type);
+    if (types.includes(given)) return;
+    const wanted = types.length === 1 ? types.join() : `one of [${types.join(' ')}]`;
+    errors.invalid(field, expression, `must evaluate to ${wanted} but got ${given}`);
   } catch (error) {
     if (!(error instanceof CelCompileError)) throw error;
     errors.invalid(field, expression, `compilation failed: ${error.message}`);

@@ -191,7 +191,7 @@ describe('MutatingAdmissionPolicies', () => {
     for (const path of compileErrors) Reflect.deleteProperty(problems, `${path}.expression`);
     expect(problems).to.deep.equal({
       'spec.matchConstraints.resourceRules.operations':
-        'Unsupported value: "DELETE": supported values: "CREATE", "UPDATE"',
+        'Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
       'spec.mutations[0].patchType':
         'Unsupported value: "applyConfiguration": supported values: "ApplyConfiguration", "JSONPatch"',
       'spec.mutations[1].jsonPatch':
@@ -199,7 +199,7 @@ describe('MutatingAdmissionPolicies', () => {
       'spec.mutations[1].applyConfiguration':
         'Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch',
       'spec.mutations[2].jsonPatch.expression':
-        'Invalid value: "Object{}": must evaluate to list(JSONPatch)',
+        'Invalid value: "Object{}": must evaluate to list(JSONPatch) but got Object',
       'spec.reinvocationPolicy': 'Required value',
     });
     const binding = await api.call('POST', `${base}/mutatingadmissionpolicybindings`, {
