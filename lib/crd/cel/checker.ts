@@ -142,6 +142,10 @@ class Checker {
     return this.#issue(at, `undeclared reference to '${name}' (in container '')`);
   }
 
+  #misapplied(at: number, name: string, given: string): CelType {
+    return this.#issue(at, `found no matching overload for '${name}' applied to '${given}'`);
+  }
+
   #mismatch(at: number, wanted: CelType, found: CelType): CelType {
     const resolved = this.unification.resolve(found);
     const message = `expected type '${typeText(wanted)}' but found '${typeText(resolved)}'`;
@@ -241,7 +245,7 @@ class Checker {
     const [first = '', ...rest] = texts;
     const signature =
       target === undefined ? `(${texts.join(', ')})` : `${first}.(${rest.join(', ')})`;
-    return this.#issue(at, `found no matching overload for '${name}' applied to '${signature}'`);
+    return this.#misapplied(at, name, signature);
   }
 
   #resolve(
@@ -286,7 +290,8 @@ class Checker {
     if (before === undefined) return next;
     if (this.unification.assign([before], [next])) return moreGeneral(before, next);
     if (this.#mixed > 0) return dynType;
-    return this.#mismatch(at, this.unification.resolve(before), next);
+    this.#mismatch(at, this.unification.resolve(before), next);
+    return dynType;
   }
 
   #element(expression: Expression, optional: boolean): CelType {
@@ -409,11 +414,15 @@ class Checker {
       case 'transformMapEntry': {
         const map = this.unification.resolve(result);
         if (map.kind === 'map' || map.kind === 'dyn' || map.kind === 'error') return map;
-        const wanted = mapType(dynType, dynType);
-        return this.#mismatch(at, wanted, map);
+        const given = `(map(dyn, dyn), ${typeText(map)})`;
+        return this.#misapplied(at, 'cel.@mapInsert', given);
       }
-      case 'sortBy':
-        return range;
+      case 'sortBy': {
+        const key = this.unification.resolve(result);
+        if (sortable.includes(key.kind)) return range;
+        const given = `${typeText(range)}.(list(${typeText(key)}))`;
+        return this.#misapplied(at, '@sortByAssociatedKeys', given);
+      }
     }
   }
 
@@ -421,14 +430,17 @@ class Checker {
     const type = this.unification.resolve(this.check(target));
     const inner = optionalValue(type) ?? (type.kind === 'dyn' ? dynType : undefined);
     if (inner === undefined) {
-      const text = typeText(type);
-      this.#issue(at, `found no matching overload for 'hasValue' applied to '${text}.()'`);
-      return errorType;
+      return this.#misapplied(at, 'hasValue', `${typeText(type)}.()`);
     }
     const result = this.#within(new Map([[variable, inner]]), () => this.check(body));
     return flat ? this.unification.resolve(result) : optionalType(result);
   }
 }
+
+const sortable: readonly CelType['kind'][] = [
+  ...(['dyn', 'error', 'param', 'bool', 'int', 'uint', 'double'] as const),
+  ...(['string', 'bytes', 'timestamp', 'duration'] as const),
+];
 
 interface Scope {
   readonly variables: ReadonlyMap<string, CelType>;

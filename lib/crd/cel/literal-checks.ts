@@ -1,7 +1,8 @@
 import { childrenOf } from './expression.js';
 import type { CallExpression, CelIssue, Expression } from './expression.js';
 import { GoPattern, goPattern } from './go.js';
-import { parseDuration, parseTimestamp } from './times.js';
+import { parseDuration, timestampFrom } from './times.js';
+import { CelError } from './values.js';
 import type { CelType } from './types.js';
 
 /** Returns the problems in literal arguments: patterns, times and durations. */
@@ -10,24 +11,36 @@ export function literalIssues(expression: Expression): CelIssue[] {
   visit(expression, (one) => {
     if (one.type !== 'call') return;
     const arg = one.args.at(-1);
-    if (arg?.type !== 'literal' || typeof arg.value !== 'string') return;
-    if (!isReadable(one.name, arg.value)) {
+    if (arg?.type !== 'literal') return;
+    const { value } = arg;
+    const isTime = one.name === 'timestamp' && typeof value === 'bigint';
+    if (typeof value !== 'string' && !isTime) return;
+    if (!isReadable(one.name, value)) {
       issues.push({ at: arg.at, message: `invalid ${one.name} argument` });
     }
   });
   return issues;
 }
 
-function isReadable(name: string, text: string): boolean {
+function isReadable(name: string, value: string | bigint): boolean {
+  if (name === 'timestamp') return isTimestamp(value);
+  const text = String(value);
   switch (name) {
     case 'matches':
       return goPattern(text) instanceof GoPattern;
     case 'duration':
       return parseDuration(text) !== undefined;
-    case 'timestamp':
-      return parseTimestamp(text) !== undefined;
     default:
       return true;
+  }
+}
+
+function isTimestamp(value: string | bigint): boolean {
+  try {
+    return timestampFrom(value) !== undefined;
+  } catch (error) {
+    if (error instanceof CelError) return false;
+    throw error;
   }
 }
 
@@ -52,19 +65,20 @@ export function formatIssues(expression: Expression, typeOf: TypeOf): CelIssue[]
   return issues;
 }
 
-const clause = /%(?:%|(?:\.\d+)?([\s\S]?))/g;
+const clause = /%(?:%|(\.\d*)?([\s\S]?))/g;
 
 function formatIssue({ target, args, at }: CallExpression, typeOf: TypeOf): CelIssue | undefined {
   const [list] = args;
   if (target?.type !== 'literal' || typeof target.value !== 'string') return undefined;
   if (list?.type !== 'list') return undefined;
   let next = 0;
-  for (const [whole, verb = ''] of target.value.matchAll(clause)) {
+  for (const [whole, precision, verb = ''] of target.value.matchAll(clause)) {
     if (whole === '%%') continue;
+    const problem = clauseProblem(precision, verb);
+    if (problem !== undefined) return { at, message: problem };
     const rule = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
     if (rule === undefined) {
-      const what = `unrecognized formatting clause "${verb}"`;
-      return { at, message: `could not parse formatting clause: ${what}` };
+      return { at, message: `${unparsed}: unrecognized formatting clause "${verb}"` };
     }
     const arg = list.elements[next++]?.value;
     if (arg === undefined) return { at, message: `index ${next - 1} out of range` };
@@ -77,6 +91,17 @@ function formatIssue({ target, args, at }: CallExpression, typeOf: TypeOf): CelI
   if (given <= wanted) return undefined;
   const counts = `(expected ${wanted}, got ${given})`;
   return { at, message: `too many arguments supplied to string.format ${counts}` };
+}
+
+const unparsed = 'could not parse formatting clause';
+
+/** Returns the problem of a clause that ends too early, or has no digits after the dot. */
+function clauseProblem(precision: string | undefined, verb: string): string | undefined {
+  if (precision === undefined) return verb === '' ? 'unexpected end of string' : undefined;
+  const why = `${unparsed}: error while parsing precision`;
+  if (verb === '') return `${why}: could not find end of precision specifier`;
+  if (precision !== '.') return undefined;
+  return `${why}: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax`;
 }
 
 interface Verb {

@@ -29,7 +29,9 @@ function comprehension(
   shape: { readonly variables: number; readonly filtered?: boolean },
 ): (call: Method) => ComprehensionExpression {
   return ({ at, target: range, args }) => {
-    const variables = args.slice(0, shape.variables).map(variableOf);
+    const problem =
+      macro === 'sortBy' ? 'argument is not an identifier' : 'argument must be a simple name';
+    const variables = args.slice(0, shape.variables).map((arg) => variableOf(arg, problem));
     const [name = '', second] = variables;
     if (name === second) {
       const where = args[1]?.at ?? at;
@@ -45,13 +47,15 @@ function comprehension(
 function optionalMap(flat: boolean): (call: Method) => Expression | undefined {
   return ({ at, target, args: [variable, body] }) => {
     if (variable === undefined || body === undefined) return undefined;
-    return { type: 'optionalMap', at, target, variable: variableOf(variable), body, flat };
+    const name = flat ? 'optFlatMap' : 'optMap';
+    const problem = `${name}() variable name must be a simple identifier`;
+    return { type: 'optionalMap', at, target, variable: variableOf(variable, problem), body, flat };
   };
 }
 
-function variableOf(arg: Expression): string {
+function variableOf(arg: Expression, message: string): string {
   if (arg.type === 'identifier') return arg.name;
-  throw new SyntaxIssue({ at: arg.at, message: 'argument must be a simple name' });
+  throw new SyntaxIssue({ at: arg.at, message });
 }
 
 const one = { variables: 1 };

@@ -57,7 +57,11 @@ export function itemAt(list: CelList, index: CelValue): CelValue {
     throw new CelError(`unsupported index type '${runtimeTypeName(index)}' in list`);
   }
   const item = list.items[position];
-  if (item === undefined) throw new CelError(`index out of bounds: ${position}`);
+  if (item === undefined) {
+    // A number loses digits of a large index.
+    const shown = typeof index === 'bigint' ? index : position;
+    throw new CelError(`index out of bounds: ${shown}`);
+  }
   return item;
 }
 
@@ -157,7 +161,11 @@ export const operators: readonly Declaration[] = [
     checkedUint(divide(a.value, b.value)),
   ),
   declare('_/_(double,double): double', (one: number, other: number) => one / other),
-  declare('_%_(int,int): int', (one: Int, other: Int) => checkedInt(modulo(one, other))),
+  declare('_%_(int,int): int', (one: Int, other: Int) => {
+    // The processor divides first, and the quotient may not fit.
+    if (other === -1n) checkedInt(-one);
+    return modulo(one, other);
+  }),
   declare('_%_(uint,uint): uint', (a: CelUint, b: CelUint) =>
     checkedUint(modulo(a.value, b.value)),
   ),

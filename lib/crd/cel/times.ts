@@ -20,7 +20,7 @@ export function checkedTimestamp(nanos: bigint): CelTimestamp {
  * @throws CelError
  */
 export function checkedDuration(nanos: bigint): CelDuration {
-  if (BigInt.asIntN(64, nanos) !== nanos) throw new CelError('duration overflow');
+  if (BigInt.asIntN(64, nanos) !== nanos) throw new CelError('integer overflow');
   return new CelDuration(nanos);
 }
 
@@ -35,6 +35,22 @@ export function parseTimestamp(text: string): CelTimestamp | undefined {
   if (Number.isNaN(milliseconds) || !isDay(day)) return undefined;
   const nanos = BigInt(fraction.padEnd(9, '0').slice(0, 9));
   return new CelTimestamp(BigInt(milliseconds) * 1_000_000n + nanos);
+}
+
+/**
+ * Returns the time of RFC 3339 text, as Go reads it, or of seconds since 1970; undefined if the text is invalid.
+ * @throws CelError the time is not within the years 1 to 9999
+ */
+export function timestampFrom(value: string | bigint): CelTimestamp | undefined {
+  if (typeof value === 'bigint') return checkedTimestamp(value * second);
+  // Schemas accept small letters and the end of a day.
+  const time = /[tz]|T24/.test(value) ? undefined : parseTimestamp(value);
+  return time === undefined ? undefined : checkedTimestamp(time.nanos);
+}
+
+/** Returns whether a timestamp is the zero value of Go. */
+export function isZeroTimestamp({ nanos }: CelTimestamp): boolean {
+  return nanos === firstSecond * second;
 }
 
 /** Parses a day such as `2024-02-29`; returns undefined if it does not exist. */
@@ -160,8 +176,9 @@ export function timeParts({ nanos }: CelTimestamp, zone = 'UTC'): TimeParts {
 }
 
 function offsetMs(atMs: number, zone: string): number {
-  if (zone === 'UTC' || zone === '') return 0;
-  const [, sign, hours, minutes] = /^([+-]?)(\d\d):(\d\d)$/.exec(zone) ?? [];
+  // The zone of a real server depends on its machine, and is UTC in containers.
+  if (zone === 'UTC' || zone === '' || zone === 'Local') return 0;
+  const [, sign, hours, minutes] = /^([+-]?)(\d+):(\d+)$/.exec(zone) ?? [];
   if (hours !== undefined && minutes !== undefined) {
     const size = (Number(hours) * 60 + Number(minutes)) * 60_000;
     return sign === '-' ? -size : size;

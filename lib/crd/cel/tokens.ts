@@ -24,8 +24,8 @@ const space = /(?:\s|\/\/[^\n]*)+/y;
 const float = /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)/y;
 const integer = /(?:0[xX][0-9a-fA-F]+|\d+)[uU]?/y;
 const text =
-  /([rR]?[bB]?|[bB][rR])(?:("""|''')([\s\S]*?)(?<!\\)\2|"((?:[^"\\\r\n]|\\.)*)"|'((?:[^'\\\r\n]|\\.)*)')/y;
-const rawText = /([bB]?[rR]|[rR][bB])(?:("""|''')([\s\S]*?)\2|"([^"\r\n]*)"|'([^'\r\n]*)')/y;
+  /([bB]?)(?:("""|''')([\s\S]*?)(?<!\\)\2|"((?:[^"\\\r\n]|\\.)*)"|'((?:[^'\\\r\n]|\\.)*)')/y;
+const rawText = /([bB]?[rR])(?:("""|''')([\s\S]*?)\2|"([^"\r\n]*)"|'([^'\r\n]*)')/y;
 const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 const quotedWord = /`([A-Za-z0-9_.\-/ ]+)`/y;
 const symbol = /&&|\|\||==|!=|<=|>=|[-+*/%!<>?:.,()[\]{}]/y;
@@ -79,7 +79,8 @@ function tokenAt(source: string, index: number, at: number): Token | undefined {
     });
   }
   const number = matchAt(float, source, index)?.[0];
-  if (number !== undefined) return { type: 'literal', at, text: number, value: Number(number) };
+  if (number !== undefined)
+    return { type: 'literal', at, text: number, value: doubleOf(number, at) };
   const whole = matchAt(integer, source, index)?.[0];
   if (whole !== undefined) return { type: 'literal', at, text: whole, value: integerOf(whole, at) };
   const name = matchAt(word, source, index)?.[0];
@@ -96,6 +97,12 @@ const halfToken = /["'][^\n]*|[&|=][^]?/uy;
 function wrongAt(source: string, index: number): string {
   const half = matchAt(halfToken, source, index)?.[0];
   return half ?? String.fromCodePoint(source.codePointAt(index) ?? 0);
+}
+
+function doubleOf(written: string, at: number): number {
+  const value = Number(written);
+  if (!Number.isFinite(value)) throw new SyntaxIssue({ at, message: 'invalid double literal' });
+  return value;
 }
 
 function integerOf(written: string, at: number): CelValue {
@@ -153,7 +160,9 @@ function unescapeText(content: string, at: number): string {
     if (one !== undefined) return simple[one] ?? invalidEscape(at);
     const code = short ?? long ?? hex ?? octal ?? '';
     const point = parseInt(code, octal === undefined ? 16 : 8);
-    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return invalidEscape(at);
+    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
+      throw new SyntaxIssue({ at, message: 'invalid unicode code point' });
+    }
     return String.fromCodePoint(point);
   });
 }
@@ -165,7 +174,9 @@ function unescapeBytes(content: string, at: number): Uint8Array {
   for (const match of content.matchAll(escape)) {
     const [whole, short, long, hex, octal, one] = match;
     parts.push(...encoder.encode(content.slice(last, match.index)));
-    if (short !== undefined || long !== undefined) invalidEscape(at);
+    if (short !== undefined || long !== undefined) {
+      throw new SyntaxIssue({ at, message: 'unable to unescape string' });
+    }
     if (one === undefined) parts.push(parseInt(hex ?? octal ?? '0', octal === undefined ? 16 : 8));
     else parts.push(...encoder.encode(simple[one] ?? invalidEscape(at)));
     last = match.index + whole.length;

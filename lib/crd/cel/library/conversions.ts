@@ -2,13 +2,7 @@ import { goDouble } from '../go.js';
 import { checkedInt, checkedUint } from '../operators.js';
 import { declare } from '../overload.js';
 import type { Declaration } from '../overload.js';
-import {
-  checkedTimestamp,
-  durationText,
-  parseDuration,
-  parseTimestamp,
-  timestampText,
-} from '../times.js';
+import { durationText, parseDuration, timestampFrom, timestampText } from '../times.js';
 import { typeOf, CelDuration, CelError, CelTypeValue, CelUint } from '../values.js';
 import type { CelMap, CelValue, CelList, CelTimestamp } from '../values.js';
 
@@ -76,9 +70,9 @@ function durationOf(text: string): CelDuration {
 }
 
 function timestampOf(text: string): CelTimestamp {
-  const time = parseTimestamp(text);
+  const time = timestampFrom(text);
   if (time === undefined) throw unreadable('string', 'google.protobuf.Timestamp');
-  return checkedTimestamp(time.nanos);
+  return time;
 }
 
 const same = (value: CelValue): CelValue => value;
@@ -124,7 +118,7 @@ export const conversions: readonly Declaration[] = [
   declare('duration(int): duration', (nanos: bigint) => new CelDuration(nanos)),
   declare('duration(string): duration', durationOf),
   declare('timestamp(timestamp): timestamp', same),
-  declare('timestamp(int): timestamp', (seconds: bigint) => checkedTimestamp(seconds * second)),
+  declare('timestamp(int): timestamp', (seconds: bigint) => timestampFrom(seconds) ?? null),
   declare('timestamp(string): timestamp', timestampOf),
   declare('size(bytes): int', byteSize),
   declare('bytes.size(): int', byteSize),

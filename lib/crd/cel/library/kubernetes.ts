@@ -104,7 +104,9 @@ function urlOf(text: string): UrlValue {
 
 function queryOf({ query }: GoUrl): CelDictionary {
   const values = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(query)) {
+  // Go drops these pairs.
+  const pairs = query.split('&').filter((pair) => !/;|%(?![0-9a-fA-F]{2})/.test(pair));
+  for (const [name, value] of new URLSearchParams(pairs.join('&'))) {
     values.set(name, [...(values.get(name) ?? []), value]);
   }
   const map = new CelDictionary();
@@ -243,6 +245,9 @@ function parseVersion(text: string): Version | string {
       return `Invalid character(s) found in ${name} number ${JSON.stringify(part)}`;
     if (part.length > 1 && part.startsWith('0')) {
       return `${title} number must not contain leading zeroes ${JSON.stringify(part)}`;
+    }
+    if (BigInt(part) >= 2n ** 64n) {
+      return `strconv.ParseUint: parsing ${JSON.stringify(part)}: value out of range`;
     }
   }
   const preRelease = pre === undefined ? [] : pre.split('.');

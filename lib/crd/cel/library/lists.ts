@@ -6,6 +6,7 @@ import {
   CelList,
   CelOptional,
   CelUint,
+  typeOf,
 } from '../values.js';
 import { checkedInt, checkedUint } from '../operators.js';
 import { declare } from '../overload.js';
@@ -31,6 +32,8 @@ function extreme(name: string, better: 1 | -1): (list: CelList) => CelValue {
 }
 
 function sort({ items }: CelList): CelList {
+  const types = new Set(items.map((item) => typeOf(item).name));
+  if (types.size > 1) throw new CelError('list elements must have the same type');
   return new CelList(items.toSorted(celCompare));
 }
 

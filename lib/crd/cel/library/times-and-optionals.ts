@@ -1,6 +1,6 @@
 import { declare } from '../overload.js';
 import type { Declaration } from '../overload.js';
-import { timeParts } from '../times.js';
+import { isZeroTimestamp, timeParts } from '../times.js';
 import type { TimeParts } from '../times.js';
 import {
   CelDuration,
@@ -50,7 +50,8 @@ export const timeFunctions: readonly Declaration[] = [
 function isZero(value: CelValue): boolean {
   if (value === null || value === false || value === '' || value === 0n || value === 0) return true;
   if (value instanceof CelUint) return value.value === 0n;
-  if (value instanceof CelDuration || value instanceof CelTimestamp) return value.nanos === 0n;
+  if (value instanceof CelDuration) return value.nanos === 0n;
+  if (value instanceof CelTimestamp) return isZeroTimestamp(value);
   if (value instanceof Uint8Array) return value.length === 0;
   if (value instanceof CelList) return value.items.length === 0;
   if (value instanceof CelOptional) return value.value === undefined;
