@@ -8,7 +8,7 @@ import type {
   SelectExpression,
 } from './expression.js';
 import { functionNamed, typeNamed } from './functions.js';
-import { formatIssues, literalIssues } from './literal-checks.js';
+import { formatIssues, literalIssues, mixedIssues } from './literal-checks.js';
 import type { Overload } from './overload.js';
 import {
   boolType,
@@ -55,12 +55,13 @@ export function checkExpression(
 ): Checked {
   const checker = new Checker(variables, extension);
   const type = checker.check(expression);
-  const found = checker.issues.length > 0 ? checker.issues : literalIssues(expression);
-  const issues = found.length > 0 ? found : formatIssues(expression, (one) => checker.typeOf(one));
-  if (issues.length > 0) throw new CelCompileError(source, issues);
+  if (checker.issues.length > 0) throw new CelCompileError(source, checker.issues);
   const { overloads, qualified, types, used } = checker;
   const resolved = checker.unification.resolve(type, 'dyn');
   const typeOf = (part: Expression): CelType => checker.typeOf(part);
+  const found = [...literalIssues(expression), ...mixedIssues(expression, typeOf)];
+  const issues = found.length > 0 ? found : formatIssues(expression, typeOf);
+  if (issues.length > 0) throw new CelCompileError(source, issues);
   return { expression, type: resolved, overloads, qualified, types, variables: used, typeOf };
 }
 
@@ -88,8 +89,6 @@ class Checker {
   readonly #all = new Map<Expression, CelType>();
   readonly #extension: CelExtension;
   #scope: Scope;
-  /** Positive within the arguments of `format`, where list items may have different types. */
-  #mixed = 0;
 
   constructor(variables: ReadonlyMap<string, CelType>, extension: CelExtension) {
     this.#extension = extension;
@@ -196,9 +195,7 @@ class Checker {
 
   #call(call: CallExpression): CelType {
     const { name, target, args, at } = call;
-    if (name === 'format') this.#mixed++;
     const argTypes = args.map((arg) => this.check(arg));
-    if (name === 'format') this.#mixed--;
     if (name === '_&&_' || name === '_||_') return this.#logical(call, argTypes);
     if (name === '_?_:_') return this.#conditional(call, argTypes);
     if (target === undefined) {
@@ -286,12 +283,9 @@ class Checker {
     return { args: args.map(fresh), result: fresh(result) };
   }
 
-  #join(at: number, before: CelType | undefined, next: CelType): CelType {
+  #join(before: CelType | undefined, next: CelType): CelType {
     if (before === undefined) return next;
-    if (this.unification.assign([before], [next])) return moreGeneral(before, next);
-    if (this.#mixed > 0) return dynType;
-    this.#mismatch(at, this.unification.resolve(before), next);
-    return dynType;
+    return this.unification.assign([before], [next]) ? moreGeneral(before, next) : dynType;
   }
 
   #element(expression: Expression, optional: boolean): CelType {
@@ -305,7 +299,7 @@ class Checker {
   #list({ elements }: Extract<Expression, { type: 'list' }>): CelType {
     let joined: CelType | undefined;
     for (const { value, optional } of elements) {
-      joined = this.#join(value.at, joined, this.#element(value, optional));
+      joined = this.#join(joined, this.#element(value, optional));
     }
     return listType(joined ?? this.unification.freshType());
   }
@@ -314,8 +308,8 @@ class Checker {
     let keys: CelType | undefined;
     let values: CelType | undefined;
     for (const { key, value, optional } of entries) {
-      keys = this.#join(key.at, keys, this.check(key));
-      values = this.#join(value.at, values, this.#element(value, optional));
+      keys = this.#join(keys, this.check(key));
+      values = this.#join(values, this.#element(value, optional));
     }
     const { unification } = this;
     return mapType(keys ?? unification.freshType(), values ?? unification.freshType());

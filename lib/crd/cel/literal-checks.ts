@@ -3,6 +3,7 @@ import type { CallExpression, CelIssue, Expression } from './expression.js';
 import { GoPattern, goPattern } from './go.js';
 import { parseDuration, timestampFrom } from './times.js';
 import { CelError } from './values.js';
+import { dynType, optionalValue, sameType, typeText } from './types.js';
 import type { CelType } from './types.js';
 
 /** Returns the problems in literal arguments: patterns, times and durations. */
@@ -50,6 +51,40 @@ function visit(expression: Expression, look: (one: Expression) => void): void {
 }
 
 type TypeOf = (expression: Expression) => CelType;
+
+/** Returns the elements of lists and maps that have another type than the first. Arguments of `format` may. */
+export function mixedIssues(expression: Expression, typeOf: TypeOf): CelIssue[] {
+  const issues: CelIssue[] = [];
+  const typeIn = (value: Expression, optional: boolean): CelType => {
+    const type = typeOf(value);
+    return (optional ? optionalValue(type) : undefined) ?? type;
+  };
+  const compare = (wanted: CelType, found: CelType, at: number): boolean => {
+    if (sameType(wanted, found)) return true;
+    const message = `expected type '${typeText(wanted)}' but found '${typeText(found)}'`;
+    issues.push({ at, message });
+    return false;
+  };
+  const visit = (one: Expression): void => {
+    if (one.type === 'call' && one.name === 'format') return;
+    if (one.type === 'list') {
+      const [first, ...rest] = one.elements;
+      const type = first === undefined ? dynType : typeIn(first.value, first.optional);
+      rest.every(({ value, optional }) => compare(type, typeIn(value, optional), value.at));
+    } else if (one.type === 'map') {
+      const [first, ...rest] = one.entries;
+      const keys = first === undefined ? dynType : typeOf(first.key);
+      const values = first === undefined ? dynType : typeIn(first.value, first.optional);
+      for (const { key, value, optional } of rest) {
+        compare(keys, typeOf(key), key.at);
+        compare(values, typeIn(value, optional), value.at);
+      }
+    }
+    for (const child of childrenOf(one)) visit(child);
+  };
+  visit(expression);
+  return issues;
+}
 
 /** Returns the problems in the arguments of `format` if text and list are literals. */
 export function formatIssues(expression: Expression, typeOf: TypeOf): CelIssue[] {
