@@ -185,6 +185,8 @@ class DepthCounter {
   /** The column of the entry that the next `:` belongs to; undefined before an entry. */
   #entry: number | undefined;
   #isScalar = false;
+  /** Whether the next scalar has a header, `|` or `>`. */
+  #isBlockScalar = false;
 
   get current(): number {
     return this.#blocks.length + this.#flowLevels;
@@ -201,8 +203,10 @@ class DepthCounter {
         this.#blocks.length = this.#flows.length = this.#flowLevels = 0;
         return;
       case scalarFollows:
-        this.#begin();
+        // A block scalar belongs to the entry of its header, which is on an earlier line.
+        if (!this.#isBlockScalar) this.#begin();
         this.#isScalar = true;
+        this.#isBlockScalar = false;
         return;
       case flowError:
         return;
@@ -223,6 +227,7 @@ class DepthCounter {
         break;
       default:
         if (token.trim() !== '') this.#begin();
+        if (/^[|>]/.test(token)) this.#isBlockScalar = true;
     }
     this.#advance(token);
   }

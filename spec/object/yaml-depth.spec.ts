@@ -42,6 +42,10 @@ describe('checkYamlDepth', () => {
         const indent = ' '.repeat(level * 2);
         return `${level === 0 ? '' : `${' '.repeat(level * 2 - 2)}- `}a:`.padEnd(indent.length);
       }).join('\n'),
+    'sequences around a block scalar': (n) => {
+      const outer = '- '.repeat(n / 2);
+      return `${outer}- |\n${' '.repeat(n + 2)}text\n${' '.repeat(n)}${'- '.repeat(n / 2)}a`;
+    },
     'a document after another': (n) => `a: 1\n---\n${'['.repeat(n)}${']'.repeat(n)}`,
   };
   for (const [name, form] of Object.entries(forms)) {
@@ -74,4 +78,35 @@ describe('checkYamlDepth', () => {
     });
     fc.assert(property, { numRuns: tries(200) });
   });
+
+  it('counts the levels of a text exactly', () => {
+    const scalar = fc.constantFrom('text', 'a: b', '- c', '? d', '[e', '', 1, null, 'two\nlines\n');
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 5 }, scalar, tie('list'), tie('map')),
+      list: fc.array(tie('value'), { minLength: 1, maxLength: 3 }),
+      map: fc.dictionary(fc.constantFrom('a', 'bc', '- d'), tie('value'), { minKeys: 1 }),
+    }));
+    const wrap = fc.constantFrom<(inner: unknown) => unknown>(
+      (a) => [a],
+      (a) => ({ a, b: 1 }),
+    );
+    const property = fc.property(value, fc.array(wrap, { minLength: 1 }), (inner, wraps) => {
+      const text = (levels: number): string => {
+        let nested = inner;
+        for (let depth = levelsOf(inner), at = 0; depth < levels; depth++, at++) {
+          nested = wraps[at % wraps.length]?.(nested);
+        }
+        return stringify([nested, inner], { lineWidth: 0, aliasDuplicateObjects: false });
+      };
+      expect(verdict(text(maxDepth - 1))).to.equal('ok');
+      expect(verdict(text(maxDepth))).to.equal('TooDeep');
+    });
+    fc.assert(property, { numRuns: tries(8) });
+  });
 });
+
+function levelsOf(value: unknown): number {
+  let depth = 0;
+  while (isDeeperThan(value, depth)) depth++;
+  return depth;
+}
