@@ -215,19 +215,16 @@ export function leavesOf(node: FieldNode): FieldNode {
  */
 export function canonicalRoot(fields: FieldsV1): FieldNode {
   if (fields[self] === undefined && isCanonical(fields)) return fields;
-  const { node } = canonicalNode(fields);
-  return node === undefined ? leaf : withoutSelf(node);
+  return withoutSelf(canonicalNode(fields));
 }
 
-/**
- * Whether `fields` is certainly in the server's form, as are all fields that a server sent. Copies nothing.
- */
+/** Whether `fields` is in the server's form, as are all fields that a server sent. Copies nothing. */
 function isCanonical(fields: unknown): boolean {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return false;
   let last: string | undefined;
   for (const text in fields) {
     const isSelf = text === self;
-    if (!isSelf && !isPlainElement(text)) return false;
+    if (!isSelf && !isPlainElement(text) && canonicalElement(text) !== text) return false;
     // `.` comes first, and never alone.
     if (last !== undefined && (isSelf || isBehind(last, text))) return false;
     if (!isSelf && !isCanonical((fields as FieldsV1)[text])) return false;
@@ -246,55 +243,22 @@ export function withoutSelf(node: FieldNode): FieldNode {
   return Object.fromEntries(elementsOf(node).map((element) => [element, node[element] ?? leaf]));
 }
 
-function canonicalNode(fields: FieldsV1): { node: FieldNode | undefined } {
-  const elements = Object.keys(fields);
-  let member = elements.length === 0;
-  let same = true;
-  const builder = new MergingBuilder();
-  for (const [at, text] of elements.entries()) {
-    const child = fields[text];
-    if (text === self) {
-      member = true;
-      same &&= at === 0 && elements.length > 1;
-      continue;
-    }
-    const element = canonicalElement(text);
-    const node = element === undefined ? undefined : canonicalNode(asNode(text, child)).node;
-    if (element === undefined || node === undefined) {
-      same = false;
-      continue;
-    }
-    same &&= element === text && node === child && !builder.isBehind(element);
-    builder.add(element, node);
+function canonicalNode(fields: FieldsV1): FieldNode {
+  const nodes = new Map<PathElement, FieldNode>();
+  for (const [text, child] of Object.entries(fields)) {
+    const element = text === self ? undefined : canonicalElement(text);
+    if (element === undefined) continue;
+    const node = canonicalNode(asNode(text, child));
+    nodes.set(element, unionOf(nodes.get(element), node) ?? node);
   }
-  if (same) return { node: fields };
+  const builder = new FieldNodeBuilder();
+  for (const [element, node] of nodes) builder.add(element, node);
   // A node without remaining elements counts as a member, as on the server.
-  return { node: builder.build(member) ?? leaf };
+  return builder.build(fields[self] !== undefined) ?? leaf;
 }
 
 function asNode(element: string, child: unknown): FieldsV1 {
   if (child === null || child === undefined) return leaf;
   if (typeof child === 'object' && !Array.isArray(child)) return child as FieldsV1;
   throw new OperatorError('InvalidValue', `path element ${JSON.stringify(element)}: not an object`);
-}
-
-/** A {@link FieldNodeBuilder} for input that may have an element twice. */
-class MergingBuilder {
-  readonly #nodes = new Map<PathElement, FieldNode>();
-  #last: PathElement | undefined;
-
-  isBehind(element: PathElement): boolean {
-    return this.#last !== undefined && comparePathElements(this.#last, element) >= 0;
-  }
-
-  add(element: PathElement, node: FieldNode): void {
-    this.#nodes.set(element, unionOf(this.#nodes.get(element), node) ?? node);
-    this.#last = element;
-  }
-
-  build(member: boolean): FieldNode | undefined {
-    const builder = new FieldNodeBuilder();
-    for (const [element, node] of this.#nodes) builder.add(element, node);
-    return builder.build(member);
-  }
 }

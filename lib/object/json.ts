@@ -143,34 +143,12 @@ export function jsonText(value: object, subject: string): string {
  * @throws OperatorError `InvalidValue`: names the path, without values.
  */
 export function checkJson(value: object, subject: string): void {
-  if (isClearlyJson(value, shallow)) return;
   // Not recursive, so that any depth works.
   const open: Place[] = [{ subject, value, key: undefined, parent: undefined }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     // The last one is checked next; reversed, so that the error names the first problem.
     for (const member of membersOf(place).reverse()) open.push(member);
   }
-}
-
-const shallow = 50;
-
-/** Whether `value` is plain data of at most `levels` levels, as most values are; allocates no paths. */
-function isClearlyJson(value: unknown, levels: number): boolean {
-  if (typeof value === 'object') {
-    return value === null || (levels > 0 && areClearlyJson(value, levels - 1));
-  }
-  if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value === 'string' || typeof value === 'boolean';
-}
-
-function areClearlyJson(value: object, levels: number): boolean {
-  if (Array.isArray(value)) {
-    const items: readonly unknown[] = value;
-    return !items.includes(undefined) && items.every((item) => isClearlyJson(item, levels));
-  }
-  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
-  const members: readonly unknown[] = Object.values(value);
-  return members.every((member) => member === undefined || isClearlyJson(member, levels));
 }
 
 interface Place {

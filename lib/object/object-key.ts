@@ -27,10 +27,7 @@ export function keyString(key: ObjectKey): string {
  * @throws OperatorError `InvalidObject`: it has no name (yet).
  */
 export function keyStringOf(object: KubernetesObject): string {
-  const { namespace = '', name = '' } = object.metadata;
-  // `keyOf` throws the error.
-  if (name === '') return keyString(keyOf(object));
-  return namespace === '' ? name : `${namespace}/${name}`;
+  return keyString(keyOf(object));
 }
 
 /**

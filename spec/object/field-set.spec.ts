@@ -134,6 +134,25 @@ describe('FieldSet', () => {
     expect(JSON.stringify(FieldSet.fromFieldsV1(fields).toFieldsV1())).to.equal(expected);
   });
 
+  it('reads every order and notation of the same elements as one set', () => {
+    const port = 'k:{"containerPort":80,"protocol":"TCP"}';
+    const plain: FieldsV1 = { 'f:a': { '.': {}, 'f:b': {}, [port]: { '.': {}, 'v:"s"': {} } } };
+    expect(FieldSet.fromFieldsV1(plain).toFieldsV1()).to.equal(plain);
+    const spaced = 'k:{"protocol":"TCP", "containerPort":80}';
+    const others: object[] = [
+      reversed(plain),
+      { 'f:a': { '.': {}, 'f:b': {}, [spaced]: { '.': {}, 'v:"s"': {} } } },
+      { 'f:a': { '.': {}, 'f:b': {}, [spaced]: { 'v:"s"': {} }, [port]: {} } },
+      { 'f:a': { '.': {}, 'f:b': null, [port]: { '.': {}, 'v:"s"': { '.': {} } } } },
+      { '.': {}, ...plain },
+    ];
+    for (const fields of others) {
+      const read = FieldSet.fromFieldsV1(fields as FieldsV1);
+      expect(JSON.stringify(read.toFieldsV1())).to.equal(JSON.stringify(plain));
+      expect(read.equals(FieldSet.fromFieldsV1(plain))).to.equal(true);
+    }
+  });
+
   for (const fields of [{ spec: {} }, { 'f:a': 5 }, { 'f:a': { 'k:x': {} } }, { 'f:a': [] }]) {
     it(`rejects ${JSON.stringify(fields)}`, () => {
       const read = () => FieldSet.fromFieldsV1(fields as unknown as FieldsV1);
