@@ -132,6 +132,7 @@ function changesOf(node: ts.Node, source: ts.SourceFile): Change[] {
   if (ts.isConditionalExpression(node)) return negated(node.condition, text);
   if (ts.isAwaitExpression(node)) return [['await', node, text(node.expression)]];
   if (ts.isNumericLiteral(node) && !isName(node)) {
+    if (isSign(node)) return [['constant', node, node.text === '0' ? '1' : '(-1)']];
     return [['constant', node, String(Number(node.text.replaceAll('_', '')) + 1)]];
   }
   if (node.kind === ts.SyntaxKind.TrueKeyword) {
@@ -176,6 +177,26 @@ function binaryChanges(node: ts.BinaryExpression, text: (of: ts.Node) => string)
 function negated(condition: ts.Expression, text: (of: ts.Node) => string): Change[] {
   if (ts.isBinaryExpression(condition) && /^[!=]==$/.test(text(condition.operatorToken))) return [];
   return [['condition', condition, `!(${text(condition)})`]];
+}
+
+/**
+ * A result of a comparison: `a < b ? -1 : a > b ? 1 : 0`. Only its sign matters, so 2 for 1 would change nothing; the
+ * mutant has the other sign.
+ */
+function isSign(node: ts.NumericLiteral): boolean {
+  let top: ts.Node = node;
+  while (ts.isPrefixUnaryExpression(top.parent) || isBranch(top)) top = top.parent;
+  const results = ts.isConditionalExpression(top) ? resultsOf(top) : [];
+  return results.includes('-1') && results.every((result) => /^(?:-1|0|1)$/.test(result));
+}
+
+function isBranch({ parent, pos }: ts.Node): boolean {
+  return ts.isConditionalExpression(parent) && pos > parent.condition.pos;
+}
+
+function resultsOf(expression: ts.Expression): string[] {
+  if (!ts.isConditionalExpression(expression)) return [expression.getText()];
+  return [expression.whenTrue, expression.whenFalse].flatMap(resultsOf);
 }
 
 /** Statements that change something: calls, assignments to fields, `delete`. */
