@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { findCondition, isConditionTrue, setCondition } from '../../lib/object/conditions.js';
+import {
+  conditionReason,
+  cutCharacters,
+  findCondition,
+  isConditionTrue,
+  setCondition,
+} from '../../lib/object/conditions.js';
 import { deepFreeze } from '../../lib/object/deep-freeze.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
@@ -50,5 +56,34 @@ describe('isConditionTrue', () => {
     expect(isConditionTrue([ready], 'Other')).to.equal(false);
     expect(isConditionTrue(undefined, 'Ready')).to.equal(false);
     expect(findCondition([ready, other], 'Other')).to.equal(other);
+  });
+});
+
+describe('conditionReason', () => {
+  const long = 'a'.repeat(1_024);
+  for (const [text, reason] of [
+    ['NoSpace', 'NoSpace'],
+    ['no space left', 'noSpaceLeft'],
+    ['a_b,c:d', 'a_b,c:d'],
+    ['ends with colon:', 'endsWithColon'],
+    ['404 not found', 'Reason404NotFound'],
+    ['', 'Reason'],
+    [long, long],
+    [`${long}b`, long],
+    [`${'a'.repeat(1_023)}:b`, 'a'.repeat(1_023)],
+  ] as const) {
+    it(`turns ${JSON.stringify(text.slice(-20))} into ${reason.slice(-20)}`, () => {
+      expect(conditionReason(text)).to.equal(reason);
+    });
+  }
+});
+
+describe('cutCharacters', () => {
+  it('cuts a longer text, but never within a surrogate pair', () => {
+    expect(cutCharacters('abc', 3)).to.equal('abc');
+    expect(cutCharacters('abcd', 3)).to.equal('abc');
+    expect(cutCharacters('ab😀', 3)).to.equal('ab');
+    expect(cutCharacters('ab😀', 4)).to.equal('ab😀');
+    expect(cutCharacters('ab\ud83d', 3)).to.equal('ab\ud83d');
   });
 });

@@ -56,8 +56,20 @@ describe('path elements', () => {
     });
   }
 
-  for (const text of ['', 'f', 'spec', 'k:{', 'k:["a"]', 'v:', 'i:x', '__proto__']) {
+  for (const text of [
+    '',
+    'f',
+    'spec',
+    'k:{',
+    'k:["a"]',
+    'k:null',
+    'k:1',
+    'v:',
+    'i:x',
+    '__proto__',
+  ]) {
     it(`rejects ${JSON.stringify(text)}`, () => {
+      expect(() => parsePathElement(text)).to.throw(JSON.stringify(text));
       expect(() => canonicalElement(text))
         .to.throw(JSON.stringify(text))
         .with.property('code', 'InvalidValue');
@@ -76,12 +88,18 @@ describe('path elements', () => {
       'k:{"a":"a\\"b"}',
       'k:{"a":"a-b"}',
       'k:{"a":true}',
+      'k:{"a":{"x":1}}',
+      'k:{"a":null}',
       'k:{"b":1}',
+      'k:{"b":"x","c":1}',
+      'k:{"b":"x","c":2}',
       'v:2',
       'v:10',
       'v:"x"',
       'v:false',
       'v:true',
+      'v:[1]',
+      'v:null',
       'i:2',
       'i:10',
     ];
@@ -128,6 +146,12 @@ describe('paths as text', () => {
       '.spec.containers[name="web"].ports[containerPort=80,protocol="TCP"]',
     );
     expect(pathToServerString(['f:a', 'v:"x"', 'i:0'])).to.equal('.a[="x"][0]');
+    const values = [null, 1, true, [1, 'a'], { a: 1, b: 'x' }].map((value) => [
+      valueElement(value),
+    ]);
+    expect(values.map(pathToServerString)).to.deep.equal([
+      ...['[=null]', '[=1]', '[=true]', '[=[1,"a"]]', '[=a=1b="x"]'],
+    ]);
   });
 });
 

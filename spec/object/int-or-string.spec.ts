@@ -8,6 +8,7 @@ describe('scaledValue', () => {
     expect(scaledValue('100%', 7, 'down')).to.equal(7);
     // 29 * 0.01 * 100 is not 29 in floating point.
     expect(scaledValue('29%', 100, 'up')).to.equal(29);
+    expect(scaledValue('50%', 1_000, 'down')).to.equal(500);
   });
 
   it('returns a number unchanged', () => {
@@ -25,6 +26,9 @@ describe('scaledValue', () => {
 describe('rollingUpdateBounds', () => {
   it('default to 25% each', () => {
     expect(rollingUpdateBounds(10)).to.deep.equal({ maxSurge: 3, maxUnavailable: 2 });
+    expect(rollingUpdateBounds(3, { maxSurge: '50%', maxUnavailable: '50%' })).to.deep.equal({
+      ...{ maxSurge: 2, maxUnavailable: 1 },
+    });
     expect(rollingUpdateBounds(1)).to.deep.equal({ maxSurge: 1, maxUnavailable: 0 });
   });
 

@@ -44,6 +44,24 @@ describe('applyJsonPatch', () => {
     expect(apply({ op: 'move', from: '/a', path: '/a' })).to.deep.equal(document);
   });
 
+  it('removes the whole document', () => {
+    expect(apply({ op: 'remove', path: '' })).to.equal(null);
+  });
+
+  it('limits the values of all copies together', () => {
+    const list = { a: Array.from({ length: 600_000 }, () => null) };
+    const copy = { op: 'copy', from: '/a', path: '/b' } as const;
+    expect(applyJsonPatch(list, [copy])).to.deep.equal({ ...list, b: list.a });
+    expect(() => applyJsonPatch(list, [copy, copy])).to.throw('operation 1: copy: the copies have');
+    const many = { a: { list: [Array.from({ length: 1_000_000 }, () => 1)] } };
+    expect(() => applyJsonPatch(many, [copy])).to.throw('operation 0: copy: the copies have');
+  });
+
+  it('rejects unknown options', () => {
+    const options = { dialekt: 'rfc6902' } as object;
+    expect(() => applyJsonPatch({}, [], options)).to.throw('dialekt');
+  });
+
   it('unescapes each pointer once', () => {
     expect(apply({ op: 'replace', path: '/x~1y/~0', value: 1 })).to.have.deep.property('x/y', {
       '~': 1,
@@ -79,6 +97,8 @@ describe('applyJsonPatch', () => {
     [{ op: 'replace', path: '/list/3', value: 1 }, 'missing-path', '3 is not an index'],
     [{ op: 'copy', from: '/no', path: '/x' }, 'missing-path', '/no is not there'],
     [{ op: 'move', from: '/a', path: '/a/b' }, 'malformed', "/a can't move into itself"],
+    [{ op: 'test', path: '', value: 1 }, 'test-failed', 'test (root): the value is another one'],
+    [{ op: 'move', from: '', path: '/a' }, 'malformed', "move: (root) can't move into itself"],
     [{ op: 'add', path: 'a', value: 1 }, 'malformed', 'path a is not a JSON pointer'],
     [{ op: 'add', path: '/~2', value: 1 }, 'malformed', 'path /~2 is not a JSON pointer'],
     [{ op: 'add', path: '/x' }, 'malformed', 'add has no value'],

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { deepEqual } from '../../lib/object/deep-equal.js';
 import { deepFreeze } from '../../lib/object/deep-freeze.js';
@@ -11,7 +12,7 @@ describe('a lazily created list', () => {
   const holder = (digest = 'same'): { readonly list?: readonly unknown[] } => {
     const list = new LazyList({ digest, bytes: 900 }, () => {
       made++;
-      return items;
+      return [...items];
     });
     const object: { name: string; list?: readonly unknown[] } = { name: 'x' };
     holdList(object, 'list', list);
@@ -37,8 +38,37 @@ describe('a lazily created list', () => {
     expect(made).to.equal(0);
   });
 
+  it('is compared by its digest once it was read', () => {
+    const [one, same, other] = [holder(), holder(), holder('other')].map(({ list }) => list);
+    expect(deepEqual(one, same)).to.equal(true);
+    expect(deepEqual(one, other)).to.equal(false);
+    expect(plainBytes(one, 1)).to.equal(900);
+  });
+
   it('equals a plain list', () => {
     expect(deepEqual(holder(), { name: 'x', list: items })).to.equal(true);
     expect(deepEqual({ name: 'x', list: items.slice(1) }, holder())).to.equal(false);
   });
+});
+
+describe('plainBytes', () => {
+  for (const value of ['text', 'ä', '', true, false, [], {}, [1, 'a'], { a: { b: ['x', true] } }]) {
+    it(`is close to the size of ${JSON.stringify(value)}`, () => {
+      const size = Buffer.byteLength(JSON.stringify(value));
+      expect(plainBytes(value, 5)).to.be.within(size, size + 8);
+    });
+  }
+
+  it('grows with each member and item', () => {
+    expect(plainBytes('text', 0)).to.equal(6);
+    expect(plainBytes([null, null], 1)).to.equal(12);
+    expect(plainBytes({ ab: true }, 1)).to.equal(2 + 6 + 5);
+    expect(plainBytes([true, 7], 1)).to.equal(2 + 5 + 8);
+  });
+
+  for (const value of [NaN, undefined, null, { a: null }, [undefined], () => 1, { a: [{}] }]) {
+    it(`is unknown for ${inspect(value)}`, () => {
+      expect(plainBytes(value, 2)).to.be.NaN;
+    });
+  }
 });

@@ -36,6 +36,10 @@ describe('parseLabelSelector', () => {
     ['in in (in,notin)', [requirement('in', 'In', 'in', 'notin')]],
     ['notin=in', [requirement('notin', 'In', 'in')]],
     ['a>1', [requirement('a', 'Gt', '1')]],
+    [
+      'a=c,a!=b,a',
+      [requirement('a', 'In', 'c'), requirement('a', 'NotIn', 'b'), requirement('a', 'Exists')],
+    ],
     ['b,a', [requirement('a', 'Exists'), requirement('b', 'Exists')]],
     ['example.com/a=b\n,c', [requirement('c', 'Exists'), requirement('example.com/a', 'In', 'b')]],
   ];
@@ -57,7 +61,7 @@ describe('parseLabelSelector', () => {
   }
 
   it('reports the token found and the one expected', () => {
-    expect(() => parseLabelSelector('a in b')).to.throw(`found 'b', want '('`);
+    expect(() => parseLabelSelector('a in b')).to.throw(`selector a in b: found 'b', want '('`);
     expect(() => parseLabelSelector('a,')).to.throw(`found the end, want a key or '!'`);
   });
 });
@@ -78,7 +82,9 @@ describe('labelRequirementsOf', () => {
     { matchLabels: { 'a b': '' } },
     { matchLabels: { a: '-' } },
     { matchExpressions: [{ key: 'a', operator: 'In', values: [] }] },
+    { matchExpressions: [{ key: 'a', operator: 'NotIn', values: [] }] },
     { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] },
+    { matchExpressions: [{ key: 'a', operator: 'DoesNotExist', values: ['b'] }] },
     { matchExpressions: [{ key: 'a', operator: 'Gt', values: ['1'] }] },
     { matchExpressions: [{ key: 'a', operator: 'toString' }] },
   ];
@@ -114,6 +120,12 @@ describe('matchesLabels', () => {
 });
 
 describe('formatLabelSelector', () => {
+  for (const text of ['', 'a', '!a', 'a=', 'a!=b', 'a in (,b)', 'a notin (b,c)', 'a>1', 'a<2']) {
+    it(`formats what was parsed from ${JSON.stringify(text)} like it`, () => {
+      expect(formatLabelSelector(parseLabelSelector(text))).to.equal(text);
+    });
+  }
+
   const word = fc.stringMatching(/^[a-z0-9]([-a-z0-9_.]{0,8}[a-z0-9])?$/);
   const values = fc.uniqueArray(fc.oneof(word, fc.constant('')), { minLength: 1, maxLength: 4 });
   const requirements = fc.uniqueArray(

@@ -38,6 +38,8 @@ describe('appliedFields', () => {
   it('returns the Apply entry of a manager, by subresource', () => {
     expect(String(appliedFields(live, 'op'))).to.equal('.data.a');
     expect(String(appliedFields(live, 'op', { subresource: 'status' }))).to.equal('.data.s');
+    expect(String(appliedFields(live, 'op', { apiVersion: 'v1' }))).to.equal('.data.a');
+    expect(appliedFields(live, 'op', { apiVersion: 'v2' })).to.equal(undefined);
   });
 
   it('returns undefined for a manager without Apply entries, or without any entries', () => {
@@ -71,10 +73,22 @@ describe('fieldManagersOf', () => {
     expect(fieldManagersOf(live, path).map(({ name }) => name)).to.deep.equal(['atomic']);
   });
 
+  it('keeps the order of entries of one time, and counts an entry as an update without operation', () => {
+    const time = '2026-01-01T00:00:00Z';
+    const managers = ['b', 'a', 'c'].map((manager) => ({ manager, time, fieldsV1: fields('a') }));
+    const found = fieldManagersOf(object(...managers), fieldPath('data', 'a'));
+    const same = { operation: 'Update' as const, subresource: '', time };
+    expect(found).to.deep.equal(['b', 'a', 'c'].map((name) => ({ name, ...same })));
+  });
+
   it('names no owner of a struct or an unset field', () => {
     expect(fieldManagersOf(live, fieldPath('data'))).to.deep.equal([]);
     expect(fieldManagersOf(live, fieldPath('data', 'z'))).to.deep.equal([]);
     expect(fieldManagersOf(live, [])).to.deep.equal([]);
+    expect(fieldManagersOf(object(entry('none', 'Apply', {})), fieldPath('data'))).to.deep.equal(
+      [],
+    );
+    expect(fieldManagersOf(object(entry('none', 'Apply', {})), [])).to.deep.equal([]);
   });
 });
 

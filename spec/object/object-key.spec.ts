@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ObjectMeta } from '../../lib/object/kubernetes-object.js';
-import { keyOf, keyString, parseKey, sameKey } from '../../lib/object/object-key.js';
+import { keyOf, keyString, keyStringOf, parseKey, sameKey } from '../../lib/object/object-key.js';
 
 const web = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name: 'web' } };
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'u-1' } };
@@ -17,6 +17,12 @@ describe('object keys', () => {
   it('can be spread into metadata', () => {
     const metadata: ObjectMeta = { ...keyOf(web), labels: {} };
     expect(metadata).to.deep.equal({ namespace: 'shop', name: 'web', labels: {} });
+  });
+
+  it('have a text', () => {
+    expect([keyStringOf(web), keyStringOf(shop)]).to.deep.equal(['shop/web', 'shop']);
+    expect(keyString({ namespace: '', name: 'web' })).to.equal('web');
+    expect(() => keyStringOf({ ...web, metadata: {} })).to.throw('metadata.name is missing');
   });
 
   it('cannot be taken from an object without a name', () => {

@@ -67,22 +67,40 @@ describe('withControllerReference', () => {
     expect(() => withControllerReference(before, owner, inNamespace))
       .to.throw('earlier life')
       .with.nested.property('controller.uid', 'u-0');
+    for (const other of [{ kind: 'Other' }, { name: 'rival' }]) {
+      const foreign = owned({ ...reference, ...other, uid: 'u-0' });
+      const adopt = () => withControllerReference(foreign, owner, inNamespace);
+      expect(adopt).to.throw().with.property('message').that.does.not.include('earlier life');
+    }
   });
 
   const refused = [
-    { title: 'across namespaces', namespace: 'other', scopes: inNamespace },
-    { title: 'for an object without a namespace', namespace: '', scopes: inNamespace },
+    {
+      title: 'across namespaces',
+      why: 'an owner must be in the same namespace',
+      ...{ namespace: 'other', scopes: inNamespace },
+    },
+    {
+      title: 'for an object without a namespace',
+      why: "the object's namespace is not set",
+      ...{ namespace: '', scopes: inNamespace },
+    },
     {
       title: 'from a namespaced owner to a cluster-scoped object',
+      why: 'a namespaced owner, a cluster-scoped object',
       namespace: '',
       scopes: { ownerNamespaced: true, objectNamespaced: false },
     },
   ];
-  for (const { title, namespace, scopes } of refused) {
+  for (const { title, why, namespace, scopes } of refused) {
     it(`rejects a reference ${title}`, () => {
       const target = { ...object, metadata: { name: 'web', namespace } };
       expect(() => withControllerReference(target, owner, scopes))
-        .to.throw("Tenant shop/acme can't own ConfigMap")
+        .to.throw(/^Tenant shop\/acme can't own ConfigMap .*: /)
+        .with.property('message')
+        .that.includes(why);
+      expect(() => withControllerReference(target, owner, scopes))
+        .to.throw()
         .with.property('code', 'InvalidOwner');
     });
   }
@@ -107,6 +125,9 @@ describe('ownerReferenceTo', () => {
   it('rejects an owner that was not read from the server', () => {
     expect(() => ownerReferenceTo({ ...owner, metadata: { name: 'acme' } }))
       .to.throw('has no UID')
+      .with.property('code', 'InvalidOwner');
+    expect(() => ownerReferenceTo({ ...owner, metadata: { uid: 'u-1' } }))
+      .to.throw('has no name')
       .with.property('code', 'InvalidOwner');
   });
 });

@@ -67,6 +67,17 @@ describe('parseQuantity', () => {
     expect(formatQuantity(parseQuantity(1e21))).to.equal('1e21');
   });
 
+  it('keeps the notation of the text', () => {
+    const formats = ['1', '1m', '1Ki', '1e3', '1E'].map((text) => parseQuantity(text).format);
+    expect(formats).to.deep.equal([
+      ...['DecimalSI', 'DecimalSI', 'BinarySI', 'DecimalExponent', 'DecimalSI'],
+    ]);
+    expect(parseQuantity('1e1000')).to.deep.include({ unscaled: 1n, scale: 1_000 });
+    expect(() => parseQuantity('1e1001')).to.throw('not a quantity');
+    expect(parseQuantity('1'.repeat(1_000)).scale).to.equal(0);
+    expect(() => parseQuantity('1'.repeat(1_001))).to.throw('not a quantity');
+  });
+
   it('rounds up to a billionth, away from zero', () => {
     expect(formatQuantity(parseQuantity('0.1n'))).to.equal('1n');
     expect(formatQuantity(parseQuantity('-0.1n'))).to.equal('-1n');
@@ -116,6 +127,19 @@ describe('canonicalQuantity', () => {
     ['62.5Ki', '64k'],
     ['129952312.5Ki', '133071168k'],
     ['1.5Ki', '1536'],
+    ['8Ki', '8Ki'],
+    ['08Ki', '8Ki'],
+    ['09Ki', '09Ki'],
+    // The parser keeps texts with few digits.
+    ['012345678901Ki', '012345678901Ki'],
+    ['0123456789013Ki', '123456789013Ki'],
+    ['05n', '05n'],
+    ['015e-10', '2e-9'],
+    ['0123456789012345678', '0123456789012345678'],
+    ['01234567890123456789', '1234567890123456789'],
+    ['0.500', '500m'],
+    ['0.000', '0'],
+    ['00', '0'],
   ] as const;
   for (const [text, expected] of cases) {
     it(`turns ${text} into ${expected}`, () => {

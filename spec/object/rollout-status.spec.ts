@@ -203,6 +203,64 @@ describe('rolloutStatus', () => {
   });
 });
 
+describe('rolloutStatus of a status with few fields', () => {
+  const messages = (kind: string, status: object, spec: object = {}): string =>
+    (
+      rolloutStatus({
+        ...{ apiVersion: 'apps/v1', kind, metadata: { name: 'web' } },
+        ...{ spec, status: { observedGeneration: 1, ...status } },
+      }) as { message?: string }
+    ).message?.replace(`${kind} web: `, '') ?? 'complete';
+  const unseen = 'its controller has not seen the newest spec';
+  const failed = (more: object): object => ({
+    conditions: [{ type: 'Failed', status: 'True', ...more }],
+  });
+  const rows: [kind: string, status: object, spec: object, message: string][] = [
+    ['Deployment', {}, {}, '0 of 1 new Pods are there'],
+    ['Deployment', {}, { replicas: 2 }, '0 of 2 new Pods are there'],
+    ['Deployment', { updatedReplicas: 1, replicas: 3 }, {}, '2 old Pods are still there'],
+    ['Deployment', { updatedReplicas: 1, replicas: 1 }, {}, '0 of 1 Pods are available'],
+    ['Deployment', { updatedReplicas: 1, availableReplicas: 1 }, {}, 'complete'],
+    ['Deployment', { conditions: [deadline] }, {}, 'made no progress within 600 s'],
+    ['Deployment', { observedGeneration: 0 }, {}, unseen],
+    ['StatefulSet', {}, {}, '0 of 1 Pods are available'],
+    ['StatefulSet', { readyReplicas: 1 }, {}, '0 of 1 Pods are of the new revision'],
+    [
+      'StatefulSet',
+      { availableReplicas: 1, updatedReplicas: 1 },
+      { minReadySeconds: 1 },
+      'complete',
+    ],
+    [
+      'StatefulSet',
+      { readyReplicas: 1, updatedReplicas: 1, updateRevision: 'b' },
+      {},
+      'it has not moved to revision b',
+    ],
+    ['StatefulSet', { observedGeneration: undefined }, {}, unseen],
+    ['StatefulSet', {}, { replicas: 0 }, 'complete'],
+    ['DaemonSet', {}, {}, 'complete'],
+    ['DaemonSet', { desiredNumberScheduled: 1 }, {}, '0 of 1 Pods are of the new revision'],
+    [
+      'DaemonSet',
+      { desiredNumberScheduled: 1, updatedNumberScheduled: 1 },
+      {},
+      '0 of 1 Pods are available',
+    ],
+    ['DaemonSet', { observedGeneration: 0 }, {}, unseen],
+    ['Job', {}, {}, 'it has not run to its end'],
+    ['Job', failed({ status: 'False' }), {}, 'it has not run to its end'],
+    ['Job', failed({ message: 'm', reason: 'r' }), {}, 'it failed: m'],
+    ['Job', failed({ reason: 'r' }), {}, 'it failed: r'],
+    ['Job', failed({}), {}, 'it failed: no reason given'],
+  ];
+  for (const [kind, status, spec, message] of rows) {
+    it(`is "${message}" for a ${kind} with ${JSON.stringify({ status, spec })}`, () => {
+      expect(messages(kind, status, spec)).to.equal(message);
+    });
+  }
+});
+
 describe('isRollingOut', () => {
   const templateChanged = {
     'deployment.kubernetes.io/revision': '2',
@@ -224,6 +282,34 @@ describe('isRollingOut', () => {
     } as KubernetesObject);
   const progressing = (reason: string): object => ({
     conditions: [{ type: 'Progressing', reason }],
+  });
+
+  it('is false for a kind without rollouts', () => {
+    expect(rolls('ConfigMap', { observedGeneration: 1 })).to.equal(false);
+  });
+
+  it('counts absent numbers as 0, and an absent revision as the first', () => {
+    for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) {
+      expect(rolls(kind, {}), kind).to.equal(false);
+    }
+    expect(rolls('Deployment', { replicas: 1 })).to.equal(true);
+    expect(rolls('StatefulSet', { replicas: 1 })).to.equal(true);
+    expect(rolls('DaemonSet', { currentNumberScheduled: 1 })).to.equal(true);
+    expect(rolls('DaemonSet', { desiredNumberScheduled: 1 })).to.equal(true);
+    const annotations = {
+      'deployment.kubernetes.io/revision': undefined,
+      'deprecated.daemonset.template.generation': undefined,
+    };
+    expect(rolls('DaemonSet', { desiredNumberScheduled: 1 }, { annotations })).to.equal(false);
+    const updating = { replicas: 3, updatedReplicas: 3, ...progressing('ReplicaSetUpdated') };
+    expect(rolls('Deployment', updating, { annotations })).to.equal(false);
+  });
+
+  it('is false for Pods that are replaced on deletion only', () => {
+    const spec = { updateStrategy: { type: 'OnDelete' } };
+    for (const kind of ['StatefulSet', 'DaemonSet']) {
+      expect(rolls(kind, { observedGeneration: 1 }, { spec }), kind).to.equal(false);
+    }
   });
 
   it('is true until the newest spec is observed', () => {

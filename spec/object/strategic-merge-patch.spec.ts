@@ -103,6 +103,116 @@ describe('applyStrategicMergePatch', () => {
     expect(() => merged({ names: 'x' }, patch)).to.throw('expected a []interface {}');
   });
 
+  const rows: readonly [original: Fields, patch: Fields, result: Fields | string][] = [
+    // Scalars: each once, the last one fills the gap of a repeated one.
+    [{ names: ['a', 'b'] }, { names: ['b', 'c'] }, { names: ['a', 'b', 'c'] }],
+    [{ names: ['a', 'b', 'c'] }, { names: ['a'] }, { names: ['a', 'b', 'c'] }],
+    [{ names: ['a', 'b'] }, { names: ['c', 'a', 'd', 'e'] }, { names: ['c', 'a', 'd', 'e', 'b'] }],
+    [{ names: ['a', 'b', 'a', 'c'] }, { names: ['d'] }, { names: ['d', 'a', 'b', 'c'] }],
+    [{ names: [1] }, { names: [2.5] }, 'list element types are not identical: [[1] [2.5]]'],
+    [{ names: [1] }, { names: ['a'] }, 'list element types are not identical: [[1] [a]]'],
+    [{ names: [1.5] }, { names: [2.5] }, { names: [2.5, 1.5] }],
+    [{ names: [1] }, { names: [null] }, 'list element types are not identical'],
+    [{ names: [] }, { names: [] }, { names: [] }],
+    [{ names: ['a'] }, { names: [] }, { names: ['a'] }],
+    [{ names: [] }, { names: ['a'] }, { names: ['a'] }],
+    [{ names: ['a', 'b'] }, { '$deleteFromPrimitiveList/names': ['a'] }, { names: ['b'] }],
+    [{}, { '$deleteFromPrimitiveList/names': ['a'] }, {}],
+    [{ names: 'x' }, { '$deleteFromPrimitiveList/names': ['a'] }, { names: 'x' }],
+    [{}, { $deleteFromPrimitiveListnames: ['a'] }, 'invalid patch format of primitive list'],
+    [{}, { '$deleteFromPrimitiveListX/names': ['a'] }, 'invalid patch format of primitive list'],
+    [{}, { $setElementOrder: [] }, 'invalid patch format of setElementOrder list'],
+    [
+      {},
+      { '$setElementOrder/names': null },
+      'expected a []interface {}, but received a %!s(<nil>)',
+    ],
+    [{}, { '$setElementOrder/names': 1 }, 'expected a []interface {}, but received a int64'],
+    [{ names: ['a', 'b'] }, { '$setElementOrder/names': ['b', 'a'] }, { names: ['b', 'a'] }],
+    [
+      { names: ['a', 'b'] },
+      { '$setElementOrder/names': ['c', 'b', 'a'], names: ['c'] },
+      { names: ['c', 'b', 'a'] },
+    ],
+    [
+      { names: ['a'] },
+      { '$setElementOrder/names': ['b', 'c'], names: ['c', 'b'] },
+      "The order in patch list:\n[c b]\n doesn't match $setElementOrder list:\n[b c]\n",
+    ],
+    [{}, { '$setElementOrder/names': ['b'] }, {}],
+    [{}, { '$setElementOrder/names': ['b'], names: ['b'] }, { names: ['b'] }],
+    // Maps with a merge key.
+    [
+      { entries: [{ name: 'a', x: 1 }, { name: 'b' }] },
+      { entries: [{ name: 'a', y: 2 }] },
+      { entries: [{ name: 'a', x: 1, y: 2 }, { name: 'b' }] },
+    ],
+    [
+      { entries: [{ name: 'a' }, { name: 'b' }] },
+      { entries: [{ $patch: 'delete', name: 'a' }] },
+      { entries: [{ name: 'b' }] },
+    ],
+    [
+      { entries: [{ name: 'a' }] },
+      { entries: [{ $patch: 'replace' }, { name: 'b' }] },
+      { entries: [{ name: 'b' }] },
+    ],
+    [
+      { entries: [{ name: 'a' }] },
+      { entries: [{ $patch: 'merge', name: 'a' }] },
+      'merging lists cannot yet be specified in the patch',
+    ],
+    [
+      { entries: [{ name: 'a' }] },
+      { entries: [{ $patch: 'x', name: 'a' }] },
+      'unknown patch type: x in map: map[$patch:x name:a]',
+    ],
+    [
+      { entries: [{ name: 'a' }] },
+      { entries: [{ x: 1 }] },
+      'map: map[x:1] does not contain declared merge key: name',
+    ],
+    [
+      { entries: [{ name: 'a' }] },
+      { '$setElementOrder/entries': [{ name: 'a' }], entries: ['a'] },
+      'expected a map[string]interface {}, but received a string',
+    ],
+    [
+      { entries: [{ name: 'a' }, { name: 'b' }] },
+      {
+        '$setElementOrder/entries': [{ name: 'c' }, { name: 'b' }],
+        entries: [{ $patch: 'delete', name: 'a' }, { name: 'c' }],
+      },
+      { entries: [{ name: 'c' }, { name: 'b' }] },
+    ],
+    // Directives of maps.
+    [{ m: { a: 1 } }, { m: { $patch: 'delete' } }, { m: {} }],
+    [{ m: { a: 1 } }, { m: { $patch: 'replace', b: 2 } }, { m: { b: 2 } }],
+    [{ m: { a: 1 } }, { m: { $patch: 'x' } }, 'unknown patch type: x in map: map[$patch:x]'],
+    [{ m: { a: 1, b: 2 } }, { m: { $retainKeys: ['b', 'c'], c: 3 } }, { m: { b: 2, c: 3 } }],
+    [{ m: { a: 1, b: 2 } }, { m: { $retainKeys: ['b'], a: null } }, { m: { b: 2 } }],
+    [{ m: { a: 1 } }, { m: { $retainKeys: ['b'], a: 2 } }, 'invalid patch format of retainKeys'],
+    [{ m: { a: 1 } }, { m: { $retainKeys: 'b' } }, 'invalid patch format of retainKeys'],
+    [
+      { names: ['a', 'b'], x: 1 },
+      { $retainKeys: ['names'], '$setElementOrder/names': ['b', 'a'] },
+      { names: ['b', 'a'] },
+    ],
+    [
+      { names: ['a', 'b'], x: 1 },
+      { $retainKeys: ['names'], '$deleteFromPrimitiveList/names': ['a'] },
+      { names: ['b'] },
+    ],
+    [{ a: 1 }, { a: { $patch: 'delete', b: null } }, {}],
+  ];
+  for (const [original, patch, result] of rows) {
+    const wanted = typeof result === 'string' ? 'refuses' : 'merges';
+    it(`${wanted} ${JSON.stringify(patch)} into ${JSON.stringify(original)}`, () => {
+      if (typeof result === 'string') expect(() => merged(original, patch)).to.throw(result);
+      else expect(merged(original, patch)).to.deep.equal(result);
+    });
+  }
+
   it('rejects lists of lists', () => {
     const patch = () => merged({ names: [['a']] }, { names: [['b']] });
     expect(patch).to.throw('lists of lists are not supported').with.property('status', 422);

@@ -108,6 +108,34 @@ describe('a three-way merge', () => {
       container({ livenessProbe: { httpGet: { port: 80 } } }),
       container({ livenessProbe: { tcpSocket: { port: 80 } } }),
     ],
+    'a probe by a command': [
+      container({ readinessProbe: { exec: { command: ['a'] } } }),
+      container({ readinessProbe: { grpc: { port: 80 } } }),
+    ],
+    'a probe by a port': [
+      container({ startupProbe: { tcpSocket: { port: 80 } } }),
+      container({ startupProbe: { grpc: { port: 80 } } }),
+    ],
+    'a hook by a request': [
+      container({ lifecycle: { preStop: { httpGet: { port: 80 } } } }),
+      container({ lifecycle: { preStop: { exec: { command: ['a'] } } } }),
+    ],
+    'a hook that sleeps': [
+      container({ lifecycle: { postStart: { sleep: { seconds: 1 } } } }),
+      container({ lifecycle: { postStart: { tcpSocket: { port: 80 } } } }),
+    ],
+    'a hook that sleeps or runs a command': [
+      container({ lifecycle: { postStart: { sleep: { seconds: 1 } } } }),
+      container({ lifecycle: { postStart: { exec: { command: ['a'] } } } }),
+    ],
+    'the field or resource of a value': [
+      container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'a' } } }] }),
+      container({ env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'r' } } }] }),
+    ],
+    'the map or Secret of a value': [
+      container({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 's', key: 'k' } } }] }),
+      container({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }),
+    ],
     'the source of a volume': [
       { volumes: [{ name: 'v', emptyDir: {} }] },
       { volumes: [{ name: 'v', configMap: { name: 'c' } }] },
@@ -221,6 +249,58 @@ describe('a three-way merge', () => {
   it('replaces lists of different length as a whole without a schema', () => {
     const merged = merge({ desired: { list: ['a'] }, current: { list: ['a', 'b'] } });
     expect(merged).to.deep.equal({ list: ['a'] });
+  });
+
+  const entries = (...names: string[]): object => ({ list: names.map((name) => ({ name })) });
+  const identities: Record<string, [list: object, isMerged: boolean]> = {
+    'a map list': [
+      { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+      true,
+    ],
+    'a map list without keys': [{ 'x-kubernetes-list-type': 'map' }, false],
+    'a set': [{ 'x-kubernetes-list-type': 'set' }, true],
+    'an atomic list': [
+      {
+        'x-kubernetes-list-type': 'atomic',
+        ...{ 'x-kubernetes-patch-strategy': 'merge', 'x-kubernetes-patch-merge-key': 'name' },
+      },
+      false,
+    ],
+    'a list of a strategic merge with a key': [
+      { 'x-kubernetes-patch-strategy': 'merge', 'x-kubernetes-patch-merge-key': 'name' },
+      true,
+    ],
+    'a list of a strategic merge without a key': [{ 'x-kubernetes-patch-strategy': 'merge' }, true],
+    'a list that is replaced': [{ 'x-kubernetes-patch-merge-key': 'name' }, false],
+    'a list with keys only': [{ 'x-kubernetes-list-map-keys': ['name'] }, false],
+  };
+  for (const [title, [list, isMerged]] of Object.entries(identities)) {
+    it(`${isMerged ? 'keeps' : 'drops'} entries of others in ${title}`, () => {
+      const items = { type: 'object', properties: { name: { type: 'string' } } } as const;
+      const schema = { properties: { list: { type: 'array' as const, items, ...list } } };
+      const [desired, current] = [entries('b'), entries('a', 'b', 'c')];
+      const expected = isMerged ? current : desired;
+      expect(merge({ desired, current }, { schema })).to.deep.equal(expected);
+    });
+  }
+
+  it('replaces a value by one of another form', () => {
+    const forms = [{ a: 1 }, [1], 'text', 7];
+    for (const one of forms) {
+      for (const other of forms) {
+        const merged = merge({ desired: { x: one }, current: { x: other } });
+        expect(merged).to.deep.equal({ x: one });
+      }
+    }
+  });
+
+  it('replaces a list whose entries have one identity twice', () => {
+    const twice = { containers: [{ name: 'a' }, { name: 'a', image: 'x' }] };
+    const merged = merge(
+      { desired: twice, current: { containers: [{ name: 'b' }] } },
+      { schema: podSpec },
+    );
+    expect(merged).to.deep.equal(twice);
   });
 
   const json = fc.dictionary(

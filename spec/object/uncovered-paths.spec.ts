@@ -100,6 +100,22 @@ describe('uncoveredPaths', () => {
       expect(uncovered(entry, fields, live({ a: '2' }, others))).to.deep.equal(['free.k.a']);
     });
 
+    it('reports members that others removed, but not those that Go omits', () => {
+      const values = {
+        text: '',
+        zero: 0,
+        no: false,
+        map: {},
+        list: [],
+        nothing: null,
+        gone: undefined,
+      };
+      const set = { a: 'x', b: 1, c: true, d: { e: 1 }, f: [1] };
+      expect(uncovered(entry, { free: { k: { ...values, ...set } } }, live({}))).to.deep.equal(
+        ['a', 'b', 'c', 'd', 'f'].map((name) => `free.k.${name}`),
+      );
+    });
+
     it('skips atomic maps, which the server may normalize', () => {
       expect(uncovered(entry, fields, live({ a: '01', defaulted: 'x' }))).to.deep.equal([]);
     });
