@@ -29,6 +29,8 @@ describe('Getters', () => {
     ['$.metadata.annotations["it\\u0027s"]', 'quote'],
     ['$.metadata.annotations.primary-port', 'https'],
     ['$.größe', 1],
+    ["$.metadata['nope', 'name']", 'web'],
+    ["$['nope', 'metadata'].name", 'web'],
     ['$.ports[0].port', 80],
     ['$.ports[-1].port', 53],
     ['$.ports[3].port', null],

@@ -84,6 +84,11 @@ describe('Conditions and choices', () => {
     expect(problemsOf({ '@cond': [{ '@concat': ['$.a'] }, 1] })).to.deep.equal([
       '["@cond"][0]: @cond: want true or false, got a string',
     ]);
+    for (const argument of ['$.a', 1, [], { a: 1 }]) {
+      expect(problemsOf({ '@switch': argument })).to.deep.equal([
+        '["@switch"]: @switch: want a list of [case, value]',
+      ]);
+    }
     expect(problemsOf({ '@switch': [['$.a', 1], [3, 2], ['$.a']] })).to.deep.equal([
       '["@switch"][2]: @switch: want a list of [case, value]',
     ]);

@@ -26,6 +26,39 @@ describe('The data of Secrets', () => {
     expect(bytesToText(Uint8Array.of(0x61, 0xff, 0xc3, 0xa4, 0xc3))).to.equal('a\udcffä\udcc3');
   });
 
+  it('is decoded byte by byte where it is no UTF-8', () => {
+    const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    const characterAt = (bytes: Uint8Array, at: number): string | undefined => {
+      for (const length of [1, 2, 3, 4]) {
+        try {
+          return strict.decode(bytes.subarray(at, at + length));
+        } catch {
+          // Not a character of this length.
+        }
+      }
+      return undefined;
+    };
+    const model = (bytes: Uint8Array): string => {
+      let text = '';
+      for (let at = 0; at < bytes.length;) {
+        const character = characterAt(bytes, at);
+        text += character ?? String.fromCharCode(0xdc00 + bytes[at]!);
+        at += character === undefined ? 1 : Buffer.byteLength(character);
+      }
+      return text;
+    };
+    const edges = ['\0', '\x7f', '\x80', '\u07ff', '\u0800', '\uffff', '\u{10000}', '\u{10ffff}'];
+    const leads = [0x80, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xef, 0xf0, 0xf3, 0xf4, 0xf5, 0xff];
+    const tails = edges.map((edge) => Buffer.from(edge));
+    for (const lead of leads) {
+      for (const tail of [...tails, Buffer.of(0x80), Buffer.of(0x90, 0x80, 0x80)]) {
+        const bytes = Buffer.concat([Buffer.of(lead), tail, Buffer.of(0xff), tail]);
+        expect(bytesToText(bytes), bytes.toString('hex')).to.equal(model(bytes));
+        expect([...textToBytes(bytesToText(bytes))]).to.deep.equal([...bytes]);
+      }
+    }
+  });
+
   it('survives a round trip for any bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 12 });
     // Multi-byte characters are rare among random bytes.
