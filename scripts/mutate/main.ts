@@ -119,11 +119,14 @@ function coveringSpecs(mutant: Mutant, from: Coverage) {
   const isIn = (blocks: RecordedSpec['blocks']): boolean =>
     block !== undefined && blocks[mutant.file]?.includes(block) === true;
   // Code that runs while a module is loaded runs once in a process of several spec files. Its specs are those
-  // that run any block of its module or, as a table of constants has none, of the modules that import it.
+  // that import the module, and those that run any block of it or, as a table of constants has none, of the modules
+  // that import it.
   const isLoaded = block === undefined || all.some(({ loaded }) => isIn(loaded));
   const files = isLoaded ? [mutant.file, ...importersOf(mutant.file)] : [];
-  return all.filter(({ passed, blocks }) => {
-    return passed && (isIn(blocks) || files.some((file) => (blocks[file]?.length ?? 0) > 0));
+  const named = `/${mutant.file.replace(/\.ts$/, '.js')}'`;
+  return all.filter(({ file: spec, passed, blocks }) => {
+    const runs = isIn(blocks) || files.some((file) => (blocks[file]?.length ?? 0) > 0);
+    return passed && (runs || (isLoaded && readFileSync(spec, 'utf8').includes(named)));
   });
 }
 

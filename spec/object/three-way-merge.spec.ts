@@ -47,6 +47,32 @@ describe('a three-way merge', () => {
     );
   });
 
+  const zeros: readonly (readonly [kind: string, member: string, zero: unknown])[] = [
+    ['EnvVar', 'value', ''],
+    ['Container', 'workingDir', ''],
+    ['VolumeMount', 'subPath', ''],
+    ['VolumeMount', 'readOnly', false],
+    ...['stdin', 'stdinOnce', 'tty'].map((name) => ['Container', name, false] as const),
+    ...['hostNetwork', 'hostPID', 'hostIPC'].map((name) => ['PodSpec', name, false] as const),
+    ['ServiceSpec', 'publishNotReadyAddresses', false],
+    ['Probe', 'initialDelaySeconds', 0],
+    ['ContainerPort', 'hostPort', 0],
+    ['ServicePort', 'nodePort', 0],
+    ['ReplicationControllerSpec', 'minReadySeconds', 0],
+  ];
+  for (const [kind, member, zero] of zeros) {
+    it(`treats ${JSON.stringify(zero)} as the absent ${member} of a ${kind}`, () => {
+      const schema = definition(`io.k8s.api.core.v1.${kind}`);
+      const [desired, current] = [{ [member]: zero }, { other: 1 }];
+      expect(merge({ before: desired, desired, current }, { schema })).to.equal(current);
+    });
+  }
+
+  it('treats a Deployment as not paused without the field', () => {
+    const [desired, current] = [{ paused: false }, { replicas: 1 }];
+    expect(merge({ desired, current }, { schema: deploymentSpec })).to.equal(current);
+  });
+
   it('sets meaningful zeros', () => {
     const desired = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
     expect(merge({ before: desired, desired, current: {} }, { schema: podSpec })).to.deep.equal(

@@ -36,6 +36,22 @@ describe('uncoveredPaths', () => {
     expect(uncovered(entry, { metadata })).to.deep.equal([]);
   });
 
+  it('skips the members of metadata that no manager owns', () => {
+    const entry = { 'f:metadata': { 'f:labels': { 'f:a': {} } } };
+    const identity = { name: 'x', namespace: 'y', uid: 'u', resourceVersion: '1', generation: 1 };
+    const recorded = {
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      selfLink: '/x',
+      managedFields: [{}],
+    };
+    const metadata = { ...identity, ...recorded, labels: { a: 'b' } };
+    expect(uncovered(entry, { metadata })).to.deep.equal([]);
+    const more = { ...metadata, finalizers: ['a/b'], generateName: 'x-' };
+    expect(uncovered(entry, { metadata: more })).to.deep.equal([
+      ...['metadata.finalizers', 'metadata.generateName'],
+    ]);
+  });
+
   it('names the outermost missing field', () => {
     const entry = { 'f:spec': { 'f:a': {} } };
     const fields = { spec: { a: 1, b: { c: 1 }, 'd.e': 1 }, status: { x: 1 } };

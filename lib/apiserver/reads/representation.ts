@@ -171,6 +171,17 @@ interface TableContent {
   readonly withColumns: boolean;
 }
 
+/** Returns the objects of a list in the order of their rows: FlowSchemas by precedence, others as they are listed. */
+function inTableOrder(
+  { type }: ServedKind,
+  items: readonly UnstructuredObject[],
+): readonly UnstructuredObject[] {
+  if (type.group !== 'flowcontrol.apiserver.k8s.io' || type.kind !== 'FlowSchema') return items;
+  const precedence = ({ spec }: UnstructuredObject): number =>
+    (spec as { readonly matchingPrecedence: number }).matchingPrecedence;
+  return items.toSorted((one, other) => precedence(one) - precedence(other));
+}
+
 /** Returns a `meta.k8s.io/v1` Table, which kubectl prints. */
 function tableOf(view: TableView, content: TableContent): object {
   const columns = columnsOf(view.kind);
@@ -179,7 +190,7 @@ function tableOf(view: TableView, content: TableContent): object {
   // The cells show the stored version of a built-in kind.
   const celled = (item: UnstructuredObject): UnstructuredObject =>
     kind.custom === undefined ? kind.toStorage(item) : item;
-  const rows = content.items.map((item) => ({
+  const rows = inTableOrder(kind, content.items).map((item) => ({
     cells: columns.map(({ cell }) => cell(celled(item), nowMs)),
     ...rowConditions(kind, item),
     object: rowObject(view, item),

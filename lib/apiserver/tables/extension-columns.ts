@@ -252,14 +252,12 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
   ],
   'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration': columnsOf([
     field('Type', `${flow}.PriorityLevelConfigurationSpec`, 'spec.type'),
-    {
-      name: 'NominalConcurrencyShares',
-      doc: [`${flow}.LimitedPriorityLevelConfiguration`, 'nominalConcurrencyShares'],
-      cell: (object) =>
-        valueAt(object, 'spec.limited.nominalConcurrencyShares') ??
-        valueAt(object, 'spec.exempt.nominalConcurrencyShares') ??
-        none,
-    },
+    field(
+      'NominalConcurrencyShares',
+      `${flow}.LimitedPriorityLevelConfiguration`,
+      'spec.limited.nominalConcurrencyShares',
+      { absent: none },
+    ),
     field('Queues', `${flow}.QueuingConfiguration`, `${limited}.queues`, { absent: none }),
     field('HandSize', `${flow}.QueuingConfiguration`, `${limited}.handSize`, { absent: none }),
     field('QueueLengthLimit', `${flow}.QueuingConfiguration`, `${limited}.queueLengthLimit`, {

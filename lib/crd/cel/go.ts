@@ -171,7 +171,7 @@ function requestProblem(text: string): string | undefined {
     if (/^[0-9+.-][-+.A-Za-z0-9]*:/.test(text))
       return 'first path segment in URL cannot contain colon';
     if (text !== '*' && !text.startsWith('/')) return 'invalid URI for request';
-  } else if (rest.startsWith('/') ? false : rest === '') return undefined;
+  } else if (rest === '') return undefined;
   const after = scheme === undefined ? text : rest;
   const authority = /^\/\/([^/?#]*)/.exec(after)?.[1];
   if (authority !== undefined && (scheme !== undefined || !after.startsWith('///'))) {

@@ -27,6 +27,8 @@ export const recordedNamespace = 'recorded';
 
 /** The recordings, in the order in which they are replayed. */
 export const topics = [
+  'new-cluster',
+  'wrong-fields',
   'metadata',
   'workloads',
   'services-and-pods',
