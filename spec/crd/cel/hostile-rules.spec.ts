@@ -107,5 +107,17 @@ describe('hostile CEL rules', () => {
     }
     compileCel(`self${'.a'.repeat(249)} == 1`, new Map([['self', dynType]]));
     compileCel(Array(999).fill('true').join(' && '), new Map());
+    // Neither logic operators, lists nor functions count.
+    const path = `self${'.a'.repeat(130)}`;
+    for (const [open, close] of [
+      ['(true && ', ')'],
+      ['(false || ', ')'],
+      ['!', ''],
+      ['[', ']'],
+      ['string(', ')'],
+    ] as const) {
+      const source = `${open.repeat(130)}${path}${close.repeat(130)}`;
+      compileCel(source, new Map([['self', dynType]]));
+    }
   });
 });

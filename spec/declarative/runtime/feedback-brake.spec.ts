@@ -12,6 +12,54 @@ function newBrake(): FeedbackBrake {
 }
 
 describe('FeedbackBrake', () => {
+  const long = { object: 'a', depth: 51 };
+
+  it('slows the writes of a long chain from the 21st within a minute, twice as much each time', async () => {
+    const clock = new VirtualClock();
+    let changes = 0;
+    const brake = new FeedbackBrake(clock, defaultGrowthLimit, () => changes++);
+    for (let n = 0; n < 30; n++) expect(brake.take({ object: 'a', depth: 50 })).to.equal(0);
+    for (let n = 0; n < 20; n++) {
+      expect(brake.take(long)).to.equal(0);
+      await clock.advance(3_000);
+    }
+    expect(brake.braked).to.equal(undefined);
+    // The 21st write comes 60 s after the first.
+    expect(brake.take(long)).to.equal(0);
+    expect(brake.braked).to.deep.equal({ object: 'a', delayMs: 1_000, writesPerMinute: 20 });
+    const delays: number[] = [];
+    for (let n = 0; n < 8; n++) {
+      const delayMs = brake.take({ ...long, object: 'b' });
+      delays.push(delayMs);
+      await clock.advance(delayMs - 1);
+      expect(brake.take(long)).to.equal(1);
+      await clock.advance(1);
+      expect(brake.take({ ...long, object: 'b' })).to.equal(0);
+    }
+    expect(delays).to.deep.equal([...[1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]]);
+    expect(brake.take({ object: 'a', depth: 50 })).to.equal(0);
+    expect(brake.braked).to.deep.include({ object: 'a', delayMs: 60_000 });
+    expect(changes).to.equal(1);
+    await clock.advance(119_999);
+    expect(changes).to.equal(1);
+    await clock.advance(1);
+    expect([changes, brake.braked, brake.take(long)]).to.deep.equal([2, undefined, 0]);
+  });
+
+  it('does not slow 21 writes of a long chain in more than a minute, nor after a stop', async () => {
+    const clock = new VirtualClock();
+    const brake = new FeedbackBrake(clock, defaultGrowthLimit, () => undefined);
+    for (let n = 0; n < 50; n++) {
+      expect(brake.take(long)).to.equal(0);
+      await clock.advance(3_001);
+    }
+    expect(brake.braked).to.equal(undefined);
+    for (let n = 0; n < 21; n++) brake.take(long);
+    expect(brake.take(long)).to.equal(1_000);
+    brake.stop();
+    expect([brake.braked, brake.take(long)]).to.deep.equal([undefined, 0]);
+  });
+
   it('allows growth by 10,000 objects, and one more per deleted object', () => {
     const brake = newBrake();
     for (let n = 0; n < 10_000; n++) brake.wrote({ object: `o${n}`, depth }, 10);
