@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { EventLoopMonitor } from '../../../lib/manager/health-checks.js';
 import type { Clock } from '../../../lib/system/clock.js';
 import { noMetrics } from '../../../lib/system/metrics.js';
+import type { HistogramOptions } from '../../../lib/system/metrics.js';
 import { rememberingLogger } from '../manager-setup.js';
 import type { LogLine } from '../manager-setup.js';
 
@@ -22,7 +23,13 @@ function lateClock() {
 function setUp() {
   const { state, clock } = lateClock();
   const lines: LogLine[] = [];
-  const parts = { clock, logger: rememberingLogger(lines), metrics: noMetrics, stallMs: 10_000 };
+  const lags: number[] = [];
+  const histogram = (options: HistogramOptions) => ({
+    ...noMetrics.histogram(options),
+    observe: (seconds: number) => void lags.push(seconds),
+  });
+  const metrics = { ...noMetrics, histogram };
+  const parts = { clock, logger: rememberingLogger(lines), metrics, stallMs: 10_000 };
   const monitor = new EventLoopMonitor(parts);
   monitor.start();
   const passes = (): boolean => {
@@ -37,7 +44,7 @@ function setUp() {
     state.nowMs = nowMs;
     state.fire();
   };
-  return { state, lines, passes, fireAt };
+  return { state, lines, lags, passes, fireAt };
 }
 
 describe('EventLoopMonitor', () => {
@@ -46,6 +53,12 @@ describe('EventLoopMonitor', () => {
     fireAt(1_000);
     fireAt(2_900);
     expect([passes(), lines]).to.deep.equal([true, []]);
+  });
+
+  it('measures how much later than due its timer fires, in seconds', () => {
+    const { lags, fireAt } = setUp();
+    for (const nowMs of [1_000, 2_250, 3_250, 14_250]) fireAt(nowMs);
+    expect(lags).to.deep.equal([0, 0.25, 0, 10]);
   });
 
   it('passes after a single long stall and logs it', () => {
