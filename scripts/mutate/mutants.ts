@@ -136,7 +136,8 @@ function changesOf(node: ts.Node, source: ts.SourceFile): Change[] {
     return [['constant', node, String(Number(node.text.replaceAll('_', '')) + 1)]];
   }
   if (node.kind === ts.SyntaxKind.TrueKeyword) {
-    return isListed(node.parent) ? [['name', node.parent, '']] : [['constant', node, 'false']];
+    if (isListed(node.parent)) return isCompiled(node) ? [] : [['name', node.parent, '']];
+    return [['constant', node, 'false']];
   }
   if (node.kind === ts.SyntaxKind.FalseKeyword) return [['constant', node, 'true']];
   if (ts.isStringLiteral(node)) return isValue(node) ? [['text', node, "'mutated'"]] : [];
@@ -266,6 +267,13 @@ function isListed(node: ts.Node): boolean {
         ts.isPropertyAssignment(each) && each.initializer.kind === ts.SyntaxKind.TrueKeyword,
     )
   );
+}
+
+/** Lists of type `OptionNames`, in which the compiler misses a dropped name. */
+function isCompiled(node: ts.Node): boolean {
+  let at = node.parent;
+  while (!ts.isStatement(at) && !ts.isVariableDeclaration(at)) at = at.parent;
+  return ts.isVariableDeclaration(at) && at.type?.getText().startsWith('OptionNames<') === true;
 }
 
 /** Names of fields, such as `'a-b'` in `{ 'a-b': 1 }`. */
