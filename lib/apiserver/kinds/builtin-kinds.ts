@@ -166,7 +166,7 @@ function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
   const { annotations = {}, ...metadata } = metadataOf(object);
   const { [metricsAnnotation]: metrics, [behaviorAnnotation]: behavior, ...kept } = annotations;
   const others = parsedList(metrics);
-  const all = [...others, ...(target === undefined ? [] : [cpuMetric(target)])];
+  const all = [...others, ...(typeof target === 'number' ? [cpuMetric(target)] : [])];
   return decoded('autoscaling/v2.HorizontalPodAutoscaler', {
     ...object,
     apiVersion: 'autoscaling/v2',
@@ -247,7 +247,8 @@ function autoscalerToV1(object: UnstructuredObject): UnstructuredObject {
 function cpuTarget(metric: unknown): number | undefined {
   const { resource } = (metric ?? {}) as { resource?: { name?: string; target?: object } };
   if (resource?.name !== 'cpu') return undefined;
-  return (resource.target as { averageUtilization?: number }).averageUtilization;
+  // An apply converts its body before checks.
+  return (resource.target as { averageUtilization?: number } | undefined)?.averageUtilization;
 }
 
 const shared: Readonly<Partial<Record<string, SharedStorage>>> = {

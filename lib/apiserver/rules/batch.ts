@@ -5,6 +5,7 @@ import type { Wire } from '../../object/index.js';
 import { validateNonnegative } from './field-values.js';
 import { validateIndexed } from './job-indexes.js';
 import { validateJobUpdate } from './job-updates.js';
+import { validateJobStatus } from './job-status.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { selects } from './metadata.js';
@@ -73,6 +74,7 @@ const job = typedRules<Job>(
   },
   {
     ...{ specChanged, defaultsMetadata: true },
+    validateStatusUpdate: (object, old, errors) => validateJobStatus(object, old, errors),
     orphansByDefault: true,
     orphanWarning:
       'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',

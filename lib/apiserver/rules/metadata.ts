@@ -90,7 +90,7 @@ export function validateSameObject(
 ): void {
   if (old.deletionTimestamp !== undefined) {
     const before = new Set(old.finalizers);
-    const added = (metadata.finalizers ?? []).filter((finalizer) => !before.has(finalizer)).sort();
+    const added = [...new Set(metadata.finalizers)].filter((one) => !before.has(one)).sort();
     if (added.length > 0) {
       const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
       errors.forbidden(

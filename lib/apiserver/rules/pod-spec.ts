@@ -314,7 +314,9 @@ function defaultContainer(container: Container): void {
 }
 
 function defaultHostPorts(container: Container): void {
-  for (const port of container.ports ?? []) port.hostPort ??= port.containerPort;
+  for (const port of container.ports ?? []) {
+    if (port.containerPort !== 0) port.hostPort ??= port.containerPort;
+  }
 }
 
 function defaultProbe(probe: Wire<V1Probe>): void {

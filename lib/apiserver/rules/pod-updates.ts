@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type {
   V1Affinity,
   V1Container,
@@ -7,10 +8,14 @@ import type {
 } from '@kubernetes/client-node';
 import pick from 'lodash/pick.js';
 import type { FieldErrors } from '../../crd/internal.js';
+import { qualifiedNameProblems } from '../../crd/internal.js';
 import { deepEqual, withoutMembers } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { validateIp } from './field-values.js';
+import { validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 
+type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
 
 const updatable =
@@ -20,11 +25,7 @@ const updatable =
  * Checks the changes of a pod's spec: images, a nearer deadline, more tolerations, fewer scheduling gates.
  * While a pod has gates, its node selector and node affinity may become narrower.
  */
-export function validatePodUpdate(
-  { spec }: Wire<V1Pod>,
-  { spec: old }: Wire<V1Pod>,
-  errors: FieldErrors,
-): void {
+export function validatePodUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors): void {
   if (spec === undefined || old === undefined) return;
   const isSameLength = (list: 'containers' | 'initContainers'): boolean => {
     // Go's zero value is null.
@@ -163,8 +164,6 @@ function withoutUpdatable(spec: PodSpec): object {
   };
 }
 
-type Pod = Wire<V1Pod>;
-
 function ephemeralSpec({ spec }: Pod, { spec: old }: Pod): unknown {
   const { ephemeralContainers } = spec ?? {};
   const kept = withoutMembers(old ?? {}, 'ephemeralContainers');
@@ -201,3 +200,56 @@ export const podPartRules: NonNullable<KindRules['partRules']> = {
   ephemeralcontainers: { spec: ephemeralSpec, validateUpdate: validateEphemeralUpdate },
   resize: { spec: resizedSpec },
 };
+
+/** Conditions whose names are not qualified. */
+const systemConditions = ['PodScheduled', 'Ready', 'Initialized'];
+
+/** Checks a written status of a pod: its conditions and addresses. */
+export function validatePodStatus({ status = {} }: Pod, old: Pod, errors: FieldErrors): void {
+  for (const [index, { type }] of (status.conditions ?? []).entries()) {
+    if (systemConditions.includes(type)) continue;
+    errors.invalidEach(`status.conditions[${index}].Type`, type, qualifiedNameProblems(type));
+  }
+  const { qosClass: value } = status;
+  validateImmutable({ field: 'status.qosClass', value, old: old.status?.qosClass }, errors);
+  validateAddresses(
+    { field: 'status.podIPs', list: status.podIPs, old: old.status?.podIPs },
+    errors,
+  );
+  const { hostIP = '', hostIPs = [] } = status;
+  const [first] = hostIPs;
+  if (first !== undefined && ipOf(first) !== hostIP) {
+    errors.invalid('status.hostIPs[0].ip', ipOf(first), 'must be equal to `hostIP`');
+  }
+  validateAddresses({ field: 'status.hostIPs', list: hostIPs, old: old.status?.hostIPs }, errors);
+}
+
+type Address = Readonly<Partial<Record<'ip', string>>>;
+
+interface Addresses {
+  readonly field: string;
+  readonly list: readonly Address[] | undefined;
+  /** Its addresses may stay, even if they are invalid. */
+  readonly old: readonly Address[] | undefined;
+}
+
+function ipOf({ ip = '' }: Address): string {
+  return ip;
+}
+
+/** Checks that addresses are valid, at most one of each family. */
+function validateAddresses({ field, list = [], old = [] }: Addresses, errors: FieldErrors): void {
+  const [ips, before] = [list.map(ipOf), old.map(ipOf)];
+  for (const [index, ip] of ips.entries()) {
+    if (!before.includes(ip)) validateIp(ip, `${field}[${index}]`, errors);
+  }
+  if (ips.length < 2) return;
+  const wrong = ips.findIndex((ip) => isIP(ip) === 0);
+  if (wrong >= 0) {
+    const why = `invalid IP[${wrong}]: ${ips[wrong] ?? ''}`;
+    errors.internal(field, `failed to check for dual stack with error:${why}`);
+  }
+  if (wrong >= 0 || ips.length > 2 || new Set(ips.map(isIP)).size < 2) {
+    errors.invalid(field, list, 'may specify no more than one IP for each IP family');
+  }
+}

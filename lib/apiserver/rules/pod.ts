@@ -13,7 +13,7 @@ import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 import { fillFromLimitRanges } from './limit-ranger.js';
 import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from './pod-spec.js';
-import { podPartRules, validatePodUpdate } from './pod-updates.js';
+import { podPartRules, validatePodStatus, validatePodUpdate } from './pod-updates.js';
 import { admitPriority, podRefused } from './priority.js';
 
 type Pod = Wire<V1Pod>;
@@ -182,6 +182,7 @@ export const podRules: KindRules = typedRules<Pod>(
     answersDeleted: true,
     statusResets: ['metadata.deletionTimestamp', 'metadata.ownerReferences'],
     keptInStatus: ['qosClass'],
+    validateStatusUpdate: (object, old, errors) => validatePodStatus(object, old, errors),
     admitCreate: (object, server) => admit(object, server),
     initialStatus: (object, { clock }) => {
       const { spec = { containers: [] } } = object as unknown as Pod;

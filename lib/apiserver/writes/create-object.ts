@@ -59,7 +59,7 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   const object = asStored(ruling, admitted(request, ruling, own));
   dropRepeatedOwners(object, request.warn, ' after mutating admission happens');
   generateName(core, request, object);
-  fillSystemFields(core, request, object.metadata);
+  fillSystemFields(core, object.metadata);
   ruling.rules.prepareForCreate?.(object, core.view);
   if (request.user !== undefined) ruling.rules.setUser?.(object, request.user);
   const { specChanged, firstGeneration = 1 } = ruling.rules;
@@ -139,13 +139,7 @@ function generateName(
   metadata.name = generatedName(prefix, core.random, taken);
 }
 
-function fillSystemFields(core: ServerCore, { dryRun }: WriteRequest, metadata: ObjectMeta): void {
-  const { resourceVersion = '0' } = metadata;
-  if (resourceVersion !== '0' && !dryRun) {
-    throw internalFailure('resourceVersion should not be set on objects to be created');
-  }
-  // A dry run does not reach the storage, which checks the version.
-  if (resourceVersion === '0') delete metadata.resourceVersion;
+function fillSystemFields(core: ServerCore, metadata: ObjectMeta): void {
   metadata.creationTimestamp = formatTime(core.clock.now());
   metadata.uid = core.random.uuid();
 }
@@ -199,6 +193,7 @@ function store(
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
   const key = storageKey(namespace, name);
+  if (!dryRun) dropVersion(request, object.metadata);
   const existing = core.log.collection(kind.collection).get(key);
   if (existing !== undefined) throw takenName(kind, object.metadata, existing);
   const ruling = rulingKind(core, kind);
@@ -210,6 +205,15 @@ function store(
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
   if (isIncomplete) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: true };
+}
+
+/** A dry run does not reach the storage, which refuses a version in a POST, and replaces it in a PUT. */
+function dropVersion({ name }: WriteRequest, metadata: ObjectMeta): void {
+  const { resourceVersion = '0' } = metadata;
+  if (name === '' && resourceVersion !== '0') {
+    throw internalFailure('resourceVersion should not be set on objects to be created');
+  }
+  delete metadata.resourceVersion;
 }
 
 function takenName(

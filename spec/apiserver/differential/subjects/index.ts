@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario.js';
 import { access } from './access.js';
+import { corners } from './corners.js';
 import { custom } from './custom.js';
 import { deletions } from './deletions.js';
 import { discovery } from './discovery.js';
@@ -23,6 +24,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   merging: () => merging,
   reads: () => reads,
   custom: () => custom,
+  corners: () => corners,
   access: () => access,
   deletions: () => deletions,
   scaling: () => scaling,

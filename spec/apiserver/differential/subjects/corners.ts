@@ -1,0 +1,132 @@
+import { apply, patch, post, put, remove } from '../scenario.js';
+import type { Request, Scenario } from '../scenario.js';
+
+type Body = Readonly<Record<string, unknown>>;
+
+const pods = '/api/v1/namespaces/{{ns}}/pods';
+const services = '/api/v1/namespaces/{{ns}}/services';
+const jobs = '/apis/batch/v1/namespaces/{{ns}}/jobs';
+const autoscalers = (version: string): string =>
+  `/apis/autoscaling/${version}/namespaces/{{ns}}/horizontalpodautoscalers`;
+
+const containers = [{ name: 'c', image: 'x' }];
+const podTemplate = { spec: { restartPolicy: 'Never', containers } };
+const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
+
+const statusPatch =
+  (path: string, type: 'merge' | 'strategic' = 'merge') =>
+  (status: Body): Request =>
+    patch(type, `${path}/one/status`, { status });
+
+const serviceOf = (metadata: Body, ...ports: readonly number[]): Body => ({
+  ...{ apiVersion: 'v1', kind: 'Service', metadata },
+  spec: { ports: ports.map((port) => ({ port })) },
+});
+
+const autoscalerOf = (version: string, spec: Body): Body => ({
+  ...{ apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler' },
+  metadata: { name: 'one' },
+  spec,
+});
+
+/** Requests that random writes found to be answered differently before. */
+export const corners: readonly Scenario[] = [
+  {
+    title: 'the status of a pod',
+    requests: [
+      post(pods, { metadata: { name: 'one' }, spec: { containers } }),
+      ...[
+        { podIPs: [{ ip: '10.1.0.1' }, { ip: '10.1.0.2' }] },
+        { podIPs: [{ ip: '10.1.0.1' }, { ip: '' }] },
+        { conditions: [{ type: '', status: 'True' }] },
+      ].map(statusPatch(pods, 'strategic')),
+      ...[
+        { podIPs: [{ ip: '10.1.0.1' }, { ip: '2001:db8::1' }] },
+        { qosClass: 'Guaranteed' },
+        { hostIPs: [{ ip: '10.1.0.1' }] },
+      ].map(statusPatch(pods)),
+    ],
+  },
+  {
+    title: 'a port of the host without a container port',
+    requests: [
+      post(pods, {
+        metadata: { name: 'one' },
+        spec: { hostNetwork: true, containers: [{ name: 'c', image: 'x', ports: [{}] }] },
+      }),
+    ],
+  },
+  {
+    title: 'the status of a Job',
+    requests: [
+      post(jobs, { metadata: { name: 'one' }, spec: { template: podTemplate } }),
+      ...[
+        { failed: 2, succeeded: 2, startTime: '2026-01-02T00:00:00Z' },
+        { failed: 1, succeeded: 1, active: -1, ready: 3, startTime: '2026-01-03T00:00:00Z' },
+        {
+          ...{ active: 2, completionTime: '2026-01-01T00:00:00Z' },
+          conditions: [
+            { type: 'Complete', status: 'True' },
+            { type: 'Failed', status: 'True' },
+          ],
+        },
+        {
+          completionTime: '2026-01-03T00:00:00Z',
+          conditions: [
+            { type: 'SuccessCriteriaMet', status: 'True' },
+            { type: 'Complete', status: 'True' },
+          ],
+        },
+        { completionTime: null, conditions: [{ type: 'FailureTarget', status: 'True' }] },
+      ].map(statusPatch(jobs)),
+    ],
+  },
+  {
+    title: 'repeated finalizers of an object that is being deleted',
+    requests: [
+      post(services, serviceOf({ name: 'one', finalizers: ['x/y'] }, 80)),
+      remove(`${services}/one`),
+      patch('merge', `${services}/one`, { metadata: { finalizers: ['a/b', 'x/y', 'a/b'] } }),
+    ],
+  },
+  {
+    title: 'a create with a version',
+    requests: [
+      post(services, serviceOf({ name: 'one', resourceVersion: '5' })),
+      post(services, serviceOf({ name: 'one', resourceVersion: '5' }, 80)),
+      put(`${services}/one`, serviceOf({ name: 'one', resourceVersion: '5' })),
+      put(`${services}/one?dryRun=All`, serviceOf({ name: 'one', resourceVersion: '5' }, 80)),
+      put(`${services}/one`, serviceOf({ name: 'one', resourceVersion: '5' }, 80)),
+    ],
+  },
+  {
+    title: 'applies to both versions of an autoscaler',
+    requests: [
+      apply(
+        'a',
+        `${autoscalers('v2')}/one`,
+        autoscalerOf('v2', { scaleTargetRef, maxReplicas: 3 }),
+      ),
+      post(
+        `${autoscalers('v2')}?fieldManager=a`,
+        autoscalerOf('v2', { scaleTargetRef, maxReplicas: 3 }),
+      ),
+      ...[
+        { minReplicas: 2, targetCPUUtilizationPercentage: null },
+        { targetCPUUtilizationPercentage: 2 },
+      ].map((spec) => apply('b', `${autoscalers('v1')}/one`, autoscalerOf('v1', spec))),
+    ],
+  },
+  {
+    title: 'an applied metric without its target',
+    requests: [
+      post(autoscalers('v2'), autoscalerOf('v2', { scaleTargetRef, maxReplicas: 3 })),
+      apply(
+        'b',
+        `${autoscalers('v2')}/one`,
+        autoscalerOf('v2', { metrics: [{ resource: { name: 'cpu' } }] }),
+        true,
+      ),
+    ],
+  },
+];
