@@ -3,14 +3,17 @@ import { isOperatorError } from '../../system/index.js';
 
 /** A body does not fit the Go type that the real server decodes it into: 400. */
 export class DecodeError extends Error {
-  /** The value of a wrong type, if there is one. */
-  readonly value: unknown;
+  /** The problem in the words of Go's converter from maps to structs, which reads some patched objects. */
+  readonly conversion: string;
 
-  constructor(message: string, value?: unknown) {
+  constructor(message: string, conversion = message) {
     super(message);
-    this.value = value;
+    this.conversion = conversion;
   }
 }
+
+/** The kind of a Go type: one of its basic types, or `own` for a type that decodes itself. */
+type GoKind = 'slice' | 'map' | 'struct' | 'own' | (string & {});
 
 /** The state of a decoder: its path in the document, and the unknown fields so far. */
 export class Decoding {
@@ -59,17 +62,41 @@ export class Decoding {
    * Returns the error for a value of the wrong type:
    * `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`.
    */
-  mismatch(value: unknown, goType: string): DecodeError {
+  mismatch(value: unknown, goType: string, goKind: GoKind): DecodeError {
     const shown = jsonTypeName(value);
     const precise = typeof value === 'number' && !/^float/.test(goType) && isNumeric(goType);
     const got = precise ? `number ${value}` : shown;
+    const problem = (where: string): string =>
+      `json: cannot unmarshal ${got} into ${where} of type ${goType}`;
     const where =
       this.#goPath.length === 0
         ? 'Go value'
         : `Go struct field ${this.structName}.${this.#goPath.join('.')}`;
-    return new DecodeError(`json: cannot unmarshal ${got} into ${where} of type ${goType}`, value);
+    // A type that decodes itself does not know its field.
+    const conversion =
+      goKind === 'own' ? problem('Go value') : conversionProblem(value, goType, goKind);
+    return new DecodeError(problem(where), conversion);
   }
 }
+
+/** Returns the problem of a value of the wrong type in the words of Go's converter from maps to structs. */
+function conversionProblem(value: unknown, goType: string, goKind: GoKind): string {
+  const given = givenKind(value);
+  if (goKind === 'struct') return `cannot restore struct from: ${given}`;
+  if (goKind === 'slice' || goKind === 'map') return `cannot restore ${goKind} from ${given}`;
+  // Go could convert these, but JSON does not.
+  const isConvertible =
+    given === 'int64' ? goKind === 'string' : given === 'float64' && goKind.includes('int');
+  return isConvertible ? `cannot convert ${given} to ${goType}` : `unrecognized type: ${goKind}`;
+}
+
+function givenKind(value: unknown): string {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  const name = jsonTypeName(value);
+  return goKinds[name] ?? name;
+}
+
+const goKinds: Readonly<Partial<Record<string, string>>> = { array: 'slice', object: 'map' };
 
 function isNumeric(goType: string): boolean {
   return /^u?int\d*$/.test(goType);
@@ -107,7 +134,7 @@ function stringType(name: string): GoType {
   return {
     name,
     decode: (value, at) => {
-      if (typeof value !== 'string') throw at.mismatch(value, name);
+      if (typeof value !== 'string') throw at.mismatch(value, name, 'string');
       return value;
     },
     zero: () => '',
@@ -119,7 +146,7 @@ function boolType(name: string): GoType {
   return {
     name,
     decode: (value, at) => {
-      if (typeof value !== 'boolean') throw at.mismatch(value, name);
+      if (typeof value !== 'boolean') throw at.mismatch(value, name, 'bool');
       return value;
     },
     zero: () => false,
@@ -136,7 +163,7 @@ function intType(name: string, basic: string): GoType {
     decode: (value, at) => {
       const fits = typeof value === 'number' && Number.isInteger(value);
       // `<= limit`, because JSON.parse rounds the largest int64 to 2 ** 63.
-      if (!fits || value < least || value > limit) throw at.mismatch(value, name);
+      if (!fits || value < least || value > limit) throw at.mismatch(value, name, basic);
       return value;
     },
     zero: () => 0,
@@ -144,11 +171,11 @@ function intType(name: string, basic: string): GoType {
   };
 }
 
-function floatType(name: string): GoType {
+function floatType(name: string, basic: string): GoType {
   return {
     name,
     decode: (value, at) => {
-      if (typeof value !== 'number') throw at.mismatch(value, name);
+      if (typeof value !== 'number') throw at.mismatch(value, name, basic);
       return value;
     },
     zero: () => 0,
@@ -160,18 +187,25 @@ function floatType(name: string): GoType {
 export function scalarType(basic: string, name: string): GoType {
   if (basic === 'string') return stringType(name);
   if (basic === 'bool') return boolType(name);
-  return basic.startsWith('float') ? floatType(name) : intType(name, basic);
+  return basic.startsWith('float') ? floatType(name, basic) : intType(name, basic);
 }
 
-/** The type `[]byte`: base64 in JSON. */
+const byteType = scalarType('uint8', 'uint8');
+
+/** The type `[]byte`: base64 in JSON, or a list of numbers. */
 export const bytesType: GoType = {
   name: '[]uint8',
   decode: (value, at) => {
-    if (typeof value !== 'string') throw at.mismatch(value, '[]uint8');
+    if (Array.isArray(value)) {
+      const bytes = value.map((item: unknown) => byteType.decode(item ?? 0, at) as number);
+      return Buffer.from(bytes).toString('base64');
+    }
+    if (typeof value !== 'string') throw at.mismatch(value, '[]uint8', 'slice');
     const text = value.replaceAll(/[\r\n]/g, '');
     if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) {
       const bad = /[^A-Za-z0-9+/]/.exec(text)?.index ?? text.length - (text.length % 4);
-      throw new DecodeError(`illegal base64 data at input byte ${bad}`);
+      const problem = `illegal base64 data at input byte ${bad}`;
+      throw new DecodeError(problem, `error decoding from json: ${problem}`);
     }
     return text;
   },
@@ -179,15 +213,11 @@ export const bytesType: GoType = {
   isEmpty: (value) => value === '',
 };
 
-function timeType(
-  name: string,
-  normal: (text: string) => string,
-  mismatch: (value: unknown, at: Decoding) => DecodeError,
-): GoType {
+function timeType(name: string, normal: (text: string) => string): GoType {
   return {
     name,
     decode: (value, at) => {
-      if (typeof value !== 'string') throw mismatch(value, at);
+      if (typeof value !== 'string') throw at.mismatch(value, 'string', 'own');
       try {
         return normal(value);
       } catch (error) {
@@ -201,18 +231,10 @@ function timeType(
   };
 }
 
-// In Go, a type with its own decoder does not know its field, so the message omits the field.
-function mismatchOfString(value: unknown, at: Decoding): DecodeError {
-  const { message } = at.mismatch(value, 'string');
-  return new DecodeError(message.replace(/into .* of type/, 'into Go value of type'));
-}
-
 /** The type `metav1.Time`. */
-export const timeGoType = timeType('v1.Time', normalTime, mismatchOfString);
+export const timeGoType = timeType('v1.Time', normalTime);
 /** The type `metav1.MicroTime`. */
-export const microTimeGoType = timeType('v1.MicroTime', normalMicroTime, (value, at) =>
-  at.mismatch(value, 'string'),
-);
+export const microTimeGoType = timeType('v1.MicroTime', normalMicroTime);
 
 const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
@@ -241,8 +263,7 @@ export const intOrStringGoType: GoType = {
   decode: (value, at) => {
     if (typeof value === 'string') return value;
     if (typeof value === 'number' && Number.isInteger(value)) return value;
-    const { message } = at.mismatch(value, 'int32');
-    throw new DecodeError(message.replace(/into .* of type/, 'into Go value of type'));
+    throw at.mismatch(value, 'int32', 'own');
   },
   zero: () => 0,
   isEmpty: never,

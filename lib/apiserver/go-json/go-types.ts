@@ -110,7 +110,7 @@ function listType(item: GoType, name = `[]${item.name}`): GoType {
   return {
     name,
     decode: (value, at) => {
-      if (!Array.isArray(value)) throw at.mismatch(value, name);
+      if (!Array.isArray(value)) throw at.mismatch(value, name, 'slice');
       return value.map((one: unknown, index) => {
         if (one === null) return item.zero();
         at.enterItem(index);
@@ -129,7 +129,7 @@ function mapType(item: GoType, name: string): GoType {
   return {
     name,
     decode: (value, at) => {
-      if (!isJsonObject(value)) throw at.mismatch(value, name);
+      if (!isJsonObject(value)) throw at.mismatch(value, name, 'map');
       const decoded: Record<string, unknown> = {};
       for (const key of Object.keys(value).sort()) {
         const one = value[key];
@@ -173,7 +173,7 @@ function structType(name: string, fields: () => readonly GoField[]): GoType {
   return {
     name,
     decode: (value, at) => {
-      if (!isJsonObject(value)) throw at.mismatch(value, name);
+      if (!isJsonObject(value)) throw at.mismatch(value, name, 'struct');
       return decodeStruct(value, { at, shortName, plan: planned() });
     },
     zero: () => zeroStruct(planned()),

@@ -41,7 +41,7 @@ export function patchObject(
   const own = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
   // Strategic patches are merged into Go's struct, which has no `apiVersion` and `kind` of its own.
   if (patch.type === 'strategic') {
-    return { value: { ...patched, ...own }, duplicates: patch.duplicates };
+    return { value: { ...patched, ...own }, duplicates: patch.duplicates, sortsUnknown: true };
   }
   const { apiVersion = kind.custom && own.apiVersion, kind: name = own.kind } = patched;
   if (apiVersion === undefined) throw unnamed(live);

@@ -102,6 +102,8 @@ export interface RawObject {
   readonly value: Readonly<Record<string, unknown>>;
   /** JSON paths of duplicate members. */
   readonly duplicates?: readonly string[];
+  /** Reports unknown fields sorted by their paths, not in the order of the JSON. @defaultValue false */
+  readonly sortsUnknown?: boolean;
 }
 
 /**
@@ -129,18 +131,53 @@ export function decodePatched(
   raw: RawObject,
   text: () => PatchedText,
 ): UnstructuredObject {
+  const ordered = ({ value }: PatchedText): RawObject => ({
+    ...raw,
+    value: JSON.parse(value) as RawObject['value'],
+  });
+  const warnings: string[] = [];
+  const collecting = { ...request, warn: (warning: string) => warnings.push(warning) };
   try {
-    return decodeStrictly(request, raw);
+    const object = decodeStrictly(collecting, raw);
+    if (warnings.length > 1 && raw.sortsUnknown !== true)
+      inOrder(collecting, ordered(text()), warnings);
+    warnings.forEach(request.warn);
+    return object;
   } catch (error) {
     // The decoder checks the type of a built-in kind. The type of a custom resource is checked
     // later.
     const isOfAnotherType = isStatusError(error) && request.kind.custom === undefined;
     if (!(error instanceof DecodeError) && !isOfAnotherType) throw error;
-    const { value, converted } = text();
-    const why = problemOfPatched(error, converted, raw.value, request.kind);
+    const patched = text();
+    const { value, converted } = patched;
+    const first =
+      isOfAnotherType || converted
+        ? error
+        : (inOrder(collecting, ordered(patched), warnings) ?? error);
+    const why = problemOfPatched(first, converted, raw.value, request.kind);
     const message = `Invalid value: ${JSON.stringify(value)}: ${why}`;
     const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
     throw failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
+  }
+}
+
+/**
+ * Decodes a patched object in the order in which the real server does: its library sorts what it patches.
+ * Brings `warnings` into this order.
+ * @returns the first error, if there is one
+ */
+function inOrder(
+  request: DecodeRequest,
+  raw: RawObject,
+  warnings: string[],
+): DecodeError | undefined {
+  warnings.length = 0;
+  try {
+    decodeStrictly(request, raw);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return error;
+    throw error;
   }
 }
 
@@ -150,8 +187,8 @@ function problemOfPatched(
   value: RawObject['value'],
   { type }: ServedKind,
 ): string {
-  if (converted) return conversionProblem(error);
-  if (!isStatusError(error)) return error.message;
+  if (error instanceof DecodeError) return converted ? error.conversion : error.message;
+  if (converted || !isStatusError(error)) return error.message;
   const { kind, apiVersion } = value;
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') return error.message;
   return decodingProblem(type, { ...value, kind, apiVersion });
@@ -214,35 +251,6 @@ export interface PatchedText {
   readonly converted: boolean;
 }
 
-const unmarshalProblem = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go .*of type (\S+)$/;
-
-/** Returns a problem of Go's JSON decoder in the words of its converter from maps to structs. */
-function conversionProblem(error: Error): string {
-  const { message } = error;
-  const [whole, type = '', text = '', target = ''] = unmarshalProblem.exec(message) ?? [];
-  if (whole === undefined) {
-    return message.startsWith('illegal base64') ? `error decoding from json: ${message}` : message;
-  }
-  const given = error instanceof DecodeError ? error.value : text;
-  const kind = type === 'number' ? numberKind(text || String(given)) : (goKinds[type] ?? type);
-  if (target.startsWith('[]')) return `cannot restore slice from ${kind}`;
-  if (target.startsWith('map[')) return `cannot restore map from ${kind}`;
-  const isSimple = /^(?:string|bool|u?int\d*|float\d+)$/.test(target);
-  // A struct accepts an object, so a named type that does not is a text.
-  if (!isSimple && kind !== 'map') return `cannot restore struct from: ${kind}`;
-  const simple = isSimple ? target : 'string';
-  // Go could convert these, but JSON does not.
-  const isConvertible =
-    kind === 'int64' ? simple === 'string' : kind === 'float64' && simple.includes('int');
-  return isConvertible ? `cannot convert ${kind} to ${target}` : `unrecognized type: ${simple}`;
-}
-
-const goKinds: Readonly<Partial<Record<string, string>>> = { array: 'slice', object: 'map' };
-
-function numberKind(text: string): string {
-  return /^-?\d+$/.test(text) ? 'int64' : 'float64';
-}
-
 /**
  * Decodes the result of an apply as {@link decodeObject} decodes bodies. Unknown fields are already
  * handled.
@@ -264,8 +272,7 @@ export function decodeApplied(
     if (!(error instanceof DecodeError)) throw error;
     const { namespace = '', name = '' } = applied.metadata;
     const kind = `${type.group}/${type.version}, Kind=${type.kind}`;
-    const problem = conversionProblem(error);
-    const why = `unable to convert unstructured object to ${kind}: ${problem}`;
+    const why = `unable to convert unstructured object to ${kind}: ${error.conversion}`;
     const message = `failed to convert new object (${namespace}/${name}; ${kind}) to proper version: ${why}`;
     throw internalFailure(message);
   }
@@ -323,10 +330,11 @@ function clearsManagedFields({ metadata }: RawObject['value']): boolean {
 /** Decodes without the removal of nulls. */
 function decodeLeniently(
   { kind, fieldValidation, warn }: DecodeRequest,
-  { value, duplicates = [] }: RawObject,
+  { value, duplicates = [], sortsUnknown = false }: RawObject,
 ): UnstructuredObject {
   checkKind(kind, value);
-  const { object, unknownFields } = kind.decode(value);
+  const { object, unknownFields: found } = kind.decode(value);
+  const unknownFields = sortsUnknown ? [...found].sort() : found;
   const problems = [
     ...duplicates.map((path) => `duplicate field "${path}"`),
     ...unknownFields.map((path) => `unknown field "${path}"`),

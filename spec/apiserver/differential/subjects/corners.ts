@@ -9,6 +9,9 @@ const jobs = '/apis/batch/v1/namespaces/{{ns}}/jobs';
 const autoscalers = (version: string): string =>
   `/apis/autoscaling/${version}/namespaces/{{ns}}/horizontalpodautoscalers`;
 
+const configMaps = '/api/v1/namespaces/{{ns}}/configmaps';
+const budgets = '/apis/policy/v1/namespaces/{{ns}}/poddisruptionbudgets';
+
 const containers = [{ name: 'c', image: 'x' }];
 const podTemplate = { spec: { restartPolicy: 'Never', containers } };
 const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
@@ -127,6 +130,67 @@ export const corners: readonly Scenario[] = [
         autoscalerOf('v2', { metrics: [{ resource: { name: 'cpu' } }] }),
         true,
       ),
+    ],
+  },
+  {
+    title: 'values of types that decode themselves',
+    requests: [
+      ...[{ targetPort: {} }, { targetPort: true }].map((port) =>
+        put(`${services}/one`, { apiVersion: 'v1', kind: 'Service', spec: { ports: [port] } }),
+      ),
+      ...[{}, true, 'x'].map((creationTimestamp) =>
+        put(`${services}/one`, serviceOf({ creationTimestamp }, 80)),
+      ),
+      post(services, serviceOf({ name: 'one' }, 80)),
+      patch('merge', `${services}/one`, { spec: { ports: [{ targetPort: {} }] } }),
+      patch('strategic', `${services}/one`, { spec: { ports: [{ port: 80, targetPort: {} }] } }),
+      ...(['merge', 'strategic'] as const).map((type) =>
+        patch(type, `${services}/one`, { metadata: { creationTimestamp: {} } }),
+      ),
+      post(budgets, { metadata: { name: 'one' }, spec: {} }),
+      ...[{}, 1.5, true].map((maxUnavailable) =>
+        patch('strategic', `${budgets}/one`, { spec: { maxUnavailable } }),
+      ),
+    ],
+  },
+  {
+    title: 'bytes and maps of a wrong type in patches',
+    requests: [
+      post(configMaps, { metadata: { name: 'one' } }),
+      ...[['b'], [], [1], 3, {}, '%'].map((k) =>
+        patch('strategic', `${configMaps}/one`, { binaryData: { k } }),
+      ),
+      patch('merge', `${configMaps}/one`, { binaryData: { k: ['b'] } }),
+      post(pods, { metadata: { name: 'one' }, spec: { containers } }),
+      patch('strategic', `${pods}/one`, {
+        spec: { containers: [{ name: 'c', resources: { limits: 'x' } }] },
+      }),
+    ],
+  },
+  {
+    title: 'several problems of a patch',
+    requests: [
+      post(pods, { metadata: { name: 'one', labels: { l: 'x' } }, spec: { containers } }),
+      ...(['Strict', 'Warn'] as const).flatMap((mode) =>
+        (['strategic', 'merge'] as const).map((type) =>
+          patch(type, `${pods}/one?fieldValidation=${mode}`, {
+            ...{ b: 1, a: 2, metadata: { q: 2 } },
+            spec: { z: 1, containers: [{ name: 'c', y: 2 }] },
+          }),
+        ),
+      ),
+      patch('json', `${pods}/one?fieldValidation=Warn`, [
+        ...['/spec/z', '/spec/b', '/a', '/metadata/z'].map((path) => ({
+          op: 'add',
+          path,
+          value: 1,
+        })),
+      ]),
+      patch('json', `${pods}/one`, [
+        ...['/metadata/finalizers', '/metadata/labels'].map((path) => ({
+          ...{ op: 'copy', path, from: '/metadata/labels/l' },
+        })),
+      ]),
     ],
   },
 ];
