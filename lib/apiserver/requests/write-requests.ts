@@ -1,4 +1,4 @@
-import { isJsonObject, apiVersionOf } from '../../object/index.js';
+import { isJsonObject, apiVersionOf, sameMembers } from '../../object/index.js';
 import type { ListMeta, UnstructuredObject } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf } from '../kinds/served-kind.js';
@@ -161,7 +161,7 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const merged = applyFields(core, { write, applied, force }, live);
   const next = decodeApplied(write, merged, applied);
   checkName(info.name, next.metadata);
-  const storesEmpty = hasEmptyMetadata(kind, merged);
+  const storesEmpty = hasEmptyMetadata(kind, merged, next);
   if (live !== undefined) {
     // The real server fills in defaults only if the apply changes more than the managers.
     const withoutDefaults = isSameButManagers(merged, live);
@@ -173,17 +173,23 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
 }
 
 /**
- * Returns whether an apply leaves an empty list or map in the metadata of a custom resource. A real server stores
- * it, and drops it in reads, so that each such apply is a change.
+ * Returns whether an apply leaves an empty list or map in the metadata of a custom resource, or of an object within
+ * it. A real server stores it, and drops it in reads and conversions, so that each such apply is a change.
+ * @param decoded - What reads show of `merged`.
  */
-function hasEmptyMetadata({ custom }: ServedKind, { metadata }: UnstructuredObject): boolean {
-  if (custom === undefined) return false;
-  const { labels, annotations, finalizers, ownerReferences } = metadata;
+function hasEmptyMetadata(
+  { custom, isStorageVersion }: ServedKind,
+  merged: UnstructuredObject,
+  decoded: UnstructuredObject,
+): boolean {
+  if (custom === undefined || !isStorageVersion) return false;
+  const { labels, annotations, finalizers, ownerReferences } = merged.metadata;
   const members: readonly unknown[] = [labels, annotations, finalizers, ownerReferences];
   // A merge leaves null of a list or map that has become empty.
-  return members.some(
+  const isEmpty = members.some(
     (member) => member === null || (typeof member === 'object' && Object.keys(member).length === 0),
   );
+  return isEmpty || !sameMembers(merged, decoded, ['metadata']);
 }
 
 /** Returns the body of an apply without decoding: decoding would turn absent fields into empty ones. */

@@ -175,7 +175,7 @@ export const corners: readonly Scenario[] = [
         (['strategic', 'merge'] as const).map((type) =>
           patch(type, `${pods}/one?fieldValidation=${mode}`, {
             ...{ b: 1, a: 2, metadata: { q: 2 } },
-            spec: { z: 1, containers: [{ name: 'c', y: 2 }] },
+            spec: { z: 1, containers: [{ name: 'c', image: 'x', y: 2 }] },
           }),
         ),
       ),
