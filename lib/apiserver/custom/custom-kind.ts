@@ -10,7 +10,14 @@ import {
   validateScaleStatus,
   validateResource,
 } from '../../crd/internal.js';
-import { deepEqual, deepFreeze, versionOf, withoutMembers } from '../../object/index.js';
+import {
+  deepEqual,
+  deepFreeze,
+  isJsonObject,
+  setMember,
+  versionOf,
+  withoutMembers,
+} from '../../object/index.js';
 import type { UnstructuredObject, Schema } from '../../object/index.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
@@ -173,9 +180,30 @@ function decodeCustom(
   const unknownFields = [...unknownRest];
   const decoded =
     schema === undefined ? pruned : decodeEmbedded(pruned, { schema, path: '', unknownFields });
-  const object = { apiVersion, kind, metadata: decodedMeta, ...(decoded as object) };
+  const object = { apiVersion, kind, metadata: decodedMeta, ...(sortedMembers(decoded) as object) };
   const unknownMeta = at.unknownFields.map((path) => `metadata.${path}`);
   return { object, unknownFields: [...unknownMeta, ...unknownFields] };
+}
+
+/** Sorts the members of all objects, as the real server writes them. @returns `value` itself if they are sorted */
+function sortedMembers(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(sortedMembers);
+    return items.every((item, index) => item === value[index]) ? (value as unknown[]) : items;
+  }
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value);
+  const members = names.map((name) => [name, sortedMembers(value[name])] as const);
+  const isSorted = members.every(
+    ([name, member], index) =>
+      member === value[name] && (index === 0 || (names[index - 1] ?? '') < name),
+  );
+  if (isSorted) return value;
+  const result: Record<string, unknown> = {};
+  for (const [name, member] of members.sort(([one], [other]) => (one < other ? -1 : 1))) {
+    setMember(result, name, member);
+  }
+  return result;
 }
 
 function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean): KindRules {

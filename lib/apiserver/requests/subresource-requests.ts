@@ -11,6 +11,7 @@ import {
   badRequest,
   conflict,
   failure,
+  isStatusError,
   methodNotAllowed,
   notAcceptable,
   notFound,
@@ -119,7 +120,17 @@ function handleScale(context: ResourceContext): TransportResponse {
 function sentScale(context: ResourceContext): UnstructuredObject {
   const { kind, info, request } = context;
   const write = scaleWriteOf(context, readWriteOptions(info.query, 'UpdateOptions'));
-  const next = decodeObject({ ...write, kind: scaleKind(kind) }, readObject(request, 'Scale'));
+  let next: UnstructuredObject;
+  try {
+    next = decodeObject({ ...write, kind: scaleKind(kind) }, readObject(request, 'Scale'));
+  } catch (error) {
+    const isUnreadable = isStatusError(error) && error.status === 400;
+    if (kind.custom === undefined || !isUnreadable) throw error;
+    // The part of the real server that serves custom resources cannot name the type of their Scale.
+    throw badRequest(
+      'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"',
+    );
+  }
   checkName(info.name, next.metadata);
   return next;
 }

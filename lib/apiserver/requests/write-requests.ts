@@ -1,4 +1,4 @@
-import { isJsonObject, apiVersionOf, sameMembers } from '../../object/index.js';
+import { isJsonObject, apiVersionOf, deepEqual, sameMembers } from '../../object/index.js';
 import type { ListMeta, UnstructuredObject } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf } from '../kinds/served-kind.js';
@@ -161,11 +161,12 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const merged = applyFields(core, { write, applied, force }, live);
   const next = decodeApplied(write, merged, applied);
   checkName(info.name, next.metadata);
-  const storesEmpty = hasEmptyMetadata(kind, merged, next);
+  const hasNewContent = hasEmptyContent(write, merged, next);
+  const storesEmpty = hasNewContent || hasEmptyMetadata(write, merged);
   if (live !== undefined) {
     // The real server fills in defaults only if the apply changes more than the managers.
     const withoutDefaults = isSameButManagers(merged, live);
-    const how = { tracked: true, withoutDefaults, storesEmpty };
+    const how = { tracked: true, withoutDefaults, storesEmpty, hasNewContent };
     return updateObject(core, { request: write, live, next, ...how });
   }
   delete next.metadata.resourceVersion;
@@ -173,23 +174,34 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
 }
 
 /**
- * Returns whether an apply leaves an empty list or map in the metadata of a custom resource, or of an object within
- * it. A real server stores it, and drops it in reads and conversions, so that each such apply is a change.
- * @param decoded - What reads show of `merged`.
+ * Returns whether an apply leaves an empty list or map in the metadata of a custom resource. A real server stores
+ * it, and drops it in reads and conversions, so that each such apply is a change.
  */
 function hasEmptyMetadata(
-  { custom, isStorageVersion }: ServedKind,
+  { kind: { custom, isStorageVersion }, subresource }: WriteRequest,
+  { metadata }: UnstructuredObject,
+): boolean {
+  if (custom === undefined || !isStorageVersion || subresource !== undefined) return false;
+  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  const members: readonly unknown[] = [labels, annotations, finalizers, ownerReferences];
+  // A merge leaves null of a list or map that has become empty.
+  return members.some(
+    (member) => member === null || (typeof member === 'object' && Object.keys(member).length === 0),
+  );
+}
+
+/**
+ * Returns whether an apply to a custom resource leaves such a list or map in an object within it.
+ * @param decoded - What reads show of `merged`.
+ */
+function hasEmptyContent(
+  { kind: { custom, isStorageVersion }, subresource }: WriteRequest,
   merged: UnstructuredObject,
   decoded: UnstructuredObject,
 ): boolean {
   if (custom === undefined || !isStorageVersion) return false;
-  const { labels, annotations, finalizers, ownerReferences } = merged.metadata;
-  const members: readonly unknown[] = [labels, annotations, finalizers, ownerReferences];
-  // A merge leaves null of a list or map that has become empty.
-  const isEmpty = members.some(
-    (member) => member === null || (typeof member === 'object' && Object.keys(member).length === 0),
-  );
-  return isEmpty || !sameMembers(merged, decoded, ['metadata']);
+  if (subresource !== undefined) return !deepEqual(merged['status'], decoded['status']);
+  return !sameMembers(merged, decoded, ['metadata', ...(custom.hasStatus ? ['status'] : [])]);
 }
 
 /** Returns the body of an apply without decoding: decoding would turn absent fields into empty ones. */

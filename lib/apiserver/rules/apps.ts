@@ -264,6 +264,7 @@ function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
   spec.persistentVolumeClaimRetentionPolicy.whenScaled ??= 'Retain';
   spec.replicas ??= 1;
   spec.revisionHistoryLimit ??= 10;
+  inOrder(spec, setMembers);
   defaultTemplate(spec.template);
   for (const claim of spec.volumeClaimTemplates ?? []) {
     claim.apiVersion ??= 'v1';
@@ -271,6 +272,26 @@ function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
     if (claim.spec !== undefined) defaultClaimSpec(claim.spec);
     claim.status ??= {};
     claim.status.phase ??= 'Pending';
+  }
+}
+
+/** The members of a StatefulSet's spec that may have defaults or follow them, in the order of Go's struct. */
+const setMembers = [
+  'podManagementPolicy',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'minReadySeconds',
+  'persistentVolumeClaimRetentionPolicy',
+  'ordinals',
+];
+
+/** Moves members to the end, in this order: real servers report the unknown fields of a Scale in the order of reads. */
+function inOrder(spec: object, names: readonly string[]): void {
+  for (const name of names) {
+    if (!Object.hasOwn(spec, name)) continue;
+    const value: unknown = Reflect.get(spec, name);
+    Reflect.deleteProperty(spec, name);
+    Reflect.set(spec, name, value);
   }
 }
 

@@ -1,3 +1,4 @@
+import mapValues from 'lodash/mapValues.js';
 import type { FieldSet, UnstructuredObject } from '../../object/index.js';
 import { isJsonObject, memberOf, withoutMember } from '../../object/index.js';
 import type { Atom } from './atom.js';
@@ -62,7 +63,10 @@ export function withLastApplied(
 
 function lastAppliedText(applied: UnstructuredObject): string {
   const { annotations, ...metadata } = applied.metadata;
-  const others = annotations && { annotations: withoutMember(annotations, annotation) };
+  const others = annotations && {
+    // Go reads null as an empty text.
+    annotations: mapValues(withoutMember(annotations, annotation), (value) => textOf(value)),
+  };
   const kept = { ...metadata, ...others };
   const text = JSON.stringify(sorted({ ...applied, metadata: kept }));
   return `${text.replace(/[<>&\u2028\u2029]/g, unicodeEscape)}\n`;
@@ -79,7 +83,12 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
-function bytesOf(annotations: Readonly<Record<string, string>>): number {
+/** @param annotations - An apply may have null in place of a text. */
+function bytesOf(annotations: Readonly<Record<string, string | null>>): number {
   const texts = Object.entries(annotations).flat();
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(textOf(text)), 0);
+}
+
+function textOf(value: string | null): string {
+  return value ?? '';
 }

@@ -46,6 +46,8 @@ export interface Update {
    * @defaultValue false
    */
   readonly storesEmpty?: boolean;
+  /** True if the update is a change of the content, although reads do not show it. @defaultValue false */
+  readonly hasNewContent?: boolean;
 }
 
 /**
@@ -55,9 +57,10 @@ export interface Update {
  */
 export function updateObject(core: ServerCore, update: Update): WriteResult {
   const { request, live, tracked = false, withoutDefaults = false, storesEmpty = false } = update;
+  const { hasNewContent = false } = update;
   const { kind } = request;
   const ruling = rulingKind(core, kind);
-  const isChanged = isChangedByEmptyLists(update.next);
+  const isChanged = hasNewContent || isChangedByEmptyLists(update.next);
   checkNames(request, update.next.metadata);
   if (!withoutDefaults) kind.rules.defaults?.(update.next);
   const tracking = tracked ? update.next : trackUpdate(core, request, live, update.next);

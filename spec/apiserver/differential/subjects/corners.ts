@@ -14,6 +14,12 @@ const budgets = '/apis/policy/v1/namespaces/{{ns}}/poddisruptionbudgets';
 
 const containers = [{ name: 'c', image: 'x' }];
 const podTemplate = { spec: { restartPolicy: 'Never', containers } };
+const sets = '/apis/apps/v1/namespaces/{{ns}}/statefulsets';
+const setLabels = { app: 'a' };
+const setSpec = {
+  ...{ selector: { matchLabels: setLabels }, serviceName: 's', minReadySeconds: 1 },
+  template: { metadata: { labels: setLabels }, spec: { containers } },
+};
 const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
 
 const statusPatch =
@@ -191,6 +197,31 @@ export const corners: readonly Scenario[] = [
           ...{ op: 'copy', path, from: '/metadata/labels/l' },
         })),
       ]),
+    ],
+  },
+  {
+    title: 'an object sent as its scale',
+    requests: [
+      post(sets, { metadata: { name: 'one' }, spec: setSpec }),
+      put(`${sets}/one/scale?fieldValidation=Warn`, {
+        ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'one' } },
+        spec: setSpec,
+      }),
+    ],
+  },
+  {
+    title: 'an applied null in the annotations of a client-side apply',
+    requests: [
+      post(configMaps, {
+        metadata: {
+          name: 'one',
+          annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
+        },
+      }),
+      apply('kubectl', `${configMaps}/one`, {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+        metadata: { annotations: { p: null } },
+      }),
     ],
   },
 ];
