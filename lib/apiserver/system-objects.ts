@@ -6,7 +6,7 @@ import { readDocument } from './kinds/documents.js';
 import { findObject } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { selects } from './rules/metadata.js';
-import { createOwn, ownRequest } from './writes/own-writes.js';
+import { createAtStart, ownRequest } from './writes/own-writes.js';
 import { decodeApplied } from './writes/write-request.js';
 import { applyFields } from './writes/managed-fields.js';
 import { immortalNamespaces } from './rules/cluster.js';
@@ -23,9 +23,9 @@ export function createSystemObjects(core: ServerCore): void {
   const items = [...immortalNamespaces, 'kube-node-lease'].map((name) => {
     return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
   });
-  createOwn(core, { group: '', plural: 'namespaces', items });
+  createAtStart(core, { group: '', plural: 'namespaces', items });
   const group = 'scheduling.k8s.io';
-  createOwn(core, { group, plural: 'priorityclasses', items: systemPriorityClasses });
+  createAtStart(core, { group, plural: 'priorityclasses', items: systemPriorityClasses });
 }
 
 /**
@@ -39,8 +39,8 @@ export function createBootstrapRoles(core: ServerCore): void {
   const roles = data.roles.map((role) =>
     'aggregationRule' in role ? withoutMembers(role, 'rules') : role,
   );
-  createOwn(core, { group: rbac, plural: 'clusterroles', items: roles });
-  createOwn(core, { group: rbac, plural: 'clusterrolebindings', items: data.bindings });
+  createAtStart(core, { group: rbac, plural: 'clusterroles', items: roles });
+  createAtStart(core, { group: rbac, plural: 'clusterrolebindings', items: data.bindings });
 }
 
 type ClusterRole = UnstructuredObject & Wire<V1ClusterRole>;

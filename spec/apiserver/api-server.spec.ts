@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
+import { seededRandom } from '../../lib/system/random.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { Api, configMap, configMaps, deployment, deployments, merge } from './api.js';
 
 function errorCode(promise: Promise<unknown>): Promise<string> {
@@ -19,6 +22,34 @@ describe('EmbeddedApiServer', () => {
       return (await api.get(configMaps)).text + (await api.get(deployments)).text;
     };
     expect(await run()).to.equal(await run());
+  });
+
+  it('starts each server of a process with equal objects, which have their own uids, times and versions', () => {
+    const stored = (seed: number): UnstructuredObject[] => {
+      const clock = new VirtualClock(Date.UTC(2026, 0, seed));
+      const { server } = new Api({ clock, random: seededRandom(seed), firstResourceVersion: seed });
+      const objects = [...server.snapshot().collections.values()].flatMap((all) => [
+        ...all.values(),
+      ]);
+      expect(new Set(objects.map(({ metadata }) => metadata.uid)).size).to.equal(objects.length);
+      for (const object of objects) {
+        const { creationTimestamp, resourceVersion } = object.metadata;
+        expect(creationTimestamp).to.equal(`2026-01-0${seed}T00:00:00Z`);
+        expect(Number(resourceVersion)).to.be.within(seed + 1, Number(server.resourceVersion));
+      }
+      return objects;
+    };
+    const [first, second] = [stored(1), stored(2)];
+    const uids = new Set(first.map(({ metadata }) => metadata.uid));
+    expect(second.filter(({ metadata }) => uids.has(metadata.uid))).to.deep.equal([]);
+    const normalised = (objects: UnstructuredObject[], seed: number): string =>
+      JSON.stringify(
+        objects.map(({ metadata, ...rest }) => {
+          const version = Number(metadata.resourceVersion) - seed;
+          return { ...rest, metadata: { ...metadata, uid: '', resourceVersion: version } };
+        }),
+      ).replaceAll(`2026-01-0${seed}T`, 'T');
+    expect(normalised(second, 2)).to.equal(normalised(first, 1));
   });
 
   it('starts within 150 ms of CPU time', () => {

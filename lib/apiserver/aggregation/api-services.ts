@@ -6,7 +6,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
 import { removeObject } from '../writes/delete-object.js';
-import { createOwn, ownKind, ownRequest } from '../writes/own-writes.js';
+import { createAtStart, createOwn, ownKind, ownRequest } from '../writes/own-writes.js';
 import { updateObject } from '../writes/update-object.js';
 import { decodeObject } from '../writes/write-request.js';
 
@@ -78,7 +78,7 @@ export class ApiServices {
     this.#kind = ownKind(core, { group: registrationGroup, plural: 'apiservices' });
     core.log.subscribe((entry) => this.#follow(entry));
     const items = builtin.map((registration) => apiServiceOf(registration, 'onstart'));
-    createOwn(core, { group: registrationGroup, plural: 'apiservices', items });
+    createAtStart(core, { group: registrationGroup, plural: 'apiservices', items });
   }
 
   /** Increases with each change of an APIService. */

@@ -12,7 +12,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
 import { applyFields } from '../writes/managed-fields.js';
-import { createOwn, ownKind, ownRequest } from '../writes/own-writes.js';
+import { createAtStart, ownKind, ownRequest } from '../writes/own-writes.js';
 import { updateObject } from '../writes/update-object.js';
 import { decodeApplied } from '../writes/write-request.js';
 import { bootstrapFlows, bootstrapLevels } from './bootstrap.js';
@@ -45,8 +45,8 @@ export class FlowControl {
     core.log.subscribe((entry) => this.#follow(entry));
     const manager = producer;
     const plural = 'prioritylevelconfigurations';
-    createOwn(core, { group, plural, items: bootstrapLevels, manager });
-    createOwn(core, { group, plural: 'flowschemas', items: bootstrapFlows, manager });
+    createAtStart(core, { group, plural, items: bootstrapLevels, manager });
+    createAtStart(core, { group, plural: 'flowschemas', items: bootstrapFlows, manager });
   }
 
   /** Returns the headers of a response that name the request's FlowSchema and its level. */

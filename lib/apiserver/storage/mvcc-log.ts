@@ -17,7 +17,7 @@ interface MvccLogOptions {
 }
 
 /** A change to commit. */
-interface Change {
+export interface Change {
   readonly collection: string;
   readonly key: string;
   /** The new object, still mutable: the commit sets its `resourceVersion` and freezes it. */
@@ -106,7 +106,19 @@ export class MvccLog {
   }
 
   /** Appends a change to the log and notifies the listeners. */
-  commit({ collection: name, key, object, deleted = false, bytes }: Change): LogEntry {
+  commit(change: Change): LogEntry {
+    const entry = this.#append(change);
+    this.#deliver();
+    return entry;
+  }
+
+  /** Appends changes to the log, then notifies the listeners of each: they find the state after all changes. */
+  commitAll(changes: Iterable<Change>): void {
+    for (const change of changes) this.#append(change);
+    this.#deliver();
+  }
+
+  #append({ collection: name, key, object, deleted = false, bytes }: Change): LogEntry {
     const collection = this.collection(name);
     const previous = collection.get(key);
     const revision = ++this.#revision;
@@ -122,7 +134,6 @@ export class MvccLog {
     collection.append(entry);
     this.#keep(collection, entry, bytes);
     this.#undelivered.push(entry);
-    this.#deliver();
     return entry;
   }
 

@@ -1,7 +1,9 @@
+import { formatTime } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { storageKey } from '../server-core.js';
+import type { Change, LogEntry } from '../storage/mvcc-log.js';
 import { createObject } from './create-object.js';
 import { trackUpdate } from './managed-fields.js';
 import { decodeObject } from './write-request.js';
@@ -34,19 +36,61 @@ export function ownRequest(
   return { kind, subresource, namespace: '', name, manager, dryRun: false, fieldValidation, warn };
 }
 
+/** Objects of the server itself, and the manager that creates them. */
+export interface OwnObjects extends OwnResource {
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  readonly manager?: string;
+}
+
 /** Creates cluster-scoped objects. */
-export function createOwn(
-  core: ServerCore,
-  resource: OwnResource & {
-    readonly items: readonly Readonly<Record<string, unknown>>[];
-    readonly manager?: string;
-  },
-): void {
+export function createOwn(core: ServerCore, resource: OwnObjects): void {
   const { items, manager } = resource;
   const request = ownRequest(ownKind(core, resource), manager === undefined ? {} : { manager });
   for (const value of items) {
     createObject(core, { request, object: decodeObject(request, { value }) });
   }
+}
+
+const changesAtStart = new Map<string, readonly LogEntry[]>();
+
+/**
+ * Creates the objects of a resource that every new server has, once for each server. The first server of the process
+ * runs the whole write path. The others repeat its changes, also those that listeners of the log made in response.
+ */
+export function createAtStart(core: ServerCore, resource: OwnObjects): void {
+  const name = `${resource.group}/${resource.plural}`;
+  const known = changesAtStart.get(name);
+  if (known !== undefined) {
+    core.log.commitAll(repeated(core, known));
+    return;
+  }
+  const changes: LogEntry[] = [];
+  const unsubscribe = core.log.subscribe((entry) => void changes.push(entry));
+  createOwn(core, resource);
+  unsubscribe();
+  changesAtStart.set(name, changes);
+}
+
+/** Returns the changes of another server's start with uids and times of this server. */
+function repeated(core: ServerCore, entries: readonly LogEntry[]): readonly Change[] {
+  const time = formatTime(core.clock.now());
+  const uids = new Map<string, string>();
+  return entries.map(({ collection, key, object }) => {
+    const uid = uids.get(key) ?? core.random.uuid();
+    uids.set(key, uid);
+    const { metadata, status } = object as UnstructuredObject & WithConditions;
+    const managedFields = (metadata.managedFields ?? []).map((field) => ({ ...field, time }));
+    const conditions = status?.conditions?.map((one) => ({ ...one, lastTransitionTime: time }));
+    const changed = {
+      metadata: { ...metadata, uid, creationTimestamp: time, managedFields },
+      ...(conditions !== undefined && { status: { ...status, conditions } }),
+    };
+    return { collection, key, object: { ...object, ...changed } };
+  });
+}
+
+interface WithConditions {
+  readonly status?: { readonly conditions?: readonly object[] };
 }
 
 /** Stores `next`, a change of the status of the built-in object `old`. */
