@@ -342,7 +342,8 @@ export class EmbeddedApiServer {
         return errorResponse(error, request.headers['accept']);
       },
     );
-    return { ...response, headers: { ...response.headers, ...flow } };
+    const { status, headers, body } = response;
+    return { status, headers: Object.assign({}, headers, flow), body };
   }
 
   async #answerAs(

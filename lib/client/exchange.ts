@@ -217,7 +217,10 @@ export class Exchange {
     let status: number | undefined;
     try {
       const response = await transport.request({
-        ...{ method, path, streaming: how.streaming, signal: how.deadline.signal },
+        method,
+        path,
+        streaming: how.streaming,
+        signal: how.deadline.signal,
         ...withIdentity(this.#headers(request, how), how.identity),
         ...(body !== undefined && { body }),
         ...(fences.length > 0 && { beforeSend }),

@@ -147,7 +147,7 @@ class HttpClient implements ConnectedClient {
     const target = { verb: 'get', ...keyOf(key), subresource };
     const request = requestFor(type, target, { query: { resourceVersion }, signal });
     const accept = metadataOnly ? metadataOf('PartialObjectMetadata') : undefined;
-    const object = await this.#send<T>({ ...request, method: 'GET', accept, repeatable: true });
+    const object = await this.#send<T>({ method: 'GET', accept, repeatable: true, ...request });
     return withTypeOf(checkDepth(object, describeCall(request.call)), type);
   }
 
@@ -265,11 +265,11 @@ class HttpClient implements ConnectedClient {
       namespace,
       name: subresource === undefined ? undefined : name,
     };
-    const request = requestFor(type, { ...target, subresource }, writeQuery(options));
+    const request = requestFor(type, { subresource, ...target }, writeQuery(options));
     const call = { ...request.call, name: name ?? object.metadata.generateName };
     const body = jsonBody(object, request.call);
     if (type.namespaced && namespace === undefined) throw noNamespace(request);
-    return this.#send({ ...request, call, method: 'POST', ...json, body, repeatable: false });
+    return this.#send({ method: 'POST', body, repeatable: false, ...json, ...request, call });
   }
 
   async update<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {
@@ -279,7 +279,7 @@ class HttpClient implements ConnectedClient {
     const request = this.#objectRequest(type, object, { ...options, verb: 'update' });
     const repeatable = object.metadata.resourceVersion !== undefined;
     const body = jsonBody(object, request.call);
-    return this.#send({ ...request, method: 'PUT', ...json, body, repeatable });
+    return this.#send({ method: 'PUT', body, repeatable, ...json, ...request });
   }
 
   async patch<T extends KubernetesObject>(
@@ -297,7 +297,7 @@ class HttpClient implements ConnectedClient {
     const body = jsonBody(patch.type === 'json' ? patch.operations : patch.body, request.call);
     const contentType = patchTypes[patch.type];
     const repeatable = patch.type === 'merge' && hasResourceVersion(patch.body);
-    return this.#send({ ...request, method: 'PATCH', contentType, body, repeatable });
+    return this.#send({ method: 'PATCH', contentType, body, repeatable, ...request });
   }
 
   async apply<T extends KubernetesObject>(
@@ -316,11 +316,11 @@ class HttpClient implements ConnectedClient {
     const contentType = 'application/apply-patch+yaml';
     const body = jsonBody(object, request.call);
     const complete: ApiRequest = {
-      ...request,
       method: 'PATCH',
       contentType,
       body,
       repeatable: true,
+      ...request,
     };
     const answer = await this.#exchange.send(complete);
     return { object: parseJson(answer, request.call) as T, created: answer.status === 201 };
@@ -338,7 +338,7 @@ class HttpClient implements ConnectedClient {
     const request = requestFor(type, target, { query: dryRunQuery(options), signal, fences });
     const body = JSON.stringify(deleteBody(options));
     return remainingObject<T>(
-      await this.#send({ ...request, method: 'DELETE', ...json, body, repeatable: false }),
+      await this.#send({ method: 'DELETE', body, repeatable: false, ...json, ...request }),
     );
   }
 

@@ -58,15 +58,16 @@ interface IdentifyOptions extends Asking {
 export function identify(
   access: AccessControl,
   request: TransportRequest,
-  { onRefused, ...asking }: IdentifyOptions,
+  asking: IdentifyOptions,
 ): Asker {
   let user = anonymous;
   try {
     const asker = credentialed(access, request, asking);
     ({ user } = asker);
-    return { ...asker, user: impersonated(request, user, asker.authorizer) };
+    const { authorizer, untilMs } = asker;
+    return { user: impersonated(request, user, authorizer), authorizer, untilMs };
   } catch (error) {
-    if (isStatusError(error)) onRefused(user, error);
+    if (isStatusError(error)) asking.onRefused(user, error);
     throw error;
   }
 }

@@ -128,21 +128,33 @@ function resourceSegments(segments: readonly string[]): ResourceSegments | undef
 }
 
 function resourcePath(
-  { root, ...base }: { readonly root: string; readonly group: string; readonly version: string },
+  {
+    root,
+    group,
+    version,
+  }: { readonly root: string; readonly group: string; readonly version: string },
   [first = '', second, third, ...more]: readonly string[],
 ): ResourcePath {
   if (first !== 'namespaces' || (root === 'apis' && second === undefined)) {
     const subresource = subresourceOf([third, ...more]);
-    return { ...base, resource: first, namespace: '', name: second ?? '', subresource };
+    return { group, version, resource: first, namespace: '', name: second ?? '', subresource };
   }
   // `/api/v1/namespaces/x` and `/api/v1/namespaces/x/status` refer to the namespace itself.
   const own = root === 'api' && (third === undefined || isNamespaceSubresource(third));
   if (own && more.length === 0) {
-    return { ...base, resource: first, namespace: '', name: second ?? '', subresource: third };
+    return {
+      group,
+      version,
+      resource: first,
+      namespace: '',
+      name: second ?? '',
+      subresource: third,
+    };
   }
   const [name = '', ...rest] = more;
   return {
-    ...base,
+    group,
+    version,
     resource: third ?? '',
     namespace: second ?? '',
     name,

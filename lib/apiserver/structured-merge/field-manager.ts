@@ -133,7 +133,7 @@ function emptyObject(
   { empty }: FieldManagerRequest,
   { apiVersion, kind }: TypeMeta,
 ): UnstructuredObject {
-  return { ...empty, apiVersion, kind } as UnstructuredObject;
+  return Object.assign({}, empty, { apiVersion, kind }) as UnstructuredObject;
 }
 
 /**
@@ -353,7 +353,7 @@ function track({ live, next, owners }: Tracked, request: FieldManagerRequest): O
   if (changed.isEmpty) return capUpdaters(found.owners);
   const id = ownerId(writer);
   const set = changed.union(found.owners.get(id)?.set ?? FieldSet.empty);
-  const now = sameOwner(owners.get(id), { ...writer, set, time });
+  const now = sameOwner(owners.get(id), { set, time, ...writer });
   return capUpdaters(new Map(found.owners).set(id, now));
 }
 

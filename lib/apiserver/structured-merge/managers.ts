@@ -1,4 +1,4 @@
-import { formatTime, deepEqual, fieldPath, FieldSet } from '../../object/index.js';
+import { assignMembers, formatTime, deepEqual, fieldPath, FieldSet } from '../../object/index.js';
 import type {
   FieldPath,
   FieldsV1,
@@ -59,7 +59,7 @@ export function ownersOfStored(entries: readonly ManagedFieldsEntry[] | null | u
   const owners = new Map<string, Owner>();
   for (const wire of entries ?? []) {
     const owner = ownerOf(wire, FieldSet.ofRoot(wire.fieldsV1 ?? {}));
-    owners.set(ownerId(owner), { ...owner, wire });
+    owners.set(ownerId(owner), { wire, ...owner });
   }
   return owners;
 }
@@ -241,7 +241,12 @@ export function withManagedFields(
   managedFields: ManagedFieldsEntry[] | undefined,
 ): UnstructuredObject {
   if (managedFields === undefined) return object;
-  return { ...object, metadata: { ...metadataOf(object), managedFields } };
+  // A spread with a further member creates a hidden class for each object: later reads would be slow.
+  const metadata = assignMembers<Metadata>({}, metadataOf(object), []);
+  metadata.managedFields = managedFields;
+  const copy = assignMembers<Record<string, unknown>>({}, object, []);
+  copy['metadata'] = metadata;
+  return copy as unknown as UnstructuredObject;
 }
 
 /**

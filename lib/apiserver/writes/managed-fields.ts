@@ -25,8 +25,7 @@ export function trackUpdate(
   live: UnstructuredObject | undefined,
   next: UnstructuredObject,
 ): UnstructuredObject {
-  const tracked = fieldManagerUpdate(live, next, optionsOf(core, request));
-  return withOwnMetadata(tracked, next);
+  return fieldManagerUpdate(live, next, optionsOf(core, request));
 }
 
 const empties = new WeakMap<ServedKind, UnstructuredObject>();
@@ -59,7 +58,7 @@ export function applyFields(
   live: UnstructuredObject | undefined,
 ): UnstructuredObject {
   try {
-    return fieldManagerApply(live, applied, { ...optionsOf(core, write), force });
+    return fieldManagerApply(live, applied, { force, ...optionsOf(core, write) });
   } catch (error) {
     if (error instanceof ApplyConflictError) throw applyConflict(error);
     if (error instanceof TypedConversionError) throw internalFailure(error.message);
@@ -149,13 +148,4 @@ function convertedTo(
   const isUnchanged = target.custom !== undefined && target.conversions === undefined;
   if (isUnchanged) return { ...object, apiVersion: apiVersionOf(target.type) };
   return target.fromStorage(source.toStorage(object));
-}
-
-// The write path changes the object later, so it must not be shared.
-function withOwnMetadata(
-  tracked: UnstructuredObject,
-  next: UnstructuredObject,
-): UnstructuredObject {
-  if (tracked === next) return next;
-  return { ...tracked, metadata: { ...tracked.metadata } };
 }
