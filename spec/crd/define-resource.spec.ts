@@ -361,7 +361,8 @@ describe('defineResource', () => {
         () => [],
         (error: unknown) => (isApiError(error) ? error.causes : [error]),
       );
-      expect(answer).to.deep.equal(causes);
+      // A server sorts the members of an object before it checks them.
+      expect(answer).to.have.deep.members(causes);
     });
     await fc.assert(property, { numRuns: tries(200) });
     await cluster.stop();
