@@ -1,11 +1,4 @@
-import {
-  describeObject,
-  formatTime,
-  isAlreadyExists,
-  Namespace,
-  Node,
-  ServiceAccount,
-} from '../../object/index.js';
+import { describeObject, isAlreadyExists, Namespace, ServiceAccount } from '../../object/index.js';
 import type {
   EndpointSlice,
   KubernetesObject,
@@ -13,8 +6,7 @@ import type {
   Service,
   StorageClass,
 } from '../../object/index.js';
-import { isNotReadyTaint } from '../rules/cluster.js';
-import { kubelet, manager } from './controller-host.js';
+import { manager } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
 import { defaultClassAnnotation } from './volume-controller.js';
 
@@ -37,73 +29,6 @@ export function startServiceAccountController(host: ControllerHost): void {
     const { namespace: name = '' } = object.metadata;
     if (type === 'DELETED') queue.add({ name });
   });
-}
-
-const plenty = { cpu: '1k', memory: '1Ti', pods: '1M' };
-
-const statements: readonly (readonly [type: string, status: string, reason: string])[] = [
-  ['Ready', 'True', 'KubeletReady'],
-  ['MemoryPressure', 'False', 'KubeletHasSufficientMemory'],
-  ['DiskPressure', 'False', 'KubeletHasNoDiskPressure'],
-  ['PIDPressure', 'False', 'KubeletHasSufficientPID'],
-  ['NetworkUnavailable', 'False', 'RouteCreated'],
-];
-
-/** Creates the Nodes of the simulated pods, `node-0` and so on, unless they exist. */
-export function startSimulatedNodes(host: ControllerHost, count: number): void {
-  const writer = host.writer(kubelet);
-  const create = async (name: string): Promise<void> => {
-    try {
-      const node = await writer.create(nodeNamed(name));
-      await writer.updateStatus(node, nodeStatus(host.now()));
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-  };
-  const queue = host.queue('nodes', create, (name: string) => name);
-  for (let n = 0; n < count; n++) queue.add(`node-${n}`);
-}
-
-/**
- * Removes the taint of new nodes that are ready. A node without the condition `Ready` is ready too: no kubelet
- * reports on the nodes that users create.
- */
-export function startNodeReadiness(host: ControllerHost): void {
-  const writer = host.writer(manager);
-  host.objectQueue(Node, 'node-readiness', async (key) => {
-    const node = host.get(Node, key);
-    const { taints = [] } = node?.spec ?? {};
-    const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready');
-    if (node === undefined || (ready?.status ?? 'True') !== 'True') return;
-    const others = taints.filter((taint) => !isNotReadyTaint(taint));
-    if (others.length === taints.length) return;
-    await writer.update({ ...node, spec: { ...node.spec, taints: others } });
-  });
-}
-
-function nodeNamed(name: string): Node {
-  const labels = {
-    'kubernetes.io/hostname': name,
-    'kubernetes.io/os': 'linux',
-    'kubernetes.io/arch': 'amd64',
-  };
-  return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: {} };
-}
-
-function nodeStatus(nowMs: number): NonNullable<Node['status']> {
-  const now = formatTime(nowMs);
-  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
-  return {
-    allocatable: plenty,
-    capacity: plenty,
-    conditions: statements.map(([type, status, reason]) => ({
-      type,
-      status,
-      reason,
-      message: 'simulated',
-      ...times,
-    })),
-  };
 }
 
 const standard: StorageClass = {

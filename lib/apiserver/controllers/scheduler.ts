@@ -8,10 +8,12 @@ import {
   keyString,
 } from '../../object/index.js';
 import type { ObjectKey, LabelSelectorExpression } from '../../object/index.js';
+import { isNotReadyTaint } from '../rules/cluster.js';
 import type { RecordEvent } from './controller-events.js';
 import { scheduler } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { isPodTerminating, podCondition } from './pod-state.js';
+import { readinessOf } from './simulated-nodes.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Assigns each pod to a node that it fits, once its claims are bound. */
@@ -156,12 +158,20 @@ export function podFitsNode(pod: Pod, node: Node): boolean {
   return (
     nodeSelectorFits(pod, node) &&
     affinityFits(pod, node) &&
-    (node.spec?.taints ?? []).every((taint) => tolerates(pod, taint)) &&
+    taintsOf(node).every((taint) => tolerates(pod, taint)) &&
     (node.spec?.unschedulable !== true || tolerates(pod, unschedulable))
   );
 }
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
+
+/** Nodes that users create have no kubelet, which would report them ready: pods may run on them nevertheless. */
+function taintsOf(node: Node): readonly Taint[] {
+  const { taints = [] } = node.spec ?? {};
+  return readinessOf(node) === undefined
+    ? taints.filter((taint) => !isNotReadyTaint(taint))
+    : taints;
+}
 
 const unschedulable: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 

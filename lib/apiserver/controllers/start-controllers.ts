@@ -11,10 +11,9 @@ import { startAutoscalerController } from './autoscaler-controller.js';
 import {
   startDefaultStorageClass,
   startKubernetesService,
-  startNodeReadiness,
   startServiceAccountController,
-  startSimulatedNodes,
 } from './cluster-objects.js';
+import { startNodeTaints, startSimulatedNodes } from './simulated-nodes.js';
 import { startControllerEvents } from './controller-events.js';
 import { ControllerHost } from './controller-host.js';
 import { startCronJobController } from './cron-job-controller.js';
@@ -90,7 +89,7 @@ function starters(
     serviceAccounts: startServiceAccountController,
     nodes: (host) => startSimulatedNodes(host, nodes),
     pods: (host) => {
-      startNodeReadiness(host);
+      startNodeTaints(host);
       startScheduler(host);
       startKubelet(host, pods);
     },
@@ -116,9 +115,10 @@ function starters(
 
 /**
  * Names of the controllers inside the server. `nodes` creates the Nodes of the simulated pods, `pods`
- * simulates the scheduler, the kubelets and the controller that finds nodes ready, `volumes` binds claims and
- * creates the default StorageClass, `kubernetesService` creates the Service of the API server in the namespace `default`, `rootCertificates`
- * keeps the ConfigMap `kube-root-ca.crt` in each namespace, and `events` writes the Events of all controllers.
+ * simulates the scheduler, the kubelets and the taints of nodes that are not ready, `volumes` binds claims and
+ * creates the default StorageClass, `kubernetesService` creates the Service of the API server in the namespace
+ * `default`, `rootCertificates` keeps the ConfigMap `kube-root-ca.crt` in each namespace, and `events` writes the
+ * Events of all controllers.
  */
 export const controllerNames = [
   'garbageCollector',

@@ -305,18 +305,18 @@ export function negotiate(accept: string | undefined, custom: boolean): Accepted
   const accepted = preferred(accept, ({ encoding, as, g, v }) => {
     if (as === undefined) return encoding !== 'protobuf' || !custom;
     if (g !== 'meta.k8s.io' || v !== 'v1') return false;
-    return as in representations && (as !== 'Table' || encoding !== 'protobuf');
+    return representations.has(as) && (as !== 'Table' || encoding !== 'protobuf');
   });
   if (accepted === undefined) throw notAcceptable(served);
   const { encoding, as = '' } = accepted;
-  return { encoding, representation: representations[as] ?? 'object' };
+  return { encoding, representation: representations.get(as) ?? 'object' };
 }
 
-const representations: Readonly<Partial<Record<string, Representation>>> = {
-  Table: 'table',
-  PartialObjectMetadata: 'metadata',
-  PartialObjectMetadataList: 'metadata',
-};
+const representations: ReadonlyMap<string, Representation> = new Map([
+  ['Table', 'table'],
+  ['PartialObjectMetadata', 'metadata'],
+  ['PartialObjectMetadataList', 'metadata'],
+]);
 
 /** A form that a client accepts: the encoding, and the type of the object with its group and version. */
 interface Clause {
@@ -349,14 +349,17 @@ function clausesOf(header: string): readonly Clause[] {
   return clauses;
 }
 
-const encodings: Readonly<Partial<Record<string, Encoding>>> = {
-  ...{ 'application/json': 'json', '*/*': 'json', 'application/*': 'json' },
-  ...{ [yamlMediaType]: 'yaml', [protobufMediaType]: 'protobuf' },
-};
+const encodings: ReadonlyMap<string, Encoding> = new Map([
+  ['application/json', 'json'],
+  ['application/*', 'json'],
+  ['*/*', 'json'],
+  [yamlMediaType, 'yaml'],
+  [protobufMediaType, 'protobuf'],
+]);
 
 function parseClause(text: string): Clause[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
-  const encoding = encodings[type.toLowerCase()];
+  const encoding = encodings.get(type.toLowerCase());
   if (encoding === undefined) return [];
   const values = new Map(parameters.map((parameter) => parameter.split('=') as [string, string]));
   const quality = Number(values.get('q') ?? 1);

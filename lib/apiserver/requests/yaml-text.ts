@@ -40,7 +40,7 @@ class Writer {
   #mapping(value: Readonly<Record<string, unknown>>, { indent: outer, after }: Place): void {
     const indent = outer + indentWidth;
     let isFirst = true;
-    for (const key of Object.keys(value).sort(compareNaturally)) {
+    for (const key of membersOf(value).sort(compareNaturally)) {
       this.#begin(indent, isFirst ? after : 'key');
       isFirst = false;
       const isSimple = !key.includes('\n') && key.length <= longestSimpleKey;
@@ -75,7 +75,7 @@ class Writer {
   #scalar(value: unknown, indent: number): void {
     if (typeof value === 'string') this.#text(value, indent);
     else if (typeof value === 'number') this.#write(numberText(value));
-    else this.#write(JSON.stringify(value));
+    else this.#write(value === undefined ? 'null' : JSON.stringify(value));
   }
 
   /** Writes a text in its style. @param indent - of further lines; undefined in keys, which have one line */
@@ -145,8 +145,13 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
     typeof value === 'object' &&
     value !== null &&
     !Array.isArray(value) &&
-    Object.keys(value).length > 0
+    membersOf(value as Readonly<Record<string, unknown>>).length > 0
   );
+}
+
+/** Returns the names of the members that JSON would have: those with a value. */
+function membersOf(value: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(value).filter((name) => value[name] !== undefined);
 }
 
 /** A space between two other characters. */
@@ -227,12 +232,19 @@ function compareNaturally(one: string, other: string): number {
   return (isLetter ? 0 : compareNumbers(one, other, at)) || (a < b ? -1 : 1);
 }
 
+/** Returns whether the digits right before `at` have one that is not zero. */
+function isWithinNumber(text: string, at: number): boolean {
+  for (let before = at - 1; /[0-9]/.test(text[before] ?? ''); before--) {
+    if (text[before] !== '0') return true;
+  }
+  return false;
+}
+
 /** Compares the numbers around `at`, where both texts begin to differ; 0 if one has no number there. */
 function compareNumbers(one: string, other: string, at: number): number {
-  const before = /[0-9]*$/.exec(one.slice(0, at))?.[0] ?? '';
   const isZero = one[at] === '0' || other[at] === '0';
-  // Digits before a zero count only if one of them is not zero itself.
-  const prefix = isZero && /[1-9]/.test(before) ? '1' : '';
+  // A zero within a number is not leading: `10` is more than `1`, but `01` is not.
+  const prefix = isZero && isWithinNumber(one, at) ? '1' : '';
   const [a, b] = [one, other].map((text) => /^[0-9]*/.exec(text.slice(at))?.[0] ?? '');
   const [x, y] = [BigInt(`${prefix}${a}` || '0'), BigInt(`${prefix}${b}` || '0')];
   if (x !== y) return x < y ? -1 : 1;

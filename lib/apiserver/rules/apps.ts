@@ -264,7 +264,7 @@ function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
   spec.persistentVolumeClaimRetentionPolicy.whenScaled ??= 'Retain';
   spec.replicas ??= 1;
   spec.revisionHistoryLimit ??= 10;
-  inOrder(spec, setMembers);
+  moveToEnd(spec, statefulSetMembers);
   defaultTemplate(spec.template);
   for (const claim of spec.volumeClaimTemplates ?? []) {
     claim.apiVersion ??= 'v1';
@@ -276,7 +276,7 @@ function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
 }
 
 /** The members of a StatefulSet's spec that may have defaults or follow them, in the order of Go's struct. */
-const setMembers = [
+const statefulSetMembers = [
   'podManagementPolicy',
   'updateStrategy',
   'revisionHistoryLimit',
@@ -286,7 +286,7 @@ const setMembers = [
 ];
 
 /** Moves members to the end, in this order: real servers report the unknown fields of a Scale in the order of reads. */
-function inOrder(spec: object, names: readonly string[]): void {
+function moveToEnd(spec: object, names: readonly string[]): void {
   for (const name of names) {
     if (!Object.hasOwn(spec, name)) continue;
     const value: unknown = Reflect.get(spec, name);

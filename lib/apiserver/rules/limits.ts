@@ -13,6 +13,7 @@ import type { KindRules } from './kind-rules.js';
 import {
   isStandardResource,
   quantityNumber,
+  quantityOf,
   validateAmount,
   validateContainerResource,
   validateQuotaResource,
@@ -75,7 +76,7 @@ const ordered = [
   ['defaultRequest', 'min', 'defaultRequest', 'default request', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'max', 'max', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'default', 'default limit', 'defaultRequest'],
-  // The real server shows the other value in these.
+  // In these two, the real server shows the value of `min` and `max`.
   ['default', 'min', 'default', 'default', 'min'],
   ['default', 'default', 'max', 'max', 'max'],
 ] as const;
@@ -96,7 +97,9 @@ function validateOrder(item: Item, field: string, errors: FieldErrors): void {
   );
   for (const name of names) {
     for (const [blamed, smaller, larger, word, quoted] of ordered) {
-      const [low, high, value] = [smaller, larger, quoted].map((member) => item[member]?.[name]);
+      const [low, high, value] = [smaller, larger, quoted].map((member) =>
+        quantityOf(item[member], name),
+      );
       if (low === undefined || high === undefined || compareQuantities(low, high) <= 0) continue;
       const why = `${shown[smaller]} value ${low} is greater than ${word} value ${high}`;
       errors.invalid(`${field}.${blamed}[${name}]`, value, why);
@@ -115,11 +118,11 @@ function validateRatios(
     const shown = canonicalQuantity(ratio);
     if (compareQuantities(ratio, 1) < 0)
       errors.invalid(path, ratio, `ratio ${shown} is less than 1`);
-    const [low, high] = [min?.[name], max?.[name]];
+    const [low, high] = [quantityOf(min, name), quantityOf(max, name)];
     if (low === undefined || high === undefined) continue;
     const most = quantityNumber(high) / quantityNumber(low);
-    if (quantityNumber(ratio) <= most) continue;
-    errors.invalid(path, ratio, `ratio ${shown} is greater than max/min = ${most.toFixed(6)}`);
+    if (quantityNumber(ratio) > most)
+      errors.invalid(path, ratio, `ratio ${shown} is greater than max/min = ${most.toFixed(6)}`);
   }
 }
 

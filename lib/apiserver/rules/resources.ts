@@ -83,6 +83,14 @@ export function validateAmount(
   }
 }
 
+/** Returns the quantity of a resource, whose name can be any text, such as `constructor`. */
+export function quantityOf(
+  quantities: Readonly<Record<string, string>> | undefined,
+  name: string,
+): string | undefined {
+  return quantities !== undefined && Object.hasOwn(quantities, name) ? quantities[name] : undefined;
+}
+
 /** Checks requests and limits: known names, no negative amounts, no request larger than its limit. */
 export function validateResources(
   resources: Wire<V1ResourceRequirements> | undefined,
@@ -95,7 +103,7 @@ export function validateResources(
   }
   for (const [name, amount] of Object.entries(requests)) {
     validateContainerAmount(name, amount, { field: `${field}.requests[${name}]`, errors });
-    const { [name]: limit } = limits;
+    const limit = quantityOf(limits, name);
     const isFixed = !isNative(name) || name.startsWith(hugePages);
     if (limit === undefined) {
       if (isFixed) {

@@ -54,8 +54,8 @@ export function createOwn(core: ServerCore, resource: OwnObjects): void {
 const changesAtStart = new Map<string, readonly LogEntry[]>();
 
 /**
- * Creates the objects of a resource that every new server has, once for each server. The first server of the process
- * runs the whole write path. The others repeat its changes, also those that listeners of the log made in response.
+ * Creates the objects of a resource that every new server has. The first server of the process creates them by the
+ * write path. Later ones copy its changes, also those that listeners of the log made in response.
  */
 export function createAtStart(core: ServerCore, resource: OwnObjects): void {
   const name = `${resource.group}/${resource.plural}`;
@@ -76,8 +76,9 @@ function repeated(core: ServerCore, entries: readonly LogEntry[]): readonly Chan
   const time = formatTime(core.clock.now());
   const uids = new Map<string, string>();
   return entries.map(({ collection, key, object }) => {
-    const uid = uids.get(key) ?? core.random.uuid();
-    uids.set(key, uid);
+    const path = `${collection}/${key}`;
+    const uid = uids.get(path) ?? core.random.uuid();
+    uids.set(path, uid);
     const { metadata, status } = object as UnstructuredObject & WithConditions;
     const managedFields = (metadata.managedFields ?? []).map((field) => ({ ...field, time }));
     const conditions = status?.conditions?.map((one) => ({ ...one, lastTransitionTime: time }));

@@ -69,7 +69,7 @@ describe('startControllers', () => {
     await server.stop();
   });
 
-  it('creates the given number of nodes', async () => {
+  it('creates the given number of nodes, ready and without taints', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const controllers = startControllers(server.loopback, { clock, nodes: 3 });
@@ -80,6 +80,11 @@ describe('startControllers', () => {
       'node-1',
       'node-2',
     ]);
+    for (const { spec, status } of nodes as unknown as readonly Node[]) {
+      expect(spec).to.deep.equal({});
+      expect(status?.conditions?.[0]).to.include({ type: 'Ready', status: 'True' });
+      expect(status?.allocatable).to.have.property('cpu');
+    }
     controllers.stop();
     await server.stop();
   });

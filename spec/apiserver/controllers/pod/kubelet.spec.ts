@@ -211,6 +211,16 @@ describe('scheduling in the embedded cluster', () => {
     await settled();
     expect((await client.get(Node, { name: 'slow' })).spec).to.deep.equal({});
     expect((await get(Pod, 'a')).spec?.nodeName).to.equal('slow');
+    const gone = { status: { conditions: conditions('Unknown') } };
+    await client.patch(
+      Node,
+      { name: 'slow' },
+      { type: 'merge', body: gone },
+      { subresource: 'status' },
+    );
+    await settled();
+    const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' };
+    expect((await client.get(Node, { name: 'slow' })).spec?.taints).to.deep.equal([unreachable]);
   });
 
   it('keeps a pod pending that fits on no node, until a node is added', async () => {
