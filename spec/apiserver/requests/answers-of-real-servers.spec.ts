@@ -231,4 +231,33 @@ describe('the embedded server, like a real one', () => {
     const { body } = await api.get(`${path}/a/scale`, { accept });
     expect(body).to.have.nested.property('rows[0].cells').that.deep.equals(['a', 2, 0, '0s']);
   });
+
+  it('takes names that every object inherits for unknown ones', async () => {
+    const api = new Api();
+    const item = { type: 'Container', min: { cpu: '1' }, max: { cpu: '2' } };
+    const limits = [{ ...item, maxLimitRequestRatio: { constructor: '2' } }];
+    const path = '/api/v1/namespaces/default/limitranges';
+    const refused = await api.call('POST', path, { metadata: { name: 'a' }, spec: { limits } });
+    expect(refused.code).to.equal(422);
+    for (const accept of ['constructor', '__proto__']) {
+      expect((await api.get('/apis', { accept })).code).to.equal(406);
+    }
+  });
+
+  it('omits members without a value in YAML, as in JSON', async () => {
+    const api = new Api();
+    await api.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'a' } });
+    const { status, body } = await api.raw({
+      method: 'POST',
+      path: '/api/v1/namespaces/default/serviceaccounts/a/token',
+      headers: { 'content-type': 'application/json', accept: 'application/yaml' },
+      body: '{}',
+    });
+    let text = '';
+    for await (const chunk of body) text += new TextDecoder().decode(chunk);
+    expect(status).to.equal(201);
+    expect(text)
+      .to.match(/^kind: TokenRequest$/m)
+      .and.not.include('undefined');
+  });
 });
