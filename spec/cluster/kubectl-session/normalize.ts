@@ -30,9 +30,16 @@ export function normalized(output: Output, namespace: string): Output {
     );
   return {
     code: output.code,
-    stdout: text(output.stdout),
+    stdout: sortedData(text(output.stdout)),
     stderr: sortedCauses(text(output.stderr)),
   };
+}
+
+/** `kubectl describe` prints the data of a ConfigMap from a Go map, in random order. */
+function sortedData(stdout: string): string {
+  const entry = /^\S+:\n----\n.*\n\n/gm;
+  const sorted = (stdout.match(entry) ?? []).toSorted();
+  return stdout.replace(entry, () => sorted.shift() ?? '');
 }
 
 /** The real server collects the causes of a refused custom resource from a Go map, in random order. */
