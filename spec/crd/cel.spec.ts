@@ -105,4 +105,12 @@ describe('CEL', () => {
       'no such overload: replace(int, string, string)',
     );
   });
+
+  it('refuses an offset that leaves the range of dates', () => {
+    for (const zone of ['99999999999999999:00', '1:999999999999999999999']) {
+      const source = `timestamp('2020-01-01T00:00:00Z').getHours('${zone}') >= 0`;
+      const evaluate = () => compileCel(source, new Map()).evaluate({});
+      expect(evaluate).to.throw(`unknown time zone ${zone}`);
+    }
+  });
 });
