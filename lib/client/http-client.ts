@@ -183,7 +183,7 @@ class HttpClient implements ConnectedClient {
     const query = { labelSelector, fieldSelector, ...page };
     const request = requestFor(type, { verb: 'list', namespace }, { query, signal });
     const accept = metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined;
-    const sent = this.#send<ObjectList<T>>({ ...request, method: 'GET', accept, repeatable: true });
+    const sent = this.#send<ObjectList<T>>({ method: 'GET', accept, repeatable: true, ...request });
     const { apiVersion, kind, metadata, ...rest } = await sent;
     // Go encodes a nil slice as null.
     const all = ((rest.items as T[] | null) ?? []).map((item) => withTypeOf(item, type));
@@ -238,7 +238,7 @@ class HttpClient implements ConnectedClient {
     const request = requestFor(type, target, { ...(query && { query }), signal });
     // As in client-go: errors come as JSON, everything else unchanged.
     const accept = 'application/json, */*';
-    const complete: ApiRequest = { ...request, method: 'GET', accept, repeatable: true };
+    const complete: ApiRequest = { method: 'GET', accept, repeatable: true, ...request };
     yield* (await this.#exchange.stream(complete, { maxMs: Infinity })).body;
   }
 
@@ -353,7 +353,7 @@ class HttpClient implements ConnectedClient {
     const query = { labelSelector, fieldSelector, ...dryRunQuery(options) };
     const request = requestFor(type, target, { query, signal, fences });
     const body = JSON.stringify(deleteBody(options));
-    await this.#send({ ...request, method: 'DELETE', ...json, body, repeatable: false });
+    await this.#send({ method: 'DELETE', body, repeatable: false, ...json, ...request });
   }
 
   async #send<T>(request: ApiRequest): Promise<T> {

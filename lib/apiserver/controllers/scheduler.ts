@@ -8,7 +8,7 @@ import {
   keyString,
 } from '../../object/index.js';
 import type { ObjectKey, LabelSelectorExpression } from '../../object/index.js';
-import { isNotReadyTaint } from '../rules/cluster.js';
+import { isSameTaint, notReadyTaint } from '../rules/cluster.js';
 import type { RecordEvent } from './controller-events.js';
 import { scheduler } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
@@ -165,12 +165,14 @@ export function podFitsNode(pod: Pod, node: Node): boolean {
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
-/** Nodes that users create have no kubelet, which would report them ready: pods may run on them nevertheless. */
+/**
+ * Returns the taints that keep pods away. A node without the condition `Ready` was created by a user and has no
+ * kubelet that could report it ready: its taint of a new node does not count.
+ */
 function taintsOf(node: Node): readonly Taint[] {
   const { taints = [] } = node.spec ?? {};
-  return readinessOf(node) === undefined
-    ? taints.filter((taint) => !isNotReadyTaint(taint))
-    : taints;
+  if (readinessOf(node) !== undefined) return taints;
+  return taints.filter((taint) => !isSameTaint(taint, notReadyTaint));
 }
 
 const unschedulable: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };

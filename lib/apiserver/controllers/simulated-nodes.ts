@@ -1,5 +1,5 @@
 import { deepEqual, formatTime, isAlreadyExists, Node } from '../../object/index.js';
-import { isNotReadyTaint, notReadyTaint } from '../rules/cluster.js';
+import { isSameTaint, notReadyTaint } from '../rules/cluster.js';
 import { kubelet, manager } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
 
@@ -28,40 +28,37 @@ export function startSimulatedNodes(host: ControllerHost, count: number): void {
 }
 
 /**
- * Keeps the taints of nodes that are not ready, and of unreachable ones. Nodes without the condition `Ready` keep
- * what they have: no kubelet has reported on them.
+ * Gives each node the taint that its condition `Ready` calls for: none, not ready, or unreachable. A node without the
+ * condition keeps its taints.
  */
 export function startNodeTaints(host: ControllerHost): void {
   const writer = host.writer(manager);
   host.objectQueue(Node, 'node-taints', async (key) => {
     const node = host.get(Node, key);
-    const ready = node === undefined ? undefined : readinessOf(node);
+    const ready = node && readinessOf(node);
     if (node === undefined || ready === undefined) return;
     const { taints = [] } = node.spec ?? {};
-    const wanted = ready === 'True' ? [] : [ready === 'False' ? notReadyTaint : unreachableTaint];
-    const isKept = ({ key, effect }: Taint): boolean =>
-      wanted.some((taint) => taint.key === key && taint.effect === effect);
-    const others = taints.filter((taint) => isKept(taint) || !isOwnTaint(taint));
-    const missing = others.some(isKept) ? [] : wanted;
-    const next = [...others, ...missing];
+    const wanted = readinessTaints.find(({ readiness }) => readiness === ready)?.taint;
+    const others = taints.filter((taint) => {
+      const isForReadiness = readinessTaints.some((one) => isSameTaint(taint, one.taint));
+      return !isForReadiness || (wanted !== undefined && isSameTaint(taint, wanted));
+    });
+    const isMissing = wanted !== undefined && !others.some((taint) => isSameTaint(taint, wanted));
+    const next = isMissing ? [...others, wanted] : others;
     if (!deepEqual(next, taints))
       await writer.update({ ...node, spec: { ...node.spec, taints: next } });
   });
 }
 
+/** The taints of nodes whose condition `Ready` has another status than `True`. */
+const readinessTaints = [
+  { readiness: 'False', taint: notReadyTaint },
+  { readiness: 'Unknown', taint: { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' } },
+] as const;
+
 /** Returns the status of the condition `Ready`; undefined if no kubelet has reported it. */
 export function readinessOf({ status }: Node): string | undefined {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.status;
-}
-
-type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
-
-const unreachableTaint = { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' } as const;
-
-function isOwnTaint(taint: Taint): boolean {
-  const isUnreachable =
-    taint.key === unreachableTaint.key && taint.effect === unreachableTaint.effect;
-  return isUnreachable || isNotReadyTaint(taint);
 }
 
 function nodeNamed(name: string): Node {

@@ -12,7 +12,7 @@ export class DecodeError extends Error {
   }
 }
 
-/** The kind of a Go type: one of its basic types, or `own` for a type that decodes itself. */
+/** The kind of a Go type: that of a container, the name of a basic type, or `own` if the type decodes itself. */
 type GoKind = 'slice' | 'map' | 'struct' | 'own' | (string & {});
 
 /** The state of a decoder: its path in the document, and the unknown fields so far. */
@@ -61,6 +61,8 @@ export class Decoding {
   /**
    * Returns the error for a value of the wrong type:
    * `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`.
+   * @param goType - the name of the type, such as `[]v1.Container`
+   * @param goKind - its kind, such as `slice`
    */
   mismatch(value: unknown, goType: string, goKind: GoKind): DecodeError {
     const shown = jsonTypeName(value);

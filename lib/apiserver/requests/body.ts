@@ -29,8 +29,9 @@ interface Body {
   readonly text: string;
 }
 
-/** Media types of the bodies of creates, updates and deletes. */
 const yamlMediaType = 'application/yaml';
+
+/** Media types of the bodies of creates, updates and deletes. */
 const objectMediaTypes = ['application/json', yamlMediaType];
 
 /** Returns the media type of a request's body, without parameters; empty if absent. */

@@ -161,7 +161,7 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const merged = applyFields(core, { write, applied, force }, live);
   const next = decodeApplied(write, merged, applied);
   checkName(info.name, next.metadata);
-  const hasNewContent = hasEmptyContent(write, merged, next);
+  const hasNewContent = isChangedByDecoding(write, merged, next);
   const storesEmpty = hasNewContent || hasEmptyMetadata(write, merged);
   if (live !== undefined) {
     // The real server fills in defaults only if the apply changes more than the managers.
@@ -191,10 +191,12 @@ function hasEmptyMetadata(
 }
 
 /**
- * Returns whether an apply to a custom resource leaves such a list or map in an object within it.
- * @param decoded - What reads show of `merged`.
+ * Returns whether decoding changes what an apply to a custom resource leaves outside of its own metadata: an object
+ * within it loses empty members of its metadata, and its times get one form. A real server stores the undecoded form,
+ * so that each such apply is a change and a new generation.
+ * @param decoded - the form that reads show of `merged`
  */
-function hasEmptyContent(
+function isChangedByDecoding(
   { kind: { custom, isStorageVersion }, subresource }: WriteRequest,
   merged: UnstructuredObject,
   decoded: UnstructuredObject,

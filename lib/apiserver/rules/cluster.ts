@@ -72,20 +72,20 @@ const node = typedRules<Wire<V1Node>>(
 /** The taint of new nodes, which keeps pods away until the node controller finds the node ready. */
 export const notReadyTaint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
 
-/** Returns whether a taint is that of new nodes. */
-export function isNotReadyTaint({
-  key,
-  effect,
-}: {
+interface TaintId {
   readonly key: string;
   readonly effect: string;
-}): boolean {
-  return key === notReadyTaint.key && effect === notReadyTaint.effect;
+}
+
+/** Returns whether two taints have the same key and effect: a node has at most one of them. */
+export function isSameTaint(one: TaintId, other: TaintId): boolean {
+  return one.key === other.key && one.effect === other.effect;
 }
 
 function addNotReadyTaint(object: Wire<V1Node>): void {
   const { taints = [] } = (object.spec ??= {});
-  if (!taints.some(isNotReadyTaint)) object.spec.taints = [...taints, { ...notReadyTaint }];
+  if (taints.some((taint) => isSameTaint(taint, notReadyTaint))) return;
+  object.spec.taints = [...taints, { ...notReadyTaint }];
 }
 
 /** Kubernetes has removed the feature, and drops its field. */

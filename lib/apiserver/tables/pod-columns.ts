@@ -1,6 +1,7 @@
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import { isConditionTrue } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
-import { ageColumn, durationText, fieldDoc, nameColumn } from './table-column.js';
+import { columnsOf, durationText, textAt } from './table-column.js';
 import type { TableColumn } from './table-column.js';
 
 type Pod = Wire<V1Pod>;
@@ -32,7 +33,8 @@ function stateOf(pod: Pod): PodState {
   const awaited = initial.find((one) => !hasCompleted(one) && !hasStarted(one));
   // Containers after the awaited one have not started yet.
   const begun = awaited === undefined ? initial : initial.slice(0, initial.indexOf(awaited) + 1);
-  const isInitializing = awaited !== undefined && !hasCondition(status, 'Initialized');
+  const isInitializing =
+    awaited !== undefined && !isConditionTrue(status?.conditions, 'Initialized');
   const shown = isInitializing ? [] : containerStatuses;
   const ready = [
     ...begun.filter((one) => !hasCompleted(one) && hasStarted(one) && one.ready),
@@ -54,10 +56,6 @@ function hasCompleted({ state }: ContainerStatus): boolean {
 
 function isRunning({ ready, state }: ContainerStatus): boolean {
   return ready && state?.running !== undefined && (state.waiting?.reason ?? '') === '';
-}
-
-function hasCondition(status: Pod['status'], type: string): boolean {
-  return (status?.conditions ?? []).some((one) => one.type === type && one.status === 'True');
 }
 
 /** Returns why the pod is in its phase. */
@@ -107,7 +105,7 @@ function containersReason(
   }
   if (reason !== 'Completed') return reason;
   const runs = statuses.some(isRunning);
-  if (runs && hasCondition(status, 'Ready')) return 'Running';
+  if (runs && isConditionTrue(status?.conditions, 'Ready')) return 'Running';
   return failure ?? (runs ? 'NotReady' : reason);
 }
 
@@ -119,16 +117,19 @@ function restartsText({ restarted }: PodState, nowMs: number): string {
   return `${restarts} (${durationText(nowMs - Date.parse(last))} ago)`;
 }
 
-const orNone = (text: string | undefined): string =>
-  text === undefined || text === '' ? '<none>' : text;
+function gatesText({ spec, status }: Pod): string {
+  const gates = spec?.readinessGates ?? [];
+  const passed = gates.filter(({ conditionType }) =>
+    isConditionTrue(status?.conditions, conditionType),
+  );
+  return gates.length === 0 ? '<none>' : `${passed.length}/${gates.length}`;
+}
 
 /** The columns of pods. */
-export const podColumns: readonly TableColumn[] = [
-  nameColumn,
+export const podColumns: readonly TableColumn[] = columnsOf([
   {
     name: 'Ready',
-    type: 'string',
-    description: 'The aggregate readiness state of this pod for accepting traffic.',
+    doc: 'The aggregate readiness state of this pod for accepting traffic.',
     cell: (object) => {
       const { ready, total } = stateOf(podOf(object));
       return `${ready}/${total}`;
@@ -136,61 +137,36 @@ export const podColumns: readonly TableColumn[] = [
   },
   {
     name: 'Status',
-    type: 'string',
-    description: 'The aggregate status of the containers in this pod.',
+    doc: 'The aggregate status of the containers in this pod.',
     cell: (object) => stateOf(podOf(object)).reason,
   },
   {
     name: 'Restarts',
-    type: 'string',
-    description:
-      'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
+    doc: 'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
     cell: (object, nowMs) => restartsText(stateOf(podOf(object)), nowMs),
   },
-  ageColumn,
   {
     name: 'IP',
-    type: 'string',
-    get description() {
-      return fieldDoc('core.v1.PodStatus', 'podIP');
-    },
-    priority: 1,
-    cell: (object) => orNone(podOf(object).status?.podIP),
+    doc: ['core.v1.PodStatus', 'podIP'],
+    wide: true,
+    cell: (object) => textAt(object, 'status.podIP', '<none>'),
   },
   {
     name: 'Node',
-    type: 'string',
-    get description() {
-      return fieldDoc('core.v1.PodSpec', 'nodeName');
-    },
-    priority: 1,
-    cell: (object) => orNone(podOf(object).spec?.nodeName),
+    doc: ['core.v1.PodSpec', 'nodeName'],
+    wide: true,
+    cell: (object) => textAt(object, 'spec.nodeName', '<none>'),
   },
   {
     name: 'Nominated Node',
-    type: 'string',
-    get description() {
-      return fieldDoc('core.v1.PodStatus', 'nominatedNodeName');
-    },
-    priority: 1,
-    cell: (object) => orNone(podOf(object).status?.nominatedNodeName),
+    doc: ['core.v1.PodStatus', 'nominatedNodeName'],
+    wide: true,
+    cell: (object) => textAt(object, 'status.nominatedNodeName', '<none>'),
   },
   {
     name: 'Readiness Gates',
-    type: 'string',
-    get description() {
-      return fieldDoc('core.v1.PodSpec', 'readinessGates');
-    },
-    priority: 1,
-    cell: (object) => {
-      const { spec, status } = podOf(object);
-      const gates = spec?.readinessGates ?? [];
-      if (gates.length === 0) return '<none>';
-      const conditions = status?.conditions ?? [];
-      const passed = gates.filter(({ conditionType }) =>
-        conditions.some(({ type, status: value }) => type === conditionType && value === 'True'),
-      );
-      return `${passed.length}/${gates.length}`;
-    },
+    doc: ['core.v1.PodSpec', 'readinessGates'],
+    wide: true,
+    cell: (object) => gatesText(podOf(object)),
   },
-];
+]);

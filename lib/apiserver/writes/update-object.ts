@@ -42,11 +42,11 @@ export interface Update {
    */
   readonly withoutDefaults?: boolean;
   /**
-   * True if a real server stores empty metadata that reads do not show: then it writes an unchanged object too.
+   * True if a real server stores a form that reads do not show: then it writes an object too that looks unchanged.
    * @defaultValue false
    */
   readonly storesEmpty?: boolean;
-  /** True if the update is a change of the content, although reads do not show it. @defaultValue false */
+  /** True if that form differs outside of the metadata: then the object gets a new generation. @defaultValue false */
   readonly hasNewContent?: boolean;
 }
 

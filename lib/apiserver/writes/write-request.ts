@@ -131,7 +131,7 @@ export function decodePatched(
   raw: RawObject,
   text: () => PatchedText,
 ): UnstructuredObject {
-  const ordered = ({ value }: PatchedText): RawObject => ({
+  const sorted = ({ value }: PatchedText): RawObject => ({
     ...raw,
     value: JSON.parse(value) as RawObject['value'],
   });
@@ -140,7 +140,7 @@ export function decodePatched(
   try {
     const object = decodeStrictly(collecting, raw);
     if (warnings.length > 1 && raw.sortsUnknown !== true)
-      inOrder(collecting, ordered(text()), warnings);
+      decodeAgain(collecting, sorted(text()), warnings);
     warnings.forEach(request.warn);
     return object;
   } catch (error) {
@@ -153,7 +153,7 @@ export function decodePatched(
     const first =
       isOfAnotherType || converted
         ? error
-        : (inOrder(collecting, ordered(patched), warnings) ?? error);
+        : (decodeAgain(collecting, sorted(patched), warnings) ?? error);
     const why = problemOfPatched(first, converted, raw.value, request.kind);
     const message = `Invalid value: ${JSON.stringify(value)}: ${why}`;
     const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
@@ -162,11 +162,11 @@ export function decodePatched(
 }
 
 /**
- * Decodes a patched object in the order in which the real server does: its library sorts what it patches.
- * Brings `warnings` into this order.
+ * Decodes a patched object again, with sorted members: the library that patches for the real server sorts them by
+ * name. So the first problem is the one that the real server reports, and `warnings` are replaced by those in its order.
  * @returns the first error, if there is one
  */
-function inOrder(
+function decodeAgain(
   request: DecodeRequest,
   raw: RawObject,
   warnings: string[],

@@ -52,7 +52,7 @@ function visit(expression: Expression, look: (one: Expression) => void): void {
 
 type TypeOf = (expression: Expression) => CelType;
 
-/** Returns the elements of lists and maps that have another type than the first. Arguments of `format` may. */
+/** Returns the elements of lists and maps that have another type than the first one. In `format`, types may differ. */
 export function mixedIssues(expression: Expression, typeOf: TypeOf): CelIssue[] {
   const issues: CelIssue[] = [];
   const typeIn = (value: Expression, optional: boolean): CelType => {

@@ -201,26 +201,16 @@ describe('scheduling in the embedded cluster', () => {
     const { spec } = await client.get(Node, { name: 'slow' });
     expect(spec?.taints).to.deep.equal([taint]);
     expect((await get(Pod, 'a')).spec?.nodeName).to.equal(undefined);
-    const next = { status: { conditions: conditions('True') } };
-    await client.patch(
-      Node,
-      { name: 'slow' },
-      { type: 'merge', body: next },
-      { subresource: 'status' },
-    );
-    await settled();
-    expect((await client.get(Node, { name: 'slow' })).spec).to.deep.equal({});
+    const report = async (ready: string): Promise<Node> => {
+      const patch = { type: 'merge', body: { status: { conditions: conditions(ready) } } } as const;
+      await client.patch(Node, { name: 'slow' }, patch, { subresource: 'status' });
+      await settled();
+      return client.get(Node, { name: 'slow' });
+    };
+    expect((await report('True')).spec).to.deep.equal({});
     expect((await get(Pod, 'a')).spec?.nodeName).to.equal('slow');
-    const gone = { status: { conditions: conditions('Unknown') } };
-    await client.patch(
-      Node,
-      { name: 'slow' },
-      { type: 'merge', body: gone },
-      { subresource: 'status' },
-    );
-    await settled();
     const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' };
-    expect((await client.get(Node, { name: 'slow' })).spec?.taints).to.deep.equal([unreachable]);
+    expect((await report('Unknown')).spec?.taints).to.deep.equal([unreachable]);
   });
 
   it('keeps a pod pending that fits on no node, until a node is added', async () => {
