@@ -214,7 +214,7 @@ class HttpClient implements ConnectedClient {
     );
     const accept = metadataOnly ? metadataOf('PartialObjectMetadata') : undefined;
     const { body, events } = await this.#exchange.stream(
-      { ...request, method: 'GET', accept, repeatable: true },
+      { method: 'GET', accept, repeatable: true, ...request },
       { maxMs: timeoutMs + watchGraceMs },
     );
     const valueOf = (line: unknown): WatchEvent<T> => watchEvent(line, type, request.call);
