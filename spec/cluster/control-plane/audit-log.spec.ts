@@ -63,6 +63,11 @@ describe('AuditLog', () => {
     expect(await controlPlane.auditLog.count({ user: 'dave' })).to.equal(500);
   });
 
+  it('finds each of many marks that are taken at once', async () => {
+    const marks = await Promise.all(Array.from({ length: 400 }, () => controlPlane.auditLog.mark()));
+    expect(new Set(marks.map(({ offset }) => offset)).size).to.equal(400);
+  });
+
   it('counts a watch once, at its begin and not at its end', async () => {
     const { token } = await controlPlane.user('erin');
     const ca = Buffer.from(controlPlane.caData, 'base64');

@@ -68,15 +68,18 @@ export class AuditLog {
   /** Waits for the log; returns a mark to read on from. */
   async mark(): Promise<AuditMark> {
     const marker = `${markerPath}${process.pid}-${++this.#markers}`;
+    // Another call may settle behind the line of this one.
+    const { offset } = this.#settled;
     await this.#api.send({ path: marker });
     const deadline = Date.now() + settleTimeoutMs;
     // The server logs in the order of its responses: requests before the marker are in the log.
     while (Date.now() < deadline) {
-      for await (const line of linesFrom(this.#path, this.#settled.offset)) {
+      for await (const line of linesFrom(this.#path, offset)) {
         if (!line.text.includes(marker)) continue;
         const { receivedAtMs } = parseAuditLine(line.text);
-        this.#settled = { offset: line.end, atMs: receivedAtMs };
-        return this.#settled;
+        const mark = { offset: line.end, atMs: receivedAtMs };
+        if (mark.offset > this.#settled.offset) this.#settled = mark;
+        return mark;
       }
       await delay(10);
     }
