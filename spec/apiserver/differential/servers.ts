@@ -102,8 +102,8 @@ async function send({ url, token, dispatcher }: Access, step: Request): Promise<
  */
 function events(text: string): unknown {
   const lines = text.split('\n').filter((line) => line !== '');
-  if (lines.length === 1) return parsedBody(text);
   const isBookmark = (line = ''): boolean => line.startsWith('{"type":"BOOKMARK"');
   const kept = lines.filter((line, at) => !(isBookmark(line) && isBookmark(lines[at - 1])));
-  return kept.map(parsedBody);
+  const bodies = kept.map(parsedBody);
+  return bodies.length === 1 ? bodies[0] : bodies;
 }
