@@ -64,7 +64,9 @@ describe('AuditLog', () => {
   });
 
   it('finds each of many marks that are taken at once', async () => {
-    const marks = await Promise.all(Array.from({ length: 400 }, () => controlPlane.auditLog.mark()));
+    const marks = await Promise.all(
+      Array.from({ length: 400 }, () => controlPlane.auditLog.mark()),
+    );
     expect(new Set(marks.map(({ offset }) => offset)).size).to.equal(400);
   });
 
