@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import type { ClientRequest } from 'node:http';
 import type { Agent } from 'node:https';
 import { errorMessage, OperatorError } from '../../system/index.js';
 import type { RequestHandler } from '../http-adapter.js';
@@ -94,6 +95,14 @@ export function isBundle(bundle: string | undefined): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Returns whether a request failed since the server closed the connection while nothing used it:
+ * sent again, it gets another connection. Go's client sends such requests again too.
+ */
+export function closedWhileIdle({ reusedSocket }: ClientRequest, error: Error): boolean {
+  return reusedSocket && (error as ConnectionError).code === 'ECONNRESET';
 }
 
 /** A response did not arrive in time. */

@@ -12,6 +12,12 @@ export interface ApiCredentials {
   readonly key?: string;
 }
 
+/**
+ * How long a connection may be idle. kube-apiserver closes idle ones after 90 s, and a request that
+ * is sent at that moment fails. Ongoing requests may take longer: for them, nothing listens.
+ */
+const idleMs = 30_000;
+
 /** A request. */
 export interface ApiRequest {
   /** @defaultValue 'GET' */
@@ -43,7 +49,8 @@ export class ApiConnection {
   constructor(credentials: ApiCredentials) {
     this.#credentials = credentials;
     const { ca, cert, key } = credentials;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 32, ...defined({ ca, cert, key }) });
+    const limits = { keepAlive: true, maxSockets: 32, timeout: idleMs };
+    this.#agent = new Agent({ ...limits, ...defined({ ca, cert, key }) });
   }
 
   /** Sends a request; rejects only without a response. */
