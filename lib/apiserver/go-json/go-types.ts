@@ -236,7 +236,9 @@ function decodeStruct(
     at.leaveField(field.goPath);
   }
   at.structName = outer;
-  return assemble(plan, given, at);
+  const assembled = assemble(plan, given, at);
+  keepEmptyMembers(assembled, given, value);
+  return assembled;
 }
 
 /** Returns the JSON of a struct in the order of its fields. */
@@ -259,6 +261,30 @@ function assemble(
     }
   }
   return assembled;
+}
+
+/** Members that were empty lists or maps, by the decoded struct, which has none in their place. */
+const emptyMembers = new WeakMap<object, ReadonlySet<string>>();
+
+/** Records the empty lists and maps that a struct loses: Go tells them from missing ones until it stores the object. */
+function keepEmptyMembers(
+  assembled: Readonly<Record<string, unknown>>,
+  given: ReadonlyMap<string, unknown>,
+  source: object,
+): void {
+  const names = new Set(emptyMembers.get(source));
+  for (const [name, value] of given) if (isLost(value, assembled[name])) names.add(name);
+  if (names.size > 0) emptyMembers.set(assembled, names);
+}
+
+function isLost(value: unknown, kept: unknown): boolean {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return isEmpty && value !== kept;
+}
+
+/** Returns whether a decoded struct has no member `name` because it was an empty list or map. */
+export function hadEmptyMember(struct: object, name: string): boolean {
+  return emptyMembers.get(struct)?.has(name) === true;
 }
 
 function zeroStruct(plan: StructPlan): Record<string, unknown> {

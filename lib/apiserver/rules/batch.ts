@@ -1,14 +1,15 @@
-import type { V1CronJob, V1Job, V1JobSpec, V1PodFailurePolicyRule } from '@kubernetes/client-node';
+import type { V1CronJob, V1Job, V1JobSpec } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { domainPathProblems, qualifiedNameProblems } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 import { validateNonnegative } from './field-values.js';
 import { validateIndexed } from './job-indexes.js';
+import { validateJobPolicies } from './job-policies.js';
 import { validateJobUpdate } from './job-updates.js';
 import { validateJobStatus } from './job-status.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { selects } from './metadata.js';
+import { refuseTemplateLabels, selects } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
 import { podWarnings } from './pod.js';
 
@@ -21,7 +22,10 @@ function generateSelector({ metadata, spec }: Job): void {
   if (metadata === undefined || spec === undefined || spec.manualSelector === true) return;
   const { name = '', uid = '' } = metadata;
   spec.template.metadata ??= {};
+  const hasEmptyLabels = hadEmptyMember(spec.template.metadata, 'labels');
   const labels = (spec.template.metadata.labels ??= {});
+  // As on the real server, the Job takes also empty labels from its template.
+  if (hasEmptyLabels) metadata.labels ??= labels;
   // Mutate in place: a Job that took its labels from the template gets these labels, too. One without labels in
   // its template gets them in reads only, see `completeNew`.
   labels[uidLabel] ??= uid;
@@ -121,11 +125,8 @@ function validateJob({ metadata, spec }: Wire<V1Job>, errors: FieldErrors): void
 function validateSelectedSpec(spec: JobSpec, errors: FieldErrors): void {
   validateJobSpec(spec, 'spec', errors);
   if (spec.selector === undefined) errors.required('spec.selector');
-  const labels = spec.template.metadata?.labels;
-  if (selects(spec.selector, labels) === false) {
-    const why = '`selector` does not match template `labels`';
-    errors.invalid('spec.template.metadata.labels', labels, why);
-  }
+  const { metadata } = spec.template;
+  if (selects(spec.selector, metadata?.labels) === false) refuseTemplateLabels(metadata, errors);
 }
 
 const prefix = 'batch.kubernetes.io/';
@@ -221,66 +222,6 @@ function validateSchedule(text: string, errors: FieldErrors): void {
   }
   const problem = cronProblem(text);
   if (problem !== undefined) errors.invalid(field, text, problem);
-}
-
-const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
-const operators = ['In', 'NotIn'];
-const replacements = ['Failed', 'TerminatingOrFailed'];
-
-/**
- * Checks the policies of a Job: pod replacement, pod failure, success, and the controller that
- * manages it.
- */
-function validateJobPolicies(spec: JobSpec, field: string, errors: FieldErrors): void {
-  const { podReplacementPolicy, podFailurePolicy, managedBy, successPolicy } = spec;
-  if (podReplacementPolicy !== undefined) {
-    const supported = podFailurePolicy === undefined ? replacements : ['Failed'];
-    errors.oneOf(`${field}.podReplacementPolicy`, podReplacementPolicy, supported);
-  }
-  for (const [index, rule] of (podFailurePolicy?.rules ?? []).entries()) {
-    validateRule(rule, `${field}.podFailurePolicy.rules[${index}]`, errors);
-  }
-  if (managedBy !== undefined)
-    errors.invalidEach(`${field}.managedBy`, managedBy, domainPathProblems(managedBy));
-  if (successPolicy !== undefined && spec.completionMode !== 'Indexed') {
-    errors.invalid(`${field}.successPolicy`, successPolicy, 'requires indexed completion mode');
-  }
-}
-
-/** Lists values as Go's `%q` does. */
-function validValues(values: readonly string[]): string {
-  return `valid values: [${values.map((value) => JSON.stringify(value)).join(' ')}]`;
-}
-
-function validateRule(
-  { action, onExitCodes, onPodConditions = [] }: Wire<V1PodFailurePolicyRule>,
-  field: string,
-  errors: FieldErrors,
-): void {
-  if (action === '') errors.required(`${field}.action`, validValues(actions));
-  else errors.oneOf(`${field}.action`, action, actions);
-  if (onExitCodes !== undefined) {
-    const { operator, values } = onExitCodes;
-    const operatorField = `${field}.onExitCodes.operator`;
-    if (operator === '') errors.required(operatorField, validValues(operators));
-    else errors.oneOf(operatorField, operator, operators);
-    const codes = (values as number[] | null) ?? [];
-    if (codes.length === 0) {
-      errors.invalid(`${field}.onExitCodes.values`, codes, 'at least one value is required');
-    }
-  }
-  for (const [index, { type }] of onPodConditions.entries()) {
-    errors.invalidEach(
-      `${field}.onPodConditions[${index}].type`,
-      type,
-      qualifiedNameProblems(type),
-    );
-  }
-  const both = onExitCodes !== undefined && onPodConditions.length > 0;
-  if (both) errors.wrong(field, 'specifying both OnExitCodes and OnPodConditions is not supported');
-  else if (onExitCodes === undefined && onPodConditions.length === 0) {
-    errors.wrong(field, 'specifying one of OnExitCodes and OnPodConditions is required');
-  }
 }
 
 const largestInt32 = 2 ** 31 - 1;

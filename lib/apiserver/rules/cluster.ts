@@ -19,7 +19,7 @@ import { validateNonnegative } from './field-values.js';
 import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateResources } from './resources.js';
-import { validateFinalizer, validateLabels } from './metadata.js';
+import { refuseTemplateLabels, validateFinalizer, validateLabels } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate, validateTolerations } from './pod-spec.js';
 
 /** Drops fields of disabled features. */
@@ -142,8 +142,7 @@ function validateController({ spec }: Wire<V1ReplicationController>, errors: Fie
   }
   const labels = template.metadata?.labels ?? {};
   if (!Object.entries(selector).every(([key, value]) => labels[key] === value)) {
-    const why = '`selector` does not match template `labels`';
-    errors.invalid('spec.template.metadata.labels', labels, why);
+    refuseTemplateLabels(template.metadata, errors);
   }
   validatePodTemplate(template, 'spec.template', errors);
 }

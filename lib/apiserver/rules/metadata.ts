@@ -1,4 +1,4 @@
-import type { V1LabelSelector } from '@kubernetes/client-node';
+import type { V1LabelSelector, V1ObjectMeta } from '@kubernetes/client-node';
 import type { FieldErrors, NameFormat } from '../../crd/internal.js';
 import {
   generateNameProblems,
@@ -15,6 +15,7 @@ import type {
   Wire,
 } from '../../object/index.js';
 import { isOperatorError } from '../../system/index.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 
 /** The requirements of a kind on `metadata`. */
 interface MetaRules {
@@ -235,6 +236,17 @@ export function validateLabelSelector(
       errors.invalidEach(`${path}.values[${at}]`, value, labelValueProblems(value));
     }
   }
+}
+
+/** Refuses the labels of a pod template that the selector of its object does not select. */
+export function refuseTemplateLabels(
+  metadata: Wire<V1ObjectMeta> | undefined,
+  errors: FieldErrors,
+): void {
+  const isEmpty = metadata !== undefined && hadEmptyMember(metadata, 'labels');
+  const labels = metadata?.labels ?? (isEmpty ? {} : undefined);
+  const why = '`selector` does not match template `labels`';
+  errors.invalid('spec.template.metadata.labels', labels, why);
 }
 
 /** Returns whether a selector has no condition and so selects everything. */

@@ -19,6 +19,7 @@ import {
 } from './field-values.js';
 import {
   isEmptySelector,
+  refuseTemplateLabels,
   selects,
   validateAnnotations,
   validateLabelSelector,
@@ -222,8 +223,7 @@ function validateTemplate(
     workload,
   }: { errors: FieldErrors; selector: Selector | null; workload: string },
 ): void {
-  const labels = template.metadata?.labels;
-  const selected = selects(selector ?? undefined, labels);
+  const selected = selects(selector ?? undefined, template.metadata?.labels);
   const empty = selector !== null && isEmptySelector(selector);
   if (selected === undefined && workload !== 'DaemonSet') {
     errors.invalid(
@@ -233,10 +233,7 @@ function validateTemplate(
     );
     return;
   }
-  if (selected === false && !empty) {
-    const why = '`selector` does not match template `labels`';
-    errors.invalid('spec.template.metadata.labels', labels, why);
-  }
+  if (selected === false && !empty) refuseTemplateLabels(template.metadata, errors);
   validatePodTemplate(template, 'spec.template', errors);
   if (workload === 'StatefulSet') {
     // Checked twice, as on the real server.
