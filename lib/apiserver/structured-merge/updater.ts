@@ -1,4 +1,5 @@
 import {
+  deepEqual,
   fieldPath,
   pathToServerString,
   FieldSet,
@@ -66,7 +67,7 @@ export function applyUpdate(request: ApplyRequest): Applied {
       ? merged
       : converting('failed to prune fields', () => prune(merged, last, { owners, id, versions }));
   settle(request, { owners, next: object, self: id, force });
-  return { object, owners };
+  return { object: deepEqual(object, live) ? live : object, owners };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { apiVersionOf, groupOf, versionOf } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
@@ -73,8 +73,14 @@ export function isSameButManagers(merged: UnstructuredObject, live: Unstructured
   return (
     isSameBut(merged, live, 'metadata') &&
     isSameBut(next, old, 'managedFields', 'annotations') &&
-    isSameBut(next.annotations ?? {}, old.annotations ?? {}, lastApplied)
+    haveSameAnnotations(next, old)
   );
+}
+
+/** Returns whether an apply has left the annotations. Empty ones differ from missing ones. */
+function haveSameAnnotations({ annotations: next }: ObjectMeta, { annotations: old }: ObjectMeta) {
+  if (next === undefined || old === undefined) return next === old;
+  return isSameBut(next, old, lastApplied);
 }
 
 /** `kubectl` updates it beside the fields that it applies. */
