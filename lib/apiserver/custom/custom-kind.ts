@@ -82,9 +82,7 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Conve
       hasStatus,
       columns: version.additionalPrinterColumns ?? [],
       terminating: metadata.deletionTimestamp !== undefined,
-      dropNulls: (object) => {
-        dropNulls(object, schema);
-      },
+      dropNulls: (object) => dropNulls(object, schema),
     },
     schema: () =>
       schema === undefined ? undefined : (full ??= withTypeMeta(withEmbeddedTypes(schema))),
@@ -168,21 +166,29 @@ interface CustomType {
   readonly schema: Schema | undefined;
 }
 
-function decodeCustom(
-  value: Readonly<Record<string, unknown>>,
-  { apiVersion, kind, schema }: CustomType,
-): Decoded {
-  const { metadata } = value;
-  const rest = withoutMembers(value, 'metadata', 'apiVersion', 'kind');
+function decodeCustom(value: Readonly<Record<string, unknown>>, type: CustomType): Decoded {
+  const { metadata, kind } = value;
+  const { apiVersion } = type;
   const at = new Decoding();
   const decodedMeta = goType('meta/v1.ObjectMeta').decode(metadata ?? {}, at) as object;
-  const { value: pruned, unknownFields: unknownRest } = prune(rest, schema);
-  const unknownFields = [...unknownRest];
-  const decoded =
-    schema === undefined ? pruned : decodeEmbedded(pruned, { schema, path: '', unknownFields });
-  const object = { apiVersion, kind, metadata: decodedMeta, ...(sortedMembers(decoded) as object) };
-  const unknownMeta = at.unknownFields.map((path) => `metadata.${path}`);
-  return { object, unknownFields: [...unknownMeta, ...unknownFields] };
+  const rest = withoutMembers(value, 'metadata', 'apiVersion', 'kind');
+  const unknownFields = at.unknownFields.map((path) => `metadata.${path}`);
+  const given = typeof kind === 'string' ? kind : type.kind;
+  // An object of another kind, such as a list, does not have the schema. The validation of the write refuses it.
+  const decoded = given === type.kind ? decodeContent(rest, type.schema, unknownFields) : rest;
+  const typed = { apiVersion, kind: given, metadata: decodedMeta };
+  return { object: { ...typed, ...(sortedMembers(decoded) as object) }, unknownFields };
+}
+
+/** Decodes what a custom resource has beside its type and metadata. Adds the paths of its unknown fields. */
+function decodeContent(
+  content: Readonly<Record<string, unknown>>,
+  schema: Schema | undefined,
+  unknownFields: string[],
+): unknown {
+  const { value, unknownFields: found } = prune(content, schema);
+  unknownFields.push(...found);
+  return schema === undefined ? value : decodeEmbedded(value, { schema, path: '', unknownFields });
 }
 
 /** Sorts the members of all objects, as the real server writes them. @returns `value` itself if they are sorted */
@@ -359,7 +365,7 @@ class StoredObjects {
 
   #fitted(
     object: UnstructuredObject,
-    fit: (value: unknown, schema: Schema) => void,
+    fit: (value: unknown, schema: Schema) => unknown,
   ): UnstructuredObject {
     const schema = this.#schemas.get(versionOf(object.apiVersion));
     if (schema === undefined) return object;

@@ -75,8 +75,9 @@ interface CustomKind {
   /**
    * Drops nulls that the schema forbids, in place, from bodies and patched objects. Nulls in the result of an
    * apply stay, and validation refuses them.
+   * @returns true if there were any
    */
-  dropNulls(object: UnstructuredObject): void;
+  dropNulls(object: UnstructuredObject): boolean;
 }
 
 /** Paths of the fields in a custom resource's scale subresource, for example `.spec.replicas`. */

@@ -20,7 +20,7 @@ import {
 } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { trackUpdate } from './managed-fields.js';
-import { asStored, dropRepeatedOwners } from './write-request.js';
+import { asStored, checkCustomKind, dropRepeatedOwners } from './write-request.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
 
 /** A create that is ready to run. */
@@ -73,10 +73,10 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   });
   checkLimitRanges(ruling.collection, object, core.view);
   checkQuotas(ruling.collection, object, core.view);
-  // Drop nulls where the schema leaves the type open: no check refuses them here, but the next read
-  // would.
-  ruling.custom?.dropNulls(object);
-  return store(core, { request, storesEmpty }, object);
+  // Drop nulls where the schema leaves the type open: the real server stores them, and drops them in reads and
+  // conversions.
+  const hasNulls = ruling.custom?.dropNulls(object) === true && ruling.isStorageVersion;
+  return store(core, { request, storesEmpty: storesEmpty || hasNulls }, object);
 }
 
 /** Returns the object after mutating admission. */
@@ -156,6 +156,7 @@ function resetStatus(core: ServerCore, request: WriteRequest, object: Unstructur
 
 function checkCreated(core: ServerCore, request: WriteRequest, object: UnstructuredObject): void {
   const ruling = rulingKind(core, request.kind);
+  if (ruling.custom !== undefined) checkCustomKind(ruling, object);
   const { group, kind } = ruling.type;
   const subject = { group, kind, name: object.metadata.name ?? '' };
   const errors = new FieldErrors();

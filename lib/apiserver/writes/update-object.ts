@@ -17,7 +17,13 @@ import {
   validateMetaUpdate,
   validateSameObject,
 } from '../rules/metadata.js';
-import { asStored, checkName, dropRepeatedOwners, isChangedByEmptyLists } from './write-request.js';
+import {
+  asStored,
+  checkCustomKind,
+  checkName,
+  dropRepeatedOwners,
+  isChangedByEmptyLists,
+} from './write-request.js';
 import { deepEqual, formatTime, isJsonObject, withoutMembers } from '../../object/index.js';
 import type { PartRules } from '../rules/kind-rules.js';
 import { trackUpdate } from './managed-fields.js';
@@ -56,7 +62,7 @@ export interface Update {
  * @throws StatusError the error that the real server would answer.
  */
 export function updateObject(core: ServerCore, update: Update): WriteResult {
-  const { request, live, tracked = false, withoutDefaults = false, storesEmpty = false } = update;
+  const { request, live, tracked = false, withoutDefaults = false } = update;
   const { hasNewContent = false } = update;
   const { kind } = request;
   const ruling = rulingKind(core, kind);
@@ -77,9 +83,10 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
     object: kind === ruling ? prepared : kind.fromStorage(prepared),
     old: live,
   });
-  // Drop nulls where the schema leaves the type open: no check refuses them here, but the next read
-  // would.
-  ruling.custom?.dropNulls(prepared);
+  // Drop nulls where the schema leaves the type open: the real server stores them, and drops them in reads and
+  // conversions.
+  const hasNulls = ruling.custom?.dropNulls(prepared) === true && ruling.isStorageVersion;
+  const storesEmpty = update.storesEmpty === true || hasNulls;
   const settled = keepManagedFieldsTimes(old, prepared);
   const isUnchanged = !storesEmpty && deepEqual(settled, old) && isStored(core, ruling, settled);
   if (isUnchanged) return { object: live, created: false };
@@ -303,6 +310,7 @@ function keepSystemFields(metadata: ObjectMeta, old: ObjectMeta): void {
 
 function validate(core: ServerCore, prepared: Prepared): void {
   const { request, ruling, object, old } = prepared;
+  if (ruling.custom !== undefined) checkCustomKind(ruling, object);
   const part = partRulesOf(prepared);
   const errors = new FieldErrors();
   if (isLoose(core, ruling)) validateSameObject(object.metadata, old.metadata, errors);
@@ -345,15 +353,25 @@ function store(
     if (!dryRun) removeObject(core, kind, key);
     return { object: shown(object), created: false };
   }
-  // The real server fills in defaults at each read of its storage.
-  if (ruling.rules.defaultsMetadata === true && !dryRun) ruling.rules.defaults?.(object);
+  const hasDefaults = defaultMetadata(ruling, object);
   const stored = ruling.isStorageVersion ? object : ruling.toStorage(object);
   if (dryRun) return { object: kind.fromStorage(stored), created: false };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
-  if (storesEmpty) core.incomplete.add(entry.object);
+  if (storesEmpty || hasDefaults) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: false };
+}
+
+/**
+ * Fills in the defaults of the metadata in place, and returns whether there are any. The real server fills them in at
+ * each read, and stores them with the next update.
+ */
+function defaultMetadata({ rules }: ServedKind, object: UnstructuredObject): boolean {
+  if (rules.defaultsMetadata !== true) return false;
+  const before = { ...object.metadata };
+  rules.defaults?.(object);
+  return !deepEqual(before, object.metadata);
 }
 
 /**

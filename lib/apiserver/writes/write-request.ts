@@ -373,7 +373,6 @@ function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, 
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind !== '' && kind !== type.kind) throw wrongCustomKind(type, value, kind);
 }
 
 function isRegistered({ kind, apiVersion }: TypeMeta): boolean {
@@ -398,16 +397,19 @@ function decodingProblem({ group, kind }: ServedKind['type'], given: TypeMeta & 
   return `converting (${versionOf(apiVersion)}.${name}) to (${internal}.${kind}): unknown conversion`;
 }
 
-function wrongCustomKind(
-  type: ServedKind['type'],
-  { metadata }: Readonly<Record<string, unknown>>,
-  kind: string,
-): Error {
+/**
+ * Checks the kind of a custom resource, as the first of its validations.
+ * @throws StatusError 422: a body of another kind, such as a list.
+ */
+export function checkCustomKind(
+  { type }: ServedKind,
+  { kind, metadata }: UnstructuredObject,
+): void {
+  if (kind === type.kind) return;
   const errors = new FieldErrors();
   errors.invalid('kind', kind, `must be ${type.kind}`);
-  const named = isJsonObject(metadata) ? metadata['name'] : undefined;
-  const name = typeof named === 'string' ? named : '';
-  return invalid({ group: type.group, kind, name }, errors.causes);
+  const { name = '' } = metadata;
+  throw invalid({ group: type.group, kind, name }, errors.causes);
 }
 
 function cannotHandle({ type }: ServedKind, why: string): Error {

@@ -88,19 +88,26 @@ export function defaultFields(value: unknown, schema: Schema | undefined): void 
   fillInDefaults(value, schema);
 }
 
-/** Drops, in place, null members that the schema forbids and that have no default. */
-export function dropNulls(value: unknown, schema: Schema | undefined): void {
-  if (schema === undefined) return;
+/**
+ * Drops, in place, null members that the schema forbids and that have no default.
+ * @returns true if there were any
+ */
+export function dropNulls(value: unknown, schema: Schema | undefined): boolean {
+  if (schema === undefined) return false;
+  let dropped = false;
   if (Array.isArray(value)) {
-    for (const item of value as readonly unknown[]) dropNulls(item, schema.items);
+    for (const item of value as readonly unknown[]) {
+      if (dropNulls(item, schema.items)) dropped = true;
+    }
   } else if (isJsonObject(value)) {
     for (const name of Object.keys(value)) {
       const member = memberSchemaOf(schema, name);
-      if (isRefusedNull(value[name], member) && member?.default === undefined) {
-        Reflect.deleteProperty(value, name);
-      } else dropNulls(value[name], member);
+      const isDropped = isRefusedNull(value[name], member) && member?.default === undefined;
+      if (isDropped) Reflect.deleteProperty(value, name);
+      if (isDropped || dropNulls(value[name], member)) dropped = true;
     }
   }
+  return dropped;
 }
 
 function isRefusedNull(value: unknown, schema: Schema | undefined): boolean {

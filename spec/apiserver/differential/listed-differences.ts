@@ -49,13 +49,6 @@ export const listedDifferences: readonly ListedDifference[] = [
     reason: 'A JSON patch that replaces the whole object has no warning about its metadata.',
   },
   {
-    subjects: ['scaling'],
-    of: /values of the status of \/apis\/batch.*jobs.*: (?:PATCH|GET) /,
-    at: /^\.body\.metadata\.resourceVersion$/,
-    reason:
-      'A Job that loses its labels by a PUT of its status gets them in reads only: the real server stores each update.',
-  },
-  {
     subjects: ['discovery'],
     of: /: GET \/api\/v1\/componentstatuses/,
     at: /^\.body\.(?:metadata\.resourceVersion|message|details\.kind)$/,
