@@ -17,7 +17,7 @@ interface Node {
  * Fields that stay: those that identify an object, and few whose absence and empty value the real server tells apart in
  * its messages.
  */
-const kept = /^\/metadata$|^\/metadata\/name$|\/(?:apiVersion|kind|url|sideEffects|values)$/;
+const kept = /^\/metadata$|^\/metadata\/name$|\/(?:apiVersion|kind|url|sideEffects)$/;
 
 function* nodesOf(parent: Container, above = ''): Generator<Node> {
   for (const [name, value] of Object.entries<unknown>(parent)) {

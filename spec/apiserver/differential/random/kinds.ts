@@ -62,7 +62,7 @@ const plain: readonly RandomKind[] = [
     },
   ),
   builtIn(
-    { kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims', withoutStale: true },
+    { kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
     {
       apiVersion: 'v1',
       fields: spec(

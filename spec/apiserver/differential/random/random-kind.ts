@@ -23,11 +23,6 @@ export interface RandomKind {
    * kinds, and shows neither. @defaultValue false
    */
   readonly withoutEmpty?: boolean;
-  /**
-   * Sends no updates with an older version. The real server writes an object of these kinds at its first update, even if
-   * nothing changes. @defaultValue false
-   */
-  readonly withoutStale?: boolean;
   /** True if the kind has strategic merge patches. */
   readonly strategic: boolean;
 }

@@ -89,7 +89,7 @@ export const workloads: readonly RandomKind[] = [
     },
   ),
   builtIn(
-    { kind: 'Job', plural: 'jobs', withoutStale: true },
+    { kind: 'Job', plural: 'jobs' },
     {
       apiVersion: 'batch/v1',
       fields: spec(

@@ -119,7 +119,7 @@ function writeOf(kind: RandomKind, version: RandomVersion): Arbitrary<Write> {
 function writeTo(
   one: string,
   body: Arbitrary<Body>,
-  { strategic, withoutStale = false }: Pick<RandomKind, 'strategic' | 'withoutStale'>,
+  { strategic }: Pick<RandomKind, 'strategic'>,
 ): Arbitrary<Write> {
   const few = withFewFields(body);
   const patchBody = fc.oneof(withChanges(few), withChanges(body));
@@ -145,14 +145,7 @@ function writeTo(
         .map(([by, edit]) => [get(one), put(`${one}?fieldManager=${by}`, edit)]),
     ],
     // Stale, if another write has come between.
-    ...(withoutStale
-      ? []
-      : [
-          [
-            1,
-            fc.tuple(query, edited).map(([by, edit]) => put(`${one}?fieldManager=${by}`, edit)),
-          ] as const,
-        ]),
+    [1, fc.tuple(query, edited).map(([by, edit]) => put(`${one}?fieldManager=${by}`, edit))],
     [2, patched('merge', patchBody)],
     [2, patched('json', operationsOf(few))],
     ...(strategic ? [[4, patched('strategic', withDirectives(patchBody))] as const] : []),
