@@ -45,6 +45,9 @@ const widget = (name: 'v1' | 'v2', more: Body = {}): Body => ({
   ...{ apiVersion: `${group}/${name}`, kind: 'Widget', metadata: { name: 'one' } },
   ...more,
 });
+/** A Widget with other metadata. */
+const labelled = (name: 'v1' | 'v2', meta: Body): Body =>
+  widget(name, { metadata: { name: 'one', ...meta } });
 const [one, two] = [`${widgets('v1')}/one`, `${widgets('v2')}/one`];
 const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'one' } };
 
@@ -87,6 +90,46 @@ export const versions: readonly Scenario[] = [
       apply('a', two, widget('v2', { status: { replicas: 2 } })),
       apply('a', one, widget('v1', { status: { replicas: 2 } })),
       apply('kubectl', two, widget('v2')),
+    ],
+  },
+  {
+    title: 'empty metadata and nulls in two versions',
+    requests: [
+      post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition),
+      get(widgets('v1'), { whileStatus: 404 }),
+      get(widgets('v2'), { whileStatus: 404 }),
+      post(`${widgets('v1')}?fieldManager=a`, labelled('v1', { labels: { l: 'x' } })),
+      // An apply that changes nothing gets no defaults of v2, one with empty metadata does.
+      ...[{ labels: {} }, { annotations: {} }, { finalizers: [] }].flatMap((empty) =>
+        (['v2', 'v2', 'v1', 'v2'] as const).map((name) =>
+          apply('b', `${widgets(name)}/one`, labelled(name, empty)),
+        ),
+      ),
+      // The storage version keeps the null, so that the next write through any version is a change.
+      ...(['v1', 'v1', 'v2', 'v2'] as const).map((name) =>
+        apply('c', `${widgets(name)}/one/status`, widget(name, { status: null })),
+      ),
+      apply('c', `${one}/status`, widget('v1', { status: null })),
+      patch('merge', `${two}?fieldManager=d`, {}),
+      patch('merge', `${two}?fieldManager=d`, {}),
+    ],
+  },
+  {
+    title: 'bodies of another kind',
+    requests: [
+      post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition),
+      get(widgets('v1'), { whileStatus: 404 }),
+      post(widgets('v1'), widget('v1'), { as: 'made' }),
+      ...['WidgetList', 'Other'].flatMap((kind) =>
+        [
+          ...[{}, { name: 'one' }, { name: 'other' }, { name: 'one', resourceVersion: '1' }],
+          { name: 'one', resourceVersion: '{{made.metadata.resourceVersion}}' },
+        ].flatMap((metadata) => {
+          const body = { ...widget('v1'), kind, metadata, items: [widget('v1')] };
+          return [put(one, body), put(`${widgets('v1')}/none`, body), post(widgets('v1'), body)];
+        }),
+      ),
+      patch('merge', one, { kind: 'Other', items: [] }),
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { get, patch, post, put, remove } from '../scenario.js';
+import { apply, get, patch, post, put, remove } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
 
 const deployments = '/apis/apps/v1/namespaces/{{ns}}/deployments';
@@ -12,6 +12,8 @@ export const workloads: readonly Scenario[] = [
   { title: 'scheduling directives of a gated Pod', requests: gatedPodChanges() },
   { title: 'template of a suspended Job', requests: suspendedJobChanges() },
   { title: 'merged parts of a pod', requests: mergedParts() },
+  ...emptyLabels(),
+  { title: 'failure policies of a Job', requests: failurePolicies() },
 ];
 
 function deploymentSpec(more: object): object {
@@ -300,6 +302,69 @@ function suspendedJobChanges(): Request[] {
     ...templates.map((template) => patch('merge', `${jobs}/j${index}`, { spec: { template } })),
     get(`${jobs}/j${index}`),
   ]);
+}
+
+/** Templates without labels, and with empty ones. */
+function emptyLabels(): Scenario[] {
+  const selector = { matchLabels: { app: 'a' } };
+  const container = { name: 'c', image: 'i' };
+  const kinds = [
+    ['apps/v1', 'Deployment', 'deployments', { selector }],
+    ['apps/v1', 'StatefulSet', 'statefulsets', { selector, serviceName: 's' }],
+    ['batch/v1', 'Job', 'jobs', { selector, manualSelector: true }],
+    ['batch/v1', 'Job', 'jobs', {}],
+  ] as const;
+  return kinds.map(([apiVersion, kind, plural, more]) => {
+    const all = `/apis/${apiVersion}/namespaces/{{ns}}/${plural}`;
+    const one = `${all}/one`;
+    const restartPolicy = kind === 'Job' ? 'Never' : 'Always';
+    const spec = { restartPolicy, containers: [{ ...container, args: [] }] };
+    const body = (labels?: object): object => ({
+      ...{ apiVersion, kind, metadata: { name: 'one' } },
+      spec: { ...more, template: { metadata: { labels }, spec } },
+    });
+    const labelled = (labels: unknown): object => ({
+      spec: { template: { metadata: { labels } } },
+    });
+    return {
+      title: `labels of a template of ${kind} ${JSON.stringify(more)}`,
+      requests: [
+        ...[post(all, body()), post(all, body({})), apply('m', one, body({}))],
+        patch('merge', `${one}/status`, { metadata: { labels: null } }),
+        post(all, body({ app: 'a' })),
+        ...[put(one, body()), put(one, body({}))],
+        ...[null, {}, { app: null }].flatMap((labels) => [
+          patch('merge', one, labelled(labels)),
+          patch('strategic', one, labelled(labels)),
+        ]),
+        put(`${one}/status?dryRun=All`, { metadata: { name: 'one' } }),
+        put(`${one}/status`, { metadata: { name: 'one' } }),
+        ...[patch('merge', one, {}), patch('merge', one, {})],
+      ],
+    };
+  });
+}
+
+function failurePolicies(): Request[] {
+  const jobs = '/apis/batch/v1/namespaces/{{ns}}/jobs';
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] };
+  const codes = (onExitCodes: object): object => ({ action: 'FailJob', onExitCodes });
+  const rules: readonly object[] = [
+    ...[{}, codes({}), codes({ operator: 'In', values: [] })],
+    codes({ operator: 'In', values: [0, 2, 1, 1] }),
+    codes({ operator: 'In', values: [1], containerName: 'd' }),
+    codes({ operator: 'NotIn', values: Array.from({ length: 256 }, (_, code) => code) }),
+    { action: 'FailIndex', onPodConditions: [{ type: 'a', status: 'X' }, { type: '' }] },
+    { action: '', onPodConditions: Array.from({ length: 21 }, () => ({ type: 'a' })) },
+  ];
+  const body = (own: readonly object[]): object => ({
+    ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'one' } },
+    spec: { template: { spec }, podFailurePolicy: { rules: own } },
+  });
+  return [
+    ...rules.flatMap((rule) => [post(jobs, body([rule])), apply('m', `${jobs}/one`, body([rule]))]),
+    post(jobs, body(Array.from({ length: 21 }, () => codes({ operator: 'In', values: [1] })))),
+  ];
 }
 
 /** Strategic merge patches that leave a pod or its template with parts that do not fit together. */
