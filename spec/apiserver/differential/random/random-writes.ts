@@ -118,7 +118,12 @@ function withoutGoOrder(body: unknown): unknown {
   const text = JSON.stringify(body).replace(patchedText, 'Invalid value: PATCH: ');
   const status = JSON.parse(text) as { readonly message: string };
   if (!message.includes(': errors:\n')) return status;
-  const [first, ...problems] = status.message.split('\n');
+  const [first = '', ...problems] = status.message.split('\n');
+  // Go stops at an undeclared field, before or after the other problems.
+  const undeclared = problems.find((problem) => problem.endsWith(': field not declared in schema'));
+  if (undeclared !== undefined) {
+    return { ...status, message: first.replace(/errors:$/, undeclared.trim()) };
+  }
   return { ...status, message: [first, ...problems.sort()].join('\n') };
 }
 
