@@ -319,7 +319,7 @@ function emptyLabels(): Scenario[] {
     const one = `${all}/one`;
     const restartPolicy = kind === 'Job' ? 'Never' : 'Always';
     const spec = { restartPolicy, containers: [{ ...container, args: [] }] };
-    const body = (labels?: object): object => ({
+    const body = (labels?: object): Readonly<Record<string, unknown>> => ({
       ...{ apiVersion, kind, metadata: { name: 'one' } },
       spec: { ...more, template: { metadata: { labels }, spec } },
     });
@@ -357,7 +357,7 @@ function failurePolicies(): Request[] {
     { action: 'FailIndex', onPodConditions: [{ type: 'a', status: 'X' }, { type: '' }] },
     { action: '', onPodConditions: Array.from({ length: 21 }, () => ({ type: 'a' })) },
   ];
-  const body = (own: readonly object[]): object => ({
+  const body = (own: readonly object[]): Readonly<Record<string, unknown>> => ({
     ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'one' } },
     spec: { template: { spec }, podFailurePolicy: { rules: own } },
   });
