@@ -167,7 +167,8 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
     // The real server fills in defaults only if the apply changes more than the managers.
     const withoutDefaults = isSameButManagers(merged, live);
     const how = { tracked: true, withoutDefaults, storesEmpty, hasNewContent };
-    return updateObject(core, { request: write, live, next, ...how });
+    const emptyMetadata = emptyMetadataOf(write, merged);
+    return updateObject(core, { request: write, live, next, emptyMetadata, ...how });
   }
   delete next.metadata.resourceVersion;
   return createObject(core, { request: write, object: next, tracked: true, storesEmpty });
@@ -188,6 +189,23 @@ function hasEmptyMetadata(
   return members.some(
     (member) => member === null || (typeof member === 'object' && Object.keys(member).length === 0),
   );
+}
+
+/** Returns the empty metadata that an apply leaves in a custom resource. Go's setters drop other members. */
+function emptyMetadataOf(
+  { kind: { custom } }: WriteRequest,
+  { metadata }: UnstructuredObject,
+): Readonly<Record<string, unknown>> {
+  if (custom === undefined) return {};
+  const { labels, annotations, ownerReferences } = metadata;
+  const isEmpty = (member: unknown): boolean =>
+    member === null || (isJsonObject(member) && Object.keys(member).length === 0);
+  return {
+    ...(isEmpty(labels) && { labels }),
+    ...(isEmpty(annotations) && { annotations }),
+    // A merge leaves null of a list that has become empty.
+    ...(Array.isArray(ownerReferences) && ownerReferences.length === 0 && { ownerReferences }),
+  };
 }
 
 /**

@@ -54,6 +54,11 @@ export interface Update {
   readonly storesEmpty?: boolean;
   /** True if that form differs outside of the metadata: then the object gets a new generation. @defaultValue false */
   readonly hasNewContent?: boolean;
+  /**
+   * Empty metadata that the answer shows if the update removes the object: the real server does not decode it then.
+   * @defaultValue none
+   */
+  readonly emptyMetadata?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -90,7 +95,22 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   const settled = keepManagedFieldsTimes(old, prepared);
   const isUnchanged = !storesEmpty && deepEqual(settled, old) && isStored(core, ruling, settled);
   if (isUnchanged) return { object: live, created: false };
-  return store(core, { request, ruling, object: settled, old }, storesEmpty);
+  const ready = { request, ruling, object: settled, old };
+  if (isLastStep(ruling, settled, old)) return removeFinalized(core, ready, update.emptyMetadata);
+  return store(core, ready, storesEmpty);
+}
+
+/** Removes an object from which the update took the last finalizer. */
+function removeFinalized(
+  core: ServerCore,
+  { request: { kind, dryRun }, ruling, object }: Prepared,
+  emptyMetadata: Update['emptyMetadata'],
+): WriteResult {
+  const { name = '', namespace = '' } = object.metadata;
+  if (!dryRun) removeObject(core, kind, storageKey(namespace, name));
+  const shown = kind === ruling ? object : kind.fromStorage(object);
+  const metadata = Object.assign({}, shown.metadata, emptyMetadata);
+  return { object: { ...shown, metadata }, created: false };
 }
 
 /**
@@ -341,18 +361,12 @@ function validate(core: ServerCore, prepared: Prepared): void {
 
 function store(
   core: ServerCore,
-  { request, ruling, object, old }: Prepared,
+  { request, ruling, object }: Prepared,
   storesEmpty: boolean,
 ): WriteResult {
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
-  const shown = (stored: UnstructuredObject): UnstructuredObject =>
-    kind === ruling ? stored : kind.fromStorage(stored);
   const key = storageKey(namespace, name);
-  if (isLastStep(ruling, object, old)) {
-    if (!dryRun) removeObject(core, kind, key);
-    return { object: shown(object), created: false };
-  }
   const hasDefaults = defaultMetadata(ruling, object);
   const stored = ruling.isStorageVersion ? object : ruling.toStorage(object);
   if (dryRun) return { object: kind.fromStorage(stored), created: false };
