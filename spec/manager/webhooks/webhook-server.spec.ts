@@ -1,30 +1,21 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect as netConnect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { connect } from 'node:tls';
-import type { PeerCertificate } from 'node:tls';
 import { expect } from 'chai';
-import { Agent, request } from 'undici';
 import { Registry } from 'prom-client';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { applyJsonPatch } from '../../../lib/object/json-patch.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { promMetrics } from '../../../lib/prometheus/index.js';
-import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import {
   WebhookServer,
   allowed,
-  certificateFiles,
-  conversionWebhook,
   denied,
   mutated,
   mutatingWebhook,
   validatingWebhook,
 } from '../../../lib/manager/webhooks/index.js';
-import type { CertificateSource, ServingCertificate } from '../../../lib/manager/webhooks/index.js';
-import type { LogLine } from '../manager-setup.js';
-import { rememberingLogger } from '../manager-setup.js';
+import type { AdmissionRequest } from '../../../lib/manager/webhooks/index.js';
 import { ownCertificate, serving } from './suite/serving.js';
 import type { OwnCertificate, Serving } from './suite/serving.js';
 
@@ -46,6 +37,7 @@ const validating = validatingWebhook(ConfigMap, ({ object, user, operation }) =>
   if (data['unprintable'] !== undefined) throw Object.create(null) as Error;
   if (data['nonsense'] !== undefined) return 'yes' as never;
   if (data['write'] !== undefined) (object?.metadata as { name: string }).name = 'b';
+  if (data['plain'] !== undefined) return denied('not today');
   if (data['mode'] !== 'bad') return allowed([`${operation} by ${user.username}`]);
   return denied('data.mode is bad', { causes: [{ field: 'data.mode', message: 'bad' }] });
 });
@@ -53,8 +45,6 @@ const validating = validatingWebhook(ConfigMap, ({ object, user, operation }) =>
 const mutating = mutatingWebhook(ConfigMap, ({ object }) =>
   object === undefined ? allowed() : mutated({ ...object, data: { ...object.data, added: 'x' } }),
 );
-
-const always = { name: 'a', expression: 'true' };
 
 describe('WebhookServer', () => {
   let own: OwnCertificate;
@@ -87,18 +77,70 @@ describe('WebhookServer', () => {
     expect(status).to.deep.include({ ...expected, details });
   });
 
-  for (const [why, options] of [
-    ['timeoutSeconds 0: want 1 to 30', { timeoutSeconds: 0 }],
-    ['operations is empty', { operations: [] }],
-    ['matchConditions: a is there twice', { matchConditions: [always, always] }],
-    ['matchConditions: a has no expression', { matchConditions: [{ ...always, expression: ' ' }] }],
-    ['unknown option "reinvocationPolicy"', { reinvocationPolicy: 'Never' }],
-  ] as const) {
-    it(`rejects at once an option that the API server would reject later: ${why}`, () => {
-      const make = () => validatingWebhook(ConfigMap, () => allowed(), options as never);
-      expect(make).to.throw(why).with.property('code', 'InvalidOption');
+  it('answers a denial without fields as Forbidden, without details', async () => {
+    const { body } = await server.post(path, review({ plain: '' }));
+    const { status } = (body as { response: { status: object } }).response;
+    expect(status).to.deep.equal({
+      ...{ apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure' },
+      ...{ code: 403, reason: 'Forbidden', message: 'not today' },
     });
-  }
+  });
+
+  it('names group, kind and object in the details of an invalid object', async () => {
+    const type = { group: 'shops.example', version: 'v1', kind: 'Shop', plural: 'shops' };
+    const refusing = validatingWebhook({ ...type, namespaced: true }, () =>
+      denied('no', { reason: 'Invalid' }),
+    );
+    const shops = await serving([refusing], own);
+    const { group, version, kind } = type;
+    const sent = (name?: string) =>
+      shops.post(refusing.path, review({}, { kind: { group, version, kind }, name }));
+    const details = { group, kind, causes: [] };
+    const at = 'response.status.details';
+    expect((await sent('a')).body)
+      .to.have.nested.property(at)
+      .eql({ name: 'a', ...details });
+    // The server has not generated the name yet.
+    expect((await sent()).body)
+      .to.have.nested.property(at)
+      .eql(details);
+    await shops.stop();
+  });
+
+  it('passes the request to the handler, with defaults for what the API server omits', async () => {
+    const seen: AdmissionRequest[] = [];
+    const noting = validatingWebhook(ConfigMap, (request) => {
+      seen.push(request);
+      return allowed();
+    });
+    const noted = await serving([noting], own);
+    const oldObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+    const user = { username: 'jane', uid: '1', groups: ['dev'], extra: { scopes: ['a'] } };
+    const update = { operation: 'UPDATE', oldObject, dryRun: true, userInfo: user };
+    await noted.post(path, review({ a: '1' }, update));
+    const bare = { operation: 'DELETE', object: null, name: undefined, namespace: undefined };
+    await noted.post(path, review({}, { ...bare, userInfo: undefined }));
+    await noted.stop();
+    const uid = 'u-1';
+    expect(seen).to.deep.equal([
+      {
+        ...{ uid, operation: 'UPDATE', object: { ...oldObject, data: { a: '1' } }, oldObject },
+        ...{ namespace: 'n', name: 'a', subResource: undefined, user, dryRun: true },
+      },
+      {
+        ...{ uid, operation: 'DELETE', object: undefined, oldObject: undefined },
+        ...{ namespace: undefined, name: '', subResource: undefined, dryRun: false },
+        user: { username: '', uid: undefined, groups: [], extra: undefined },
+      },
+    ]);
+    expect([seen[0]?.object, seen[0]?.oldObject].every(Object.isFrozen)).to.equal(true);
+  });
+
+  it('admits a subresource, whose object may be of another kind', async () => {
+    const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+    const { body } = await server.post(path, review({}, { kind, subResource: 'scale' }));
+    expect(body).to.have.nested.property('response.allowed', true);
+  });
 
   it('changes the object by a JSON patch', async () => {
     const { body } = await server.post(mutatePath, review({ a: '1' }));
@@ -195,11 +237,11 @@ describe('WebhookServer', () => {
     ],
     ['a review without an uid', 400, () => server.post(path, review({}, { uid: '' }))],
     ['an unknown operation', 400, () => server.post(path, review({}, { operation: 'EAT' }))],
-    [
-      'another kind',
-      400,
-      () => server.post(path, review({}, { kind: { group: '', version: 'v1', kind: 'Secret' } })),
-    ],
+    ...[{ kind: 'Secret' }, { group: 'other' }, { version: 'v2' }].map((other) => {
+      const kind = { group: '', version: 'v1', kind: 'ConfigMap', ...other };
+      const send = () => server.post(path, review({}, { kind }));
+      return [`a review of another kind: ${JSON.stringify(other)}`, 400, send] as const;
+    }),
     ['an invalid object', 400, () => server.post(path, review({}, { object: [1] }))],
     ['another path', 404, () => server.post('/validate', review({}))],
     [
@@ -222,9 +264,13 @@ describe('WebhookServer', () => {
     expect(({} as { x?: string }).x).to.equal(undefined);
   });
 
-  it('answers 413 to a body with a length of 8 MiB', async () => {
-    const body = Buffer.alloc(8 * 1024 * 1024, 0x20);
-    expect((await server.post(path, body)).status).to.equal(413);
+  it('reads a body of 7 MiB, and answers 413 to a longer one', async () => {
+    const body = (bytes: number) => Buffer.alloc(bytes, 0x20);
+    const mostBytes = 7 * 1024 * 1024;
+    expect((await server.post(path, body(mostBytes))).body)
+      .to.have.property('message')
+      .that.includes('not JSON');
+    expect((await server.post(path, body(mostBytes + 1))).status).to.equal(413);
     expect((await server.post(path, review({}))).status).to.equal(200);
   });
 
@@ -305,11 +351,12 @@ describe('WebhookServer', () => {
     socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`);
     await entered;
     ending.abort();
-    await readOnce();
+    await stopReached();
     expect(() => slowServer.check()).to.throw('does not listen');
     answer();
     const [data] = (await once(socket, 'data')) as [Buffer];
-    expect(data.toString()).to.match(/^HTTP\/1.1 200/);
+    expect(data.toString()).to.match(/^HTTP\/1.1 200[^]*\r\ncontent-type: application\/json\r\n/);
+    expect(data.toString()).to.match(/\r\nconnection: close\r\n/);
     socket.destroy();
     await run;
   });
@@ -358,269 +405,7 @@ describe('WebhookServer', () => {
   });
 });
 
-describe('validatingWebhook', () => {
-  const handler = () => allowed();
-  const wrong = [{ operations: [] }, { timeoutSeconds: 31 }, { path: 'x' }, { name: 'x.y' }];
-  for (const options of wrong) {
-    it(`rejects ${JSON.stringify(options)}`, () => {
-      const make = () => validatingWebhook(ConfigMap, handler, options);
-      expect(make).to.throw('webhook').with.property('code', 'InvalidOption');
-    });
-  }
-});
-
-describe('conversionWebhook', () => {
-  const resource = {
-    ...{ group: 'example.com', kind: 'Thing', plural: 'things', versions: ['v1', 'v2'] },
-    convert: (object: never, apiVersion: string) => {
-      const { spec } = object as { spec: { bad?: boolean; overflow?: boolean; as?: unknown } };
-      if (spec.overflow === true) throw new RangeError('Maximum call stack size exceeded');
-      if (spec.bad === true) throw new Error('spec.bad can not be converted');
-      return ('as' in spec ? spec.as : { ...(object as object), apiVersion }) as never;
-    },
-  };
-  let server: Serving;
-  const registry = new Registry();
-  before(async () => {
-    const metrics = promMetrics(registry);
-    server = await serving([conversionWebhook(resource)], await ownCertificate(), { metrics });
-  });
-  after(() => server.stop());
-
-  const convert = async (objects: readonly object[]) => {
-    const request = { uid: 'u', desiredAPIVersion: 'example.com/v2', objects };
-    const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request };
-    const answer = await server.post('/convert', body);
-    const { response } = answer.body as { response?: unknown };
-    return { status: answer.status, response };
-  };
-  const thing = (spec: object) => ({
-    ...{ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec },
-  });
-
-  it('converts every object of a review', async () => {
-    const { response } = await convert([thing({ a: 1 }), thing({ a: 2 })]);
-    const convertedObjects = [1, 2].map((a) => ({ ...thing({ a }), apiVersion: 'example.com/v2' }));
-    const result = { status: 'Success' };
-    expect(response).to.deep.equal({ uid: 'u', convertedObjects, result });
-  });
-
-  it('converts an object that nests deeply', async () => {
-    const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`) as object;
-    const { response } = await convert([thing({ a: 1 }), thing(deep)]);
-    expect(response).to.have.nested.property('result.status', 'Success');
-  });
-
-  it('names the object if a converter overflows the stack', async () => {
-    const { response } = await convert([thing({ a: 1 }), thing({ overflow: true })]);
-    expect(response).to.have.nested.property('result.status', 'Failed');
-    expect(response)
-      .to.have.nested.property('result.message')
-      .that.matches(/^convert Thing a: nests/);
-  });
-
-  it('converts nothing if one object fails, and gives the reason', async () => {
-    const { response } = await convert([thing({}), thing({ bad: true })]);
-    const result = { status: 'Failed', message: 'spec.bad can not be converted' };
-    expect(response).to.deep.equal({ uid: 'u', convertedObjects: [], result });
-  });
-
-  it('counts failed conversions', async () => {
-    const count = async (): Promise<number> => {
-      const text = await registry.metrics();
-      return Number(
-        /^controller_runtime_conversion_webhook_panics_total (\d+)$/m.exec(text)?.[1] ?? 0,
-      );
-    };
-    const before = await count();
-    await convert([thing({ bad: true })]);
-    await convert([thing({})]);
-    expect(await count()).to.equal(before + 1);
-    expect(await registry.metrics()).to.match(/^controller_runtime_webhook_panics_total 0$/m);
-  });
-
-  const v2 = { apiVersion: 'example.com/v2', kind: 'Thing' };
-  for (const [as, why] of [
-    [null, 'returned null, want an object'],
-    [[], 'returned [], want an object'],
-    [
-      { ...v2, apiVersion: 'example.com/v1', metadata: { name: 'a' } },
-      'returned Thing (example.com/v1)',
-    ],
-    [{ ...v2, kind: 'Other', metadata: { name: 'a' } }, 'returned Other (example.com/v2)'],
-    [v2, 'lost the metadata; copy it'],
-    [{ ...v2, metadata: {} }, 'changed metadata.name to nothing; copy the metadata'],
-    [{ ...v2, metadata: { name: 'b' } }, 'changed metadata.name to "b"; copy the metadata'],
-    [{ ...v2, metadata: { name: 'a', namespace: 'n' } }, 'changed metadata.namespace to "n"'],
-    [{ ...v2, metadata: { name: 'a', uid: 'u' } }, 'changed metadata.uid to "u"'],
-    [
-      { ...v2, metadata: { name: 'a', labels: { a: 1 } } },
-      'set metadata.labels to a value that is not a map',
-    ],
-    [
-      { ...v2, metadata: { name: 'a', annotations: [] } },
-      'set metadata.annotations to a value that is not a map',
-    ],
-  ] as const) {
-    it(`names the object if a converter ${why}`, async () => {
-      const { response } = await convert([thing({}), thing({ as })]);
-      const { convertedObjects, result } = response as {
-        convertedObjects: unknown;
-        result: { status: string; message: string };
-      };
-      expect([convertedObjects, result.status]).to.deep.equal([[], 'Failed']);
-      expect(result.message).to.include(`Thing a: its conversion to example.com/v2 ${why}`);
-    });
-  }
-
-  it('rejects unknown kinds', async () => {
-    const { response } = await convert([{ ...thing({}), kind: 'Other' }]);
-    expect(response).to.have.nested.property('result.status', 'Failed');
-  });
-
-  for (const objects of ['x', [1], undefined]) {
-    it(`answers 400 to a review of ${JSON.stringify(objects)}`, async () => {
-      expect((await convert(objects as never)).status).to.equal(400);
-    });
-  }
-});
-
-describe('A certificate that is replaced under load', () => {
-  it('fails no handshake and no request, on old and new connections', async () => {
-    const [one, two] = [await ownCertificate(), await ownCertificate()];
-    const shown = await Promise.all([one, two].map((own) => own.source.start({} as never)));
-    const [first] = shown;
-    let replace: (next: ServingCertificate) => void = () => undefined;
-    const source: CertificateSource = {
-      start: ({ onChange }) => {
-        replace = onChange;
-        return Promise.resolve(first!);
-      },
-    };
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    const slow = mutatingWebhook(ConfigMap, async () => {
-      await held;
-      return allowed();
-    });
-    const certificates = { certificates: source };
-    const both = { source, authority: `${one.authority}\n${two.authority}` };
-    const server = await serving([validating, slow], both, certificates);
-    const inFlight = server.post(mutatePath, review({}));
-    const answers: Promise<number>[] = [];
-    for (let round = 0; round < 100; round++) {
-      replace(shown[round % 2]!);
-      answers.push(postOnce(server.url, both.authority));
-      // The next change meets connections in all phases of a handshake.
-      if (round % 3 === 0) await new Promise(setImmediate);
-    }
-    const statuses = await Promise.all(answers);
-    expect(statuses).to.deep.equal(statuses.map(() => 200));
-    release();
-    expect((await inFlight).status).to.equal(200);
-    replace(shown[1]!);
-    expect(await trusts(server.server.port, two.authority)).to.equal(true);
-    await server.stop();
-  });
-});
-
-describe('certificateFiles', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(`${tmpdir()}/certificates-`);
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
-  const write = async (own: OwnCertificate, which: 'both' | 'certificate' = 'both') => {
-    const first = await own.source.start({} as never);
-    await writeFile(`${folder}/tls.crt`, first.certificate);
-    if (which === 'both') await writeFile(`${folder}/tls.key`, first.privateKey);
-  };
-
-  it('presents a replaced certificate on the next connection, without a restart', async () => {
-    const clock = new VirtualClock();
-    const [one, two] = [await ownCertificate(), await ownCertificate()];
-    await write(one);
-    const certificates = certificateFiles({ folder });
-    const server = await serving([validating], one, { certificates, clock });
-    const { port } = server.server;
-    expect(await trusts(port, one.authority)).to.equal(true);
-    await write(two, 'certificate');
-    await clock.advance(10_000);
-    await readOnce();
-    expect(await trusts(port, one.authority)).to.equal(true); // The key does not match.
-    await write(two);
-    await until(async () => {
-      await clock.advance(10_000);
-      return trusts(port, two.authority);
-    });
-    await server.stop();
-    expect(clock.pendingTimers).to.equal(0);
-  });
-
-  it('logs mismatched files once, and their recovery', async () => {
-    const clock = new VirtualClock();
-    const lines: LogLine[] = [];
-    const own = await ownCertificate();
-    await write(own);
-    const ending = new AbortController();
-    await certificateFiles({ folder }).start({
-      ...{ clock, logger: rememberingLogger(lines), signal: ending.signal },
-      onChange: () => undefined,
-    });
-    const look = async (): Promise<void> => {
-      await clock.advance(10_000);
-      await until(() => Promise.resolve(clock.pendingTimers === 1));
-    };
-    await rm(`${folder}/tls.key`);
-    for (let n = 0; n < 3; n++) await look();
-    expect(lines.map(({ level }) => level)).to.deep.equal(['warn']);
-    await write(own);
-    for (let n = 0; n < 2; n++) await look();
-    expect(lines.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
-    ending.abort();
-  });
-
-  it('names a folder without a certificate', async () => {
-    const certificates = certificateFiles({ folder });
-    const failed = await serving([validating], await ownCertificate(), { certificates }).catch(
-      (error: unknown) => error,
-    );
-    expect(failed).to.be.an('error').with.property('code', 'InvalidOption');
-    expect((failed as Error).message).to.contain(folder);
-  });
-});
-
-/** Returns true if a client that trusts only `ca` can connect. */
-async function trusts(port: number | undefined, ca: string): Promise<boolean> {
-  const socket = connect({ host: '127.0.0.1', port, ca });
-  try {
-    await once(socket, 'secureConnect');
-    const peer: PeerCertificate = socket.getPeerCertificate();
-    return peer.subject.CN === 'localhost';
-  } catch {
-    return false; // The client does not trust the certificate.
-  } finally {
-    socket.destroy();
-  }
-}
-
-/** Waits until a started read of files has ended. */
-async function readOnce(): Promise<void> {
+/** Waits until a stop has reached the server. */
+async function stopReached(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await readOnce();
-}
-
-/** Posts a review over a connection of its own and returns the status. */
-async function postOnce(url: string, ca: string): Promise<number> {
-  const dispatcher = new Agent({ connect: { ca } });
-  const headers = { 'content-type': 'application/json' };
-  const body = JSON.stringify(review({}));
-  const answer = await request(`${url}${path}`, { method: 'POST', headers, body, dispatcher });
-  await answer.body.dump();
-  await dispatcher.destroy();
-  return answer.statusCode;
 }

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { promMetrics } from '../../../lib/prometheus/index.js';
+import { conversionWebhook } from '../../../lib/manager/webhooks/index.js';
+import { ownCertificate, serving } from './suite/serving.js';
+import type { Serving } from './suite/serving.js';
+
+describe('conversionWebhook', () => {
+  const resource = {
+    ...{ group: 'example.com', kind: 'Thing', plural: 'things', versions: ['v1', 'v2'] },
+    convert: (object: never, apiVersion: string) => {
+      const { spec } = object as { spec: { bad?: boolean; overflow?: boolean; as?: unknown } };
+      if (spec.overflow === true) throw new RangeError('Maximum call stack size exceeded');
+      if (spec.bad === true) throw new Error('spec.bad can not be converted');
+      return ('as' in spec ? spec.as : { ...(object as object), apiVersion }) as never;
+    },
+  };
+  let server: Serving;
+  const registry = new Registry();
+  before(async () => {
+    const metrics = promMetrics(registry);
+    server = await serving([conversionWebhook(resource)], await ownCertificate(), { metrics });
+  });
+  after(() => server.stop());
+
+  const convert = async (objects: readonly object[]) => {
+    const request = { uid: 'u', desiredAPIVersion: 'example.com/v2', objects };
+    const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request };
+    const answer = await server.post('/convert', body);
+    const { response } = answer.body as { response?: unknown };
+    return { status: answer.status, response };
+  };
+  const thing = (spec: object) => ({
+    ...{ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec },
+  });
+
+  it('converts every object of a review', async () => {
+    const { response } = await convert([thing({ a: 1 }), thing({ a: 2 })]);
+    const convertedObjects = [1, 2].map((a) => ({ ...thing({ a }), apiVersion: 'example.com/v2' }));
+    const result = { status: 'Success' };
+    expect(response).to.deep.equal({ uid: 'u', convertedObjects, result });
+  });
+
+  it('converts an object that nests deeply', async () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`) as object;
+    const { response } = await convert([thing({ a: 1 }), thing(deep)]);
+    expect(response).to.have.nested.property('result.status', 'Success');
+  });
+
+  it('names the object if a converter overflows the stack', async () => {
+    const { response } = await convert([thing({ a: 1 }), thing({ overflow: true })]);
+    expect(response).to.have.nested.property('result.status', 'Failed');
+    expect(response)
+      .to.have.nested.property('result.message')
+      .that.matches(/^convert Thing a: nests/);
+  });
+
+  it('converts nothing if one object fails, and gives the reason', async () => {
+    const { response } = await convert([thing({}), thing({ bad: true })]);
+    const result = { status: 'Failed', message: 'spec.bad can not be converted' };
+    expect(response).to.deep.equal({ uid: 'u', convertedObjects: [], result });
+  });
+
+  it('counts failed conversions', async () => {
+    const count = async (): Promise<number> => {
+      const text = await registry.metrics();
+      return Number(
+        /^controller_runtime_conversion_webhook_panics_total (\d+)$/m.exec(text)?.[1] ?? 0,
+      );
+    };
+    const before = await count();
+    await convert([thing({ bad: true })]);
+    await convert([thing({})]);
+    expect(await count()).to.equal(before + 1);
+    expect(await registry.metrics()).to.match(/^controller_runtime_webhook_panics_total 0$/m);
+  });
+
+  const v2 = { apiVersion: 'example.com/v2', kind: 'Thing' };
+  for (const [as, why] of [
+    [null, 'returned null, want an object'],
+    [[], 'returned [], want an object'],
+    [
+      { ...v2, apiVersion: 'example.com/v1', metadata: { name: 'a' } },
+      'returned Thing (example.com/v1)',
+    ],
+    [{ ...v2, kind: 'Other', metadata: { name: 'a' } }, 'returned Other (example.com/v2)'],
+    [v2, 'lost the metadata; copy it'],
+    [{ ...v2, metadata: {} }, 'changed metadata.name to nothing; copy the metadata'],
+    [{ ...v2, metadata: { name: 'b' } }, 'changed metadata.name to "b"; copy the metadata'],
+    [{ ...v2, metadata: { name: 'a', namespace: 'n' } }, 'changed metadata.namespace to "n"'],
+    [{ ...v2, metadata: { name: 'a', uid: 'u' } }, 'changed metadata.uid to "u"'],
+    [
+      { ...v2, metadata: { name: 'a', labels: { a: 1 } } },
+      'set metadata.labels to a value that is not a map',
+    ],
+    [
+      { ...v2, metadata: { name: 'a', annotations: [] } },
+      'set metadata.annotations to a value that is not a map',
+    ],
+  ] as const) {
+    it(`names the object if a converter ${why}`, async () => {
+      const { response } = await convert([thing({}), thing({ as })]);
+      const { convertedObjects, result } = response as {
+        convertedObjects: unknown;
+        result: { status: string; message: string };
+      };
+      expect([convertedObjects, result.status]).to.deep.equal([[], 'Failed']);
+      expect(result.message).to.include(`Thing a: its conversion to example.com/v2 ${why}`);
+    });
+  }
+
+  it('rejects unknown kinds', async () => {
+    const { response } = await convert([{ ...thing({}), kind: 'Other' }]);
+    expect(response).to.have.nested.property('result.status', 'Failed');
+  });
+
+  for (const objects of ['x', [1], undefined]) {
+    it(`answers 400 to a review of ${JSON.stringify(objects)}`, async () => {
+      expect((await convert(objects as never)).status).to.equal(400);
+    });
+  }
+});

@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import {
+  allowed,
+  conversionClientConfig,
+  conversionWebhook,
+  mutatingWebhook,
+  validatingWebhook,
+  webhookConfigurations,
+} from '../../../lib/manager/webhooks/index.js';
+import type { AdmissionWebhookOptions } from '../../../lib/manager/webhooks/index.js';
+import { ConfigMap, Namespace } from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+
+const Shop: ResourceType<KubernetesObject> = {
+  ...{ group: 'shops.example.com', version: 'v1beta1', kind: 'Shop', plural: 'shops' },
+  namespaced: true,
+};
+const handler = () => allowed();
+const address = { url: 'https://127.0.0.1:9443' };
+const always = (name: string) => ({ name, expression: 'true' });
+
+describe('webhookConfigurations', () => {
+  it("registers a webhook with kubebuilder's names and the defaults of the API", () => {
+    const webhooks = [validatingWebhook(Shop, handler), mutatingWebhook(Shop, handler)];
+    const entry = {
+      rules: [
+        {
+          ...{ apiGroups: ['shops.example.com'], apiVersions: ['v1beta1'], resources: ['shops'] },
+          ...{ operations: ['CREATE', 'UPDATE'], scope: 'Namespaced' },
+        },
+      ],
+      ...{ failurePolicy: 'Fail', timeoutSeconds: 10, sideEffects: 'None' },
+      admissionReviewVersions: ['v1'],
+    };
+    const apiVersion = 'admissionregistration.k8s.io/v1';
+    const urlOf = (path: string) => ({ clientConfig: { url: `${address.url}${path}` } });
+    expect(webhookConfigurations(webhooks, { name: 'shops', address })).to.deep.equal([
+      {
+        ...{ apiVersion, kind: 'MutatingWebhookConfiguration', metadata: { name: 'shops' } },
+        webhooks: [
+          {
+            ...{ name: 'mshop.shops.example.com', ...entry },
+            ...urlOf('/mutate-shops-example-com-v1beta1-shop'),
+          },
+        ],
+      },
+      {
+        ...{ apiVersion, kind: 'ValidatingWebhookConfiguration', metadata: { name: 'shops' } },
+        webhooks: [
+          {
+            ...{ name: 'vshop.shops.example.com', ...entry },
+            ...urlOf('/validate-shops-example-com-v1beta1-shop'),
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('registers every option that a webhook sets', () => {
+    const options = {
+      ...{ operations: ['DELETE'], name: 'a.shops.example.com', path: '/a' },
+      ...{ failurePolicy: 'Ignore', timeoutSeconds: 3, sideEffects: 'NoneOnDryRun' },
+      ...{ matchPolicy: 'Exact', matchConditions: [always('a')] },
+      objectSelector: { matchLabels: { a: 'b' } },
+      namespaceSelector: { matchLabels: { c: 'd' } },
+    } as const satisfies AdmissionWebhookOptions;
+    const { operations, path, ...registered } = options;
+    const reinvocationPolicy = 'IfNeeded';
+    const webhooks = [
+      mutatingWebhook(Shop, handler, { ...options, reinvocationPolicy }),
+      validatingWebhook(Shop, handler, options),
+    ];
+    const [mutating, validating] = webhookConfigurations(webhooks, { name: 'shops', address });
+    expect(validating?.webhooks[0]).to.deep.include(registered);
+    expect(validating?.webhooks[0]).to.not.have.property('reinvocationPolicy');
+    expect(mutating?.webhooks[0]).to.deep.include({ ...registered, reinvocationPolicy });
+    expect(mutating?.webhooks[0]?.rules[0]).to.deep.include({ operations });
+    expect(mutating?.webhooks[0]?.['clientConfig']).to.deep.equal({ url: `${address.url}${path}` });
+  });
+
+  it('registers the core group and cluster-scoped kinds', () => {
+    const webhooks = [validatingWebhook(ConfigMap, handler), validatingWebhook(Namespace, handler)];
+    const [configuration, ...others] = webhookConfigurations(webhooks, { name: 'a', address });
+    expect(others).to.deep.equal([]);
+    expect(configuration?.webhooks.map(({ name }) => name)).to.deep.equal([
+      'vconfigmap.core.k8s.io',
+      'vnamespace.core.k8s.io',
+    ]);
+    const rules = configuration?.webhooks.flatMap((each) => each.rules) ?? [];
+    expect(rules.map(({ apiGroups, resources, scope }) => [apiGroups, resources, scope])).to.eql([
+      [[''], ['configmaps'], 'Namespaced'],
+      [[''], ['namespaces'], 'Cluster'],
+    ]);
+  });
+
+  it('leads the API server to a Service, on port 443 by default, or to a URL', () => {
+    const service = { namespace: 'system', name: 'hooks' };
+    const authorities = 'an authority';
+    const caBundle = Buffer.from(authorities).toString('base64');
+    const path = '/convert';
+    expect(conversionClientConfig({ address: { service } })).to.deep.equal({
+      service: { ...service, port: 443, path },
+    });
+    const other = { address: { service: { ...service, port: 8443 } }, authorities };
+    expect(conversionClientConfig(other)).to.deep.equal({
+      service: { ...service, port: 8443, path },
+      caBundle,
+    });
+    expect(conversionClientConfig({ address, authorities })).to.deep.equal({
+      url: `${address.url}${path}`,
+      caBundle,
+    });
+  });
+
+  it('registers no conversion webhook, whose place is the CRD', () => {
+    const convertible = { ...Shop, versions: ['v1'], convert: (object: never) => object };
+    const webhooks = [conversionWebhook(convertible)];
+    expect(webhookConfigurations(webhooks, { name: 'a', address })).to.deep.equal([]);
+  });
+
+  it('refuses an unknown option', () => {
+    const options = { name: 'a', address, authority: 'x' };
+    expect(() => webhookConfigurations([], options)).to.throw('unknown option "authority"');
+    expect(() => conversionClientConfig(options)).to.throw('unknown option');
+  });
+});
+
+describe('The options of an admission webhook', () => {
+  const conditions = (count: number) =>
+    Array.from({ length: count }, (_, n) => always(`condition-${n}`));
+  const make = (options: AdmissionWebhookOptions) => () =>
+    validatingWebhook(ConfigMap, handler, options);
+
+  it('accept the limits of the API server', () => {
+    for (const options of [
+      ...[{ timeoutSeconds: 1 }, { timeoutSeconds: 30 }, { name: 'a.b.c' }],
+      { matchConditions: conditions(64) },
+    ]) {
+      expect(make(options)()).to.deep.include(options);
+    }
+  });
+
+  for (const [options, why] of [
+    [{ timeoutSeconds: 0 }, 'timeoutSeconds 0: want 1 to 30'],
+    [{ timeoutSeconds: 31 }, 'timeoutSeconds 31: want 1 to 30'],
+    [{ timeoutSeconds: 1.5 }, 'timeoutSeconds 1.5: want 1 to 30'],
+    [{ matchConditions: conditions(65) }, 'matchConditions: want 64 at most'],
+    [{ matchConditions: [always('a'), always('b'), always('a')] }, 'a is there twice'],
+    [{ matchConditions: [always('a'), { name: 'b', expression: ' ' }] }, 'b has no expression'],
+    [{ operations: [] }, 'operations is empty'],
+    [{ path: 'x' }, 'path x: it has to begin with /'],
+    [{ name: 'x.y' }, 'three parts'],
+  ] as const) {
+    it(`reject at once what the API server would reject later: ${why}`, () => {
+      expect(make(options)).to.throw(why).with.property('code', 'InvalidOption');
+    });
+  }
+
+  it('reject reinvocationPolicy for a validating webhook', () => {
+    const options = { reinvocationPolicy: 'Never' } as AdmissionWebhookOptions;
+    expect(make(options)).to.throw('unknown option "reinvocationPolicy"');
+  });
+});
