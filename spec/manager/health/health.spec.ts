@@ -87,8 +87,36 @@ describe('Health endpoints', () => {
         `${rest}[+]database excluded: ok\n` +
         'warn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
     });
+    expect(setup.logged('info')).to.include('healthz check failed');
     remove();
     expect((await served(manager, '/healthz')).text).to.equal('ok');
+    await setup.end();
+  });
+
+  it('log only failed requests, and answer only the paths of checks', async () => {
+    const { setup, manager } = await setUp();
+    await listening(setup, manager);
+    for (const [path, status] of [
+      ['/healthz/', 200],
+      ['/healthz/ping/', 200],
+      ['/healthz/ping/x', 404],
+      ['/toString', 404],
+      ['/', 404],
+    ] as const) {
+      expect((await served(manager, path)).status, path).to.equal(status);
+    }
+    expect(setup.logged('info').join()).to.not.include('check failed');
+    await setup.end();
+  });
+
+  it('keep a later check of a name when the earlier one is removed again', async () => {
+    const { setup, manager } = await setUp();
+    const remove = manager.addHealthCheck({ name: 'database', check: () => undefined });
+    remove();
+    manager.addHealthCheck({ name: 'database', check: () => undefined });
+    remove();
+    await listening(setup, manager);
+    expect((await served(manager, '/healthz/database')).status).to.equal(200);
     await setup.end();
   });
 

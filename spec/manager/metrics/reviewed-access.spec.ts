@@ -27,12 +27,12 @@ function setUp() {
     return { status: { authenticated, user: { username: 'u' } } };
   };
   const access = new ReviewedAccess({ client: { create } as unknown as Client, clock });
-  const ask = (token: string): Promise<HttpAnswer | undefined> => {
-    const headers = { authorization: `Bearer ${token}` };
-    const url = new URL('http://localhost/metrics');
-    const question = { url, headers, method: 'GET', logger: silentLogger };
-    return access.refusal(question as unknown as HttpQuestion);
+  const questionOf = (headers: Record<string, string>, path = '/metrics') => {
+    const url = new URL(`http://localhost${path}`);
+    return { url, headers, method: 'GET', logger: silentLogger } as unknown as HttpQuestion;
   };
+  const ask = (token: string, path?: string): Promise<HttpAnswer | undefined> =>
+    access.refusal(questionOf({ authorization: `Bearer ${token}` }, path));
   const askAll = async (count: number, name: string): Promise<void> => {
     for (let n = 0; n < count; n++) await ask(`${name}${n}`);
   };
@@ -40,10 +40,27 @@ function setUp() {
     for (const resolve of waiting.splice(0)) resolve();
   };
   const times = (token: string): number => asked.filter((each) => each === token).length;
-  return { clock, state, ask, askAll, answer, asked, times };
+  return { clock, state, access, questionOf, ask, askAll, answer, asked, times };
 }
 
 describe('ReviewedAccess', () => {
+  it('answers 401 without a review to a request without a bearer token', async () => {
+    const { access, questionOf, asked } = setUp();
+    for (const authorization of ['', 'Basic good', 'Bearer', 'Bearer a b']) {
+      expect(await access.refusal(questionOf({ authorization }))).to.deep.equal({
+        ...{ status: 401, headers: { 'www-authenticate': 'Bearer' }, body: 'Unauthorized\n' },
+      });
+    }
+    expect(asked).to.deep.equal([]);
+    expect(await access.refusal(questionOf({ authorization: 'bearer  good' }))).to.equal(undefined);
+  });
+
+  it('allows a token only for the path that was reviewed', async () => {
+    const { ask, times } = setUp();
+    for (const path of ['/metrics', '/metrics', '/plan', '/plan']) await ask('good', path);
+    expect(times('good')).to.equal(2);
+  });
+
   it('reviews at most ten tokens at once, and answers 429 to others', async () => {
     const { state, ask, answer, asked } = setUp();
     state.isHeld = true;

@@ -75,6 +75,37 @@ describe('serveLocalWebhooks', () => {
     expect(failed).to.be.an('error').with.property('message').that.includes('failed calling');
   });
 
+  it('writes its configurations under its name, and takes over those of an earlier one', async () => {
+    const client = cluster.client();
+    const webhooks = [
+      mutatingWebhook(ConfigMap, () => allowed()),
+      validatingWebhook(ConfigMap, () => allowed()),
+    ];
+    const registered = async (name: string) => {
+      const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
+      const read = kinds.map((kind) => {
+        const type = { apiVersion: 'admissionregistration.k8s.io/v1', kind };
+        return client.get<UnstructuredObject>(type, { name });
+      });
+      return (await Promise.all(read)).map(({ metadata, webhooks: entries }) => ({
+        managers: metadata.managedFields?.map(({ manager }) => manager),
+        urls: (entries as { clientConfig: { url: string } }[]).map(
+          ({ clientConfig }) => new URL(clientConfig.url).origin,
+        ),
+      }));
+    };
+    for (const [options, name] of [
+      [{}, 'local-webhooks'],
+      [{}, 'local-webhooks'],
+      [{ name: 'mine' }, 'mine'],
+    ] as const) {
+      const served = await serveLocalWebhooks(client, webhooks, options);
+      const expected = { managers: [name], urls: [served.url] };
+      expect(await registered(name)).to.deep.equal([expected, expected]);
+      await served.stop();
+    }
+  });
+
   it('rejects if it cannot register a webhook with the API server', async () => {
     const client = cluster.client();
     const other = { group: 'shops.example', kind: 'Other', plural: 'others', versions: ['v1'] };
