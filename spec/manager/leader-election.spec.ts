@@ -413,6 +413,7 @@ describe('LeaderElector', () => {
     const a = election.candidate('a');
     await election.clock.advance(10_000);
     expect(isLeaseForbidden(a.elector.problem)).to.be.true;
+    expect(a.elector.problem).to.have.property('verb', 'get');
     expect(a.elector.problem)
       .to.have.property('message')
       .that.matches(/get Lease default\/operator: forbidden; add the rule .*leases.*get, create/);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { controllerFor, done } from '../../../lib/controller/index.js';
 import type { Manager } from '../../../lib/manager/index.js';
-import { ConfigMap } from '../../../lib/object/kinds.js';
+import { ConfigMap, Lease } from '../../../lib/object/kinds.js';
 import { ManagerSetup, configMap, watcher } from '../manager-setup.js';
 import { times } from './sharding-setup.js';
 
@@ -73,13 +73,42 @@ describe('Manager with shards', () => {
     expect(outcomes[0]).to.have.property('code', 'Fenced');
   });
 
-  it('takes name, namespace and durations from the leader election', async () => {
-    const leaderElection = { name: 'elected', namespace: 'default', ...times };
+  it('takes name, namespace, identity and durations from the leader election', async () => {
+    const leaderElection = { name: 'elected', namespace: 'default', identity: 'me', ...times };
     const manager = setup.manager({ leaderElection });
     manager.add(watcher([]), { shards: true });
+    expect(await joined(manager, 'elected')).to.deep.equal(['me', 3]);
+  });
+
+  it('prefers its own options to those of the leader election', async () => {
+    const election = { name: 'elected', namespace: 'other', identity: 'me', ...times };
+    const own = { ...shards, identity: 'mine', leaseDurationMs: 20_000 };
+    const manager = setup.manager({ leaderElection: election, shards: own });
+    manager.add(watcher([]), { shards: true });
+    expect(await joined(manager, 'operator')).to.deep.equal(['mine', 20]);
+  });
+
+  /** Starts a replica. @returns the holder and the duration of its Lease, which belongs to `group` */
+  async function joined(manager: Manager, group: string): Promise<readonly unknown[]> {
     await setup.run(manager);
     await setup.clock.advance(1_000);
-    expect(manager.status().shards?.member).to.match(/^elected-/);
+    const { member = '' } = manager.status().shards ?? {};
+    expect(member).to.match(new RegExp(`^${group}-[0-9a-f]{8}$`));
+    const { metadata, spec } = await setup.person.get(Lease, {
+      namespace: 'default',
+      name: member,
+    });
+    expect(metadata.labels).to.deep.equal({ 'operator-builder.io/shards': group });
+    return [spec?.holderIdentity, spec?.leaseDurationSeconds];
+  }
+
+  it('requires access to the Leases of its namespace, once for all controllers', () => {
+    const manager = setup.manager({ shards });
+    for (const name of ['one', 'two']) manager.add(watcher([], name), { shards: true });
+    const leases = manager.requiredAccess().filter(({ type }) => type.kind === 'Lease');
+    expect(leases).to.deep.equal([
+      { type: Lease, verbs: ['list', 'create', 'patch', 'delete'], namespace: 'default' },
+    ]);
   });
 
   it('runs a sharded controller on the leader if shards is false', async () => {

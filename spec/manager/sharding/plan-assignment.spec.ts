@@ -105,5 +105,10 @@ describe('planAssignment', () => {
     const moving = record(4, 'a a ab ab', { a: 4 });
     expect(planned(moving, 'a')).to.deep.equal([5, 'a a a a', {}]);
     expect(planned(moving, 'ac')).to.deep.equal([5, 'a a ac ac', { a: 4 }]);
+    // The slots of `x` are free, but the slot of `c` does not move: no share requires it.
+    const standings = { x: gone };
+    expect(planned(record(4, 'cb x x a', { c: 4 }), 'ac', { standings })).to.deep.equal([
+      ...[5, 'c a c a', {}],
+    ]);
   });
 });

@@ -3,6 +3,7 @@ import { forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { Lease } from '../../../lib/object/kinds.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
+import { RecordedMetrics } from '../leader-election-metrics.js';
 import { rememberingLogger } from '../manager-setup.js';
 import type { LogLine } from '../manager-setup.js';
 import { ReplicaGroup, heldWork, keys, times } from './sharding-setup.js';
@@ -181,6 +182,33 @@ describe('Sharding', () => {
     expect(replicas.map((replica) => replica.owned()).reduce((a, b) => a + b)).to.equal(1_000);
   });
 
+  it('reports its share, members and epoch as metrics, and nothing once it has left', async () => {
+    const metrics = new RecordedMetrics();
+    const one = group.replica({ identity: 'one', metrics });
+    const value = (name: string) =>
+      metrics.value(`operator_builder_shards_${name}`, { name: 'operator' });
+    const values = () => [value('owned_share'), value('members'), value('epoch')];
+    await group.clock.advance(5_000);
+    const { epoch: first } = one.sharding.status();
+    expect([first, values()]).to.deep.equal([1, [1, 1, 1]]);
+    group.replica({ identity: 'two' });
+    await group.clock.advance(5_000);
+    const { share, members, epoch } = one.sharding.status();
+    expect([share, members.length, epoch > first]).to.deep.equal([0.5, 2, true]);
+    expect(values()).to.deep.equal([share, members.length, epoch]);
+    one.stop();
+    await group.clock.advance(5_000);
+    expect(values()).to.deep.equal([0, 0, 0]);
+  });
+
+  it('runs once', async () => {
+    const { sharding } = group.replica();
+    const error: unknown = await sharding
+      .run({ signal: new AbortController().signal, ready: () => undefined })
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('code', 'Stopped');
+  });
+
   it('accepts a renewDeadlineMs of just more than 1.2 retry periods', () => {
     expect(() => group.replica({ renewDeadlineMs: 481 })).not.to.throw();
   });
@@ -191,6 +219,12 @@ describe('Sharding', () => {
     { retryPeriodMs: 0 },
     { drainMs: NaN },
     { name: 'A' },
+    { name: 'a'.repeat(51) },
+    { namespace: 'A' },
+    { by: 'uid' as never },
+    { identity: '' },
+    { leaseDurationMs: Infinity },
+    { leaseDurationMs: NaN },
   ]) {
     it(`rejects ${Object.entries(options).join()}`, () => {
       const construct = () => group.replica(options);
