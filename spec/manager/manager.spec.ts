@@ -336,6 +336,25 @@ describe('Manager', () => {
     await setup.end();
   });
 
+  it('ends the watches of an indexed kind with its cluster, and when it stops', async () => {
+    const setup = await ManagerSetup.start();
+    const other = await EmbeddedCluster.start({ clock: setup.clock });
+    const manager = setup.manager({ clusters: [{ name: 'home', client: setup.client }] });
+    manager.index(ConfigMap, 'size', ({ data }) => [data?.['size']]);
+    await setup.run(manager);
+    manager.addCluster({ name: 'east', client: other.client() });
+    await setup.clock.advance(0);
+    const watches = () => [setup.cluster, other].map(({ server }) => server.openWatches);
+    expect(watches()).to.deep.equal([1, 1]);
+    await Promise.all([manager.removeCluster('east'), setup.clock.advance(0)]);
+    expect(watches()).to.deep.equal([1, 0]);
+    setup.stop.abort();
+    await Promise.all([setup.running, setup.clock.advance(1_000)]);
+    expect(watches()).to.deep.equal([0, 0]);
+    await setup.end();
+    await other.stop();
+  });
+
   it('runs with the first cluster while another one does not respond', async () => {
     const setup = await ManagerSetup.start();
     const never = (): Promise<never> => new Promise(() => undefined);

@@ -333,6 +333,11 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
   });
 
+  it('cleans storedVersions of a kind without objects', async () => {
+    const counts = countsIn(await migrate(await clusterWith(0)));
+    expect(counts).to.deep.equal([{ written: 0, skipped: 0, failed: 0 }]);
+  });
+
   it('writes nothing if only one version is stored', async () => {
     const cluster = await EmbeddedCluster.start({ clock: new VirtualClock() });
     clusters.push(cluster);
