@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Runnable } from '../../lib/manager/runnable.js';
-import { Manager } from '../../lib/manager/manager.js';
 import { ManagerSetup, ScriptedLeadership, aborted, recorder, watcher } from './manager-setup.js';
 
 /** Returns the error that a manager with one more runnable ends with. */
@@ -171,21 +170,4 @@ describe('Manager with bad input', () => {
     const error = await setup.end();
     expect(error).to.have.property('code', 'LeadershipLost');
   });
-
-  for (const [what, options] of Object.entries({
-    'no cluster': {},
-    'no clusters': { clusters: [] },
-    'a client beside clusters': {
-      client: {} as never,
-      clusters: [{ name: 'a', client: {} as never }],
-    },
-    'a slash in a name': { clusters: [{ name: 'a/b', client: {} as never }] },
-    'a negative time': { client: {} as never, gracefulShutdownMs: -1 },
-    'a port beyond the last': { client: {} as never, metrics: { port: 65_536 } },
-  })) {
-    it(`rejects ${what}`, () => {
-      const make = (): unknown => new Manager(options);
-      expect(make).to.throw().with.property('code', 'InvalidOption');
-    });
-  }
 });

@@ -92,6 +92,11 @@ describe('Metrics endpoint', () => {
     const cpu = process.cpuUsage();
     expect(value('process_cpu_user_seconds_total')).to.be.closeTo(cpu.user / 1e6, 2);
     expect(value('process_cpu_system_seconds_total')).to.be.closeTo(cpu.system / 1e6, 2);
+    expect(value('process_cpu_seconds_total')).to.be.closeTo((cpu.user + cpu.system) / 1e6, 2);
+    // Each scrape exports the present value again, instead of adding it.
+    const { text: later } = await served(manager, '/metrics');
+    const [, seconds] = /^process_cpu_seconds_total (\S+)$/m.exec(later) ?? [];
+    expect(Number(seconds)).to.be.closeTo((cpu.user + cpu.system) / 1e6, 2);
     await setup.end();
   });
 
