@@ -201,7 +201,7 @@ const onlyGet: readonly string[] = ['GET', 'HEAD'];
 const onlyPost: readonly string[] = ['POST'];
 
 async function textOf(request: IncomingMessage, limit: number): Promise<string | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return undefined;
+  if (Number(request.headers['content-length']) > limit) return undefined;
   const pieces: Buffer[] = [];
   let bytes = 0;
   // By default the iterator destroys the connection of a body that is not read to its end.

@@ -318,7 +318,7 @@ export function refusal(code: number, message: string): PostedAnswer {
 
 /** @returns undefined if the body is too large */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return undefined;
+  if (Number(request.headers['content-length']) > maxBodyBytes) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

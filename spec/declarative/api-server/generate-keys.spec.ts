@@ -3,7 +3,11 @@ import { chmod, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createToken, generateKeys } from '../../../lib/declarative/api-server/index.js';
+import {
+  createToken,
+  generateKeys,
+  rotateTokenKey,
+} from '../../../lib/declarative/api-server/index.js';
 import type { KeyFiles } from '../../../lib/declarative/api-server/index.js';
 import { TokenVerifier, verifyingKeys } from '../../../lib/declarative/api-server/tokens.js';
 import { systemClock } from '../../../lib/system/clock.js';
@@ -114,4 +118,15 @@ describe('generateKeys', () => {
       expect(error).to.have.property('code', 'InvalidOption');
     });
   }
+});
+
+describe('rotateTokenKey', () => {
+  it('names the remedy in a directory without keys, and writes nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'view-keys-'));
+    const error = await failure(rotateTokenKey(folder));
+    expect(error).to.have.property('code', 'InvalidOption');
+    expect(String(error)).to.include('token.pub').and.include('make keys before you rotate them');
+    expect(await readdir(folder)).to.deep.equal([]);
+    await rm(folder, { recursive: true });
+  });
 });

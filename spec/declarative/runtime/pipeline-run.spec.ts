@@ -120,6 +120,38 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
+  it('has no result before the views are written again that it reads, and show all of it', async () => {
+    const [filled, shown] = [new AbortController(), new AbortController()];
+    const document = { metadata: { name: 'a' } };
+    const documents = {
+      name: 'HealthView',
+      start: (_: SourceContext, { changed }: DocumentListener) => {
+        changed('a');
+        return {
+          get: () => ({ document, origin: document }),
+          ...{ keys: () => ['a'], synced: true, parked: false, problem: undefined },
+          whenSynced: () => Promise.resolve(),
+          caughtUp: () => whenAborted(shown.signal),
+          stop: () => undefined,
+        };
+      },
+    };
+    const setup = await ManagerSetup.start();
+    const context = new Context(setup);
+    const whenFilled = () => whenAborted(filled.signal);
+    const run = new PipelineRun({ ...partsOf([documents], context), whenFilled }, context.source);
+    const synced = run.whenSynced(new AbortController().signal);
+    for (const step of [filled, shown]) {
+      await setup.clock.advance(0);
+      expect(run.desired).to.equal(undefined);
+      step.abort();
+    }
+    await synced;
+    expect([...(run.desired?.keys() ?? [])]).to.deep.equal(['a']);
+    await run.stop();
+    await setup.end();
+  });
+
   it('enqueues names that a replay no longer produces', async () => {
     const setup = await ManagerSetup.start();
     const context = new Context(setup);

@@ -97,6 +97,40 @@ describe('The inspector', () => {
     expect(await page()).to.not.include('hush');
   });
 
+  it('shows the first five causes of a reconcile, and the number of the others', async () => {
+    manager = setup.manager({ inspector: onLoopback });
+    for (const count of [5, 6, 8]) {
+      const source: Source = {
+        name: 'many',
+        start: (context) => {
+          for (let n = 1; n <= count; n++) {
+            const trigger = { type: 'source', source: `s${n}` } as const;
+            context.enqueue({ name: `of-${count}` }, { trigger });
+          }
+          return { stop: () => undefined };
+        },
+      };
+      manager.add(
+        controllerFor(ConfigMap)
+          .withOptions({ name: `with-${count}` })
+          .from(source)
+          .complete(async () => done()),
+      );
+    }
+    await started();
+    const recent = await section('recent');
+    const five = [1, 2, 3, 4, 5].map((n) => `source s${n}`).join(' ');
+    for (const [count, more] of [
+      [5, ''],
+      [6, ' and 1 more'],
+      [8, ' and 3 more'],
+    ] as const) {
+      expect(recent).to.match(
+        new RegExp(`of-${count} with-${count} \\S+ success 0 ms ${five}${more}( of-|$)`),
+      );
+    }
+  });
+
   it('forwards each reconcile event to the listener of the manager', async () => {
     const outcomes: string[] = [];
     manager = setup.manager({ inspector: onLoopback, onEvent: ({ type }) => outcomes.push(type) });
