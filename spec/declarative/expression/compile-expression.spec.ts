@@ -83,6 +83,10 @@ describe('compileExpression', () => {
     ]);
   });
 
+  it('reports only the value that is not JSON, not that it is no operand either', () => {
+    expect(problemsOf({ '@add': [1, NaN] })).to.deep.equal(['["@add"][1]: want JSON, got NaN']);
+  });
+
   it('evaluates an invalid expression to null', () => {
     const compiled = compileExpression({ '@eq': [1] }, compileContext([]));
     expect(compiled({})).to.equal(null);
