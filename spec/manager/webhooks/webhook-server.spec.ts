@@ -15,7 +15,7 @@ import {
   mutatingWebhook,
   validatingWebhook,
 } from '../../../lib/manager/webhooks/index.js';
-import type { AdmissionRequest } from '../../../lib/manager/webhooks/index.js';
+import type { AdmissionRequest, CertificateSource } from '../../../lib/manager/webhooks/index.js';
 import { ownCertificate, serving } from './suite/serving.js';
 import type { OwnCertificate, Serving } from './suite/serving.js';
 
@@ -323,9 +323,16 @@ describe('WebhookServer', () => {
     await closed.stop();
   });
 
-  it('names a port that is in use', async () => {
+  it('names a port that is in use, and follows the certificate no longer', async () => {
     const port = server.server.port;
-    const second = await serving([validating], own, { port }).catch((error: unknown) => error);
+    const signals: AbortSignal[] = [];
+    const start: CertificateSource['start'] = (context) => {
+      signals.push(context.signal);
+      return own.source.start(context);
+    };
+    const options = { port, certificates: { start } };
+    const second = await serving([validating], own, options).catch((error: unknown) => error);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
     expect(second).to.be.an('error').with.property('code', 'ListenFailed');
     expect((second as Error).message).to.contain(`port ${port}`);
   });
