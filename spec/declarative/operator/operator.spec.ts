@@ -146,6 +146,7 @@ describe('Operator', () => {
     const operator = await group.addOperator('shop', { controllers: [viewOf('Price', 'default')] });
     const added = await operator.addController(configMapOf('Price', 'price'));
     expect(operator.getController('make-price')).to.equal(added);
+    expect(added.problems).to.deep.equal([]);
     const twin = await operator.addController(viewOf('Price', 'default'));
     expect(twin.problems[0]?.message).to.include('two controllers are called see-price');
     await operator.addController({ ...viewOf('Stock', 'default'), target: { kind: '' } });

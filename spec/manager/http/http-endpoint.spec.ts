@@ -97,6 +97,30 @@ describe('HttpEndpoint', () => {
     });
   }
 
+  for (const [bytes, status] of [
+    [1_000, 200],
+    [1_001, 413],
+  ] as const) {
+    it(`answers ${status} to a body of ${bytes} bytes, of which it reads 1,000 at most`, async () => {
+      const endpoint = await running({ answer: measured });
+      const body = 'x'.repeat(bytes);
+      for (const headers of [
+        { 'content-length': `${bytes}` },
+        { 'transfer-encoding': 'chunked' },
+      ]) {
+        const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
+        const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+        const isChunked = 'transfer-encoding' in headers;
+        const sent = isChunked ? `${bytes.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+        socket.write(`POST /texts HTTP/1.1\r\nHost: a\r\n${head.join('')}\r\n${sent}`);
+        const [answer] = (await once(socket, 'data')) as [Buffer];
+        expect(answer.toString()).to.include(`HTTP/1.1 ${status} `);
+        socket.destroy();
+      }
+      await endpoint.stop();
+    });
+  }
+
   it('keeps the connection of a body that it has read', async () => {
     const endpoint = await running({ answer: measured });
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });

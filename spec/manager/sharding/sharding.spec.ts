@@ -140,10 +140,15 @@ describe('Sharding', () => {
   });
 
   it('never allows a write from before an expulsion again', async () => {
-    const replica = group.replica({ identity: 'cut-off' });
+    const lines: LogLine[] = [];
+    const logger = rememberingLogger(lines);
+    const replica = group.replica({ identity: 'cut-off', logger });
     await group.clock.advance(1_000);
     const [key = { name: '' }] = keys;
     const fence = replica.sharding.fenceOf(key);
+    await group.clock.advance(2_000);
+    // Renewals keep the term.
+    expect([fence.lost?.aborted, lines]).to.deep.equal([false, []]);
     const other = group.replica({ identity: 'other' });
     const fault = group.cluster.faults.add({
       match: { user: 'cut-off', resource: 'leases' },
@@ -157,7 +162,10 @@ describe('Sharding', () => {
     expect(replica.owned()).to.equal(1_000);
     expect(fence.lost?.aborted).to.equal(true);
     expect(() => fence.check('update')).to.throw('not sent');
-    replica.sharding.fenceOf(key).check('update');
+    const again = replica.sharding.fenceOf(key);
+    again.check('update');
+    expect(again.lost?.aborted).to.equal(false);
+    expect(lines.filter(({ message }) => message.includes('was taken from it'))).to.have.length(1);
   });
 
   it('reports missing permissions in its health check', async () => {
