@@ -101,6 +101,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
       ...['patch configmaps price-a', 'patch configmaps price-b'],
       `patch operators ${name()}`,
     ]);
+    expect(scene.failures).to.deep.equal([]);
   });
 
   it('replaces changed controllers, and sets observedGeneration', async () => {

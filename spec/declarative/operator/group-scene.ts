@@ -10,6 +10,8 @@ import { findCondition } from '../../../lib/object/conditions.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, Operator as Writer } from '../../builder/suite/target.js';
 import { isWrite } from '../../builder/suite/target.js';
+import { rememberingLogger } from '../../manager/manager-setup.js';
+import type { LogLine } from '../../manager/manager-setup.js';
 
 export type Thing = UnstructuredObject;
 
@@ -20,14 +22,16 @@ export class GroupScene {
   readonly writer: Writer;
   readonly manager: DeclarativeManager;
   readonly group: Group;
+  readonly #lines: LogLine[];
   readonly #over = new AbortController();
   #running: Promise<void> | undefined;
 
   private constructor(
     target: BuilderTarget,
     namespace: string,
-    [writer, manager]: [Writer, DeclarativeManager],
+    [writer, manager, lines]: [Writer, DeclarativeManager, LogLine[]],
   ) {
+    this.#lines = lines;
     this.target = target;
     this.namespace = namespace;
     this.writer = writer;
@@ -39,8 +43,16 @@ export class GroupScene {
   static async begin(target: BuilderTarget, namespace?: string): Promise<GroupScene> {
     const writer = await target.operator();
     const { clock } = target;
-    const manager = await DeclarativeManager.create({ client: writer.client, clock });
-    return new GroupScene(target, namespace ?? (await target.namespace()), [writer, manager]);
+    const lines: LogLine[] = [];
+    const logger = rememberingLogger(lines);
+    const manager = await DeclarativeManager.create({ client: writer.client, clock, logger });
+    const own = namespace ?? (await target.namespace());
+    return new GroupScene(target, own, [writer, manager, lines]);
+  }
+
+  /** The logged failures of reconciles. */
+  get failures(): readonly LogLine[] {
+    return this.#lines.filter(({ message }) => message.startsWith('reconcile failed'));
   }
 
   /** The name of an operator, unique on the server. */
