@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Runnable } from '../../lib/manager/runnable.js';
 import { ManagerSetup, ScriptedLeadership, aborted, recorder, watcher } from './manager-setup.js';
+import { onLoopback } from './served.js';
 
 /** Returns the error that a manager with one more runnable ends with. */
 async function endWith(runnable: Runnable): Promise<{ error: unknown; log: string[] }> {
@@ -96,6 +97,17 @@ describe('Manager with bad input', () => {
     manager.add(recorder('a', 'leader', []));
     expect(() => manager.add(recorder('a', 'server', []))).to.throw('two runnables');
     await setup.end();
+  });
+
+  it('rejects whenStarted if its run fails before anything has started', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ metrics: onLoopback });
+    // The manager adds a server of this name itself.
+    manager.add({ name: 'metrics-server', run: ({ signal }) => aborted(signal) });
+    const waiting = manager.whenStarted().catch((thrown: unknown) => thrown);
+    await setup.run(manager);
+    expect(await waiting).to.have.property('code', 'Stopped');
+    expect(await setup.end()).to.have.property('code', 'InvalidOption');
   });
 
   it('starts nothing if its signal is aborted before it runs', async () => {
