@@ -23,4 +23,14 @@ describe('LeaseObserver', () => {
       expect(observer.remainingMs).to.equal(0);
     });
   }
+
+  for (const leaseDurationSeconds of [undefined, 0, -1, NaN]) {
+    it(`counts its own duration for a holder with a duration of ${leaseDurationSeconds} s`, () => {
+      const observer = new LeaseObserver(new VirtualClock(), 15_000);
+      const holding = { identity: 'x', durationMs: 3_000, nowMs: 0 };
+      const lease = newLease({ namespace: 'default', name: 'operator' }, holding);
+      observer.observe({ ...lease, spec: { ...lease.spec, leaseDurationSeconds } as never });
+      expect([observer.holder, observer.remainingMs]).to.deep.equal(['x', 15_000]);
+    });
+  }
 });

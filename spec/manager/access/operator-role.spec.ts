@@ -106,8 +106,8 @@ describe('OperatorRole', () => {
   it('reports each missing rule of a controller once, with the entry and the rule to add', async () => {
     await role.declare([]);
     const refused = (controller: string | undefined, more: Parameters<typeof asked>[0]): void => {
-      const send = (): void => role.onRefused(user, asked(more));
-      if (controller === undefined) send();
+      const send = async (): Promise<void> => role.onRefused(user, asked(more));
+      if (controller === undefined) void send();
       else void role.tracer.span('reconcile', { 'k8s.controller': controller }, send);
     };
     for (let n = 0; n < 2; n++) {

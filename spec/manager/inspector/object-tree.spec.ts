@@ -210,10 +210,13 @@ describe('The ownership tree of the inspector', () => {
     const running = other.run(stop.signal);
     await other.whenStarted();
     await setup.until(() => seen.includes('east child') && seen.includes('home shop'));
-    const textOf = async (cluster: string): Promise<string> => {
+    const textOf = async (cluster: string, id = 'dependents'): Promise<string> => {
       const query = new URLSearchParams({ ...shop, cluster }).toString();
-      return sectionText((await inspected(other, `/object?${query}`)).text, 'dependents');
+      return sectionText((await inspected(other, `/object?${query}`)).text, id);
     };
+    expect(await textOf('east', 'object')).to.match(
+      /^Object Kind ConfigMap \(v1\) Namespace default Name shop UID \S+ Read from the cache Cluster east$/,
+    );
     expect(await textOf('east')).to.include('ConfigMap default/child');
     expect(await textOf('home')).to.include('Nothing that is cached');
     const { text } = await inspected(other, '/');

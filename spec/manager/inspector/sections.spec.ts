@@ -3,7 +3,7 @@ import { controllerFor, done, requeueAfter } from '../../../lib/controller/index
 import type { Overview } from '../../../lib/manager/inspector/overview.js';
 import type { Manager } from '../../../lib/manager/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
-import { ManagerSetup, aborted, configMap } from '../manager-setup.js';
+import { ManagerSetup, aborted, configMap, watcher } from '../manager-setup.js';
 import { onLoopback } from '../served.js';
 import { inspected, sectionText } from './inspected.js';
 
@@ -156,5 +156,14 @@ describe('The page of the inspector', () => {
       }),
     );
     expect(overview.caches.items[0]?.bytes).to.be.above(100);
+  });
+
+  it('keeps the last 50 reconciles', async () => {
+    manager.add(watcher([]));
+    for (let n = 0; n < 52; n++) await setup.create(`item-${n}`);
+    await started();
+    const { text } = await inspected(manager, '/status.json');
+    const { recent } = JSON.parse(text) as Overview;
+    expect([recent.items.length, recent.more]).to.deep.equal([50, 0]);
   });
 });

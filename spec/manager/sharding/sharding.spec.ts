@@ -139,6 +139,41 @@ describe('Sharding', () => {
     expect(calls).to.deep.equal(['stays']);
   });
 
+  it('passes acquired keys to every listener although one throws', async () => {
+    const lines: LogLine[] = [];
+    const { sharding } = group.replica({ logger: rememberingLogger(lines) });
+    const acquired: string[] = [];
+    const listener = (name: string, fail: boolean) => ({
+      acquired: () => {
+        acquired.push(name);
+        if (fail) throw new Error('broken');
+      },
+      released: () => Promise.resolve(),
+    });
+    sharding.subscribe(listener('broken', true));
+    sharding.subscribe(listener('working', false));
+    await group.clock.advance(1_000);
+    expect(acquired).to.deep.equal(['broken', 'working']);
+    expect(lines.map(({ message }) => message)).to.deep.equal(['sharding: keys not acquired']);
+  });
+
+  it('keeps keys whose release failed: work on them may continue', async () => {
+    // A group of its own: such a replica cannot leave.
+    const stuck = await ReplicaGroup.start();
+    const lines: LogLine[] = [];
+    const first = stuck.replica({ logger: rememberingLogger(lines) });
+    first.sharding.subscribe({
+      acquired: () => undefined,
+      released: () => Promise.reject(new Error('no luck')),
+    });
+    await stuck.clock.advance(1_000);
+    const second = stuck.replica();
+    await stuck.clock.advance(20_000);
+    expect(second.owned()).to.equal(0);
+    expect(lines.map(({ message }) => message)).to.deep.equal(['sharding: keys not released']);
+    await stuck.stop();
+  });
+
   it('never allows a write from before an expulsion again', async () => {
     const lines: LogLine[] = [];
     const logger = rememberingLogger(lines);

@@ -16,6 +16,8 @@ import {
   validatingWebhook,
 } from '../../../lib/manager/webhooks/index.js';
 import type { AdmissionRequest, CertificateSource } from '../../../lib/manager/webhooks/index.js';
+import { rememberingLogger } from '../manager-setup.js';
+import type { LogLine } from '../manager-setup.js';
 import { ownCertificate, serving } from './suite/serving.js';
 import type { OwnCertificate, Serving } from './suite/serving.js';
 
@@ -290,12 +292,18 @@ describe('WebhookServer', () => {
     expect((await server.post(path, review({}))).status).to.equal(200);
   });
 
-  it('survives a client without TLS', async () => {
-    const socket = netConnect({ host: '127.0.0.1', port: server.server.port ?? 0 });
+  it('survives a client without TLS, and logs it for debugging only', async () => {
+    const lines: LogLine[] = [];
+    const logged = await serving([validating], own, { log: rememberingLogger(lines) });
+    const socket = netConnect({ host: '127.0.0.1', port: logged.server.port ?? 0 });
     socket.on('error', () => undefined); // The server may close it by a reset or an end.
     socket.write('GET / HTTP/1.1\r\n\r\n');
     await once(socket, 'close');
-    expect((await server.post(path, review({}))).status).to.equal(200);
+    expect((await logged.post(path, review({}))).status).to.equal(200);
+    await logged.stop();
+    const levels = (message: string) =>
+      lines.filter((line) => line.message === message).map(({ level }) => level);
+    expect(levels('a TLS handshake failed')).to.deep.equal(['debug']);
   });
 
   it('is not trusted with a certificate of another authority', async () => {
