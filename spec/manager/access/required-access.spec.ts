@@ -6,6 +6,7 @@ import { Manager, generatedCertificates } from '../../../lib/manager/index.js';
 import type { ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment, Pod, Secret } from '../../../lib/object/kinds.js';
 import { apiVersionOf } from '../../../lib/object/resource-type.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
 
 const spec = s.object({ replicas: s.integer() });
 
@@ -138,6 +139,11 @@ describe('Manager.requiredAccess', () => {
       'authorization.k8s.io/v1 SubjectAccessReview: create',
       'v1 Secret: get update in system, of metrics',
       'v1 Secret: create in system',
+    ]);
+    // RBAC names resources by their plurals.
+    const types = manager.requiredAccess().map(({ type }) => type as ResourceType);
+    expect(types.slice(0, 2).map(({ plural }) => plural)).to.deep.equal([
+      ...['tokenreviews', 'subjectaccessreviews'],
     ]);
     const open = managerWith({ metrics: { serve: false, access: 'reviewed' } });
     expect(open.requiredAccess()).to.deep.equal([]);
