@@ -30,11 +30,11 @@ describe('The page of the inspector', () => {
     await setup.clock.advance(0);
   }
 
-  /** Starts a manager with a controller and its three objects. */
-  async function busy(): Promise<void> {
+  /** Starts a manager with a controller and its objects. */
+  async function busy(names: readonly string[] = ['bad', 'late', 'slow']): Promise<void> {
     manager.add(controller);
     await started();
-    for (const name of ['bad', 'late', 'slow']) {
+    for (const name of names) {
       await setup.person.create(configMap(name));
       await setup.clock.advance(0);
     }
@@ -156,6 +156,23 @@ describe('The page of the inspector', () => {
       }),
     );
     expect(overview.caches.items[0]?.bytes).to.be.above(100);
+  });
+
+  it('names retries and requested reconciles as causes', async () => {
+    await busy(['bad', 'late']);
+    const latestOf = async (key: string) => {
+      const { text } = await inspected(manager, '/status.json');
+      const { recent } = JSON.parse(text) as Overview;
+      return recent.items.find((each) => each.key === key)?.causes;
+    };
+    await setup.clock.advance(5);
+    expect(await latestOf('default/bad')).to.deep.equal([
+      { type: 'retry', text: 'retry after failure 1 in a row' },
+    ]);
+    await setup.clock.advance(60_000);
+    expect(await latestOf('default/late')).to.deep.equal([
+      { type: 'requeue', text: 'asked for after 1 min 0 s' },
+    ]);
   });
 
   it('keeps the last 50 reconciles', async () => {

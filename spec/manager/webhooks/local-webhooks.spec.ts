@@ -10,7 +10,7 @@ import {
   validatingWebhook,
 } from '../../../lib/manager/webhooks/index.js';
 import { serveLocalWebhooks } from '../../../lib/manager/webhooks/webhook-configurations.js';
-import { ConfigMap } from '../../../lib/object/kinds.js';
+import { ConfigMap, CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 
 const text = s.object({ spec: s.object({ title: s.string() }) });
@@ -68,6 +68,9 @@ describe('serveLocalWebhooks', () => {
     const type = { apiVersion: 'shops.example/v1alpha1', kind: 'Shop' };
     const read = await client.get<UnstructuredObject>(type, key);
     expect(read['spec']).to.deep.equal({ name: 'pots' });
+    const { spec } = await client.get(CustomResourceDefinition, { name: 'shops.shops.example' });
+    const { strategy, webhook } = spec.conversion ?? {};
+    expect([strategy, webhook?.conversionReviewVersions]).to.deep.equal(['Webhook', ['v1']]);
     await served.stop();
     const failed: unknown = await client
       .update(configMap({ size: 'M' }))
