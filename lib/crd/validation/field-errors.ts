@@ -1,9 +1,23 @@
 import type { StatusCause } from '../../object/index.js';
 import { goNumber } from './numbers.js';
 
-/** Returns `text` in double quotes, as Go's `%q` writes printable characters and the bell. */
+/** Returns `text` in double quotes, as Go's `%q` writes it. */
 export function quoted(text: string): string {
-  return JSON.stringify(text).replaceAll('\\u0007', '\\a');
+  return `"${text.replaceAll(/["\\]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu, escaped)}"`;
+}
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ...(['"', '\\'] as const).map((sign) => [sign, sign] as const),
+  ...Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }).map(
+    ([letter, sign]) => [sign, letter] as const,
+  ),
+]);
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = (length: number): string => code.toString(16).padStart(length, '0');
+  const byNumber = code < 0x80 ? `x${hex(2)}` : code < 0x10000 ? `u${hex(4)}` : `U${hex(8)}`;
+  return `\\${escapes.get(character) ?? byNumber}`;
 }
 
 function shown(value: unknown): string {

@@ -317,11 +317,11 @@ function isCidr(text: string): boolean {
   return isIpv6(address) && Number(bits) <= 128;
 }
 
-/** Accepts 6, 8 or 20 bytes with one kind of separator. */
+/** Bytes with one kind of separator or none, or pairs of bytes between dots. */
+const macForm =
+  /^(?:[\da-f]{2}(?::[\da-f]{2})+|[\da-f]{2}(?:-[\da-f]{2})+|[\da-f]{4}(?:\.[\da-f]{4})+|[\da-f]+)$/i;
+
+/** Accepts 6, 8 or 20 bytes. */
 function isMac(text: string): boolean {
-  const bytes = text.split(/[:-]/).length;
-  if (/^[0-9a-fA-F]{2}(?:(:|-)[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2})*$/.test(text)) {
-    return bytes === 6 || bytes === 8 || bytes === 20;
-  }
-  return /^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+$/.test(text) && [14, 19, 49].includes(text.length);
+  return macForm.test(text) && [12, 16, 40].includes(text.replaceAll(/[:.-]/g, '').length);
 }

@@ -1,7 +1,7 @@
 import { deepEqual, isJsonObject, memberOf } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
-import { FieldErrors } from './field-errors.js';
+import { FieldErrors, quoted } from './field-errors.js';
 import {
   generateNameProblems,
   label1035Problems,
@@ -104,7 +104,7 @@ function validateText(value: string, { schema, path, errors }: SchemaCheck): voi
     errors.invalid(path, value, `${path} in body should match '${pattern}'`);
   }
   if (format !== undefined && !hasFormat(value, format)) {
-    const why = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
+    const why = `${path} in body must be of type ${format}: ${quoted(value)}`;
     errors.typeInvalid(path, value, why);
   }
 }
