@@ -183,6 +183,10 @@ function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): voi
   const path = `${field}.template.spec.restartPolicy`;
   if (restartPolicy === 'Always') errors.required(path, 'valid values: "OnFailure", "Never"');
   else errors.oneOf(path, restartPolicy, ['OnFailure', 'Never']);
+  if (restartPolicy === 'OnFailure' && spec.podFailurePolicy !== undefined) {
+    const why = 'only "Never" is supported when podFailurePolicy is specified';
+    errors.invalid(path, restartPolicy, why);
+  }
 }
 
 function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
@@ -195,8 +199,8 @@ function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
   if (spec.schedule === '') errors.required('spec.schedule');
   else validateSchedule(spec.schedule, errors);
   const { timeZone } = spec;
-  const unknownZone = timeZone === undefined ? undefined : timeZoneProblem(timeZone);
-  if (unknownZone !== undefined) errors.invalid('spec.timeZone', timeZone, unknownZone);
+  const zoneProblems = timeZone === undefined ? [] : timeZoneProblems(timeZone);
+  errors.invalidEach('spec.timeZone', timeZone, zoneProblems);
   validateNonnegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds', errors);
   const { concurrencyPolicy = '' } = spec;
   const policies = ['Allow', 'Forbid', 'Replace'];
@@ -204,8 +208,7 @@ function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
   const { spec: jobSpec } = spec.jobTemplate;
   if (jobSpec !== undefined) {
     if (jobSpec.manualSelector === true) {
-      const why = 'is not supported in CronJobs';
-      errors.notSupported('spec.jobTemplate.spec.manualSelector', why, ['nil', 'false']);
+      errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']);
     }
     validateJobSpec(jobSpec, 'spec.jobTemplate.spec', errors);
   }
@@ -296,8 +299,9 @@ function cronProblem(text: string): string | undefined {
 function descriptorProblem(text: string): string | undefined {
   if (descriptors.includes(text.slice(1))) return undefined;
   if (!text.startsWith('@every ')) return `unrecognized descriptor: ${text}`;
-  const isDuration = /^(?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+$/.test(text.slice('@every '.length));
-  return isDuration ? undefined : `failed to parse duration ${text}`;
+  const duration = text.slice('@every '.length);
+  if (/^[-+]?(?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+$/.test(duration)) return undefined;
+  return `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`;
 }
 
 /** Checks a range: `*`, `5`, `1-5`, `mon-fri`, each with an optional `/step`. */
@@ -333,16 +337,18 @@ function parseProblem(text: string): string {
   return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
 }
 
-/** Returns the problem of a time zone's name; undefined if it is valid. */
-function timeZoneProblem(name: string): string | undefined {
-  if (name === '') return 'timeZone must be nil or non-empty string';
-  if (name.toLowerCase() === 'local') {
-    return 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
-  }
+/** Returns the problems of a time zone's name. */
+function timeZoneProblems(name: string): readonly string[] {
+  if (name === '') return ['timeZone must be nil or non-empty string'];
+  const explicit =
+    'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+  // Go takes this name for the zone of the machine.
+  if (name === 'Local') return [explicit];
+  const isLocal = name.toLowerCase() === 'local';
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
-    return undefined;
+    return [];
   } catch {
-    return `unknown time zone ${name}`;
+    return [...(isLocal ? [explicit] : []), `unknown time zone ${name}`];
   }
 }

@@ -130,8 +130,18 @@ const secret = typedRules<Secret>({
     validateImmutable({ field: 'type', value: object.type, old: old.type }, errors);
     keepData(object, old, errors);
   },
+  warnings: ({ type, data }) => (type === 'kubernetes.io/tls' ? pairWarnings(data) : []),
   selectableFields: ({ type }) => ({ type: type ?? '' }),
 });
+
+/** Returns a warning if the first of a certificate and its key has no PEM block. */
+function pairWarnings(data: Readonly<Record<string, string>> = {}): readonly string[] {
+  const hasBlock = (key: string): boolean =>
+    /-----BEGIN [^-]+-----/.test(Buffer.from(data[key] ?? '', 'base64').toString());
+  const missing = 'tls: failed to find any PEM data in';
+  if (!hasBlock('tls.crt')) return [`${missing} certificate input`];
+  return hasBlock('tls.key') ? [] : [`${missing} key input`];
+}
 
 /** The rules of ConfigMaps and Secrets. */
 export const configRules: Readonly<Record<string, KindRules>> = {

@@ -62,9 +62,20 @@ const range = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
  * @returns whether it is valid
  */
 export function validateIp(ip: string, field: string, errors: FieldErrors): boolean {
-  if (isIP(ip) !== 0) return true;
-  errors.invalid(field, ip, address);
+  const isSloppy = hasLeadingZeros(ip);
+  if (isSloppy) errors.invalid(field, ip, 'must not have leading 0s');
+  else if (isIP(ip) === 0) errors.invalid(field, ip, address);
+  else if (mapped.test(ip)) errors.invalid(field, ip, 'must not be an IPv4-mapped IPv6 address');
+  else return true;
   return false;
+}
+
+/** An IPv4 address in the notation of IPv6. */
+const mapped = /^::ffff:(?:[\d.]+|[\da-f]{1,4}:[\da-f]{1,4})$/i;
+
+/** Returns whether a text is an IPv4 address but for leading zeros, which some programs read as octal. */
+function hasLeadingZeros(ip: string): boolean {
+  return isIP(ip) === 0 && isIP(ip.replaceAll(/(?<![\d:])0+(?=\d)/g, '')) === 4;
 }
 
 /** Checks an address of an endpoint, which clients must be able to reach. */
@@ -90,12 +101,22 @@ export function validateEndpointIp(ip: string, field: string, errors: FieldError
  * @returns whether it is valid
  */
 export function validateCidr(cidr: string, field: string, errors: FieldErrors): boolean {
+  const problem = cidrProblem(cidr);
+  if (problem !== undefined) errors.invalid(field, cidr, problem);
+  return problem === undefined;
+}
+
+function cidrProblem(cidr: string): string | undefined {
   const [ip = '', bits = '', ...rest] = cidr.split('/');
+  const isSloppy = hasLeadingZeros(ip);
   const limit = isIP(ip) === 6 ? 128 : 32;
-  const valid =
-    rest.length === 0 && isIP(ip) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= limit;
-  if (!valid) errors.invalid(field, cidr, range);
-  return valid;
+  const isAddress = isIP(ip) !== 0 || isSloppy;
+  if (rest.length > 0 || !isAddress || !/^\d{1,3}$/.test(bits) || Number(bits) > limit)
+    return range;
+  if (isSloppy || /^0\d/.test(bits)) return 'must not have leading 0s in IP or prefix length';
+  if (mapped.test(ip)) return 'must not have an IPv4-mapped IPv6 address';
+  const isNetwork = !bitsOf(`${ip}/128`).slice(bitsOf(cidr).length).includes('1');
+  return isNetwork ? undefined : 'must not have bits set beyond the prefix length';
 }
 
 /** Returns whether a range lies within a larger range of the same family. */

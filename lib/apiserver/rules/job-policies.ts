@@ -4,11 +4,13 @@ import type {
   V1PodFailurePolicyOnExitCodesRequirement,
   V1PodFailurePolicyOnPodConditionsPattern,
   V1PodFailurePolicyRule,
+  V1SuccessPolicyRule,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import { domainPathProblems, qualifiedNameProblems } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { hadEmptyMember } from '../go-json/go-types.js';
+import { validateNonnegative } from './field-values.js';
 
 type JobSpec = Wire<V1JobSpec>;
 
@@ -20,6 +22,7 @@ const replacements = ['Failed', 'TerminatingOrFailed'];
 const rulesLimit = 20;
 const exitCodesLimit = 255;
 const conditionsLimit = 20;
+const managerLimit = 63;
 
 /**
  * Checks the policies of a Job: pod replacement, pod failure, success, and the controller that
@@ -34,11 +37,20 @@ export function validateJobPolicies(spec: JobSpec, field: string, errors: FieldE
   if (podFailurePolicy !== undefined) {
     validateFailurePolicy(podFailurePolicy, spec, { field: `${field}.podFailurePolicy`, errors });
   }
-  if (managedBy !== undefined)
-    errors.invalidEach(`${field}.managedBy`, managedBy, domainPathProblems(managedBy));
-  if (successPolicy !== undefined && spec.completionMode !== 'Indexed') {
+  if (managedBy !== undefined) validateManager(managedBy, `${field}.managedBy`, errors);
+  if (successPolicy === undefined) return;
+  if (spec.completionMode === 'Indexed') {
+    validateSuccessPolicy(spec, `${field}.successPolicy.rules`, errors);
+  } else {
     errors.invalid(`${field}.successPolicy`, successPolicy, 'requires indexed completion mode');
   }
+}
+
+function validateManager(manager: string, field: string, errors: FieldErrors): void {
+  for (const { value, problem } of domainPathProblems(manager)) {
+    errors.invalid(field, value, problem);
+  }
+  if (manager.length > managerLimit) errors.tooLong(field, managerLimit);
 }
 
 /** The place of a value, and the problems found so far. */
@@ -131,4 +143,69 @@ function validateConditions(
     errors.invalidEach(`${path}.type`, type, qualifiedNameProblems(type));
     validateChoice(status, statuses, { field: `${path}.status`, errors });
   }
+}
+
+function validateSuccessPolicy(spec: JobSpec, field: string, errors: FieldErrors): void {
+  const { successPolicy, completions = 0 } = spec;
+  // Go's zero value is null.
+  const rules = (successPolicy?.rules as Wire<V1SuccessPolicyRule>[] | null | undefined) ?? [];
+  if (rules.length === 0) {
+    const why = 'at least one rules must be specified when the successPolicy is specified';
+    errors.required(field, why);
+  }
+  if (rules.length > rulesLimit) errors.tooMany(field, rules.length, rulesLimit);
+  for (const [index, rule] of rules.entries()) {
+    validateSuccessRule(rule, `${field}[${index}]`, { completions, errors });
+  }
+}
+
+function validateSuccessRule(
+  { succeededCount: count, succeededIndexes: indexes }: Wire<V1SuccessPolicyRule>,
+  field: string,
+  { completions, errors }: { readonly completions: number; readonly errors: FieldErrors },
+): void {
+  if (count === undefined && indexes === undefined) {
+    const why = 'at least one of succeededCount or succeededIndexes must be specified';
+    errors.required(field, why);
+  }
+  const listed = indexes === undefined ? undefined : countOfIndexes(indexes, completions);
+  if (typeof listed === 'string') {
+    const why = `error parsing succeededIndexes: ${listed}`;
+    errors.invalid(`${field}.succeededIndexes`, indexes, why);
+  }
+  if (count === undefined) return;
+  const path = `${field}.succeededCount`;
+  validateNonnegative(count, path, errors);
+  const atMost = (most: number, what: string): void => {
+    if (count <= most) return;
+    errors.invalid(path, count, `must be less than or equal to ${most} (the number of ${what})`);
+  };
+  atMost(completions, 'specified completions');
+  if (listed === undefined) return;
+  const what = 'indexes in the specified succeededIndexes field';
+  atMost(typeof listed === 'number' ? listed : 0, what);
+}
+
+/** Returns how many indexes a text such as `0,2-4` lists, or its problem. */
+function countOfIndexes(text: string, completions: number): number | string {
+  let count = 0;
+  let last = -1;
+  for (const part of text === '' ? [] : text.split(',')) {
+    const limits = part.split('-');
+    if (limits.length > 2) {
+      const rule = "that an index interval can have at most two parts separated by '-'";
+      return `the fragment ${JSON.stringify(part)} violates the requirement ${rule}`;
+    }
+    for (const limit of limits) {
+      const quoted = JSON.stringify(limit);
+      if (!/^\d+$/.test(limit)) return `cannot convert string to integer for index: ${quoted}`;
+      if (Number(limit) >= completions) return `too large index: ${quoted}`;
+      if (Number(limit) <= last) {
+        return `non-increasing order, previous: ${last}, current: ${limit}`;
+      }
+      last = Number(limit);
+    }
+    count += limits.length === 1 ? 1 : last - Number(limits[0]) + 1;
+  }
+  return count;
 }

@@ -151,7 +151,11 @@ function validateBackend(
 function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldErrors): void {
   const { controller = '', parameters } = spec ?? {};
   if (controller === '') errors.required('spec.controller');
-  else errors.invalidEach('spec.controller', controller, domainPathProblems(controller));
+  else {
+    for (const { value, problem } of domainPathProblems(controller)) {
+      errors.invalid('spec.controller', value, problem);
+    }
+  }
   if (parameters === undefined) return;
   const { kind, name, scope, namespace = '' } = parameters;
   const { apiGroup } = parameters;

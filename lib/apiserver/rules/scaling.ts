@@ -248,6 +248,10 @@ function validateMetricSource(
     if (averageUtilization === undefined && averageValue === undefined) {
       errors.required(`${at}.target.averageUtilization`, why);
     }
+    if (averageUtilization !== undefined && averageValue !== undefined) {
+      const both = 'may not set both a target raw value and a target utilization';
+      errors.forbidden(`${at}.target.averageValue`, both);
+    }
     return;
   }
   const described = first === 'object' ? object?.describedObject : undefined;
@@ -258,6 +262,10 @@ function validateMetricSource(
   else errors.invalidEach(`${at}.metric.name`, name, pathSegmentProblems(name));
   validateMetricTarget(source?.target, `${at}.target`, errors);
   const { value, averageValue } = source?.target ?? {};
+  if (first === 'external' && value !== undefined && averageValue !== undefined) {
+    const why = 'may not set both a target value for metric and a per-pod target';
+    errors.forbidden(`${at}.target.value`, why);
+  }
   if (averageValue !== undefined || (first !== 'pods' && value !== undefined)) return;
   errors.required(`${at}.target.averageValue`, missingTargets[first]);
 }
@@ -308,7 +316,7 @@ const policyTypes = ['Percent', 'Pods'];
 const selectPolicies = ['Disabled', 'Max', 'Min'];
 
 function validateRules(rules: Wire<V2HPAScalingRules>, field: string, errors: FieldErrors): void {
-  const { stabilizationWindowSeconds: window, selectPolicy, policies = [] } = rules;
+  const { stabilizationWindowSeconds: window, selectPolicy, policies = [], tolerance } = rules;
   if (window !== undefined && window < 0) {
     const why = 'must be greater than or equal to zero';
     errors.invalid(`${field}.stabilizationWindowSeconds`, window, why);
@@ -316,6 +324,9 @@ function validateRules(rules: Wire<V2HPAScalingRules>, field: string, errors: Fi
   if (window !== undefined && window > hourSeconds) {
     const why = `must be less than or equal to ${hourSeconds}`;
     errors.invalid(`${field}.stabilizationWindowSeconds`, window, why);
+  }
+  if (tolerance?.startsWith('-') === true) {
+    errors.invalid(`${field}.tolerance`, tolerance, 'must be greater than or equal to 0');
   }
   errors.oneOf(`${field}.selectPolicy`, selectPolicy, selectPolicies);
   if (policies.length === 0) {

@@ -114,15 +114,15 @@ function admitGrowth({ metadata, spec }: Claim, old: Claim, server: ServerView):
  */
 function mirrorDataSource({ spec }: Claim): void {
   if (spec === undefined) return;
+  // Sources in other namespaces are an alpha feature.
+  if ((spec.dataSourceRef?.namespace ?? '') !== '') delete spec.dataSourceRef;
   const { dataSource, dataSourceRef } = spec;
   if (dataSource !== undefined && !isKnownSource(dataSource)) {
     delete spec.dataSource;
     return;
   }
   if (dataSource !== undefined) spec.dataSourceRef ??= { ...dataSource };
-  else if (dataSourceRef !== undefined && dataSourceRef.namespace === undefined) {
-    spec.dataSource = { ...dataSourceRef };
-  }
+  else if (dataSourceRef !== undefined) spec.dataSource = { ...dataSourceRef };
 }
 
 function isKnownSource({ apiGroup, kind }: { apiGroup?: string | null; kind: string }): boolean {

@@ -257,9 +257,13 @@ function validateProjection(
   if (serviceAccountToken === undefined) return;
   const path = `${at}.serviceAccountToken`;
   const { expirationSeconds, path: file } = serviceAccountToken;
-  if (expirationSeconds !== undefined && expirationSeconds < 600) {
-    const why = 'may not specify a duration less than 10 minutes';
+  const invalid = (why: string): void =>
     errors.invalid(`${path}.expirationSeconds`, expirationSeconds, why);
+  if (expirationSeconds !== undefined && expirationSeconds < 600) {
+    invalid('may not specify a duration less than 10 minutes');
+  }
+  if (expirationSeconds !== undefined && expirationSeconds > 2 ** 32) {
+    invalid('may not specify a duration larger than 2^32 seconds');
   }
   if (file === '') errors.required(`${field}.path`);
 }

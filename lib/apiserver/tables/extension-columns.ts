@@ -98,12 +98,10 @@ function apiServiceBackend(object: UnstructuredObject): string {
 function certificateState(object: UnstructuredObject): string {
   const types = listAt(object, 'status.conditions').map((condition) => textAt(condition, 'type'));
   const has = (type: string): boolean => types.includes(type);
-  const states = [
-    has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : has('Failed') ? '' : 'Pending',
-    has('Failed') && 'Failed',
-    textAt(object, 'status.certificate') !== '' && 'Issued',
-  ];
-  return states.filter((state) => state !== false && state !== '').join(',');
+  const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending';
+  const failed = has('Failed') ? ',Failed' : '';
+  const issued = textAt(object, 'status.certificate') === '' ? '' : ',Issued';
+  return `${decision}${failed}${issued}`;
 }
 
 function claimState(object: UnstructuredObject): string {

@@ -129,18 +129,18 @@ export function labelValueProblems(value: string): readonly string[] {
 
 const domainPath = 'must be a domain-prefixed path (such as "acme.io/foo")';
 
-/** Returns the problems of `name` as a domain-prefixed path, such as a controller name. */
-export function domainPathProblems(name: string): readonly string[] {
+/** Returns the problems of a domain-prefixed path, such as a controller name, each with the part that has it. */
+export function domainPathProblems(
+  name: string,
+): readonly { readonly value: string; readonly problem: string }[] {
   const slash = name.indexOf('/');
   const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)];
-  if (slash < 1 || path === '') return [domainPath];
-  const problems = [...subdomainProblems(domain)];
-  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) {
-    problems.push(
-      "Invalid path (e.g. 'foo',  or 'foo/bar', regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
-    );
-  }
-  return problems;
+  if (slash < 1 || path === '') return [{ value: name, problem: domainPath }];
+  const problems = subdomainProblems(domain).map((problem) => ({ value: domain, problem }));
+  if (/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) return problems;
+  const problem =
+    "Invalid path (e.g. 'foo',  or 'foo/bar', regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+  return [...problems, { value: path, problem }];
 }
 
 const underscoredForm = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';

@@ -58,6 +58,8 @@ export const topics = [
   'admission-policies',
   'printed-states',
   'yaml',
+  'exact-limits',
+  'quotas',
 ] as const;
 
 /** The recordings with RBAC. */

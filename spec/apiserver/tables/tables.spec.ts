@@ -103,4 +103,74 @@ describe('tables', () => {
     const counts = tables.map(({ columnDefinitions }) => columnDefinitions?.length);
     expect(counts).to.deep.equal([3, undefined]);
   });
+
+  describe('of signing requests', () => {
+    const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    const pem = '-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----';
+    const request = Buffer.from(pem).toString('base64');
+    const created = async (expirationSeconds: number): Promise<Api> => {
+      const api = new Api();
+      const spec = { request, signerName: 'example.com/s', usages: ['client auth'] };
+      await api.create(path, { metadata: { name: 'a' }, spec: { ...spec, expirationSeconds } });
+      return api;
+    };
+    const minute = 60;
+    const hour = 60 * minute;
+    const day = 24 * hour;
+    const durations = [
+      ...([
+        [10 * minute, '10m'],
+        [3 * hour - 1, '179m'],
+        [3 * hour, '3h'],
+      ] as const),
+      ...([
+        [8 * hour - 1, '7h59m'],
+        [8 * hour, '8h'],
+        [2 * day - 1, '47h'],
+      ] as const),
+      ...([
+        [2 * day, '2d'],
+        [2 * day + hour, '2d1h'],
+        [8 * day - 1, '7d23h'],
+      ] as const),
+      ...([
+        [8 * day, '8d'],
+        [730 * day - 1, '729d'],
+        [730 * day, '2y'],
+      ] as const),
+      ...([
+        [731 * day, '2y1d'],
+        [2920 * day - 1, '7y364d'],
+        [2921 * day, '8y'],
+      ] as const),
+    ];
+    for (const [seconds, text] of durations) {
+      it(`shows a duration of ${seconds} seconds as ${text}`, async () => {
+        expect((await firstRow(await created(seconds), path))['RequestedDuration']).to.equal(text);
+      });
+    }
+
+    // Texts of the real server (v1.36).
+    for (const [types, certificate, text] of [
+      [[], '', 'Pending'],
+      [['Approved'], '', 'Approved'],
+      [['Denied'], '', 'Denied'],
+      [['Failed'], '', 'Pending,Failed'],
+      [['Approved', 'Failed'], '', 'Approved,Failed'],
+      [['Denied', 'Failed'], '', 'Denied,Failed'],
+      [['Approved'], 'eA==', 'Approved,Issued'],
+    ] as const) {
+      it(`shows the state ${text}`, async () => {
+        const api = await created(600);
+        const conditionOf = (type: string) => ({ type, status: 'True', reason: 'A' });
+        const decisions = types.filter((type) => type !== 'Failed').map(conditionOf);
+        const all = types.map(conditionOf);
+        const approval = { status: { conditions: decisions } };
+        await api.call('PATCH', `${path}/a/approval`, approval, merge);
+        const status = { conditions: all, ...(certificate !== '' && { certificate }) };
+        const { code } = await api.call('PATCH', `${path}/a/status`, { status }, merge);
+        expect([code, (await firstRow(api, path))['Condition']]).to.deep.equal([200, text]);
+      });
+    }
+  });
 });
