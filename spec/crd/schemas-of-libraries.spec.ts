@@ -164,6 +164,18 @@ describe('schemas of other libraries', () => {
       { allOf: [{ type: 'string', minLength: 1 }, { pattern: '^a' }] },
       { type: 'string', allOf: [{ minLength: 1 }, { pattern: '^a' }] },
     ],
+    'parts of which one restricts no value': [
+      {
+        allOf: [
+          { type: 'object', properties: { a: { type: 'string' } } },
+          { type: 'object', properties: { b: { type: 'string' } }, minProperties: 1 },
+        ],
+      },
+      {
+        ...{ type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } },
+        allOf: [{ minProperties: 1 }],
+      },
+    ],
     'alternatives that a required constant tells apart': [
       { oneOf: [typed('a', sized), typed('b', named)] },
       alternatives('oneOf', ['a', 'b']),
