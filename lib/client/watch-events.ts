@@ -1,4 +1,4 @@
-import { ApiError } from '../object/index.js';
+import { ApiError, dropMember, isJsonObject } from '../object/index.js';
 import type { Status, KubernetesObject, ResourceType } from '../object/index.js';
 import { ConnectionError } from '../system/index.js';
 import { withTypeOf } from './answers.js';
@@ -56,7 +56,7 @@ const maxLineBytes = 64 * 2 ** 20;
 interface JsonLinesOptions<T> {
   /** Called for the value of each line when the caller takes it. */
   readonly valueOf: (json: unknown) => T;
-  /** Leaves out `object.metadata.managedFields`, without parsing it. @defaultValue false */
+  /** Leaves out `object.metadata.managedFields`. @defaultValue false */
   readonly omitManagedFields?: boolean | undefined;
 }
 
@@ -73,12 +73,12 @@ export async function* jsonLines<T>(
   call: Call,
   { valueOf, omitManagedFields = false }: JsonLinesOptions<T>,
 ): AsyncGenerator<Iterable<T>> {
-  const lineOf = omitManagedFields ? lineWithoutManagedFields : wholeLine;
+  const parse = omitManagedFields ? eventWithoutManagedFields : parseLine;
   function* valuesOf(lines: string): Generator<T> {
     for (let start = 0; start < lines.length;) {
       const newlineAt = lines.indexOf('\n', start);
       const end = newlineAt < 0 ? lines.length : newlineAt;
-      if (end > start) yield valueOf(parseLine(lineOf(lines, start, end), call));
+      if (end > start) yield valueOf(parse(lines.slice(start, end), call));
       start = end + 1;
     }
   }
@@ -112,92 +112,46 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-function wholeLine(lines: string, start: number, end: number): string {
-  return lines.slice(start, end);
-}
-
-const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
-const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
-const [objectStart, metadataStart] = ['"object":{', '"metadata":{'];
-const managedFieldsStart = '"managedFields":[';
+/** An array of at least one object is the value; an empty one is as quick to parse. */
+const managedFieldsStart = '"managedFields":[{"';
+const managedFieldsEnd = '}]';
+/** Stands for the value, to show in the parsed event where it was cut out. */
+const cutMark = 0;
 
 /**
- * Returns a watch event without `managedFields` of its object: often half of the text, and the half that
- * takes longest to parse. A text that is not compact JSON in the members' usual order stays whole.
+ * Parses a watch event without `managedFields` of its object: often half of the text, and the half that takes
+ * longest to parse. The value is cut out of the text; the mark in its place proves that it was the right one.
  */
-function lineWithoutManagedFields(lines: string, start: number, end: number): string {
-  const objectAt = lines.indexOf(objectStart, start);
-  // `type` and its value precede the object.
-  if (objectAt < 0 || objectAt > start + maxTypeLength) return wholeLine(lines, start, end);
-  const at = managedFieldsAt(lines, objectAt + objectStart.length, end);
-  if (at < 0) return wholeLine(lines, start, end);
-  const after = afterBracket(lines, at + managedFieldsStart.length, end);
-  const isFirst = lines.charCodeAt(at - 1) !== comma;
-  const isFollowed = lines.charCodeAt(after) === comma;
-  // Removing a member also removes one of the commas around it.
-  return (
-    lines.slice(start, isFirst ? at : at - 1) +
-    lines.slice(isFirst && isFollowed ? after + 1 : after, end)
-  );
-}
-
-/** The longest start of an event: `{"type":"BOOKMARK",`. */
-const maxTypeLength = 24;
-
-/** Finds the name of `metadata.managedFields`, from the start of an object's members. Returns -1 if the object has no such field. */
-function managedFieldsAt(text: string, start: number, end: number): number {
-  const metadataAt = text.indexOf(metadataStart, start);
-  if (metadataAt < 0 || metadataAt >= end) return -1;
-  const membersAt = metadataAt + metadataStart.length;
-  // The first text that looks like it may be part of a string or of a deeper object.
-  const isMember = depthAt(text, start, metadataAt) === 0;
-  const at = isMember ? text.indexOf(managedFieldsStart, membersAt) : -1;
-  return at < 0 || at >= end || depthAt(text, membersAt, at) !== 0 ? -1 : at;
-}
-
-/**
- * Returns how many objects and arrays that begin at or after `start` are open at `end`. Returns -1 if an
- * earlier one ends in between, or if `end` is in a string.
- */
-function depthAt(text: string, start: number, end: number): number {
-  let depth = 0;
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at);
-    if (code === quote) {
-      at = endOfString(text, at + 1);
-      if (at < 0 || at >= end) return -1;
-    } else if (code === openBrace || code === openBracket) depth++;
-    else if ((code === closeBrace || code === closeBracket) && --depth < 0) return -1;
+function eventWithoutManagedFields(line: string, call: Call): unknown {
+  const at = line.indexOf(managedFieldsStart);
+  const end = at < 0 ? -1 : line.indexOf(managedFieldsEnd, at);
+  if (end < 0) return droppedManagedFields(parseLine(line, call));
+  const before = line.slice(0, at);
+  const after = line.slice(end + managedFieldsEnd.length);
+  try {
+    const event = JSON.parse(`${before}"managedFields":${cutMark}${after}`) as unknown;
+    if (metadataOf(event)?.['managedFields'] === cutMark) return droppedManagedFields(event);
+  } catch {
+    // The end was within a string or a deeper array, so that the rest was no JSON.
   }
-  return depth;
+  // The first text that looks like it is part of a deeper object.
+  return droppedManagedFields(parseLine(line, call));
 }
 
-/** Returns the offset after the bracket that closes the array whose items begin at `start`. */
-function afterBracket(text: string, start: number, end: number): number {
-  let depth = 1;
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at);
-    if (code === quote) {
-      at = endOfString(text, at + 1);
-      if (at < 0) return end;
-    } else if (code === openBracket) depth++;
-    else if (code === closeBracket && --depth === 0) return at + 1;
-  }
-  return end;
+function droppedManagedFields(event: unknown): unknown {
+  const metadata = metadataOf(event);
+  if (metadata?.['managedFields'] === undefined) return event;
+  (event as ObjectEvent).object.metadata = dropMember(metadata, 'managedFields');
+  return event;
 }
 
-/** Returns the offset of the quote that ends the string whose characters begin at `start`; -1 without one. */
-function endOfString(text: string, start: number): number {
-  let at = text.indexOf('"', start);
-  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
-  return at;
+interface ObjectEvent {
+  readonly object: { metadata: Record<string, unknown> };
 }
 
-/** An odd number of backslashes before a character escapes it. */
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1;
-  while (text.charCodeAt(before) === backslash) before--;
-  return (at - before) % 2 === 0;
+function metadataOf(event: unknown): Record<string, unknown> | undefined {
+  const metadata = (event as Partial<ObjectEvent> | null)?.object?.metadata;
+  return isJsonObject(metadata) ? metadata : undefined;
 }
 
 function parseLine(line: string, call: Call): unknown {
