@@ -31,22 +31,6 @@ export type { InputOf } from './schema/typed-schema.js';
 export { FieldErrors } from './validation/field-errors.js';
 export { compileJsonPath, readJsonPath } from './validation/json-path.js';
 export {
-  configKeyProblems,
-  domainPathProblems,
-  generateNameProblems,
-  label1035Problems,
-  labelProblems,
-  labelValueProblems,
-  nameProblems,
-  pathSegmentProblems,
-  portNameProblems,
-  qualifiedNameProblems,
-  searchDomainProblems,
-  subdomainProblems,
-  wildcardProblems,
-} from './validation/names.js';
-export type { NameFormat } from './validation/names.js';
-export {
   defaultFields,
   dropNulls,
   fillInDefaults,

@@ -62,13 +62,26 @@ export function fieldValue(object: object, field: string): string {
 
 function parseTerm(term: string, selector: string): FieldTerm {
   const [, field, sign, value] = /^([^]*?)(!=|==|=)([^]*)$/.exec(term) ?? [];
-  const refuse = (why: string): never => {
-    throw new OperatorError('InvalidSelector', `field selector ${selector}: ${term}: ${why}`);
-  };
-  if (field === undefined || value === undefined) return refuse('want field=value or field!=value');
-  if (!/^(?:[^\\=]|\\[\\,=])*$/.test(value)) {
-    return refuse("in a value, write '\\=' for '=' and '\\\\' for '\\'");
+  if (field === undefined || value === undefined) {
+    throw invalidSelector(selector, `invalid selector: '${selector}'; can't understand '${term}'`);
   }
+  const [right = ''] = /^(?:[^\\,=]|\\[\\,=])*/.exec(value) ?? [];
+  const [wrong] = /^(?:\\[^]?|[^])/u.exec(value.slice(right.length)) ?? [];
+  if (wrong !== undefined) throw invalidSelector(selector, escapeProblem(wrong));
   const operator = sign === '!=' ? '!=' : '=';
   return { field, operator, value: value.replaceAll(/\\([^])/g, '$1') };
+}
+
+/** Go prints the number of a character. */
+function escapeProblem(wrong: string): string {
+  const why = wrong.startsWith('\\')
+    ? `invalid escape sequence: ${wrong}`
+    : `unescaped character in value: ${wrong.charCodeAt(0)}`;
+  return `invalid field selector: ${why}`;
+}
+
+/** Its cause has the message of the API server alone. */
+function invalidSelector(selector: string, problem: string): OperatorError {
+  const cause = new Error(problem);
+  return new OperatorError('InvalidSelector', `field selector ${selector}: ${problem}`, { cause });
 }

@@ -60,6 +60,7 @@ export {
   assignMembers,
   checkJson,
   copyJson,
+  dropMember,
   jsonCopy,
   jsonText,
   memberOf,
@@ -133,6 +134,22 @@ export type {
   LabelSelector,
   LabelSelectorExpression,
 } from './label-selector.js';
+export {
+  configKeyProblems,
+  domainPathProblems,
+  generateNameProblems,
+  label1035Problems,
+  labelProblems,
+  labelValueProblems,
+  nameProblems,
+  pathSegmentProblems,
+  portNameProblems,
+  qualifiedNameProblems,
+  searchDomainProblems,
+  subdomainProblems,
+  wildcardProblems,
+} from './name-problems.js';
+export type { NameFormat } from './name-problems.js';
 export {
   labelValueOf,
   dns1035LabelProblem,

@@ -1,5 +1,5 @@
 import { OperatorError } from '../system/index.js';
-import { labelValueProblem, qualifiedNameProblem } from './names.js';
+import { labelValueProblems, qualifiedNameProblems } from './name-problems.js';
 
 /** The operator of a {@link LabelRequirement}. `Gt` and `Lt` compare integers. */
 export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
@@ -33,7 +33,7 @@ export interface LabelSelectorExpression {
  * @throws OperatorError `InvalidSelector`
  */
 export function parseLabelSelector(text: string): readonly LabelRequirement[] {
-  return sorted(parseSelectorText(text).map((requirement) => checked(requirement, text)));
+  return sorted(new SelectorParser(text).parse());
 }
 
 /**
@@ -150,36 +150,69 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
+/** @throws OperatorError `InvalidSelector`: as the API server, with all problems of the requirement. */
 function checked(requirement: LabelRequirement, selector: string): LabelRequirement {
-  const { key, operator, values } = requirement;
-  const refuse = (why: string): never => {
-    throw new OperatorError('InvalidSelector', `label selector ${selector}: ${why}`);
-  };
-  const keyProblem = qualifiedNameProblem(key);
-  if (keyProblem !== undefined) refuse(`key ${key}: ${keyProblem}`);
-  for (const value of values) {
-    const valueProblem = labelValueProblem(value);
-    if (valueProblem !== undefined) refuse(`value of ${key}: ${valueProblem}`);
-  }
-  const countProblem = valueCountProblem(operator, values);
-  if (countProblem !== undefined) refuse(`${key} ${operator}: ${countProblem}`);
-  return { key, operator, values: [...new Set(values)].sort() };
+  const { key, operator } = requirement;
+  const values = [...new Set(requirement.values)].sort();
+  const problems = [...keyProblems(key, 'key'), ...valueProblems({ key, operator, values })];
+  if (problems.length > 0) throw invalidSelector(selector, inBrackets(problems));
+  return { key, operator, values };
+}
+
+function keyProblems(key: string, field: string): readonly string[] {
+  const problems = qualifiedNameProblems(key);
+  if (problems.length === 0) return [];
+  return [`${field}: Invalid value: ${JSON.stringify(key)}: ${problems.join('; ')}`];
+}
+
+function valueProblems({ key, operator, values }: LabelRequirement): readonly string[] {
+  const counted = valueCountProblem(operator, values);
+  const integral = isComparison(operator) && values.length === 1;
+  const each = values.flatMap((value, index) => {
+    const shown = `Invalid value: ${JSON.stringify(value)}`;
+    const problems = labelValueProblems(value);
+    return [
+      ...(integral && integerOf(value) === undefined
+        ? [`values[${index}]: ${shown}: for 'Gt', 'Lt' operators, the value must be an integer`]
+        : []),
+      ...(problems.length === 0
+        ? []
+        : [`values[${index}][${key}]: ${shown}: ${problems.join('; ')}`]),
+    ];
+  });
+  return counted === undefined ? each : [`values: ${counted}`, ...each];
 }
 
 function valueCountProblem(operator: LabelOperator, values: readonly string[]): string | undefined {
-  switch (operator) {
-    case 'In':
-    case 'NotIn':
-      return values.length > 0 ? undefined : 'wants at least one value';
-    case 'Exists':
-    case 'DoesNotExist':
-      return values.length === 0 ? undefined : 'takes no values';
-    case 'Gt':
-    case 'Lt':
-      return values.length === 1 && integerOf(values[0]) !== undefined
-        ? undefined
-        : 'wants one integer';
+  if (isComparison(operator)) {
+    return values.length === 1
+      ? undefined
+      : "Invalid value: for 'Gt', 'Lt' operators, exactly one value is required";
   }
+  if (operator === 'In' || operator === 'NotIn') {
+    return values.length > 0
+      ? undefined
+      : "Invalid value: for 'in', 'notin' operators, values set can't be empty";
+  }
+  return values.length === 0
+    ? undefined
+    : 'Invalid value: values set must be empty for exists and does not exist';
+}
+
+function isComparison(operator: LabelOperator): boolean {
+  return operator === 'Gt' || operator === 'Lt';
+}
+
+/** Several problems are in brackets, as in the API server's messages. */
+function inBrackets(problems: readonly string[]): string {
+  const joined = problems.join(', ');
+  return problems.length === 1 ? joined : `[${joined}]`;
+}
+
+/** Its cause has the message of the API server alone. */
+function invalidSelector(selector: string, problem: string): OperatorError {
+  const cause = new Error(problem);
+  return new OperatorError('InvalidSelector', `label selector ${selector}: ${problem}`, { cause });
 }
 
 function sorted(requirements: readonly LabelRequirement[]): readonly LabelRequirement[] {
@@ -208,14 +241,7 @@ const comparisons: Readonly<Partial<Record<string, LabelOperator>>> = {
   '<': 'Lt',
 };
 
-/**
- * Parses the grammar of label selectors without validating keys and values.
- * @throws OperatorError `InvalidSelector`
- */
-function parseSelectorText(text: string): LabelRequirement[] {
-  return new SelectorParser(text).parse();
-}
-
+/** Parses the grammar of label selectors. Its messages are the API server's. */
 class SelectorParser {
   readonly #text: string;
   readonly #tokens: readonly Token[];
@@ -226,49 +252,79 @@ class SelectorParser {
     this.#tokens = tokensOf(text);
   }
 
+  /** @throws OperatorError `InvalidSelector` */
   parse(): LabelRequirement[] {
     const requirements: LabelRequirement[] = [];
-    if (this.#peek().type === 'end') return requirements;
-    do requirements.push(this.#requirement());
-    while (this.#accept(','));
-    if (this.#peek().type !== 'end') this.#refuse("',' or the end");
+    let wanted = "!, identifier, or 'end of string'";
+    while (requirements.length > 0 || !this.#isAtEnd()) {
+      if (!this.#beginsRequirement()) this.#refuse(wanted);
+      requirements.push(this.#requirement());
+      if (this.#isAtEnd()) break;
+      if (!this.#accept(',')) this.#refuse("',' or 'end of string'");
+      wanted = "identifier after ','";
+    }
     return requirements;
   }
 
-  #requirement(): LabelRequirement {
-    if (this.#accept('!'))
-      return { key: this.#word('a key'), operator: 'DoesNotExist', values: [] };
-    const key = this.#word("a key or '!'");
-    const next = this.#peek();
-    if (next.type === 'end' || next.text === ',') return { key, operator: 'Exists', values: [] };
-    this.#position++;
-    if (next.text === 'in') return { key, operator: 'In', values: this.#set() };
-    if (next.text === 'notin') return { key, operator: 'NotIn', values: this.#set() };
-    const operator = next.type === 'symbol' ? comparisons[next.text] : undefined;
-    if (operator === undefined) {
-      this.#position--;
-      this.#refuse('an operator (=, ==, !=, in, notin, <, >)');
-    }
-    return { key, operator, values: [this.#optionalWord()] };
+  #isAtEnd(): boolean {
+    return this.#peek().type === 'end';
   }
 
-  #set(): string[] {
-    if (!this.#accept('(')) this.#refuse("'('");
-    const values: string[] = [];
-    do values.push(this.#optionalWord());
-    while (this.#accept(','));
-    if (!this.#accept(')')) this.#refuse("',' or ')'");
-    return values;
+  #beginsRequirement(): boolean {
+    const { type, text } = this.#peek();
+    return type === 'word' || (type === 'symbol' && text === '!');
+  }
+
+  #requirement(): LabelRequirement {
+    try {
+      return checked(this.#uncheckedRequirement(), this.#text);
+    } catch (error) {
+      const { message } = (error as OperatorError).cause as Error;
+      throw invalidSelector(this.#text, `unable to parse requirement: ${message}`);
+    }
+  }
+
+  #uncheckedRequirement(): LabelRequirement {
+    const isAbsence = this.#accept('!');
+    const key = this.#word();
+    // As in the API server, a key in a text has no path.
+    const [problem] = keyProblems(key, '<nil>');
+    if (problem !== undefined) throw invalidSelector(this.#text, problem);
+    if (isAbsence) return { key, operator: 'DoesNotExist', values: [] };
+    const next = this.#peek();
+    if (next.type === 'end' || next.text === ',') return { key, operator: 'Exists', values: [] };
+    if (next.text === 'in' || next.text === 'notin') {
+      this.#position++;
+      return { key, operator: next.text === 'in' ? 'In' : 'NotIn', values: this.#set() };
+    }
+    const operator = next.type === 'symbol' ? comparisons[next.text] : undefined;
+    if (operator === undefined) this.#refuse('in, notin, =, ==, !=, gt, lt');
+    this.#position++;
+    return { key, operator, values: [this.#exactValue()] };
   }
 
   /** The empty string is a valid label value: `a=`, `a in (b,)`. */
-  #optionalWord(): string {
-    return this.#peek().type === 'word' ? this.#word('a value') : '';
+  #set(): string[] {
+    if (!this.#accept('(')) throw this.#unexpected(" expected: '('");
+    const values: string[] = [];
+    let wanted = "',', ')' or identifier";
+    for (;;) {
+      const isWord = this.#peek().type === 'word';
+      values.push(isWord ? this.#word() : '');
+      if (this.#accept(')')) return values;
+      if (!this.#accept(',')) this.#refuse(isWord ? "',' or ')'" : wanted);
+      wanted = "',', or identifier";
+    }
   }
 
-  #word(wanted: string): string {
+  #exactValue(): string {
+    const { type, text } = this.#peek();
+    return type === 'end' || (type === 'symbol' && text === ',') ? '' : this.#word();
+  }
+
+  #word(): string {
     const token = this.#peek();
-    if (token.type !== 'word') this.#refuse(wanted);
+    if (token.type !== 'word') this.#refuse('identifier');
     this.#position++;
     return token.text;
   }
@@ -285,10 +341,11 @@ class SelectorParser {
   }
 
   #refuse(wanted: string): never {
-    const { type, text } = this.#peek();
-    const found = type === 'end' ? 'the end' : `'${text}'`;
-    const message = `label selector ${this.#text}: found ${found}, want ${wanted}`;
-    throw new OperatorError('InvalidSelector', message);
+    throw this.#unexpected(`, expected: ${wanted}`);
+  }
+
+  #unexpected(wanted: string): OperatorError {
+    return invalidSelector(this.#text, `found '${this.#peek().text}'${wanted}`);
   }
 }
 

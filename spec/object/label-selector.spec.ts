@@ -61,8 +61,12 @@ describe('parseLabelSelector', () => {
   }
 
   it('reports the token found and the one expected', () => {
-    expect(() => parseLabelSelector('a in b')).to.throw(`selector a in b: found 'b', want '('`);
-    expect(() => parseLabelSelector('a,')).to.throw(`found the end, want a key or '!'`);
+    expect(() => parseLabelSelector('a in b')).to.throw(
+      `selector a in b: unable to parse requirement: found 'b' expected: '('`,
+    );
+    expect(() => parseLabelSelector('a,')).to.throw(
+      `selector a,: found '', expected: identifier after ','`,
+    );
   });
 });
 

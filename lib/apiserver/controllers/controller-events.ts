@@ -1,6 +1,5 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { subdomainProblems } from '../../crd/internal.js';
-import { formatMicroTime, formatTime, isApiError } from '../../object/index.js';
+import { formatMicroTime, formatTime, isApiError, subdomainProblems } from '../../object/index.js';
 import type { KubernetesObject, ResourceType, Wire } from '../../object/index.js';
 import { LruMap, SpamFilter } from '../../system/index.js';
 import type { ControllerHost } from './controller-host.js';

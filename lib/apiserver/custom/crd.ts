@@ -1,11 +1,12 @@
+import { validateStructure, isKnownFormat } from '../../crd/internal.js';
 import {
-  validateStructure,
-  isKnownFormat,
+  isConditionTrue,
+  deepEqual,
+  withoutMembers,
   label1035Problems,
   qualifiedNameProblems,
   subdomainProblems,
-} from '../../crd/internal.js';
-import { isConditionTrue, deepEqual, withoutMembers } from '../../object/index.js';
+} from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject, Schema } from '../../object/index.js';
 import { validateConversion, validateSelectable, validateVersionFields } from './crd-checks.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';

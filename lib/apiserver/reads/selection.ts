@@ -5,7 +5,7 @@ import {
   parseLabelSelector,
 } from '../../object/index.js';
 import type { FieldTerm, UnstructuredObject } from '../../object/index.js';
-import { isOperatorError } from '../../system/index.js';
+import { errorMessage, isOperatorError } from '../../system/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isTrue } from '../requests/request-info.js';
 import type { ResourceRequest } from '../requests/request-info.js';
@@ -60,9 +60,9 @@ function readFields(kind: ServedKind, text: string): readonly FieldTerm[] {
   return terms;
 }
 
-/** An equality of nothing to nothing selects every object. */
-function selectsAll({ field, operator, value }: FieldTerm): boolean {
-  return field === '' && value === '' && operator === '=';
+/** A comparison of nothing to nothing selects every object, also by `!=`. */
+function selectsAll({ field, value }: FieldTerm): boolean {
+  return field === '' && value === '';
 }
 
 const emptyObject: UnstructuredObject = { apiVersion: '', kind: '', metadata: {} };
@@ -98,7 +98,7 @@ function parsed<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (isOperatorError(error, 'InvalidSelector')) throw badRequest(error.message);
+    if (isOperatorError(error, 'InvalidSelector')) throw badRequest(errorMessage(error.cause));
     throw error;
   }
 }

@@ -9,19 +9,16 @@ import type {
   V1ValidatingAdmissionPolicySpec,
   V1Validation,
 } from '@kubernetes/client-node';
+import { CelCompileError, compileCel, dynType, structType, typeText } from '../../crd/internal.js';
+import type { CelType, FieldErrors } from '../../crd/internal.js';
 import {
-  CelCompileError,
-  compileCel,
-  dynType,
+  groupOf,
+  versionOf,
   label1035Problems,
   pathSegmentProblems,
   qualifiedNameProblems,
-  structType,
   subdomainProblems,
-  typeText,
-} from '../../crd/internal.js';
-import type { CelType, FieldErrors } from '../../crd/internal.js';
-import { groupOf, versionOf } from '../../object/index.js';
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { mutationExtension, mutationTypes } from '../admission/mutation-expressions.js';
 import { specChanged, typedRules } from './kind-rules.js';

@@ -1,7 +1,6 @@
 import type { V1MutatingWebhook } from '@kubernetes/client-node';
-import { label1035Problems, subdomainProblems } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { deepEqual } from '../../object/index.js';
+import { deepEqual, label1035Problems, subdomainProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';

@@ -1,7 +1,11 @@
 import type { V1APIService, V1APIServiceSpec } from '@kubernetes/client-node';
-import { label1035Problems, pathSegmentProblems, subdomainProblems } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { formatTime } from '../../object/index.js';
+import {
+  formatTime,
+  label1035Problems,
+  pathSegmentProblems,
+  subdomainProblems,
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';

@@ -3,9 +3,8 @@ import type {
   V1CertificateSigningRequestCondition,
   V1CertificateSigningRequestSpec,
 } from '@kubernetes/client-node';
-import { labelProblems, subdomainProblems } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { deepEqual } from '../../object/index.js';
+import { deepEqual, labelProblems, subdomainProblems } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import { typedRules } from './kind-rules.js';

@@ -11,8 +11,13 @@ import type {
   V1Taint,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { labelProblems, labelValueProblems, qualifiedNameProblems } from '../../crd/internal.js';
-import { deepEqual, withoutMembers } from '../../object/index.js';
+import {
+  deepEqual,
+  withoutMembers,
+  labelProblems,
+  labelValueProblems,
+  qualifiedNameProblems,
+} from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import { validateNonnegative } from './field-values.js';

@@ -2,8 +2,7 @@ import type { V1ConfigMap, V1ObjectMeta, V1Secret } from '@kubernetes/client-nod
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, typedRules } from './kind-rules.js';
-import { configKeyProblems, generateNameProblems } from '../../crd/internal.js';
-import { deepEqual } from '../../object/index.js';
+import { deepEqual, configKeyProblems, generateNameProblems } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
 type ConfigMap = Wire<V1ConfigMap>;

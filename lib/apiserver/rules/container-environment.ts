@@ -1,8 +1,7 @@
 import type { V1EnvFromSource, V1EnvVar, V1ResourceFieldSelector } from '@kubernetes/client-node';
-import { canonicalQuantity } from '../../object/index.js';
+import { canonicalQuantity, configKeyProblems, subdomainProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { configKeyProblems, subdomainProblems } from '../../crd/internal.js';
 
 // Printable ASCII except `=`: the names of variables since Kubernetes 1.34.
 const envName = /^[ -<>-~]+$/;

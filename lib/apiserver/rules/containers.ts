@@ -5,8 +5,7 @@ import type {
   V1Volume,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { labelProblems, portNameProblems } from '../../crd/internal.js';
-import { isJsonObject } from '../../object/index.js';
+import { isJsonObject, labelProblems, portNameProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateResources } from './resources.js';
 import { validateEnv, validateEnvFrom } from './container-environment.js';

@@ -10,8 +10,13 @@ import type {
   V1VolumeError,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
-import { compareQuantities, deepEqual, withoutMembers } from '../../object/index.js';
+import {
+  compareQuantities,
+  deepEqual,
+  withoutMembers,
+  qualifiedNameProblems,
+  subdomainProblems,
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateNonnegative } from './field-values.js';
 import { specChanged, typedRules, validateImmutable } from './kind-rules.js';

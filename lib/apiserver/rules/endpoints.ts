@@ -4,17 +4,17 @@ import type {
   V1EndpointSubset,
   V1Endpoints,
 } from '@kubernetes/client-node';
-import { deepEqual } from '../../object/index.js';
-import type { Wire } from '../../object/index.js';
-import { validateEndpointIp, validatePortNumber } from './field-values.js';
-import type { FieldErrors } from '../../crd/internal.js';
-import { validateImmutable, contentChanged, typedRules } from './kind-rules.js';
 import {
+  deepEqual,
   labelProblems,
   labelValueProblems,
   qualifiedNameProblems,
   subdomainProblems,
-} from '../../crd/internal.js';
+} from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
+import { validateEndpointIp, validatePortNumber } from './field-values.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { validateImmutable, contentChanged, typedRules } from './kind-rules.js';
 import { validateLabels } from './metadata.js';
 import type { KindRules } from './kind-rules.js';
 

@@ -2,8 +2,7 @@ import type { CoreV1Event } from '@kubernetes/client-node';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, typedRules } from './kind-rules.js';
-import { qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
-import { deepEqual } from '../../object/index.js';
+import { deepEqual, qualifiedNameProblems, subdomainProblems } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
 // Events of both APIs are stored and validated in the core form.

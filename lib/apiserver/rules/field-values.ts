@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { FieldErrors } from '../../crd/internal.js';
-import { portNameProblems } from '../../crd/internal.js';
+import { portNameProblems } from '../../object/index.js';
 
 /** Checks that a number is not negative. */
 export function validateNonnegative(

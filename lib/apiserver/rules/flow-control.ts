@@ -11,7 +11,7 @@ import type {
   V1ResourcePolicyRule,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { labelProblems, subdomainProblems } from '../../crd/internal.js';
+import { labelProblems, subdomainProblems } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';

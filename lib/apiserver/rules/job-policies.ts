@@ -7,7 +7,7 @@ import type {
   V1SuccessPolicyRule,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { domainPathProblems, qualifiedNameProblems } from '../../crd/internal.js';
+import { domainPathProblems, qualifiedNameProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { hadEmptyMember } from '../go-json/go-types.js';
 import { validateNonnegative } from './field-values.js';

@@ -1,6 +1,6 @@
-import type { FieldErrors, NameFormat } from '../../crd/internal.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, withoutMembers } from '../../object/index.js';
-import type { UnstructuredObject } from '../../object/index.js';
+import type { UnstructuredObject, NameFormat } from '../../object/index.js';
 import type { Clock, Random } from '../../system/index.js';
 import type { AccessControl } from '../auth/access-control.js';
 import type { Authorizer } from '../auth/authorizer.js';

@@ -5,8 +5,7 @@ import type {
   V1ScopeSelector,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { qualifiedNameProblems } from '../../crd/internal.js';
-import { canonicalQuantity, compareQuantities } from '../../object/index.js';
+import { canonicalQuantity, compareQuantities, qualifiedNameProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';

@@ -4,13 +4,8 @@ import type {
   V1NamedRuleWithOperations,
   V1RuleWithOperations,
 } from '@kubernetes/client-node';
-import {
-  CelCompileError,
-  compileCel,
-  pathSegmentProblems,
-  qualifiedNameProblems,
-  typeText,
-} from '../../crd/internal.js';
+import { CelCompileError, compileCel, typeText } from '../../crd/internal.js';
+import { pathSegmentProblems, qualifiedNameProblems } from '../../object/index.js';
 import type { CelExtension, CelType, FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { admissionVariables } from '../admission/admission-review.js';

@@ -1,18 +1,22 @@
 import type { V1LabelSelector, V1ObjectMeta } from '@kubernetes/client-node';
-import type { FieldErrors, NameFormat } from '../../crd/internal.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import {
+  deepEqual,
+  matchesLabels,
+  groupOf,
+  versionOf,
   generateNameProblems,
   labelProblems,
   labelValueProblems,
   nameProblems,
   qualifiedNameProblems,
-} from '../../crd/internal.js';
-import { deepEqual, matchesLabels, groupOf, versionOf } from '../../object/index.js';
+} from '../../object/index.js';
 import type {
   ObjectMeta,
   OwnerReference,
   LabelSelector as SelectorObject,
   Wire,
+  NameFormat,
 } from '../../object/index.js';
 import { isOperatorError } from '../../system/index.js';
 import { hadEmptyMember } from '../go-json/go-types.js';

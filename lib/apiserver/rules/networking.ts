@@ -17,7 +17,7 @@ import {
   pathSegmentProblems,
   subdomainProblems,
   wildcardProblems,
-} from '../../crd/internal.js';
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { endpointSliceRules, endpointsRules } from './endpoints.js';
 import { isStrictSubset, validateCidr, validatePort, validatePortNumber } from './field-values.js';

@@ -1,7 +1,12 @@
 import type { V1PersistentVolume, V1PersistentVolumeSpec } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { subdomainProblems } from '../../crd/internal.js';
-import { compareQuantities, deepEqual, formatTime, withoutMembers } from '../../object/index.js';
+import {
+  compareQuantities,
+  deepEqual,
+  formatTime,
+  withoutMembers,
+  subdomainProblems,
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { typedRules, validateImmutable } from './kind-rules.js';
 import { validateNodeSelector } from './pod-placement.js';

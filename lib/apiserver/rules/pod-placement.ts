@@ -8,7 +8,7 @@ import type {
   V1TopologySpreadConstraint,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
+import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateLabelSelector } from './metadata.js';
 

@@ -16,7 +16,7 @@ import {
   qualifiedNameProblems,
   searchDomainProblems,
   subdomainProblems,
-} from '../../crd/internal.js';
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { defaultVolume, validateVolumes } from './volumes.js';
 import { validateNoClaims } from './resources.js';

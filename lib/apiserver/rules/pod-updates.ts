@@ -8,8 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import pick from 'lodash/pick.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { qualifiedNameProblems } from '../../crd/internal.js';
-import { deepEqual, withoutMembers } from '../../object/index.js';
+import { deepEqual, withoutMembers, qualifiedNameProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateIp } from './field-values.js';
 import { validateImmutable } from './kind-rules.js';

@@ -9,8 +9,7 @@ import type {
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { selects, validateLabelSelector } from './metadata.js';
-import { pathSegmentProblems, subdomainProblems } from '../../crd/internal.js';
-import { deepEqual } from '../../object/index.js';
+import { deepEqual, pathSegmentProblems, subdomainProblems } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './kind-rules.js';
 

@@ -1,7 +1,11 @@
 import type { V1ResourceRequirements } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { qualifiedNameProblems } from '../../crd/internal.js';
-import { canonicalQuantity, compareQuantities, parseQuantity } from '../../object/index.js';
+import {
+  canonicalQuantity,
+  compareQuantities,
+  parseQuantity,
+  qualifiedNameProblems,
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 
 /** Resources of a quota that are the name of a collection and count its objects. */

@@ -8,7 +8,7 @@ import type {
   V2MetricSpec,
   V2MetricTarget,
 } from '@kubernetes/client-node';
-import { pathSegmentProblems, qualifiedNameProblems } from '../../crd/internal.js';
+import { pathSegmentProblems, qualifiedNameProblems } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import {

@@ -1,7 +1,12 @@
 import type { V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
-import { deepEqual, withoutMembers } from '../../object/index.js';
+import {
+  deepEqual,
+  withoutMembers,
+  labelProblems,
+  qualifiedNameProblems,
+  subdomainProblems,
+} from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import {
   validateCidr,

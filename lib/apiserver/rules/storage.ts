@@ -6,8 +6,13 @@ import type {
   V1VolumeAttributesClass,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
-import { deepEqual, compareQuantities } from '../../object/index.js';
+import {
+  deepEqual,
+  compareQuantities,
+  labelProblems,
+  qualifiedNameProblems,
+  subdomainProblems,
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { defaultClaimSpec } from './volumes.js';
 import { forbidden } from '../status-error.js';

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../object/index.js';
-import { labelProblems, subdomainProblems } from '../../crd/internal.js';
+import { isJsonObject, labelProblems, subdomainProblems } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 
 /** A volume source of an object: its fields differ by type. */

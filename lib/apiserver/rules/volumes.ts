@@ -9,7 +9,8 @@ import type {
   V1Volume,
   V1VolumeProjection,
 } from '@kubernetes/client-node';
-import { FieldErrors, labelProblems } from '../../crd/internal.js';
+import { FieldErrors } from '../../crd/internal.js';
+import { labelProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateResourceField } from './container-environment.js';
 import { validateAnnotations, validateLabels } from './metadata.js';

@@ -8,9 +8,8 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { labelProblems } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
-import { withoutMembers } from '../../object/index.js';
+import { withoutMembers, labelProblems } from '../../object/index.js';
 import {
   intOrPercentNumber,
   validateAtMost100Percent,

@@ -1,15 +1,17 @@
-import { deepEqual, isJsonObject, memberOf } from '../../object/index.js';
-import type { Schema } from '../../object/index.js';
-import { GoPattern, goPattern } from '../cel/go.js';
-import { FieldErrors, quoted } from './field-errors.js';
 import {
+  deepEqual,
   generateNameProblems,
+  isJsonObject,
   label1035Problems,
   labelProblems,
   labelValueProblems,
+  memberOf,
   nameProblems,
   qualifiedNameProblems,
-} from './names.js';
+} from '../../object/index.js';
+import type { Schema } from '../../object/index.js';
+import { GoPattern, goPattern } from '../cel/go.js';
+import { FieldErrors, quoted } from './field-errors.js';
 import { isInt64, validateNumber, validateRange } from './numbers.js';
 import { memberSchemaOf } from './prune.js';
 import { hasFormat, isKnownFormat } from './schema-formats.js';

@@ -24,12 +24,6 @@ export interface StatusCodes {
 /** The known differences: at most 15, each with a reason. */
 export const listedDifferences: readonly ListedDifference[] = [
   {
-    subjects: ['deletions', 'reads', 'verbs', 'writes'],
-    of: /[lL]abelSelector=|fieldSelector=/,
-    at: /^\.body\.message$/,
-    reason: 'The message about a malformed selector names the position in other words.',
-  },
-  {
     subjects: ['fields'],
     of: /fields of resource\.k8s\.io.*: POST /,
     codes: [{ embedded: 201, real: 422 }],

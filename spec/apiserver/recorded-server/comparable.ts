@@ -27,7 +27,7 @@ export const constantNames: Names = {
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const uids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const versions =
-  /(ResourceVersion in object meta: |\\"resourceVersion\\":\\"|^ *resourceVersion: ")(\d+)/gm;
+  /(ResourceVersion in object meta: |ResourceVersion in the precondition \(|\\"resourceVersion\\":\\"|^ *resourceVersion: ")(\d+)/gm;
 /** In YAML. */
 const addresses = /^(- clientCIDR: .*\n {2}serverAddress: ).*$/gm;
 /** Versions of the whole store, which everyone writes to. */

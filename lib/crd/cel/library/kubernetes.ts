@@ -1,17 +1,15 @@
 import {
   addQuantities,
   compareQuantities,
-  parseQuantity,
-  subtractQuantities,
-} from '../../../object/index.js';
-import type { Quantity } from '../../../object/index.js';
-import {
   label1035Problems,
   labelProblems,
   labelValueProblems,
+  parseQuantity,
   qualifiedNameProblems,
   subdomainProblems,
-} from '../../validation/names.js';
+  subtractQuantities,
+} from '../../../object/index.js';
+import type { Quantity } from '../../../object/index.js';
 import { hasFormat } from '../../validation/schema-formats.js';
 import { parseRequestUrl } from '../go.js';
 import type { GoUrl } from '../go.js';

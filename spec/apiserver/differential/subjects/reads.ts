@@ -29,12 +29,17 @@ const labelSelectors = [
     '=',
   ],
   ...['even=a b', 'even in (', 'x y', 'even=true,', 'a/b/c', '-a', 'x'.repeat(64), 'even=-'],
+  ...['a in b', 'a in (b', 'a in (b=', 'a in (,=', 'a in (=', 'a in (,', 'a in (b,,c,)', 'a,,b'],
+  ...['!,a', '!=b', 'a!b', 'a(b)', 'a>', 'a>1,a<x', 'a>-', '!a=b', 'a=b=c', 'a in (-b,-c)', 'in'],
+  ...['-a in (-b,c)', 'a=é', 'in in (in)', 'a in(b)c', ')', 'a notin', 'a in (b) c', '!a!', ' '],
 ];
 
 const fieldSelectors = [
   ...['metadata.name=a', 'metadata.name!=a', 'metadata.name==b', 'metadata.namespace={{ns}}'],
   ...['metadata.name=a,metadata.namespace=x', 'metadata.uid=1', 'data.a=b', 'metadata.name', 'a b'],
   ...['metadata.name=a\\,b', 'metadata.name=a\\x', '=', 'metadata.labels.a=x'],
+  ...['metadata.name=a=b', 'metadata.name=\\', 'metadata.name=a,,', 'metadata.name=a,b', 'é', '!='],
+  ...['metadata.name=\\=\\,\\\\', 'metadata.name=é\\é', '==', 'metadata.name!=a=', ','],
 ];
 
 const podSelectors = [
