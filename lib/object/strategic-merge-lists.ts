@@ -2,7 +2,13 @@ import { goText } from './go-text.js';
 import { isJsonObject, memberOf } from './json.js';
 import { patchDirective, withoutDirectives } from './strategic-merge-directives.js';
 import { arranged, keyOf } from './strategic-merge-order.js';
-import { badArgument, listOfLists, misfit, unknownDirective } from './strategic-merge-errors.js';
+import {
+  badArgument,
+  listOfLists,
+  misfit,
+  noMergeKey,
+  unknownDirective,
+} from './strategic-merge-errors.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
@@ -90,8 +96,11 @@ export function orderedLists(
   checkOrder(patch, order, mergeKey);
   const result = mergedForOrder(original, patch, strategy);
   if (result === undefined) return undefined;
-  holdsMaps(original ?? [], patch ?? []);
   const { merged, before } = result;
+  // Lists of maps that are replaced have no key to sort by.
+  const [unsorted] = [...order, ...(original ?? [])];
+  const isMaps = holdsMaps(original ?? [], patch ?? []);
+  if (isMaps && mergeKey === '' && unsorted !== undefined) throw noMergeKey(unsorted, mergeKey);
   return arranged(merged, { patch: order, order, original: before }, mergeKey);
 }
 

@@ -140,6 +140,11 @@ describe('applyStrategicMergePatch', () => {
       "The order in patch list:\n[c b]\n doesn't match $setElementOrder list:\n[b c]\n",
     ],
     [{}, { '$setElementOrder/names': ['b'] }, {}],
+    [
+      { plain: [{ x: 1 }] },
+      { '$setElementOrder/plain': [], plain: [] },
+      'map: map[x:1] does not contain declared merge key: ',
+    ],
     [{}, { '$setElementOrder/names': ['b'], names: ['b'] }, { names: ['b'] }],
     // Maps with a merge key.
     [

@@ -163,8 +163,10 @@ function metadataOf({ metadata }: Partial<UnstructuredObject>): ObjectMeta {
 /** Converts an autoscaler to v2. Fields that v1 lacks are in annotations. */
 function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
   const { targetCPUUtilizationPercentage: target, ...spec } = specOf(object);
-  const { annotations = {}, ...metadata } = metadataOf(object);
-  const { [metricsAnnotation]: metrics, [behaviorAnnotation]: behavior, ...kept } = annotations;
+  const { annotations, ...metadata } = metadataOf(object);
+  // An apply may send null.
+  const given = (annotations as typeof annotations | null) ?? {};
+  const { [metricsAnnotation]: metrics, [behaviorAnnotation]: behavior, ...kept } = given;
   const others = parsedList(metrics);
   const all = [...others, ...(typeof target === 'number' ? [cpuMetric(target)] : [])];
   return decoded('autoscaling/v2.HorizontalPodAutoscaler', {

@@ -140,6 +140,8 @@ export const versions: readonly Scenario[] = [
         autoscaler('v1', { spec: { scaleTargetRef: target, maxReplicas: 3 } }),
       ),
       apply('b', autoscalerV1, autoscaler('v1', { spec: { minReplicas: 2 } }), true),
+      apply('c', autoscalerV2, autoscaler('v2', { spec: { minReplicas: 2 } })),
+      apply('c', autoscalerV1, autoscaler('v1', { metadata: { name: 'one', annotations: null } })),
       apply('b', autoscalerV2, autoscaler('v2', { metadata: { name: 'one', labels: { l: 'm' } } })),
       apply(
         'b',
