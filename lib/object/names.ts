@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  label1035Problems,
-  labelProblems,
-  labelValueProblems,
-  qualifiedNameProblems,
-  subdomainProblems,
-} from './name-problems.js';
+
+// The patterns of Kubernetes names; see "Object Names and IDs" in its documentation. All are linear, because
+// a name may be untrusted input.
+const dns1123Label = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+const dns1123Subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const dns1035Label = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
+const qualifiedPart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /** The maximum length of a DNS label, a label value and a label key's name. */
 const maxLabelLength = 63;
@@ -18,7 +18,8 @@ export const maxSubdomainLength = 253;
  * @returns undefined if `text` is valid
  */
 export function dns1123LabelProblem(text: string): string | undefined {
-  return described(text, labelProblems(text));
+  const rule = "lower case letters, digits and '-', with a letter or digit at both ends";
+  return problem(text, { pattern: dns1123Label, maxLength: maxLabelLength, rule });
 }
 
 /**
@@ -26,7 +27,9 @@ export function dns1123LabelProblem(text: string): string | undefined {
  * @returns undefined if `text` is valid
  */
 export function dns1123SubdomainProblem(text: string): string | undefined {
-  return described(text, subdomainProblems(text));
+  const rule =
+    "lower case letters, digits, '-' and '.', with a letter or digit at the ends of each part";
+  return problem(text, { pattern: dns1123Subdomain, maxLength: maxSubdomainLength, rule });
 }
 
 /**
@@ -34,7 +37,8 @@ export function dns1123SubdomainProblem(text: string): string | undefined {
  * @returns undefined if `text` is valid
  */
 export function dns1035LabelProblem(text: string): string | undefined {
-  return described(text, label1035Problems(text));
+  const rule = "lower case letters, digits and '-', beginning with a letter, ending with no '-'";
+  return problem(text, { pattern: dns1035Label, maxLength: maxLabelLength, rule });
 }
 
 /**
@@ -44,7 +48,13 @@ export function dns1035LabelProblem(text: string): string | undefined {
  * @returns undefined if `text` is valid
  */
 export function qualifiedNameProblem(text: string): string | undefined {
-  return described(text, qualifiedNameProblems(text));
+  const slash = text.indexOf('/');
+  const prefix = slash < 0 ? undefined : text.slice(0, slash);
+  const prefixProblem = prefix === undefined ? undefined : dns1123SubdomainProblem(prefix);
+  if (prefixProblem !== undefined) return `its prefix: ${prefixProblem}`;
+  const rule = "letters, digits, '-', '_' and '.', with a letter or digit at both ends";
+  const name = text.slice(slash + 1);
+  return problem(name, { pattern: qualifiedPart, maxLength: maxLabelLength, rule });
 }
 
 /**
@@ -52,7 +62,9 @@ export function qualifiedNameProblem(text: string): string | undefined {
  * @returns undefined if `text` is valid
  */
 export function labelValueProblem(text: string): string | undefined {
-  return described(text, labelValueProblems(text));
+  if (text === '') return undefined;
+  const rule = "letters, digits, '-', '_' and '.', with a letter or digit at both ends";
+  return problem(text, { pattern: qualifiedPart, maxLength: maxLabelLength, rule });
 }
 
 /**
@@ -78,9 +90,18 @@ export function pathSegmentProblem(text: string): string | undefined {
   return allowed ? undefined : `${JSON.stringify(text)} must be a path segment without / and %`;
 }
 
-/** Returns the first of the problems, with the start of the text, which may be long. */
-function described(text: string, [problem]: readonly string[]): string | undefined {
-  return problem === undefined ? undefined : `${JSON.stringify(text.slice(0, 100))}: ${problem}`;
+interface NameRule {
+  readonly pattern: RegExp;
+  readonly maxLength: number;
+  readonly rule: string;
+}
+
+function problem(text: string, { pattern, maxLength, rule }: NameRule): string | undefined {
+  if (text === '') return 'must not be empty';
+  // The length is checked first, so that no pattern runs over a huge text.
+  if (text.length > maxLength)
+    return `has ${text.length} characters, at most ${maxLength} are allowed`;
+  return pattern.test(text) ? undefined : `${JSON.stringify(text)} must be ${rule}`;
 }
 
 const hashLength = 10;

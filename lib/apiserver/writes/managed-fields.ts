@@ -77,10 +77,15 @@ export function isSameButManagers(merged: UnstructuredObject, live: Unstructured
   );
 }
 
-/** Returns whether an apply has left the annotations. Empty ones differ from missing ones. */
-function haveSameAnnotations({ annotations: next }: ObjectMeta, { annotations: old }: ObjectMeta) {
+/** Returns whether an apply has left the annotations. Empty ones differ from missing ones, which null stands for. */
+function haveSameAnnotations(merged: ObjectMeta, live: ObjectMeta): boolean {
+  const [next, old] = [annotationsOf(merged), annotationsOf(live)];
   if (next === undefined || old === undefined) return next === old;
   return isSameBut(next, old, lastApplied);
+}
+
+function annotationsOf({ annotations }: ObjectMeta): ObjectMeta['annotations'] {
+  return (annotations as typeof annotations | null) ?? undefined;
 }
 
 /** `kubectl` updates it beside the fields that it applies. */

@@ -149,8 +149,8 @@ describe('operator-builder init', () => {
   });
 
   for (const [args, says] of [
-    [['--domain', 'Example'], '--domain: "Example": a lowercase RFC 1123 subdomain must'],
-    [['--domain', 'example.com', '--name', '1st'], '--name: "1st": a DNS-1035 label must'],
+    [['--domain', 'Example'], '--domain: "Example" must be lower case letters'],
+    [['--domain', 'example.com', '--name', '1st'], '--name: "1st" must be'],
     [['--domain', 'example.com', '--name', 'a'.repeat(37)], 'at most 36 are allowed'],
     [['--domain', 'example.com', '--repo', 'not a url'], '--repo: want a URL'],
     [['--domain', 'example.com', '--license', 'Bad Lic'], '--license: want an SPDX expression'],
@@ -184,6 +184,6 @@ describe('operator-builder init', () => {
   it('requires --name if the name of the directory is invalid', async () => {
     const { code, stderr } = await cli(['init', '-C', file('Foo_Bar'), '--domain', 'example.com']);
     expect(code).to.equal(1);
-    expect(stderr).to.include('give --name, for the folder\'s can\'t be taken: "Foo_Bar": a');
+    expect(stderr).to.include('give --name, for the folder\'s can\'t be taken: "Foo_Bar" must be');
   });
 });

@@ -260,7 +260,7 @@ controllers:
     [
       'a selector without values',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({}) }] }),
-      'In: wants at least one value',
+      "for 'in', 'notin' operators, values set can't be empty",
     ],
     [
       'expressions that are not a list',

@@ -60,7 +60,7 @@ describe('The names of a kind of views', () => {
       expect(await namesOf(views)).to.have.property(kind);
       const error = await failureOf(views.ensure('op', `${kind}y`));
       expect(error).to.have.property('code', 'InvalidObject');
-      expect(error.message).to.include('no more than 63');
+      expect(error.message).to.include('at most 63');
     }));
 
   it('appear in aggregated discovery, with a schema that allows any field', () =>

@@ -88,7 +88,14 @@ export const features: readonly Feature[] = [
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['a'],
     },
-    values: [...values, [{ a: 'x' }, { a: 'x' }], [{ b: 1 }], [{ a: 'x' }, { a: 'y' }]],
+    values: [
+      ...[...values, [{ a: 'x' }, { a: 'x' }], [{ b: 1 }], [{ a: 'x' }, { a: 'y' }], [null]],
+      ...[
+        [{ a: 'x' }, null],
+        ['x', null],
+        [null, { a: 'x' }, { a: 'x' }, 1],
+      ],
+    ],
   },
   {
     title: 'int-or-string',
