@@ -319,18 +319,35 @@ function textsOf(map: unknown): readonly [string, string][] {
 }
 
 /** Checks that set entries are unique, and list-map entries unique by key. */
-function validateListType(items: readonly unknown[], { schema, path, errors }: SchemaCheck): void {
-  const type = schema['x-kubernetes-list-type'];
-  if (type !== 'set' && type !== 'map') return;
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+function validateListType(items: readonly unknown[], check: SchemaCheck): void {
+  const type = check.schema['x-kubernetes-list-type'];
+  if (type === 'set') validateUnique(items, (item) => item, check);
+  if (type === 'map' && areObjects(items, check)) {
+    const keys = check.schema['x-kubernetes-list-map-keys'] ?? [];
+    validateUnique(items, (item) => keyOf(item, keys), check);
+  }
+}
+
+/** Checks that the entries are objects; null is of the wrong type, and nothing else. */
+function areObjects(items: readonly unknown[], { path, errors }: SchemaCheck): boolean {
+  let all = true;
+  for (const [index, item] of items.entries()) {
+    if (item === null || isJsonObject(item)) continue;
+    const why = 'must be an object for an array of list-type map';
+    errors.invalid(`${path}[${index}]`, item, why);
+    all = false;
+  }
+  return all;
+}
+
+function validateUnique(
+  items: readonly unknown[],
+  idOf: (item: unknown) => unknown,
+  { path, errors }: SchemaCheck,
+): void {
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
-    if (type === 'map' && !isJsonObject(item)) {
-      const why = 'must be an object for an array of list-type map';
-      errors.invalid(`${path}[${index}]`, item, why);
-      continue;
-    }
-    const id = canonical(type === 'set' ? item : keyOf(item, keys));
+    const id = canonical(idOf(item));
     const text = JSON.stringify(id);
     const count = seen.get(text) ?? 0;
     // Report each duplicate once.
@@ -340,8 +357,8 @@ function validateListType(items: readonly unknown[], { schema, path, errors }: S
 }
 
 function keyOf(item: unknown, keys: readonly string[]): unknown {
-  if (!isJsonObject(item)) return item;
-  return Object.fromEntries(keys.map((key) => [key, item[key]]));
+  const members = isJsonObject(item) ? item : {};
+  return Object.fromEntries(keys.map((key) => [key, members[key]]));
 }
 
 /** Sorts the members of objects: their order has no meaning, and Go prints them sorted. */

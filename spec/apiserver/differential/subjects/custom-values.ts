@@ -93,6 +93,9 @@ export const features: readonly Feature[] = [
       ...[
         [{ a: 'x' }, null],
         ['x', null],
+        [null, { a: 'x' }, { a: 'x' }],
+        [null, null],
+        [null, { b: 1 }],
         [null, { a: 'x' }, { a: 'x' }, 1],
       ],
     ],
