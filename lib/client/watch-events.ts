@@ -114,25 +114,28 @@ function textOf(bytes: Uint8Array): string {
 
 /** An array of at least one object is the value; an empty one is as quick to parse. */
 const managedFieldsStart = '"managedFields":[{"';
-const managedFieldsEnd = '}]';
+const closeBrace = 0x7d;
 /** Stands for the value, to show in the parsed event where it was cut out. */
 const cutMark = 0;
 
 /**
  * Parses a watch event without `managedFields` of its object: often half of the text, and the half that takes
- * longest to parse. The value is cut out of the text; the mark in its place proves that it was the right one.
+ * longest to parse. The value is cut out of the text, up to the first bracket. The mark in its place shows that the
+ * value was that of the object. If the bracket is not its end, but within a string or a deeper list, the quotes or
+ * brackets of the rest do not match, so that the text is not JSON.
  */
 function eventWithoutManagedFields(line: string, call: Call): unknown {
   const at = line.indexOf(managedFieldsStart);
-  const end = at < 0 ? -1 : line.indexOf(managedFieldsEnd, at);
-  if (end < 0) return droppedManagedFields(parseLine(line, call));
+  const end = at < 0 ? -1 : line.indexOf(']', at) - 1;
+  if (end < 0 || line.charCodeAt(end) !== closeBrace)
+    return droppedManagedFields(parseLine(line, call));
   const before = line.slice(0, at);
-  const after = line.slice(end + managedFieldsEnd.length);
+  const after = line.slice(end + 2);
   try {
     const event = JSON.parse(`${before}"managedFields":${cutMark}${after}`) as unknown;
     if (metadataOf(event)?.['managedFields'] === cutMark) return droppedManagedFields(event);
   } catch {
-    // The end was within a string or a deeper array, so that the rest was no JSON.
+    // Not the end of the value.
   }
   // The first text that looks like it is part of a deeper object.
   return droppedManagedFields(parseLine(line, call));

@@ -124,11 +124,11 @@ function holds(
   }
 }
 
-// Exact for 64 bits, as on the API server; labels do not exceed that.
+/** Returns an integer of 64 bits, as the API server reads it; undefined for another text. */
 function integerOf(text: string | undefined): bigint | undefined {
-  return text !== undefined && /^[+-]?[0-9]+$/.test(text)
-    ? BigInt(text.replace(/^\+/, ''))
-    : undefined;
+  if (text === undefined || !/^[+-]?[0-9]+$/.test(text)) return undefined;
+  const integer = BigInt(text.replace(/^\+/, ''));
+  return BigInt.asIntN(64, integer) === integer ? integer : undefined;
 }
 
 function formatRequirement({ key, operator, values }: LabelRequirement): string {

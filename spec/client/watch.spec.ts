@@ -222,6 +222,16 @@ describe('a watch without managed fields', () => {
     expect(await omitted(lines.join(''))).to.deep.equal(expected);
   });
 
+  it('keeps what follows an unusual list of managers', async () => {
+    const rest = '"name":"x"},"spec":{"list":[{"b":1}]}}}\n';
+    for (const list of ['[{"a":1} ]', '[{"a":1},null]', '[{"a":[{"b":"]"}]}]', '[{"a":"}]"}]']) {
+      const text = `{"type":"ADDED","object":{"metadata":{"managedFields":${list},${rest}`;
+      expect(await omitted(text), list).to.deep.equal([
+        { ...head, metadata: { name: 'x' }, spec: { list: [{ b: 1 }] } },
+      ]);
+    }
+  });
+
   it('keeps fields of that name elsewhere, and the rest of every object', async () => {
     const names = fc.constantFrom(
       'managedFields',

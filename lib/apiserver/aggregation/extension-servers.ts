@@ -7,7 +7,7 @@ import type { Clock, TransportRequest, TransportResponse } from '../../system/in
 import type { Wire } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import type { RequestHandler } from '../http-adapter.js';
-import { bundleText, closedWhileIdle, connectionFailure } from '../outside/connections.js';
+import { bundleText, connectionFailure } from '../outside/connections.js';
 import type { Connections } from '../outside/connections.js';
 import type { OngoingRequest } from '../outside/ongoing-request.js';
 import { textResponse } from '../requests/body.js';
@@ -169,10 +169,9 @@ interface Exchange {
 }
 
 async function exchange(
-  exchanged: Exchange,
+  { url, options, agent, server }: Exchange,
   body: string | Uint8Array | undefined,
 ): Promise<IncomingMessage> {
-  const { url, options, agent, server } = exchanged;
   const { request: plainRequest } = await import('node:http');
   const { request: secureRequest } = await import('node:https');
   const { name = '', namespace = '' } = server.service.spec?.service ?? {};
@@ -183,10 +182,7 @@ async function exchange(
       url.protocol === 'https:'
         ? secureRequest(url, { ...options, agent, servername })
         : plainRequest(url, options);
-    sent.on('error', (error) => {
-      if (closedWhileIdle(sent, error)) resolve(exchange(exchanged, body));
-      else reject(error);
-    });
+    sent.on('error', reject);
     sent.once('response', resolve);
     sent.once('upgrade', (_, socket) => {
       socket.destroy();

@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import type { ClientRequest } from 'node:http';
 import type { Agent } from 'node:https';
 import { errorMessage, OperatorError } from '../../system/index.js';
 import type { RequestHandler } from '../http-adapter.js';
@@ -15,6 +14,12 @@ export interface Trust {
   /** Accepts any certificate. @defaultValue false */
   readonly insecure?: boolean | undefined;
 }
+
+/**
+ * How long a connection may be idle: servers close idle ones, Node's after 5 s, and a request that is sent at that
+ * moment fails. The agent applies it to idle connections only.
+ */
+const idleMs = 4_000;
 
 /** The targets of Services, and keep-alive connections to other servers. */
 export class Connections {
@@ -64,7 +69,8 @@ export class Connections {
     if (known !== undefined) return known;
     // As in Go, any certificate of the bundle ends the chain, also the one of the server itself.
     const trusted = ca === undefined ? {} : { ca, allowPartialTrustChain: true };
-    const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: !insecure, ...trusted });
+    const options = { keepAlive: true, timeout: idleMs, rejectUnauthorized: !insecure };
+    const agent = new https.Agent({ ...options, ...trusted });
     this.#agents.set(key, agent);
     return agent;
   }
@@ -95,14 +101,6 @@ export function isBundle(bundle: string | undefined): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Returns whether a request failed since the server closed the connection while nothing used it:
- * sent again, it gets another connection. Go's client sends such requests again too.
- */
-export function closedWhileIdle({ reusedSocket }: ClientRequest, error: Error): boolean {
-  return reusedSocket && (error as ConnectionError).code === 'ECONNRESET';
 }
 
 /** A response did not arrive in time. */

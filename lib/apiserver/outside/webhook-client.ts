@@ -3,7 +3,7 @@ import type { Agent } from 'node:https';
 import { posix } from 'node:path';
 import type { Clock } from '../../system/index.js';
 import type { RequestHandler } from '../http-adapter.js';
-import { bundleText, closedWhileIdle, connectionFailure, DeadlineExceeded } from './connections.js';
+import { bundleText, connectionFailure, DeadlineExceeded } from './connections.js';
 import type { Connections } from './connections.js';
 
 /** The address of a webhook: `clientConfig` of its configuration. */
@@ -220,10 +220,7 @@ async function httpsPost(post: HttpsPost): Promise<PostAnswer> {
       ? secureRequest(url, { ...options, agent })
       : plainRequest(url, { method: 'POST', headers });
     const timer = clock.setTimer(() => sent.destroy(new DeadlineExceeded()), timeoutMs);
-    sent.once('error', (error) => {
-      if (closedWhileIdle(sent, error)) resolve(httpsPost(post));
-      else reject(error);
-    });
+    sent.once('error', reject);
     sent.once('close', () => timer.cancel());
     sent.once('response', (answer) => {
       readText(answer).then(

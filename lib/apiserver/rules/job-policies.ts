@@ -117,12 +117,14 @@ function validateExitCodes(
   const shown = hadEmptyMember(requirement, 'values') ? [] : values;
   if (codes.length === 0) errors.invalid(path, shown, 'at least one value is required');
   else if (codes.length > exitCodesLimit) errors.tooMany(path, codes.length, exitCodesLimit);
+  const seen = new Set<number>();
   for (const [index, code] of codes.entries()) {
     const own = `${path}[${index}]`;
     if (operator === 'In' && code === 0) {
       errors.invalid(own, code, 'must not be 0 for the In operator');
     }
-    if (codes.indexOf(code) < index) errors.duplicate(own, code);
+    if (seen.has(code)) errors.duplicate(own, code);
+    seen.add(code);
   }
   const isOrdered = codes.every((code, index) => index === 0 || (codes[index - 1] ?? 0) <= code);
   if (!isOrdered) errors.invalid(path, codes, 'must be ordered');

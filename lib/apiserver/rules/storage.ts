@@ -12,6 +12,7 @@ import {
   labelProblems,
   qualifiedNameProblems,
   subdomainProblems,
+  withoutMembers,
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { defaultClaimSpec } from './volumes.js';
@@ -127,7 +128,8 @@ function mirrorDataSource({ spec }: Claim): void {
     return;
   }
   if (dataSource !== undefined) spec.dataSourceRef ??= { ...dataSource };
-  else if (dataSourceRef !== undefined) spec.dataSource = { ...dataSourceRef };
+  else if (dataSourceRef !== undefined)
+    spec.dataSource = withoutMembers(dataSourceRef, 'namespace');
 }
 
 function isKnownSource({ apiGroup, kind }: { apiGroup?: string | null; kind: string }): boolean {

@@ -358,7 +358,7 @@ function validateUnique(
 
 function keyOf(item: unknown, keys: readonly string[]): unknown {
   const members = isJsonObject(item) ? item : {};
-  return Object.fromEntries(keys.map((key) => [key, members[key]]));
+  return Object.fromEntries(keys.map((key) => [key, memberOf(members, key)]));
 }
 
 /** Sorts the members of objects: their order has no meaning, and Go prints them sorted. */

@@ -32,6 +32,7 @@ const labelSelectors = [
   ...['a in b', 'a in (b', 'a in (b=', 'a in (,=', 'a in (=', 'a in (,', 'a in (b,,c,)', 'a,,b'],
   ...['!,a', '!=b', 'a!b', 'a(b)', 'a>', 'a>1,a<x', 'a>-', '!a=b', 'a=b=c', 'a in (-b,-c)', 'in'],
   ...['-a in (-b,c)', 'a=é', 'in in (in)', 'a in(b)c', ')', 'a notin', 'a in (b) c', '!a!', ' '],
+  ...['a in (b,,)', 'a in (,,)', 'a in (,,b)', 'a in (b,,,c)', 'a in ()', 'a>99999999999999999999'],
 ];
 
 const fieldSelectors = [
