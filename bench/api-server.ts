@@ -148,7 +148,7 @@ async function measureWatches(servers: readonly Server[]): Promise<BenchResult> 
     const path = `/api/v1/namespaces/${namespace}/configmaps?watch=true`;
     const streams = await Promise.all(Array.from({ length: watches }, () => server.open(path)));
     const begin = performance.now();
-    const received = Promise.all(streams.map((stream) => linesOf(stream, changes)));
+    const received = Promise.all(streams.map((stream) => linesOf(stream, server.label)));
     await createConfigMaps(client, { namespace, count: changes });
     await received;
     const perSecond = (watches * changes) / seconds(begin);
@@ -158,16 +158,18 @@ async function measureWatches(servers: readonly Server[]): Promise<BenchResult> 
   return comparedServers(`${changes} creations, to ${watches} watches`, 'events/s', measured);
 }
 
-/** Resolves once the stream has sent `count` lines. */
-async function linesOf(stream: IncomingMessage, count: number): Promise<void> {
+/** Resolves once the watch has sent an event for each change. */
+async function linesOf(stream: IncomingMessage, label: string): Promise<void> {
   let lines = 0;
   await new Promise<void>((resolve, reject) => {
     stream.on('data', (chunk: Buffer) => {
       for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
-      if (lines >= count) resolve();
+      if (lines >= changes) resolve();
     });
     stream.once('error', reject);
-    stream.once('end', () => reject(new Error(`a watch ended after ${lines} events`)));
+    stream.once('end', () => {
+      reject(new Error(`${label} ended a watch after ${lines} of ${changes} events`));
+    });
   });
 }
 

@@ -85,7 +85,7 @@ function haveSameAnnotations(merged: ObjectMeta, live: ObjectMeta): boolean {
 }
 
 function annotationsOf({ annotations }: ObjectMeta): ObjectMeta['annotations'] {
-  return (annotations as typeof annotations | null) ?? undefined;
+  return annotations ?? undefined;
 }
 
 /** `kubectl` updates it beside the fields that it applies. */
