@@ -77,6 +77,19 @@ describe('CEL', () => {
         "6: mismatched input 'true' expecting IDENTIFIER",
         "16: no viable alternative at input '-self'",
       ],
+      'self.null == self.false': [
+        "6: mismatched input 'null' expecting IDENTIFIER",
+        "19: mismatched input 'false' expecting IDENTIFIER",
+      ],
+      '.false == .null || .true': [
+        "2: mismatched input 'false' expecting IDENTIFIER",
+        "12: mismatched input 'null' expecting IDENTIFIER",
+        "21: mismatched input 'true' expecting IDENTIFIER",
+      ],
+      '(1 2) == (3 4)': [
+        "4: extraneous input '2' expecting ')'",
+        "13: extraneous input '4' expecting ')'",
+      ],
       'self.all(if, true)': ['10: reserved identifier: if', '10: argument must be a simple name'],
       'self.f(1 2)': ["10: extraneous input '2' expecting ')'"],
       '(self': ["6: missing ')' at '<EOF>'"],

@@ -141,10 +141,6 @@ class Checker {
     return this.#issue(at, `undeclared reference to '${name}' (in container '')`);
   }
 
-  #misapplied(at: number, name: string, given: string): CelType {
-    return this.#issue(at, `found no matching overload for '${name}' applied to '${given}'`);
-  }
-
   #mismatch(at: number, wanted: CelType, found: CelType): CelType {
     const resolved = this.unification.resolve(found);
     const message = `expected type '${typeText(wanted)}' but found '${typeText(resolved)}'`;
@@ -197,7 +193,7 @@ class Checker {
     const { name, target, args, at } = call;
     const argTypes = args.map((arg) => this.check(arg));
     if (name === '_&&_' || name === '_||_') return this.#logical(call, argTypes);
-    if (name === '_?_:_') return this.#conditional(call, argTypes);
+    if (name === '_?_:_') return this.#conditional(at, argTypes);
     if (target === undefined) {
       const overloads = this.#function(name);
       if (overloads === undefined) return this.#undeclared(at, name);
@@ -229,20 +225,20 @@ class Checker {
     return result;
   }
 
-  #conditional(call: CallExpression, types: readonly CelType[]): CelType {
+  #conditional(at: number, types: readonly CelType[]): CelType {
     const result = this.unification.freshType();
     if (this.unification.assign(types, [boolType, result, result])) {
       return this.unification.resolve(result);
     }
-    return this.#noOverload(call, types);
+    return this.#noOverload({ at, name: '_?_:_', target: undefined }, types);
   }
 
-  #noOverload({ name, target, at }: CallExpression, types: readonly CelType[]): CelType {
+  #noOverload({ name, target, at }: Callee, types: readonly CelType[]): CelType {
     const texts = types.map((type) => typeText(this.unification.resolve(type, 'dyn')));
     const [first = '', ...rest] = texts;
     const signature =
       target === undefined ? `(${texts.join(', ')})` : `${first}.(${rest.join(', ')})`;
-    return this.#misapplied(at, name, signature);
+    return this.#issue(at, `found no matching overload for '${name}' applied to '${signature}'`);
   }
 
   #resolve(
@@ -293,7 +289,8 @@ class Checker {
     if (!optional) return type;
     const inner = optionalValue(this.unification.resolve(type));
     if (inner !== undefined || type.kind === 'dyn') return inner ?? type;
-    return this.#mismatch(expression.at, optionalType(type), type);
+    this.#mismatch(expression.at, optionalType(type), type);
+    return type;
   }
 
   #list({ elements }: Extract<Expression, { type: 'list' }>): CelType {
@@ -342,17 +339,18 @@ class Checker {
   }
 
   #comprehension(expression: ComprehensionExpression): CelType {
-    const { range, variables, filter, step } = expression;
+    const { macro, range, variables, filter, step, at } = expression;
     const type = this.unification.resolve(this.check(range));
-    const [key, value] = this.#iterated(type, range.at);
+    const [key, value] = this.#iterated(type, macro === 'sortBy' ? at : range.at);
     const [first = '', second] = variables;
-    const scope = new Map([[first, second === undefined && type.kind === 'list' ? value : key]]);
+    const item = second === undefined && type.kind === 'list' ? value : key;
+    const scope = new Map([[first, item]]);
     if (second !== undefined) scope.set(second, value);
     return this.#within(scope, () => {
       const passes = filter === undefined ? boolType : this.check(filter);
       const result = this.check(step);
-      const whole = this.#resultOf(expression, this.unification.resolve(type), [key, result]);
-      return this.#chosen(expression.at, passes, whole);
+      const whole = this.#resultOf(expression, this.unification.resolve(type), [item, result]);
+      return this.#chosen(at, passes, whole);
     });
   }
 
@@ -374,65 +372,77 @@ class Checker {
   }
 
   /**
-   * Returns `result` if `condition` is a bool. Otherwise reports an error about `?:`, because these macros
-   * expand to a conditional expression.
+   * Returns `result`. Reports an error about `?:` if `condition` is not a bool, because these macros expand to a
+   * conditional expression.
    */
   #chosen(at: number, condition: CelType, result: CelType): CelType {
-    if (this.unification.assign([condition], [boolType])) return result;
-    const call = { type: 'call', at, name: '_?_:_', target: undefined, args: [] } as const;
-    return this.#noOverload(call, [condition, result, result]);
+    this.#conditional(at, [condition, result, result]);
+    return result;
   }
 
   #resultOf(
     { macro, step, at }: ComprehensionExpression,
     range: CelType,
-    [key, result]: readonly [CelType, CelType],
+    [item, result]: readonly [CelType, CelType],
   ): CelType {
     switch (macro) {
       case 'all':
       case 'exists':
-      case 'existsOne':
         if (!this.unification.assign([result], [boolType])) {
-          return this.#mismatch(step.at, boolType, result);
+          this.#mismatch(step.at, boolType, result);
         }
         return boolType;
-      case 'filter': {
-        const list = listType(range.parameters[0] ?? dynType);
-        return this.#chosen(at, result, list);
-      }
+      case 'existsOne':
+        this.#chosen(at, result, intType);
+        return boolType;
+      case 'filter':
+        return this.#chosen(at, result, listType(item));
       case 'map':
       case 'transformList':
         return listType(result);
       case 'transformMap':
-        return mapType(key, result);
+        return mapType(item, result);
       case 'transformMapEntry': {
-        const map = this.unification.resolve(result);
-        if (map.kind === 'map' || map.kind === 'dyn' || map.kind === 'error') return map;
-        const given = `(map(dyn, dyn), ${typeText(map)})`;
-        return this.#misapplied(at, 'cel.@mapInsert', given);
+        const map = mapType(this.unification.freshType(), this.unification.freshType());
+        if (!this.unification.assign([result], [map])) {
+          this.#noOverload({ at, name: 'cel.@mapInsert', target: undefined }, [map, result]);
+        }
+        return this.unification.resolve(map);
       }
       case 'sortBy': {
         const key = this.unification.resolve(result);
-        if (sortable.includes(key.kind)) return range;
-        const given = `${typeText(range)}.(list(${typeText(key)}))`;
-        return this.#misapplied(at, '@sortByAssociatedKeys', given);
+        if (!lists.includes(range.kind) || !sortable.includes(key.kind)) {
+          const callee = { at, name: '@sortByAssociatedKeys', target: step };
+          return this.#noOverload(callee, [range, listType(key)]);
+        }
+        // Numbers are the first keys that the real checker tries.
+        this.unification.assign([key], [intType]);
+        return this.unification.resolve(range);
       }
     }
   }
 
   #optionalMap({ target, variable, body, flat, at }: OptionalMapExpression): CelType {
     const type = this.unification.resolve(this.check(target));
-    const inner = optionalValue(type) ?? (type.kind === 'dyn' ? dynType : undefined);
-    if (inner === undefined) {
-      return this.#misapplied(at, 'hasValue', `${typeText(type)}.()`);
-    }
+    const value = this.unification.freshType();
+    const isOptional = this.unification.assign([type], [optionalType(value)]);
+    const failed = (name: string): CelType => this.#noOverload({ at, name, target }, [type]);
+    const tested = isOptional ? boolType : failed('hasValue');
+    const inner = isOptional ? value : failed('value');
     const result = this.#within(new Map([[variable, inner]]), () => this.check(body));
-    return flat ? this.unification.resolve(result) : optionalType(result);
+    if (!flat) return optionalType(result);
+    const none = optionalType(this.unification.freshType());
+    return this.#conditional(at, [tested, result, none]);
   }
 }
 
+/** The parts of a call that a message names. */
+type Callee = Pick<CallExpression, 'at' | 'name' | 'target'>;
+
+const lists: readonly CelType['kind'][] = ['dyn', 'error', 'list'];
+
 const sortable: readonly CelType['kind'][] = [
-  ...(['dyn', 'error', 'param', 'bool', 'int', 'uint', 'double'] as const),
+  ...(['dyn', 'error', 'null', 'param', 'bool', 'int', 'uint', 'double'] as const),
   ...(['string', 'bytes', 'timestamp', 'duration'] as const),
 ];
 

@@ -44,6 +44,13 @@ function comprehension(
   };
 }
 
+function sortBy(call: Method): ComprehensionExpression {
+  const { at, type } = call.target;
+  if (type !== 'literal' && type !== 'map' && type !== 'struct') return sorted(call);
+  const targets = 'a list, identifier, comprehension, call or select expression';
+  throw new SyntaxIssue({ at, message: `sortBy can only be applied to ${targets}` });
+}
+
 function optionalMap(flat: boolean): (call: Method) => Expression | undefined {
   return ({ at, target, args: [variable, body] }) => {
     if (variable === undefined || body === undefined) return undefined;
@@ -60,6 +67,7 @@ function variableOf(arg: Expression, message: string): string {
 
 const one = { variables: 1 };
 const two = { variables: 2 };
+const sorted = comprehension('sortBy', one);
 
 const macros: Readonly<Partial<Record<string, (call: Method) => Expression | undefined>>> = {
   'all/2': comprehension('all', one),
@@ -77,7 +85,7 @@ const macros: Readonly<Partial<Record<string, (call: Method) => Expression | und
   'transformMap/4': comprehension('transformMap', { ...two, filtered: true }),
   'transformMapEntry/3': comprehension('transformMapEntry', two),
   'transformMapEntry/4': comprehension('transformMapEntry', { ...two, filtered: true }),
-  'sortBy/2': comprehension('sortBy', one),
+  'sortBy/2': sortBy,
   'optMap/2': optionalMap(false),
   'optFlatMap/2': optionalMap(true),
 };

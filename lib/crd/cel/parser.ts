@@ -303,9 +303,10 @@ class Parser {
       this.#tokens.need(')');
       return inner;
     }
-    if (this.#tokens.is('[')) return this.#list();
-    if (this.#tokens.is('{')) return this.#map();
-    return this.#tokens.stop();
+    const bracket = this.#tokens.take('[');
+    if (bracket !== undefined) return this.#list(bracket);
+    const brace = this.#tokens.take('{');
+    return brace === undefined ? this.#tokens.stop() : this.#map(brace);
   }
 
   #literal(token: Extract<Token, { type: 'literal' }>): Expression {
@@ -335,8 +336,8 @@ class Parser {
 
   /** Parses `{field: value, …}` after the name of a type. */
   #struct(name: string): Expression | undefined {
-    if (!this.#tokens.is('{')) return undefined;
-    const at = this.#tokens.need('{');
+    const at = this.#tokens.take('{');
+    if (at === undefined) return undefined;
     const fields: StructField[] = [];
     if (this.#tokens.take('}') !== undefined) return { type: 'struct', at, name, fields };
     this.#tokens.inside(['}', ','], () => {
@@ -354,8 +355,7 @@ class Parser {
     return { type: 'struct', at, name, fields };
   }
 
-  #list(): Expression {
-    const at = this.#tokens.need('[');
+  #list(at: number): Expression {
     const elements: ListElement[] = [];
     if (!this.#hasItems(']')) return { type: 'list', at, elements };
     this.#tokens.inside([']', ','], () => {
@@ -367,8 +367,7 @@ class Parser {
     return { type: 'list', at, elements };
   }
 
-  #map(): Expression {
-    const at = this.#tokens.need('{');
+  #map(at: number): Expression {
     const entries: MapEntry[] = [];
     if (!this.#hasItems('}')) return { type: 'map', at, entries };
     this.#tokens.inside(['}', ','], () => {

@@ -1,5 +1,4 @@
 import {
-  celCompare,
   isOfType,
   runtimeTypeName,
   typeOf,
@@ -24,6 +23,7 @@ import { CelConstantError, checkDepth } from './expression.js';
 import { CelCostError, CostMeter, mostPerCall, spentOn } from './cost/cost-meter.js';
 import { estimateCost } from './cost/estimate-cost.js';
 import type { SizesByPath } from './cost/estimate-cost.js';
+import { sortedByKeys } from './library/lists.js';
 import { patternOf } from './library/strings.js';
 import type { Overload } from './overload.js';
 import { parseExpression } from './parser.js';
@@ -422,11 +422,8 @@ const folds: Readonly<Record<ComprehensionExpression['macro'], Fold>> = {
     }
     return map;
   },
-  sortBy: (elements, run) => {
-    const keyed = elements.map((one) => [run(one), one[0] ?? null] as const);
-    const sorted = keyed.toSorted(([one], [other]) => celCompare(one, other));
-    return new CelList(sorted.map(([, value]) => value));
-  },
+  sortBy: (elements, run) =>
+    sortedByKeys(elements.map((one) => [run(one), one[0] ?? null] as const)),
 };
 
 /** Selects the overload by the operands' values if their types leave several. */

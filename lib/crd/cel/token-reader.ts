@@ -77,23 +77,20 @@ export class TokenReader {
   }
 
   /** Consumes the token `text`. One token too many before it, or its absence, is an error to go on after. */
-  need(text: string): number {
-    const taken = this.take(text);
-    if (taken !== undefined) return taken;
-    const { at } = this.current;
-    this.#countRecovery(at);
+  need(text: string): void {
+    if (this.take(text) !== undefined) return;
+    this.#countRecovery(this.current.at);
     if (isText(this.#at(this.#next + 1), text)) {
       this.#report(`extraneous input '${this.current.text}' expecting '${text}'`);
       this.#next++;
       this.advance();
-      return at;
+      return;
     }
     // No comma follows the end of a list: it belongs to the list.
     const isEnd = this.#isEnd() && (text === ')' || !this.is(','));
     const isNext = text === ':' ? this.isStart() : isEnd;
-    if (!isNext) return this.stop(`'${text}'`);
+    if (!isNext) this.stop(`'${text}'`);
     this.#report(`missing '${text}' at '${this.current.text}'`);
-    return at;
   }
 
   /** Checks that the token, or the one after one too many, is one of `texts`. @throws SyntaxIssue */

@@ -165,11 +165,10 @@ export class Unification {
 
   #fits(one: CelType, other: CelType): boolean {
     if (other.kind === 'param') {
-      const { valid, known } = this.#substitutes(one, other);
-      if (valid) return true;
-      if (known) return false;
+      const isValid = this.#substitutes(one, other);
+      if (isValid !== undefined) return isValid;
     }
-    if (one.kind === 'param') return this.#substitutes(other, one).valid;
+    if (one.kind === 'param') return this.#substitutes(other, one) === true;
     if (isOpen(one) || isOpen(other)) return true;
     if (one.kind === 'null') return isNullable(other);
     if (other.kind === 'null') return isNullable(one);
@@ -182,20 +181,21 @@ export class Unification {
     );
   }
 
-  /** Returns whether the type parameter `param` may stand for `type`. */
-  #substitutes(type: CelType, param: CelType): { valid: boolean; known: boolean } {
-    if (type.kind === 'param' && sameType(type, param)) return { valid: true, known: true };
+  /**
+   * Returns whether the type parameter `param` may stand for `type`; undefined if it occurs in that type.
+   */
+  #substitutes(type: CelType, param: CelType): boolean | undefined {
+    if (type.kind === 'param' && sameType(type, param)) return true;
     const known = this.#known.get(keyOf(param));
     if (known === undefined) {
-      if (!this.#isFree(param, type)) return { valid: false, known: false };
+      if (!this.#isFree(param, type)) return undefined;
       this.#learn(param, type);
-      return { valid: true, known: false };
+      return true;
     }
-    if (sameType(type, known)) return { valid: true, known: true };
-    if (!this.#fits(type, known)) return { valid: false, known: true };
+    if (!this.#fits(type, known)) return false;
     const general = moreGeneral(type, known);
     if (this.#isFree(param, general)) this.#learn(param, general);
-    return { valid: true, known: true };
+    return true;
   }
 
   /** Returns whether `param` does not occur in `within`. */

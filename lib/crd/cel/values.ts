@@ -303,17 +303,18 @@ function equalOptionals(one: CelOptional, other: CelOptional): boolean {
 }
 
 /**
- * Compares two values: negative, 0 or positive.
- * @throws CelError the values have no order
+ * Compares two values of one type, or two numbers: negative, 0 or positive.
+ * @throws CelError a value is NaN
  */
 export function celCompare(one: CelValue, other: CelValue): number {
+  if (Number.isNaN(one) || Number.isNaN(other)) throw new CelError('NaN values cannot be ordered');
+  return celOrder(one, other);
+}
+
+/** Compares two values: negative, 0 or positive; 0 for NaN and for values that have no order. */
+export function celOrder(one: CelValue, other: CelValue): number {
   const [left, right] = [numberOf(one), numberOf(other)];
-  if (left !== undefined && right !== undefined) {
-    if (Number.isNaN(left) || Number.isNaN(right)) {
-      throw new CelError('NaN values cannot be ordered');
-    }
-    return order(left, right);
-  }
+  if (left !== undefined && right !== undefined) return order(left, right);
   if (typeof one === 'string' && typeof other === 'string') return compareText(one, other);
   if (typeof one === 'boolean' && typeof other === 'boolean') {
     return order(Number(one), Number(other));
@@ -325,7 +326,7 @@ export function celCompare(one: CelValue, other: CelValue): number {
     return order(one.nanos, other.nanos);
   }
   if (one instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(one, other);
-  throw new CelError('no such overload');
+  return 0;
 }
 
 function order(one: bigint | number, other: bigint | number): number {

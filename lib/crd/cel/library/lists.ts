@@ -1,6 +1,6 @@
 import {
-  celCompare,
   celEqual,
+  celOrder,
   CelDuration,
   CelError,
   CelList,
@@ -16,25 +16,46 @@ import type { CelValue } from '../values.js';
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
 
-function isSorted({ items }: CelList): boolean {
-  return items.every((item, index) => {
+/** Returns whether the type of a value has an order. */
+function isComparable(value: CelValue): boolean {
+  return comparable.includes(typeOf(value).kind);
+}
+
+/** Returns the items of a list of any types, each of which has an order. */
+function comparables(name: string, { items }: CelList): readonly CelValue[] {
+  if (items.every(isComparable)) return items;
+  throw new CelError(`no such overload: ${name}(list)`);
+}
+
+function isSorted(list: CelList): boolean {
+  return comparables('isSorted', list).every((item, index, items) => {
     const before = items[index - 1];
-    return before === undefined || celCompare(before, item) <= 0;
+    return before === undefined || celOrder(before, item) <= 0;
   });
 }
 
 function extreme(name: string, better: 1 | -1): (list: CelList) => CelValue {
-  return ({ items }) => {
-    const [first, ...rest] = items;
+  return (list) => {
+    const [first, ...rest] = comparables(name, list);
     if (first === undefined) throw new CelError(`${name} called on empty list`);
-    return rest.reduce((best, item) => (celCompare(item, best) === better ? item : best), first);
+    return rest.reduce((best, item) => (celOrder(item, best) === better ? item : best), first);
   };
 }
 
 function sort({ items }: CelList): CelList {
-  const types = new Set(items.map((item) => typeOf(item).name));
+  return sortedByKeys(items.map((item) => [item, item]));
+}
+
+/** Returns the values in the order of their keys. */
+export function sortedByKeys(keyed: readonly (readonly [key: CelValue, value: CelValue])[]) {
+  const [first] = keyed;
+  if (first !== undefined && !isComparable(first[0])) {
+    throw new CelError('list elements must be comparable');
+  }
+  const types = new Set(keyed.map(([key]) => typeOf(key).kind));
   if (types.size > 1) throw new CelError('list elements must have the same type');
-  return new CelList(items.toSorted(celCompare));
+  const sorted = keyed.toSorted(([one], [other]) => celOrder(one, other));
+  return new CelList(sorted.map(([, value]) => value));
 }
 
 function distinct({ items }: CelList): CelList {
