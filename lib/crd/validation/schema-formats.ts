@@ -158,7 +158,6 @@ class AddressReader {
     if (this.#plain()) return 1;
     this.#next = start;
     if (this.#peek !== '<' && !this.#phrase()) return 0;
-    this.#skipSpace();
     if (orGroup && this.#take(':')) return this.#group();
     return this.#take('<') && this.#plain() && this.#take('>') ? 1 : 0;
   }
@@ -217,17 +216,15 @@ class AddressReader {
     return this.#peek === '[' ? this.#literal() : this.#atom(false) !== undefined;
   }
 
+  /** Reads words, and the spaces and comments after each. */
   #phrase(): boolean {
     let words = 0;
     for (;;) {
-      if (words > 0 && !this.skipComments()) return false;
-      this.#skipSpace();
-      if (this.atEnd) break;
       const word = this.#peek === '"' ? this.#quoted() : this.#atom(true);
-      if (word === undefined) break;
+      if (word === undefined) return words > 0;
       words++;
+      this.skipComments();
     }
-    return words > 0;
   }
 
   /** Returns undefined if the text is unterminated or has control characters. */

@@ -23,6 +23,12 @@ const of = (...specs: readonly unknown[]): FeatureCase[] => specs.map((spec) => 
 const named = s.object({ name: short, value: s.optional(s.integer()) });
 const listMap = s.array(named, { listType: 'map', listMapKeys: ['name'], maxItems: 5 });
 
+/** Names that rules escape. */
+const reservedNames = [
+  ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function'],
+  ...['if', 'import', 'let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
+];
+
 /** Features for which servers and the client-side validator must return the same causes. */
 export const features: readonly Feature[] = [
   {
@@ -315,6 +321,17 @@ export const features: readonly Feature[] = [
       { min: 'x', max: 2 },
       { min: 5 },
       { min: 5, max: 2, name: 7 },
+    ),
+  },
+  {
+    title: 'reserved names in rules',
+    spec: s.object(
+      Object.fromEntries(reservedNames.map((name) => [name, s.string({ maxLength: 20 })])),
+      { rules: reservedNames.map((name) => `self.__${name}__ == "${name}"`) },
+    ),
+    cases: of(
+      Object.fromEntries(reservedNames.map((name) => [name, name])),
+      Object.fromEntries(reservedNames.map((name) => [name, 'x'])),
     ),
   },
   {

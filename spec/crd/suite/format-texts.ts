@@ -86,6 +86,8 @@ export const formatTexts = [
       ...['All: a@b.c (note);', 'All: a@b.c (note;', 'All: a@b.c; (note)', 'All: a@b.c; (note'],
       ...['All: <a@b.c>;', 'All: Ann <a@b.c> ;', 'All: One: a@b.c;;', 'All: a@b.c', 'All: ;'],
       ...['All: a@b.c, ;', 'All: x;', ' \tAnn\t<\ta@\tb.c>\t', 'Ann (x) <a@b.c>', 'Ann (x <a@b.c>'],
+      ...['(x) Ann <a@b.c>', '  Ann (x)  (y) "B" <a@b.c>', '"a', '"a <a@b.c>', '"Ann\\\n" <a@b.c>'],
+      ...['Ann  (x) :a@b.c;', ' <a@b.c>', 'Ann "B <a@b.c>', 'Ann, <a@b.c>', 'Ann (x)'],
       ...['"a\\"b"@c.d', '"a\\\nb"@c.d', '"a\nb"@c.d', '"a\tb"@c.d', '"Ann <a@b.c>', '"" <a@b.c>'],
       ...['a@[1.2.3.4', 'a@[1.2.3.4]x', 'a@[]', 'a@b.c x', '<a@b.c> x', 'a,b@c.d', 'a;b@c.d', '<>'],
       ...[
