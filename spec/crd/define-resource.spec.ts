@@ -101,6 +101,32 @@ describe('defineResource', () => {
     expect(text).to.contain('"annotations":{"type":"object","additionalProperties"');
   });
 
+  it('keeps formats, enums, required fields and merge strategies of built-in types', () => {
+    const Thing = defineResource({
+      ...{ group: 'example.com', kind: 'Thing' },
+      versions: [
+        {
+          name: 'v1',
+          schema: s.object({
+            port: s.builtIn('ServicePort'),
+            key: s.builtIn('SecretKeySelector'),
+            resources: s.builtIn('ResourceRequirements'),
+          }),
+        },
+      ],
+    });
+    const { port, key, resources } = Thing.schema().properties ?? {};
+    expect(port?.required).to.deep.equal(['port']);
+    expect(port?.properties).to.deep.include({
+      port: { type: 'integer', format: 'int32' },
+      protocol: { type: 'string', enum: ['SCTP', 'TCP', 'UDP'], default: 'TCP' },
+    });
+    expect(key).to.include({ type: 'object', 'x-kubernetes-map-type': 'atomic' });
+    expect(resources?.properties?.['claims']).to.deep.include({
+      ...{ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+    });
+  });
+
   it('is served with types and subresources', async () => {
     const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
     const client = cluster.client();
@@ -214,6 +240,35 @@ describe('defineResource', () => {
       'versions[0].scale.specReplicasPath: .spec.nope is not a field of the schema',
     ],
     [
+      'scale paths outside spec and status',
+      {
+        scale: {
+          ...{ specReplicasPath: '.status.replicas', statusReplicasPath: '.spec.text' },
+          labelSelectorPath: '.metadata.name',
+        },
+      },
+      [
+        'versions[0].scale.specReplicasPath: .status.replicas must begin with .spec.',
+        'versions[0].scale.statusReplicasPath: .spec.text must begin with .status.',
+        'versions[0].scale.labelSelectorPath: .metadata.name must begin with .spec. or .status.',
+      ].join('; '),
+    ],
+    [
+      'scale paths to fields of other types',
+      {
+        versions: [{ ...v1, status: s.object({ replicas: s.number() }) }],
+        scale: {
+          ...{ specReplicasPath: '.spec.text', statusReplicasPath: '.status.replicas' },
+          labelSelectorPath: '.status.replicas',
+        },
+      },
+      [
+        'versions[0].scale.specReplicasPath: .spec.text must be of type integer',
+        'versions[0].scale.statusReplicasPath: .status.replicas must be of type integer',
+        'versions[0].scale.labelSelectorPath: .status.replicas must be of type string',
+      ].join('; '),
+    ],
+    [
       'an unknown selectable field',
       { selectableFields: ['.spec.nope'] },
       'versions[0].selectableFields[0]: .spec.nope is not a field',
@@ -283,6 +338,46 @@ describe('defineResource', () => {
       expect(define).to.throw().with.property('code', 'InvalidDefinition');
     });
   }
+
+  for (const [title, one, other] of [
+    ['type', s.string(), s.integer()],
+    ['type, one of them unknown', s.intOrString(), s.unknown()],
+    ['type, one of them without declared fields', s.object({}), s.unknownObject()],
+    ['type, one of them a whole object', s.embeddedResource(), s.unknownObject()],
+    ['type, one of them with null', s.string(), s.nullable(s.string())],
+    ['built-in type', s.builtIn('EnvVar'), s.builtIn('ServicePort')],
+  ] as const) {
+    it(`refuses served versions with fields of different ${title}`, () => {
+      const define = () =>
+        defineResource({
+          ...{ group: 'example.com', kind: 'Thing' },
+          versions: [
+            { name: 'v1', storage: true, schema: s.object({ spec: s.object({ a: one }) }) },
+            { name: 'v2', schema: s.object({ spec: s.object({ a: other }) }) },
+          ],
+        });
+      expect(define).to.throw(InvalidDefinitionError, '.spec.a differs between');
+    });
+  }
+
+  it('accepts scale paths into free JSON and built-in types', () => {
+    const define = () =>
+      defineResource({
+        ...{ group: 'example.com', kind: 'Thing' },
+        versions: [
+          {
+            name: 'v1',
+            schema: s.object({ spec: s.unknownObject() }),
+            status: s.object({ pods: s.builtIn('PodTemplateSpec'), selector: s.string() }),
+          },
+        ],
+        scale: {
+          ...{ specReplicasPath: '.spec.any.count', statusReplicasPath: '.status.pods.count' },
+          labelSelectorPath: '.status.selector',
+        },
+      });
+    expect(define).not.to.throw();
+  });
 
   it('accepts optional fields in some versions only with the conversion prune', () => {
     const more = s.object({

@@ -230,14 +230,16 @@ function scaleProblems(
   field: string,
 ): DefinitionProblem[] {
   const paths = [
-    ['specReplicasPath', scale.specReplicasPath, '.spec.', 'integer'],
-    ['statusReplicasPath', scale.statusReplicasPath, '.status.', 'integer'],
-    ['labelSelectorPath', scale.labelSelectorPath, '.s', 'string'],
+    ['specReplicasPath', scale.specReplicasPath, ['.spec.'], 'integer'],
+    ['statusReplicasPath', scale.statusReplicasPath, ['.status.'], 'integer'],
+    ['labelSelectorPath', scale.labelSelectorPath, ['.spec.', '.status.'], 'string'],
   ] as const;
-  return paths.flatMap(([name, path, prefix, type]) => {
+  return paths.flatMap(([name, path, prefixes, type]) => {
     if (path === undefined) return [];
     const at = `${field}.${name}`;
-    if (!path.startsWith(prefix)) return problemAt(at, `${path} must begin with ${prefix}`);
+    if (!prefixes.some((prefix) => path.startsWith(prefix))) {
+      return problemAt(at, `${path} must begin with ${prefixes.join(' or ')}`);
+    }
     const found = schemaAt(version, path);
     if (found === undefined) {
       return problemAt(at, `${path} is not a field of the schema: declare it, or correct the path`);
@@ -342,8 +344,9 @@ function isOptionalOfOne(one: Schema, other: Schema, name: string): boolean {
   return owners.length === 1 && !owners.some(({ required = [] }) => required.includes(name));
 }
 
+// A schema without a type either preserves unknown fields or is an integer or string.
 const shapeKeywords = [
-  ...(['type', 'x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields'] as const),
+  ...(['type', 'x-kubernetes-preserve-unknown-fields'] as const),
   ...(['x-kubernetes-embedded-resource', 'nullable'] as const),
 ];
 

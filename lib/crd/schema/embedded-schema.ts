@@ -6,12 +6,10 @@ import type { TypedSchema } from './typed-schema.js';
 
 const referencePrefix = '#/components/schemas/';
 
-/** Keywords to copy; schemas nested in other keywords are copied one by one. */
+/** Keywords of built-in types to copy; schemas nested in other keywords are copied one by one. */
 const kept = [
-  ...['type', 'format', 'enum', 'pattern', 'minimum', 'maximum', 'nullable', 'required'],
-  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'multipleOf'],
+  ...['type', 'format', 'enum', 'required'],
   ...['x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-map-type'],
-  ...['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-int-or-string'],
 ] as const;
 
 const text: Schema = { type: 'string' };
