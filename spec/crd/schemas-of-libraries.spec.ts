@@ -164,6 +164,17 @@ describe('schemas of other libraries', () => {
       { allOf: [{ type: 'string', minLength: 1 }, { pattern: '^a' }] },
       { type: 'string', allOf: [{ minLength: 1 }, { pattern: '^a' }] },
     ],
+    'parts that leave the type to the whole': [
+      { type: 'number', allOf: [{ minimum: 1 }, { enum: [1, 2] }] },
+      { type: 'number', allOf: [{ minimum: 1 }, { enum: [1, 2] }] },
+    ],
+    'parts without a type': [
+      { allOf: [{ minLength: 1 }, { pattern: '^a' }] },
+      {
+        'x-kubernetes-preserve-unknown-fields': true,
+        allOf: [{ minLength: 1 }, { pattern: '^a' }],
+      },
+    ],
     'parts of which one restricts no value': [
       {
         allOf: [

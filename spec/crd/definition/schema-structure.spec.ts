@@ -130,6 +130,13 @@ const refused: readonly (readonly [title: string, a: unknown, ...problems: reado
     'x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true',
   ],
   [
+    'a whole object with x-kubernetes-int-or-string',
+    { 'x-kubernetes-int-or-string': true, 'x-kubernetes-embedded-resource': true },
+    'type: Required value: must be object if x-kubernetes-embedded-resource is true',
+    'properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+    'x-kubernetes-embedded-resource: Invalid value: true: must be false if x-kubernetes-int-or-string is true',
+  ],
+  [
     'an embedded resource without fields',
     { type: 'object', 'x-kubernetes-embedded-resource': true },
     'properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',

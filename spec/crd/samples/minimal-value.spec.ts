@@ -61,6 +61,12 @@ describe('minimalValue', () => {
     ['a DNS name', s.string({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', minLength: 20 })],
     ['a version', s.string({ pattern: String.raw`^v?\d+\.\d+\.\d+(-[a-z]+)?$` })],
     ['alternatives in a pattern', s.string({ pattern: '^(?:https?|oci)://[^/]+/.{3,}$' })],
+    [
+      'a pattern and both limits of the length',
+      s.string({ pattern: '^[b-d]+$', minLength: 3, maxLength: 3 }),
+    ],
+    ['a pattern and the least length', s.string({ pattern: '^[b-d]*$', minLength: 4 })],
+    ['a pattern and the greatest length', s.string({ pattern: '^[a-z]{2,9}$', maxLength: 3 })],
     ['a quantity', s.string({ pattern: '^[0-9]+(Ki|Mi|Gi)$' })],
     ['a cron schedule', s.string({ pattern: String.raw`^(\S+\s){4}\S+$` })],
     ['a character class with a bracket', s.string({ pattern: String.raw`^[\]x]{2}\.[^a-z]$` })],
