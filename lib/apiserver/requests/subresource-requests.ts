@@ -1,23 +1,20 @@
 import { isJsonObject, formatTime } from '../../object/index.js';
-import type { ObjectMeta, UnstructuredObject, LabelSelector, Pod } from '../../object/index.js';
+import type { UnstructuredObject, Pod } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import { protobufMediaType } from '../protobuf/objects.js';
 import { represent } from '../reads/representation.js';
-import { selects } from '../rules/metadata.js';
 import { findObject, storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import {
   badRequest,
   conflict,
-  failure,
   isStatusError,
   methodNotAllowed,
   notAcceptable,
   notFound,
   unknownResource,
 } from '../status-error.js';
-import { deleteObject, readDeleteOptions } from '../writes/delete-object.js';
 import { patchObject, patchedText } from '../writes/patch-object.js';
 import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../writes/scale.js';
 import type { ScaleWrite } from '../writes/scale.js';
@@ -32,6 +29,7 @@ import {
   refusePatch,
   textResponse,
 } from './body.js';
+import { handleEviction } from './eviction-requests.js';
 import { containerOf, handleExec, noContainers } from './exec-requests.js';
 import type { ResourceContext } from './resource-handler.js';
 import { handleToken } from './token-requests.js';
@@ -186,6 +184,7 @@ function admitScale(
   return admitSubresource(context, { objectKind, object, old: liveScale(write), dryRun });
 }
 
+/** The answer to a binding. */
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
 
 /** Handles POST to `pods/binding`: the scheduler's decision. */
@@ -202,49 +201,6 @@ function handleBinding(context: ResourceContext): TransportResponse {
   const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });
   bindPod(core, admitSubresource(context, { objectKind, object, dryRun: false }));
   return objectResponse(201, { ...success, code: 201 }, view.encoding);
-}
-
-/** Handles POST to `pods/eviction`: a deletion that disruption budgets may refuse. */
-function handleEviction(context: ResourceContext): TransportResponse {
-  const { core, kind, info, request, view } = context;
-  const { value: body } = readObject(request, 'Eviction');
-  const { deleteOptions } = body;
-  const live = findObject(core, kind, info);
-  if (live === undefined) throw notFound(subjectOf(kind, info.name));
-  const options = readDeleteOptions(deleteOptions, info.query);
-  admitSubresource(context, {
-    objectKind: subresourceKind(kind, { group: 'policy', version: 'v1', kind: 'Eviction' }),
-    object: { ...body, apiVersion: 'policy/v1', kind: 'Eviction', metadata: metadataOf(info) },
-    dryRun: options.dryRun,
-  });
-  const refusing = budgetsOf(context, live).find((budget) => allowedBy(budget) <= 0);
-  if (refusing !== undefined) {
-    const message = "Cannot evict pod as it would violate the pod's disruption budget.";
-    const cause = {
-      reason: 'DisruptionBudget',
-      message: `The disruption budget ${refusing.metadata.name ?? ''} does not allow evicting pods currently`,
-    };
-    throw failure(429, 'TooManyRequests', message, { causes: [cause] });
-  }
-  const { namespace, name } = info;
-  deleteObject(core, { kind, namespace, name, options });
-  return objectResponse(201, { ...success, code: 201 }, view.encoding);
-}
-
-function metadataOf({ namespace, name }: ResourceContext['info']): ObjectMeta {
-  return { namespace, name };
-}
-
-function allowedBy({ status }: UnstructuredObject): number {
-  const allowed = isJsonObject(status) ? status['disruptionsAllowed'] : undefined;
-  return typeof allowed === 'number' ? allowed : 0;
-}
-
-function budgetsOf({ core, info }: ResourceContext, pod: UnstructuredObject): UnstructuredObject[] {
-  return [...core.view.all('policy/poddisruptionbudgets')].filter(({ metadata, spec }) => {
-    if (metadata.namespace !== info.namespace || !isJsonObject(spec)) return false;
-    return selects(spec['selector'] as LabelSelector | undefined, pod.metadata.labels) === true;
-  });
 }
 
 /** The fields of a `v1` Binding. */
