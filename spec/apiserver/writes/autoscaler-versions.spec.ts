@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import type { UnstructuredObject } from '../../../lib/object/index.js';
+
+const kind = 'HorizontalPodAutoscaler';
+const v1 = { apiVersion: 'autoscaling/v1', kind };
+const v2 = { apiVersion: 'autoscaling/v2', kind };
+const key = { namespace: 'default', name: 'web' };
+const common = {
+  scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' },
+  ...{ minReplicas: 1, maxReplicas: 3 },
+};
+const cpu = (averageUtilization: number) => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
+});
+const behavior = {
+  scaleUp: {
+    stabilizationWindowSeconds: 0,
+    policies: [
+      { type: 'Percent', value: 50, periodSeconds: 30 },
+      { type: 'Pods', value: 4, periodSeconds: 60 },
+    ],
+  },
+  scaleDown: { selectPolicy: 'Disabled' },
+};
+/** The annotation of the real server (v1.36), with its defaults. */
+const behaviorText =
+  '{"ScaleUp":{"StabilizationWindowSeconds":0,"SelectPolicy":"Max","Policies":[' +
+  '{"Type":"Percent","Value":50,"PeriodSeconds":30},{"Type":"Pods","Value":4,"PeriodSeconds":60}],' +
+  '"Tolerance":null},"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":"Disabled",' +
+  '"Policies":[{"Type":"Percent","Value":100,"PeriodSeconds":15}],"Tolerance":null}}';
+
+describe('versions of a HorizontalPodAutoscaler', () => {
+  let cluster: EmbeddedCluster;
+  let client: Client;
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start();
+    client = cluster.client();
+  });
+
+  afterEach(() => cluster.stop());
+
+  const create = (type: object, spec: object): Promise<UnstructuredObject> =>
+    client.create({ ...type, metadata: key, spec } as unknown as UnstructuredObject);
+
+  it('have the usual target in v2 where v1 has none', async () => {
+    await create(v1, common);
+    const { spec, metadata } = await client.get<UnstructuredObject>(v2, key);
+    expect(spec).to.deep.equal({ ...common, metrics: [cpu(80)] });
+    expect(metadata).not.to.have.property('annotations');
+  });
+
+  it('have the target of v1 as a metric of v2', async () => {
+    await create(v1, { ...common, targetCPUUtilizationPercentage: 42 });
+    const { spec } = await client.get<UnstructuredObject>(v2, key);
+    expect(spec).to.deep.equal({ ...common, metrics: [cpu(42)] });
+  });
+
+  it('have the behavior of v2 in an annotation of v1, and keep it through an update of v1', async () => {
+    await create(v2, { ...common, metrics: [cpu(70)], behavior });
+    const { spec } = await client.get<UnstructuredObject>(v2, key);
+    const old = await client.get<UnstructuredObject>(v1, key);
+    expect(old['spec']).to.deep.equal({ ...common, targetCPUUtilizationPercentage: 70 });
+    expect(old.metadata.annotations).to.deep.equal({
+      'autoscaling.alpha.kubernetes.io/behavior': behaviorText,
+    });
+    const annotations = { ...old.metadata.annotations, mine: 'kept' };
+    await client.update({ ...old, metadata: { ...old.metadata, annotations } });
+    const updated = await client.get<UnstructuredObject>(v2, key);
+    expect(updated['spec']).to.deep.equal(spec);
+    expect(updated.metadata.annotations).to.deep.equal({ mine: 'kept' });
+  });
+});
