@@ -1,39 +1,96 @@
-import { findCondition } from '../../object/index.js';
-import type { ObjectMeta, Pod, PodDisruptionBudget, Status } from '../../object/index.js';
+import { findCondition, formatTime, placeCondition, setCondition } from '../../object/index.js';
+import type { Condition, Pod, PodDisruptionBudget, Status } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
 import { selects } from '../rules/metadata.js';
 import { findObject, storageKey } from '../server-core.js';
-import { failure, notFound } from '../status-error.js';
+import { badRequest, failure, notFound } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { deleteObject, readDeleteOptions } from '../writes/delete-object.js';
+import type { DeleteOptions } from '../writes/delete-object.js';
+import { updateObject } from '../writes/update-object.js';
+import { decodeObject } from '../writes/write-request.js';
 import { objectResponse, readObject } from './body.js';
 import { admitSubresource } from './request-admission.js';
 import type { ResourceContext } from './resource-handler.js';
+import { readWriteOptions } from './write-options.js';
+
+/** The fields of a `policy/v1` Eviction. */
+interface Eviction {
+  readonly metadata: { readonly name?: string; readonly namespace?: string };
+  readonly deleteOptions?: { readonly dryRun?: readonly string[] };
+}
 
 /** Handles POST to `pods/eviction`: a deletion that a disruption budget may refuse. */
 export function handleEviction(context: ResourceContext): TransportResponse {
-  const { core, kind, info, request, view } = context;
-  const { value: body } = readObject(request, 'Eviction');
-  const { deleteOptions } = body;
+  const { core, kind, info, view } = context;
+  const { fieldValidation, dryRun } = readWriteOptions(info.query, 'CreateOptions');
+  const { deleteOptions = {} } = readEviction(context, { fieldValidation, dryRun });
   const live = findObject(core, kind, info) as Pod | undefined;
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
-  const options = readDeleteOptions(deleteOptions, info.query);
-  admitSubresource(context, {
-    objectKind: subresourceKind(kind, { group: 'policy', version: 'v1', kind: 'Eviction' }),
-    object: { ...body, apiVersion: 'policy/v1', kind: 'Eviction', metadata: metadataOf(info) },
-    dryRun: options.dryRun,
-  });
-  if (!isUnguarded(live)) spendBudget(context, live, options.dryRun);
-  const { namespace, name } = info;
-  deleteObject(core, { kind, namespace, name, options });
+  const { dryRun: own = [] } = deleteOptions;
+  const dryRuns = own.length > 0 ? own : info.query.getAll('dryRun');
+  if (!isUnguarded(live)) spendBudget(context, live, dryRuns.length > 0);
+  const options = readDeleteOptions({ ...deleteOptions, dryRun: dryRuns }, info.query);
+  deletePod(context, live, options);
   const success: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
   return objectResponse(201, { ...success, code: 201 }, view.encoding);
 }
 
-function metadataOf({ namespace, name }: ResourceContext['info']): ObjectMeta {
-  return { namespace, name };
+/** @throws StatusError 400 not an eviction of this pod, or the error of a webhook */
+function readEviction(
+  context: ResourceContext,
+  {
+    fieldValidation,
+    dryRun,
+  }: { readonly fieldValidation: 'Ignore' | 'Strict' | 'Warn'; readonly dryRun: boolean },
+): Eviction {
+  const { info, request, warn } = context;
+  const kind = subresourceKind(context.kind, { group: 'policy', version: 'v1', kind: 'Eviction' });
+  const raw = readObject(request, 'Eviction');
+  // The real server still takes the version that it had first.
+  const isOld = raw.value['apiVersion'] === 'policy/v1beta1';
+  const value = isOld ? { ...raw.value, apiVersion: 'policy/v1' } : raw.value;
+  const object = decodeObject({ kind, fieldValidation, warn }, { ...raw, value });
+  const { name, namespace = info.namespace } = object.metadata;
+  if (namespace !== info.namespace) {
+    const same = 'does not match the namespace sent on the request';
+    throw badRequest(`the namespace of the provided object ${same}`);
+  }
+  if (name !== info.name) throw badRequest('name in URL does not match name in Eviction object');
+  const named = { ...object, metadata: { ...object.metadata, namespace } };
+  return admitSubresource(context, { objectKind: kind, object: named, dryRun }) as Eviction;
 }
+
+/** Deletes a pod, after a condition tells the reason. */
+function deletePod(context: ResourceContext, pod: Pod, options: DeleteOptions): void {
+  const { core, kind, info } = context;
+  const { namespace, name } = info;
+  // First without effect, because the condition is written only if nothing refuses the deletion.
+  deleteObject(core, { kind, namespace, name, options: { ...options, dryRun: true } });
+  if (options.dryRun) return;
+  const { status } = pod;
+  const before = (status?.conditions ?? []) as readonly Condition[];
+  const conditions = placeCondition(before, disruptionTarget, core.clock);
+  if (findCondition(before, disruptionTarget.type)?.status !== disruptionTarget.status) {
+    const { object } = kind.decode({ ...pod, status: { ...status, conditions } });
+    core.log.commit({
+      collection: kind.collection,
+      key: storageKey(namespace, name),
+      object,
+    });
+  }
+  deleteObject(core, { kind, namespace, name, options: { ...options, preconditions: undefined } });
+}
+
+const disruptionTarget = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+  lastProbeTime: null,
+} as const;
 
 /** Returns true for pods that do not serve, or no longer: no budget counts them. */
 function isUnguarded({ metadata, status }: Pod): boolean {
@@ -43,31 +100,60 @@ function isUnguarded({ metadata, status }: Pod): boolean {
 
 /** Takes one disruption of the pod's budget. @throws StatusError the budget allows none */
 function spendBudget(context: ResourceContext, pod: Pod, dryRun: boolean): void {
-  const [budget, ...others] = budgetsOf(context, pod);
-  if (budget === undefined) return;
+  const kind = context.core.kinds.find('policy', 'v1', 'poddisruptionbudgets');
+  const [budget, ...others] = kind === undefined ? [] : budgetsOf(context, kind, pod);
+  if (kind === undefined || budget === undefined) return;
   if (others.length > 0) {
     const one = 'more than one PodDisruptionBudget';
     const message = `This pod has ${one}, which the eviction subresource does not support.`;
     throw failure(500, '', message);
   }
   if (!isReady(pod) && mayLoseUnready(budget)) return;
-  const { disruptionsAllowed = 0 } = budget.status ?? {};
-  const why = refusalOf(budget);
-  if (why !== undefined) throw tooManyEvictions(`The disruption budget ${why}`);
-  if (dryRun) return;
-  const { namespace = '', name = '' } = budget.metadata;
-  const status = { ...budget.status, disruptionsAllowed: disruptionsAllowed - 1 };
-  context.core.log.commit({
-    collection: budgetCollection,
-    key: storageKey(namespace, name),
-    object: { ...budget, metadata: { ...budget.metadata }, status },
-  });
+  checkBudget(budget);
+  if (!dryRun) writeSpent(context, kind, { budget, pod });
 }
 
-const budgetCollection = 'policy/poddisruptionbudgets';
+/** Writes the status of a budget with one disruption less. */
+function writeSpent(
+  { core }: ResourceContext,
+  kind: ServedKind,
+  { budget, pod }: { readonly budget: PodDisruptionBudget; readonly pod: Pod },
+): void {
+  const { metadata, status } = budget;
+  const { conditions = [], disruptionsAllowed = 0, observedGeneration = 0 } = status ?? {};
+  const allowed = disruptionsAllowed - 1;
+  const condition = {
+    ...{ type: 'DisruptionAllowed', observedGeneration },
+    status: allowed > 0 ? 'True' : 'False',
+    reason: allowed > 0 ? 'SufficientPods' : 'InsufficientPods',
+  } as const;
+  const spent = {
+    ...budget,
+    status: {
+      ...status,
+      disruptedPods: {
+        ...status?.disruptedPods,
+        [pod.metadata.name ?? '']: formatTime(core.clock.now()),
+      },
+      disruptionsAllowed: allowed,
+      conditions: setCondition(conditions as readonly Condition[], condition, core.clock),
+    },
+  };
+  const { name = '', namespace = '' } = metadata;
+  const request = {
+    ...{ kind, name, namespace, subresource: 'status', manager: 'kube-apiserver' },
+    ...({ dryRun: false, fieldValidation: 'Ignore', warn: () => undefined } as const),
+  };
+  const next = decodeObject(request, { value: spent });
+  updateObject(core, { request, live: budget, next });
+}
 
-function budgetsOf({ core, info }: ResourceContext, pod: Pod): PodDisruptionBudget[] {
-  const all = [...core.view.all(budgetCollection)] as PodDisruptionBudget[];
+function budgetsOf(
+  { core, info }: ResourceContext,
+  kind: ServedKind,
+  pod: Pod,
+): PodDisruptionBudget[] {
+  const all = [...core.view.all(kind.collection)] as PodDisruptionBudget[];
   return all.filter(({ metadata, spec }) => {
     const isNear = metadata.namespace === info.namespace;
     return isNear && selects(spec?.selector, pod.metadata.labels) === true;
@@ -85,21 +171,30 @@ function mayLoseUnready({ spec, status }: PodDisruptionBudget): boolean {
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
 }
 
-/** Returns why a budget refuses an eviction, beginning with its name. */
-function refusalOf({ metadata, status }: PodDisruptionBudget): string | undefined {
+/** @throws StatusError 429: the budget allows no disruption now */
+function checkBudget({ metadata, status }: PodDisruptionBudget): void {
   const { name = '', generation = 0 } = metadata;
   if ((status?.observedGeneration ?? 0) < generation) {
-    return `${name} is still being processed by the server.`;
+    throw tooManyEvictions(`${name} is still being processed by the server.`, 10);
   }
   const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
-  if (disruptionsAllowed > 0) return undefined;
-  return currentHealthy <= desiredHealthy
-    ? `${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
-    : `${name} does not allow evicting pods currently`;
+  if (disruptionsAllowed > 0) return;
+  const condition = findCondition(status?.conditions ?? [], 'DisruptionAllowed');
+  if (condition?.status === 'False' && condition.reason === 'SyncFailed') {
+    const why = `it failed sync: ${condition.message ?? ''}`;
+    throw tooManyEvictions(`${name} does not allow evicting pods currently because ${why}`);
+  }
+  throw tooManyEvictions(
+    currentHealthy <= desiredHealthy
+      ? `${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
+      : `${name} does not allow evicting pods currently`,
+  );
 }
 
-function tooManyEvictions(message: string): StatusError {
-  const causes = [{ reason: 'DisruptionBudget', message }];
+/** @param why - begins with the name of the budget */
+function tooManyEvictions(why: string, retryAfterSeconds?: number): StatusError {
+  const causes = [{ reason: 'DisruptionBudget', message: `The disruption budget ${why}` }];
   const refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
-  return failure(429, 'TooManyRequests', refusal, { causes });
+  const details = { causes, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  return failure(429, 'TooManyRequests', refusal, details);
 }

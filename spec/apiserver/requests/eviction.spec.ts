@@ -16,7 +16,8 @@ describe('pods/eviction of the embedded server', () => {
 
   beforeEach(async () => {
     cluster = await EmbeddedCluster.start();
-    client = cluster.client();
+    // The server asks for a retry after ten seconds while it counts pods.
+    client = cluster.client({ retries: { maxRetryAfters: 0 } });
   });
 
   afterEach(() => cluster.stop());
@@ -100,8 +101,24 @@ describe('pods/eviction of the embedded server', () => {
     const dry = await evict('one', { deleteOptions: { dryRun: ['All'] } });
     expect(dry).to.deep.equal({ problem: undefined, isLeft: true });
     expect(await evict('one')).to.deep.equal(evicted);
+    const spent = await client.get(budgets, { namespace: 'default', name: 'small' });
+    expect(spent.status?.disruptedPods).to.have.all.keys('one');
+    expect(spent.status?.conditions).to.have.nested.property('[0].reason', 'InsufficientPods');
     const why = 'small needs 0 healthy pods and has 0 currently';
     expect(await evict('two')).to.deep.equal(refused(why));
+  });
+
+  it('tells the reason in a condition of the pod, and needs its name and namespace', async () => {
+    const metadata = { name: 'web', namespace: 'default', finalizers: ['example.com/f'] };
+    const spec = { containers: [{ name: 'main', image: 'example.com/main' }] };
+    await client.create<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
+    const { problem } = await evict('web', { deleteOptions: { preconditions: { uid: 'other' } } });
+    expect(problem?.[0]).to.equal(409);
+    expect(await evict('web', { apiVersion: 'policy/v1beta1' })).to.deep.equal(evicted);
+    const pod = await client.get(Pod, { namespace: 'default', name: 'web' });
+    expect(pod.status?.conditions?.map(({ reason }) => reason)).to.deep.equal([
+      'EvictionByEvictionAPI',
+    ]);
   });
 
   it('ignores budgets of other namespaces and of other pods', async () => {

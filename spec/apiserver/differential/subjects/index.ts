@@ -4,6 +4,7 @@ import { corners } from './corners.js';
 import { custom } from './custom.js';
 import { deletions } from './deletions.js';
 import { discovery } from './discovery.js';
+import { evictions } from './evictions.js';
 import { fields } from './fields.js';
 import { merging } from './merging.js';
 import { reads } from './reads.js';
@@ -27,6 +28,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   corners: () => corners,
   access: () => access,
   deletions: () => deletions,
+  evictions: () => evictions,
   scaling: () => scaling,
   versions: () => versions,
   watches: () => watches,
