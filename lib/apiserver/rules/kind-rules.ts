@@ -164,14 +164,24 @@ export interface KindRules {
 
 /** The rules of a subresource that writes a part of the spec. */
 export interface PartRules {
-  /** Returns the spec of `old` with the part that `object` has. */
-  readonly spec: (object: UnstructuredObject, old: UnstructuredObject) => unknown;
+  /** Returns the members that the update changes: the spec of `old` with the part that `object` has. */
+  readonly written: (
+    object: UnstructuredObject,
+    old: UnstructuredObject,
+  ) => Readonly<Partial<Record<'spec' | 'status', unknown>>>;
+  /** Returns why the subresource of an object can not be written at all. @defaultValue all can be written */
+  readonly obstacle?: (old: UnstructuredObject) => string | undefined;
   /** Validates the changes, in addition to `validate` of the kind. */
   readonly validateUpdate?: (
     object: UnstructuredObject,
     old: UnstructuredObject,
     errors: FieldErrors,
   ) => void;
+  /**
+   * Admits a valid update.
+   * @throws StatusError 403: admission rejects the update
+   */
+  readonly admitUpdate?: KindRules['admitUpdate'];
 }
 
 /** {@link KindRules} in terms of a kind's type. Decoded objects have its form. */

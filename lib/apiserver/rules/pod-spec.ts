@@ -19,7 +19,7 @@ import {
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { defaultVolume, validateVolumes } from './volumes.js';
-import { validateNoClaims } from './resources.js';
+import { defaultPodResources, validatePodResources } from './pod-resources.js';
 import { validateAffinity, validateTopologySpread } from './pod-placement.js';
 import {
   validateContainers,
@@ -70,12 +70,7 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   errors.oneOf(`${field}.restartPolicy`, restartPolicy, restartPolicies);
   errors.oneOf(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
   validateLabels(spec.nodeSelector, `${field}.nodeSelector`, errors);
-  const { claims = [] } = spec.resources ?? {};
-  if (claims.length > 0) {
-    const why = 'claims may not be set for Resources at pod-level';
-    errors.forbidden(`${field}.resources.claims`, why);
-  }
-  if (names.noClaims) validateNoClaims(claims, `${field}.resources.claims`, errors);
+  validatePodResources(spec, `${field}.resources`, { noClaims: names.noClaims, errors });
   const { runtimeClassName } = spec;
   if (runtimeClassName !== undefined) {
     const problems = subdomainProblems(runtimeClassName);
@@ -292,6 +287,7 @@ export function defaultPodOnly(spec: PodSpec): void {
     }
     if (spec.hostNetwork === true) defaultHostPorts(container);
   }
+  defaultPodResources(spec);
   spec.enableServiceLinks ??= true;
   // Older servers accepted negative values, and kubelets use 1 for them.
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;

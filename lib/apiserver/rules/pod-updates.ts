@@ -6,13 +6,13 @@ import type {
   V1Pod,
   V1PodSpec,
 } from '@kubernetes/client-node';
-import pick from 'lodash/pick.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, withoutMembers, qualifiedNameProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateIp } from './field-values.js';
 import { validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
+import { resizeRules } from './pod-resizes.js';
 
 type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
@@ -180,24 +180,13 @@ function validateEphemeralUpdate({ spec }: Pod, { spec: old }: Pod, errors: Fiel
   }
 }
 
-/** Returns the old spec with the new resources of its containers. */
-function resizedSpec({ spec }: Pod, { spec: old }: Pod): unknown {
-  if (spec === undefined || old === undefined) return old;
-  const resized = (list: 'containers' | 'initContainers'): object => {
-    const containers = old[list]?.map((container) => {
-      const next = spec[list]?.find(({ name }) => name === container.name) ?? container;
-      const rest = withoutMembers(container, 'resources', 'resizePolicy');
-      return { ...rest, ...pick(next, 'resources', 'resizePolicy') };
-    });
-    return containers === undefined ? {} : { [list]: containers };
-  };
-  return { ...old, ...resized('containers'), ...resized('initContainers') };
-}
-
 /** The rules of subresources that write parts of a pod's spec. */
 export const podPartRules: NonNullable<KindRules['partRules']> = {
-  ephemeralcontainers: { spec: ephemeralSpec, validateUpdate: validateEphemeralUpdate },
-  resize: { spec: resizedSpec },
+  ephemeralcontainers: {
+    written: (object, old) => ({ spec: ephemeralSpec(object, old) }),
+    validateUpdate: validateEphemeralUpdate,
+  },
+  resize: resizeRules,
 };
 
 /** Conditions whose names are not qualified. */

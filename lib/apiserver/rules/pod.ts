@@ -13,6 +13,8 @@ import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 import { fillFromLimitRanges } from './limit-ranger.js';
 import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from './pod-spec.js';
+import { qosClassOf } from './pod-resources.js';
+import { validateMirror, validateMirrorUpdate } from './pod-resizes.js';
 import { podPartRules, validatePodStatus, validatePodUpdate } from './pod-updates.js';
 import { admitPriority, podRefused } from './priority.js';
 
@@ -70,26 +72,6 @@ function tolerateLostNodes(spec: PodSpec): void {
   spec.tolerations = tolerations;
 }
 
-/** Returns the quality of service class from the requests and limits of a pod's containers. */
-function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
-  const all = allContainers(spec).filter(({ restartPolicy }) => restartPolicy !== 'Never');
-  const counted = ['cpu', 'memory'];
-  const amounts = all.flatMap(({ resources }) =>
-    [resources?.requests, resources?.limits].flatMap((list) =>
-      Object.entries(list ?? {}).filter(
-        ([name, amount]) => counted.includes(name) && amount !== '0',
-      ),
-    ),
-  );
-  if (amounts.length === 0) return 'BestEffort';
-  const isGuaranteed = ({ resources }: Wire<V1Container>): boolean =>
-    counted.every((name) => {
-      const limit = resources?.limits?.[name];
-      return limit !== undefined && (resources?.requests?.[name] ?? limit) === limit;
-    });
-  return all.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
-}
-
 /** Checks that projected tokens have a service account. Templates of pods may lack it. */
 function validateTokens(spec: PodSpec, errors: FieldErrors): void {
   if ((spec.serviceAccountName ?? '') !== '') return;
@@ -132,7 +114,9 @@ export const podRules: KindRules = typedRules<Pod>(
       if (status && podIP !== '' && podIPs?.[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
       if (status && podIP === '' && podIPs?.[0] !== undefined) status.podIP = podIPs[0].ip;
     },
-    validate: ({ spec }, errors) => {
+    validate: (pod, errors) => {
+      const { spec } = pod;
+      validateMirror(pod, errors);
       if (spec === undefined) return;
       validatePodSpec(spec, 'spec', errors);
       validateTokens(spec, errors);
@@ -161,7 +145,10 @@ export const podRules: KindRules = typedRules<Pod>(
         errors.forbidden('spec.nodeName', why);
       }
     },
-    validateUpdate: validatePodUpdate,
+    validateUpdate: (pod, old, errors) => {
+      validateMirrorUpdate(pod, old, errors);
+      validatePodUpdate(pod, old, errors);
+    },
     // Components update pods often: the real server warns about new ones only.
     warnings: ({ spec }, old) =>
       spec === undefined || old !== undefined ? [] : podWarnings(spec, 'spec'),

@@ -4,7 +4,12 @@ import type {
   V1ResourceQuota,
   V1Service,
 } from '@kubernetes/client-node';
-import { addQuantities, compareQuantities, formatQuantity } from '../../object/index.js';
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  subtractQuantities,
+} from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import type { ServerView } from './kind-rules.js';
@@ -24,33 +29,40 @@ const mustBeStated = new Set(
 );
 
 /**
- * Checks a create against the ResourceQuotas of its namespace.
+ * Checks a create, or an update of `old`, against the ResourceQuotas of its namespace.
  * @throws StatusError 403: a quota would be exceeded, or a Pod lacks a request or limit that a quota counts.
  */
 export function checkQuotas(
   collection: string,
   object: UnstructuredObject,
   server: ServerView,
+  old?: UnstructuredObject,
 ): void {
   const { namespace, name } = object.metadata;
   const [plural = '', group = ''] = collection.split('/').reverse();
   for (const stored of server.all('resourcequotas')) {
     if (namespace === undefined || stored.metadata.namespace !== namespace) continue;
     const quota = stored as Quota;
-    const problem = quotaProblem(quota, { collection, object }, (of) => server.all(of));
+    const problem = quotaProblem(quota, { collection, object, old }, (of) => server.all(of));
     if (problem !== undefined) throw forbidden({ group, plural, name }, problem);
   }
 }
 
+interface Charged {
+  readonly collection: string;
+  readonly object: UnstructuredObject;
+  readonly old: UnstructuredObject | undefined;
+}
+
 function quotaProblem(
   quota: Quota,
-  { collection, object }: { readonly collection: string; readonly object: UnstructuredObject },
+  { collection, object, old }: Charged,
   objects: Objects,
 ): string | undefined {
   const name = quota.metadata?.name ?? '';
   const { hard = {} } = quota.spec ?? {};
   if (!isInScope(quota, collection, object)) return undefined;
-  const delta = usageOf(collection, object);
+  const delta = increaseOf(usageOf(collection, object), old && usageOf(collection, old));
   const unstated = collection === 'pods' ? unstatedResources(hard, object) : [];
   if (unstated.length > 0) return `failed quota: ${name}: must specify ${unstated.join('; ')}`;
   const counted = Object.keys(hard).filter((resource) => delta[resource] !== undefined);
@@ -66,6 +78,15 @@ function quotaProblem(
   const shown = (usage: Usage): string =>
     exceeded.map((resource) => `${resource}=${usage[resource] ?? '0'}`).join(',');
   return `exceeded quota: ${name}, requested: ${shown(delta)}, used: ${shown(used)}, limited: ${shown(hard)}`;
+}
+
+/** Returns the difference of two uses, without zeros. */
+function increaseOf(usage: Usage, old: Usage | undefined): Usage {
+  if (old === undefined) return usage;
+  const changed = Object.entries(usage).map(
+    ([name, amount]) => [name, formatQuantity(subtractQuantities(amount, old[name] ?? 0))] as const,
+  );
+  return Object.fromEntries(changed.filter(([, amount]) => amount !== '0'));
 }
 
 /**

@@ -95,18 +95,35 @@ export function quantityOf(
   return quantities !== undefined && Object.hasOwn(quantities, name) ? quantities[name] : undefined;
 }
 
-/** Checks requests and limits: known names, no negative amounts, no request larger than its limit. */
+/** Checks the requests and limits of a container. */
 export function validateResources(
   resources: Wire<V1ResourceRequirements> | undefined,
   field: string,
   { noClaims, errors }: { readonly noClaims: boolean; readonly errors: FieldErrors },
 ): void {
+  const checks = { noClaims, errors, validateName: validateContainerResource };
+  validateRequirements(resources, field, checks);
+}
+
+interface RequirementChecks {
+  readonly noClaims: boolean;
+  readonly errors: FieldErrors;
+  readonly validateName: (name: string, field: string, errors: FieldErrors) => void;
+}
+
+/** Checks requests and limits: known names, no negative amounts, no request larger than its limit. */
+export function validateRequirements(
+  resources: Wire<V1ResourceRequirements> | undefined,
+  field: string,
+  checks: RequirementChecks,
+): void {
+  const { noClaims, errors } = checks;
   const { limits = {}, requests = {} } = resources ?? {};
   for (const [name, amount] of Object.entries(limits)) {
-    validateContainerAmount(name, amount, { field: `${field}.limits[${name}]`, errors });
+    validateRequirement(name, amount, { ...checks, field: `${field}.limits[${name}]` });
   }
   for (const [name, amount] of Object.entries(requests)) {
-    validateContainerAmount(name, amount, { field: `${field}.requests[${name}]`, errors });
+    validateRequirement(name, amount, { ...checks, field: `${field}.requests[${name}]` });
     const limit = quantityOf(limits, name);
     const isFixed = !isNative(name) || name.startsWith(hugePages);
     if (limit === undefined) {
@@ -133,12 +150,12 @@ export function validateResources(
   if (noClaims) validateNoClaims(resources?.claims ?? [], `${field}.claims`, errors);
 }
 
-function validateContainerAmount(
+function validateRequirement(
   name: string,
   amount: string,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+  { field, errors, validateName }: RequirementChecks & { readonly field: string },
 ): void {
-  validateContainerResource(name, field, errors);
+  validateName(name, field, errors);
   validateAmount(name, amount, { field, errors });
   if (!name.startsWith(hugePages) || isWholePages(name.slice(hugePages.length), amount)) return;
   const why = `${canonicalQuantity(amount)} is not positive integer multiple of ${name}`;

@@ -132,6 +132,8 @@ function resetsOf(kind: ServedKind, subresource: string | undefined): FieldFilte
     const own = kind.custom === undefined ? (kind.rules.statusResets ?? []) : ['metadata'];
     return excludeFields('spec', ...own);
   }
+  // On the real server, clients own what they send there, although these endpoints reset it.
+  if (kind.rules.partRules?.[subresource ?? ''] !== undefined) return undefined;
   const hasStatus = kind.custom?.hasStatus ?? kind.subresources.has('status');
   return hasStatus ? excludeFields('status') : undefined;
 }

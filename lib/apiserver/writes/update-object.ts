@@ -82,7 +82,8 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   checkVersion(request.kind, object.metadata, old.metadata);
   const prepared = prepare(core, { request, ruling, object, old, isChanged });
   validate(core, { request, ruling, object: prepared, old });
-  if (request.subresource === undefined) ruling.rules.admitUpdate?.(prepared, old, core.view);
+  const rules = request.subresource === undefined ? ruling.rules : partRulesOf({ request, ruling });
+  rules?.admitUpdate?.(prepared, old, core.view);
   request.hooks?.validate({
     operation: 'UPDATE',
     object: kind === ruling ? prepared : kind.fromStorage(prepared),
@@ -268,14 +269,14 @@ function takeStatus(next: UnstructuredObject, { status }: UnstructuredObject): v
 /** Keeps everything except the status, or the part of a subresource of the spec, and some metadata. */
 function subresourceOnly(prepared: Prepared): UnstructuredObject {
   const { ruling, object, old } = prepared;
-  const next: UnstructuredObject = { ...old, metadata: subresourceMeta(prepared) };
   const part = partRulesOf(prepared);
+  const written = part?.written(object, old);
+  const next: UnstructuredObject = { ...old, ...written, metadata: subresourceMeta(prepared) };
   if (part === undefined) {
     takeStatus(next, object);
     keepInStatus(ruling, next, old);
     return next;
   }
-  next['spec'] = part.spec(object, old);
   const { specChanged } = ruling.rules;
   if (specChanged?.(next, old) === true) {
     next.metadata.generation = (old.metadata.generation ?? 0) + 1;
@@ -283,7 +284,10 @@ function subresourceOnly(prepared: Prepared): UnstructuredObject {
   return next;
 }
 
-function partRulesOf({ request, ruling }: Prepared): PartRules | undefined {
+function partRulesOf({
+  request,
+  ruling,
+}: Pick<Prepared, 'request' | 'ruling'>): PartRules | undefined {
   return ruling.rules.partRules?.[request.subresource ?? ''];
 }
 
@@ -346,8 +350,11 @@ function validate(core: ServerCore, prepared: Prepared): void {
     const { validateUpdate = ruling.rules.validateUpdate } = request.kind.rules;
     validateUpdate?.(object, old, errors, core.view);
   } else if (part !== undefined) {
-    ruling.rules.validate?.(object, errors, core.view);
-    part.validateUpdate?.(object, old, errors);
+    const obstacle = part.obstacle?.(old);
+    if (obstacle === undefined) {
+      ruling.rules.validate?.(object, errors, core.view);
+      part.validateUpdate?.(object, old, errors);
+    } else errors.forbidden('[]', obstacle);
   } else {
     ruling.rules.validateStatusUpdate?.(object, old, errors);
   }

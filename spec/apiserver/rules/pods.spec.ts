@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api, deployment, deployments, merge } from '../api.js';
+import { Api, deployment, deployments, merge, strategic } from '../api.js';
 import type { Answer } from '../api.js';
 import { causeFields, causeMessages } from '../causes.js';
 
@@ -190,6 +190,43 @@ describe('pods with scheduling gates', () => {
   for (const [title, before, change, field] of refused) {
     it(`refuse ${title}`, async () => {
       expect(causeFields(await patched(before, change))).to.deep.equal([field]);
+    });
+  }
+});
+
+describe('resizes of pods', () => {
+  const resources = { requests: { cpu: '100m', memory: '100Mi' } };
+  const resized = async (change: object): Promise<Answer> => {
+    const api = new Api();
+    await api.create(pods, pod({ containers: [{ ...container, resources }] }));
+    const spec = { containers: [{ name: 'c', ...change }] };
+    return api.call('PATCH', `${pods}/a/resize`, { spec }, strategic);
+  };
+
+  it('change CPU and memory', async () => {
+    const { body } = await resized({ resources: { requests: { cpu: '200m' } } });
+    const requests = { cpu: '200m', memory: '100Mi' };
+    expect(body)
+      .to.have.nested.property('spec.containers[0].resources')
+      .that.deep.equals({ requests });
+    expect(body.metadata.generation).to.equal(2);
+  });
+
+  it('ignore other fields', async () => {
+    const { body } = await resized({ image: 'nginx:1.28' });
+    expect(body).to.have.nested.property('spec.containers[0].image', container.image);
+  });
+
+  const requests = 'spec.containers[0].resources.requests';
+  const refused: [string, object, string[]][] = [
+    ['other resources', { resources: { requests: { 'ephemeral-storage': '1Gi' } } }, ['spec']],
+    ['the class of a pod', { resources: { limits: resources.requests } }, ['spec']],
+    ['fewer resources', { resources: { requests: { cpu: null } } }, [requests]],
+    ['more containers', { name: 'd', image: 'x' }, ['spec.containers']],
+  ];
+  for (const [title, change, fields] of refused) {
+    it(`refuse to change ${title}`, async () => {
+      expect(causeFields(await resized(change))).to.deep.equal(fields);
     });
   }
 });

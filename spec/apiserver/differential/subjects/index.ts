@@ -8,6 +8,7 @@ import { evictions } from './evictions.js';
 import { fields } from './fields.js';
 import { merging } from './merging.js';
 import { reads } from './reads.js';
+import { resizes } from './resizes.js';
 import { scaling } from './scaling.js';
 import { verbs } from './verbs.js';
 import { versions } from './versions.js';
@@ -30,6 +31,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   deletions: () => deletions,
   evictions: () => evictions,
   scaling: () => scaling,
+  resizes: () => resizes,
   versions: () => versions,
   watches: () => watches,
   fields: (seed) => fields(seed, 12),

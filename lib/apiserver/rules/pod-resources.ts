@@ -1,0 +1,179 @@
+import type { V1Container, V1PodSpec, V1ResourceRequirements } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/internal.js';
+import { addQuantities, compareQuantities, formatQuantity } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
+import { validateRequirements, validateResourceName } from './resources.js';
+
+type PodSpec = Wire<V1PodSpec>;
+type Container = Wire<V1Container>;
+type Amounts = Readonly<Record<string, string>>;
+type List = 'requests' | 'limits';
+
+const qosResources = ['cpu', 'memory'];
+
+/** Returns the regular containers of a pod. Go's zero value is null. */
+function regularContainers({ containers }: PodSpec): readonly Container[] {
+  return (containers as Container[] | null) ?? [];
+}
+
+function isSidecar({ restartPolicy }: Container): boolean {
+  return restartPolicy === 'Always';
+}
+
+/** Returns the quality of service class from the requests and limits of a pod, or those of its containers. */
+export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  const all: readonly Pick<Container, 'resources'>[] =
+    spec.resources === undefined
+      ? [...regularContainers(spec), ...(spec.initContainers ?? [])]
+      : [{ resources: spec.resources }];
+  const sum = (list: List): Amounts => sumOf(all.map(({ resources }) => counted(resources, list)));
+  const [requests, limits] = [sum('requests'), sum('limits')];
+  const names = Object.keys({ ...requests, ...limits });
+  if (names.length === 0) return 'BestEffort';
+  const isLimited = all.every(({ resources }) => {
+    const own = counted(resources, 'limits');
+    const isWhole =
+      spec.resources !== undefined && Object.keys(resources?.limits ?? {}).length === 0;
+    return isWhole || qosResources.every((name) => own[name] !== undefined);
+  });
+  const isGuaranteed = names.every((name) => {
+    const [request, limit] = [requests[name], limits[name]];
+    return request !== undefined && limit !== undefined && compareQuantities(request, limit) === 0;
+  });
+  return isLimited && isGuaranteed ? 'Guaranteed' : 'Burstable';
+}
+
+/** Returns the amounts of CPU and memory, without zeros. */
+function counted(resources: Container['resources'], list: List): Amounts {
+  const amounts = Object.entries(resources?.[list] ?? {});
+  return Object.fromEntries(
+    amounts.filter(
+      ([name, amount]) => qosResources.includes(name) && compareQuantities(amount, 0) > 0,
+    ),
+  );
+}
+
+function sumOf(lists: readonly Amounts[]): Amounts {
+  const sum: Record<string, string> = {};
+  for (const [name, amount] of lists.flatMap((list) => Object.entries(list))) {
+    sum[name] = formatQuantity(addQuantities(amount, sum[name] ?? 0));
+  }
+  return sum;
+}
+
+function largestOf(one: Amounts, other: Amounts): Amounts {
+  const largest: Record<string, string> = { ...one };
+  for (const [name, amount] of Object.entries(other)) {
+    if (compareQuantities(amount, largest[name] ?? 0) > 0) largest[name] = amount;
+  }
+  return largest;
+}
+
+/**
+ * Returns the resources that the containers of a pod need together. Sidecars run beside the regular containers, and
+ * beside the init containers after them.
+ */
+function aggregateOf(spec: PodSpec, list: List): Amounts {
+  const { initContainers = [] } = spec;
+  const of = ({ resources }: Container): Amounts => resources?.[list] ?? {};
+  let sidecars: Amounts = {};
+  let starting: Amounts = {};
+  for (const container of initContainers) {
+    const together = sumOf([sidecars, of(container)]);
+    if (isSidecar(container)) sidecars = together;
+    starting = largestOf(starting, together);
+  }
+  return largestOf(sumOf([...regularContainers(spec).map(of), sidecars]), starting);
+}
+
+/** Returns the requests of a pod: those of its containers, unless it has its own, and its overhead. */
+export function podRequests(spec: PodSpec): Amounts {
+  const requests = { ...aggregateOf(spec, 'requests'), ...spec.resources?.requests };
+  return sumOf([requests, spec.overhead ?? {}]);
+}
+
+function isPodResource(name: string): boolean {
+  return qosResources.includes(name) || isHugePage(name);
+}
+
+function isHugePage(name: string): boolean {
+  return name.startsWith('hugepages-');
+}
+
+/** Fills in the requests and limits of a pod that has some, from those of its containers. */
+export function defaultPodResources(spec: PodSpec): void {
+  const { resources } = spec;
+  if (resources === undefined) return;
+  const limits = podLimits(spec, resources);
+  if (Object.keys(limits).length === 0) return;
+  const wanted = Object.entries(aggregateOf(spec, 'requests')).filter(([name]) =>
+    qosResources.includes(name),
+  );
+  const own = Object.entries(limits).filter(([name]) => isPodResource(name));
+  const requests = { ...Object.fromEntries([...own, ...wanted]), ...resources.requests };
+  resources.limits = limits;
+  if (Object.keys(requests).length > 0) resources.requests = requests;
+}
+
+/** Returns the limits of a pod with those of the huge pages of its containers. */
+function podLimits(spec: PodSpec, { limits, requests }: Wire<V1ResourceRequirements>): Amounts {
+  if (Object.keys({ ...limits, ...requests }).length === 0) return {};
+  const pages = Object.entries(aggregateOf(spec, 'limits')).filter(
+    ([name]) => isHugePage(name) && requests?.[name] === undefined,
+  );
+  return { ...Object.fromEntries(pages), ...limits };
+}
+
+/** Checks the resources of a whole pod. */
+export function validatePodResources(
+  spec: PodSpec,
+  field: string,
+  { noClaims, errors }: { readonly noClaims: boolean; readonly errors: FieldErrors },
+): void {
+  const { resources, os } = spec;
+  if (resources === undefined) return;
+  if (os?.name === 'windows') {
+    errors.forbidden(field, 'may not be set for a windows pod');
+    return;
+  }
+  if ((resources.claims ?? []).length > 0) {
+    errors.forbidden(`${field}.claims`, 'claims may not be set for Resources at pod-level');
+  }
+  const checks = { noClaims, errors, validateName: validatePodResourceName };
+  validateRequirements(resources, field, checks);
+  validateConsistency(spec, resources, { field, errors });
+}
+
+function validatePodResourceName(name: string, field: string, errors: FieldErrors): void {
+  const before = errors.causes.length;
+  validateResourceName(name, field, errors);
+  if (errors.causes.length > before || isPodResource(name)) return;
+  errors.notSupported(field, name, ['cpu', 'hugepages-', 'memory']);
+}
+
+/** Checks that a pod requests and limits no less than its containers. */
+function validateConsistency(
+  spec: PodSpec,
+  { requests = {}, limits = {} }: Wire<V1ResourceRequirements>,
+  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+): void {
+  const atLeast = (list: List, amounts: Amounts, needed: Amounts): void => {
+    for (const [name, amount] of Object.entries(needed)) {
+      const own = amounts[name];
+      if (own === undefined || compareQuantities(amount, own) <= 0) continue;
+      const why = `must be greater than or equal to aggregate container ${list} of ${amount}`;
+      errors.invalid(`${field}.${list}[${name}]`, own, why);
+    }
+  };
+  atLeast('requests', requests, aggregateOf(spec, 'requests'));
+  const pages = Object.entries(aggregateOf(spec, 'limits')).filter(([name]) => isHugePage(name));
+  atLeast('limits', limits, Object.fromEntries(pages));
+  for (const [index, { resources }] of regularContainers(spec).entries()) {
+    for (const [name, amount] of Object.entries(resources?.limits ?? {})) {
+      const own = limits[name];
+      if (own === undefined || compareQuantities(amount, own) <= 0) continue;
+      const why = `must be less than or equal to pod limits of ${own}`;
+      errors.invalid(`${field}.containers[${index}][${name}].limits`, amount, why);
+    }
+  }
+}
