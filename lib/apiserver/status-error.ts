@@ -1,4 +1,4 @@
-import { ApiError } from '../object/index.js';
+import { ApiError, quoted } from '../object/index.js';
 import type { Status, StatusCause, StatusDetails } from '../object/index.js';
 
 // `Symbol.for`, because an error may come from another copy of this package.
@@ -64,7 +64,7 @@ export function qualifiedPlural({ group, plural }: Subject): string {
 
 /** 404: the object does not exist. */
 export function notFound(subject: Subject): StatusError {
-  const message = `${qualifiedPlural(subject)} "${subject.name ?? ''}" not found`;
+  const message = `${qualifiedPlural(subject)} ${quoted(subject.name ?? '')} not found`;
   return failure(404, 'NotFound', message, detailsOf(subject));
 }
 
@@ -75,13 +75,13 @@ export function unknownResource(): StatusError {
 
 /** 409: an object with this name exists. */
 export function alreadyExists(subject: Subject): StatusError {
-  const message = `${qualifiedPlural(subject)} "${subject.name ?? ''}" already exists`;
+  const message = `${qualifiedPlural(subject)} ${quoted(subject.name ?? '')} already exists`;
   return failure(409, 'AlreadyExists', message, detailsOf(subject));
 }
 
 /** 409: a precondition failed. */
 export function conflict(subject: Subject, why: string): StatusError {
-  const what = `${qualifiedPlural(subject)} "${subject.name ?? ''}"`;
+  const what = `${qualifiedPlural(subject)} ${quoted(subject.name ?? '')}`;
   const message = `Operation cannot be fulfilled on ${what}: ${why}`;
   return failure(409, 'Conflict', message, detailsOf(subject));
 }
@@ -105,7 +105,7 @@ export function invalid(
     kind,
     causes: [...causes],
   };
-  return failure(422, 'Invalid', `${qualified} "${name}" is invalid: ${text}`, details);
+  return failure(422, 'Invalid', `${qualified} ${quoted(name)} is invalid: ${text}`, details);
 }
 
 /** 400: the request is malformed. */
@@ -125,7 +125,8 @@ export function forbidden(
   causes?: readonly StatusCause[],
 ): StatusError {
   const { name = '' } = subject;
-  const what = name === '' ? qualifiedPlural(subject) : `${qualifiedPlural(subject)} "${name}"`;
+  const what =
+    name === '' ? qualifiedPlural(subject) : `${qualifiedPlural(subject)} ${quoted(name)}`;
   const details = detailsOf(subject);
   if (causes !== undefined) details.causes = [...causes];
   return failure(403, 'Forbidden', `${what} is forbidden: ${why}`, details);

@@ -13,10 +13,10 @@ export function goText(value: unknown): string {
 export function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return quoted(value);
   if (!isJsonObject(value)) return goScalar(value);
   const members = Object.keys(value).toSorted();
-  const texts = members.map((name) => `${JSON.stringify(name)}:${goSyntax(value[name])}`);
+  const texts = members.map((name) => `${quoted(name)}:${goSyntax(value[name])}`);
   return `map[string]interface {}{${texts.join(', ')}}`;
 }
 
@@ -31,4 +31,23 @@ export function goTypeOf(value: unknown): string {
 
 function goScalar(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Returns `text` in double quotes, as Go's `%q` writes it. */
+export function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu, escaped)}"`;
+}
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ...(['"', '\\'] as const).map((sign) => [sign, sign] as const),
+  ...Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }).map(
+    ([letter, sign]) => [sign, letter] as const,
+  ),
+]);
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = (length: number): string => code.toString(16).padStart(length, '0');
+  const byNumber = code < 0x80 ? `x${hex(2)}` : code < 0x10000 ? `u${hex(4)}` : `U${hex(8)}`;
+  return `\\${escapes.get(character) ?? byNumber}`;
 }

@@ -220,7 +220,7 @@ export {
   unionOf,
 } from './field-tree.js';
 export type { FieldNode } from './field-tree.js';
-export { goSyntax, goText, goTypeOf } from './go-text.js';
+export { goSyntax, goText, goTypeOf, quoted } from './go-text.js';
 export {
   LazyList,
   heldBy,

@@ -1,3 +1,4 @@
+import { quoted } from './go-text.js';
 import { OperatorError } from '../system/index.js';
 import { labelValueProblems, qualifiedNameProblems } from './name-problems.js';
 
@@ -162,14 +163,14 @@ function checked(requirement: LabelRequirement, selector: string): LabelRequirem
 function keyProblems(key: string, field: string): readonly string[] {
   const problems = qualifiedNameProblems(key);
   if (problems.length === 0) return [];
-  return [`${field}: Invalid value: ${JSON.stringify(key)}: ${problems.join('; ')}`];
+  return [`${field}: Invalid value: ${quoted(key)}: ${problems.join('; ')}`];
 }
 
 function valueProblems({ key, operator, values }: LabelRequirement): readonly string[] {
   const counted = valueCountProblem(operator, values);
   const integral = isComparison(operator) && values.length === 1;
   const each = values.flatMap((value, index) => {
-    const shown = `Invalid value: ${JSON.stringify(value)}`;
+    const shown = `Invalid value: ${quoted(value)}`;
     const problems = labelValueProblems(value);
     return [
       ...(integral && integerOf(value) === undefined

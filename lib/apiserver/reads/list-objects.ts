@@ -163,7 +163,9 @@ function continueToken({ continue: text, resourceVersion }: ListOptions): Contin
   throw badRequest('specifying resource version is not allowed when using continue');
 }
 
-function decodeContinue(text: string): ContinueToken {
+function decodeContinue(sent: string): ContinueToken {
+  // Go ignores the ends of lines.
+  const text = sent.replaceAll(/[\r\n]/g, '');
   const invalid = invalidBase64At(text);
   if (invalid !== undefined) {
     const why = `illegal base64 data at input byte ${invalid}`;

@@ -3,6 +3,7 @@ import {
   parseFieldSelector,
   matchesLabels,
   parseLabelSelector,
+  quoted,
 } from '../../object/index.js';
 import type { FieldTerm, UnstructuredObject } from '../../object/index.js';
 import { errorMessage, isOperatorError } from '../../system/index.js';
@@ -53,7 +54,8 @@ function readFields(kind: ServedKind, text: string): readonly FieldTerm[] {
   const parts = text === '' ? [] : parsed(() => parseFieldSelector(text));
   const terms = parts.filter((term) => !selectsAll(term));
   const own = Object.keys(kind.rules.selectableFields?.(emptyObject) ?? {});
-  for (const { field } of terms) {
+  // The real server names the first wrong field in this order.
+  for (const field of terms.map((term) => term.field).toSorted()) {
     if (metaFields.includes(field) || own.includes(field)) continue;
     throw unknownField(kind, field);
   }
@@ -83,9 +85,9 @@ function unknownField({ type, custom }: ServedKind, field: string): Error {
   if (custom !== undefined || withOwnError.has(type.kind)) {
     return badRequest(`field label not supported: ${field}`);
   }
-  if (type.kind === 'Job') return badRequest(`field label "${field}" not supported for Job`);
-  const known = metaFields.map((name) => JSON.stringify(name)).join(', ');
-  return badRequest(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
+  if (type.kind === 'Job') return badRequest(`field label ${quoted(field)} not supported for Job`);
+  const known = metaFields.map(quoted).join(', ');
+  return badRequest(`${quoted(field)} is not a known field selector: only ${known}`);
 }
 
 function valueOf(kind: ServedKind, object: UnstructuredObject, field: string): string {
@@ -134,10 +136,10 @@ export function readListOptions(query: URLSearchParams): ListOptions {
 function readInteger(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+    throw badRequest(`strconv.ParseInt: parsing ${quoted(text)}: invalid syntax`);
   }
   if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+    throw badRequest(`strconv.ParseInt: parsing ${quoted(text)}: value out of range`);
   }
   return Number(text);
 }
@@ -148,9 +150,9 @@ function readInteger(text: string | null): number | undefined {
  */
 export function parseRevision(text: string, read: 'list' | 'other'): number {
   if (/^\d+$/.test(text)) return Number(text);
-  const quoted = JSON.stringify(text);
-  const why = `strconv.ParseUint: parsing ${quoted}: invalid syntax`;
-  const message = `resourceVersion: Invalid value: ${quoted}: ${why}`;
+  const shown = quoted(text);
+  const why = `strconv.ParseUint: parsing ${shown}: invalid syntax`;
+  const message = `resourceVersion: Invalid value: ${shown}: ${why}`;
   throw read === 'list'
     ? badRequest(`invalid resource version: ${message}`)
     : internalFailure(message);
@@ -181,7 +183,7 @@ export function checkListOptions(options: ListOptions, watch: boolean): void {
     const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
     errors.forbidden('resourceVersionMatch', why);
     if (match !== 'NotOlderThan') {
-      errors.notSupported('resourceVersionMatch', match, ['NotOlderThan']);
+      errors.oneOf('resourceVersionMatch', match, ['NotOlderThan']);
     }
   } else checkMatch(options, errors);
   if (!errors.empty) {
@@ -199,7 +201,7 @@ function checkMatch(options: ListOptions, errors: FieldErrors): void {
   } else if (options.continue !== '') {
     errors.forbidden(field, `${field} is forbidden when continue is provided`);
   } else if (match !== 'Exact' && match !== 'NotOlderThan') {
-    errors.notSupported(field, match, ['Exact', 'NotOlderThan', '']);
+    errors.oneOf(field, match, ['Exact', 'NotOlderThan', '']);
   } else if (match === 'Exact' && resourceVersion === '0') {
     errors.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`);
   }
@@ -217,5 +219,5 @@ function checkInitialEvents(options: ListOptions, watch: boolean, errors: FieldE
     'resourceVersionMatch',
     'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
   );
-  if (match !== '') errors.notSupported('resourceVersionMatch', match, ['NotOlderThan']);
+  if (match !== '') errors.oneOf('resourceVersionMatch', match, ['NotOlderThan']);
 }

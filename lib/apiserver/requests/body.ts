@@ -106,7 +106,12 @@ const loneSurrogate = /\\u[dD][89a-fA-F]/;
 
 function wellFormed(_name: string, value: unknown): unknown {
   // Encoding replaces lone halves.
-  return typeof value === 'string' ? Buffer.from(value).toString() : value;
+  const mended = (text: string): string => Buffer.from(text).toString();
+  if (typeof value === 'string') return mended(value);
+  if (!isJsonObject(value)) return value;
+  const isMended = Object.keys(value).every((name) => mended(name) === name);
+  if (isMended) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [mended(name), one]));
 }
 
 const excerptLength = 30;

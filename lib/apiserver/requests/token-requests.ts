@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '../../object/index.js';
-import { isJsonObject, formatTime } from '../../object/index.js';
+import { isJsonObject, formatTime, quoted } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { serverAudience } from '../auth/authenticator.js';
 import type { BoundObject } from '../auth/authenticator.js';
@@ -134,7 +134,7 @@ function boundObject({ core, info }: ResourceContext, reference: unknown): Bound
   if (object === undefined) throw notFound({ group: '', plural, name });
   if (kind === 'Pod' && accountOf(object) !== info.name) {
     throw badRequest(
-      `cannot bind token for serviceaccount ${JSON.stringify(info.name)} to pod running with different serviceaccount name.`,
+      `cannot bind token for serviceaccount ${quoted(info.name)} to pod running with different serviceaccount name.`,
     );
   }
   const { uid = '' } = object.metadata;

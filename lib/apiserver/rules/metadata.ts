@@ -10,6 +10,7 @@ import {
   labelValueProblems,
   nameProblems,
   qualifiedNameProblems,
+  quoted,
 } from '../../object/index.js';
 import type {
   ObjectMeta,
@@ -97,7 +98,7 @@ export function validateSameObject(
     const before = new Set(old.finalizers);
     const added = [...new Set(metadata.finalizers)].filter((one) => !before.has(one)).sort();
     if (added.length > 0) {
-      const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
+      const list = `[]string{${added.map(quoted).join(', ')}}`;
       errors.forbidden(
         'metadata.finalizers',
         `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`,

@@ -12,8 +12,9 @@ type List = 'requests' | 'limits';
 const qosResources = ['cpu', 'memory'];
 
 /** Returns the regular containers of a pod. Go's zero value is null. */
-function regularContainers({ containers }: PodSpec): readonly Container[] {
-  return (containers as Container[] | null) ?? [];
+function regularContainers(spec: PodSpec): readonly Container[] {
+  const containers = (spec.containers as Container[] | null) ?? [];
+  return containers;
 }
 
 function isSidecar({ restartPolicy }: Container): boolean {

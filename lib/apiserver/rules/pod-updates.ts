@@ -7,7 +7,7 @@ import type {
   V1PodSpec,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { deepEqual, withoutMembers, qualifiedNameProblems } from '../../object/index.js';
+import { deepEqual, withoutMembers, qualifiedNameProblems, quoted } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateIp } from './field-values.js';
 import { validateImmutable } from './kind-rules.js';
@@ -175,7 +175,7 @@ function validateEphemeralUpdate({ spec }: Pod, { spec: old }: Pod, errors: Fiel
     const next = spec?.ephemeralContainers?.find(({ name }) => name === container.name);
     if (deepEqual(next, container)) continue;
     const why = `may not be ${next === undefined ? 'removed' : 'changed'}`;
-    const shown = `existing ephemeral containers ${JSON.stringify(container.name)} ${why}\n`;
+    const shown = `existing ephemeral containers ${quoted(container.name)} ${why}\n`;
     errors.forbidden('spec.ephemeralContainers', shown);
   }
 }

@@ -6,7 +6,7 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { canonicalQuantity, formatTime } from '../../object/index.js';
+import { canonicalQuantity, formatTime, quoted } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateImages } from './containers.js';
 import { specChanged, typedRules } from './kind-rules.js';
@@ -269,7 +269,7 @@ function volumeWarnings({ volumes = [] }: PodSpec, field: string): string[] {
   const empty = volumes.flatMap(({ name, projected }) =>
     (projected?.sources ?? [])
       .filter((source) => Object.keys(source).length === 0)
-      .map(() => `volume ${JSON.stringify(name)} (Projected) has no sources provided`),
+      .map(() => `volume ${quoted(name)} (Projected) has no sources provided`),
   );
   return [...deprecated, ...empty];
 }
@@ -280,11 +280,11 @@ function repeatedNames(spec: PodSpec, field: string): string[] {
   const names = imagePullSecrets.map(({ name = '' }) => name);
   return [
     ...repeated(ips).map(
-      (index) => `${field}.hostAliases[${index}].ip: duplicate ip ${JSON.stringify(ips[index])}`,
+      (index) => `${field}.hostAliases[${index}].ip: duplicate ip ${quoted(ips[index] ?? '')}`,
     ),
     ...repeated(names).map(
       (index) =>
-        `${field}.imagePullSecrets[${index}].name: duplicate name ${JSON.stringify(names[index])}`,
+        `${field}.imagePullSecrets[${index}].name: duplicate name ${quoted(names[index] ?? '')}`,
     ),
     ...names.flatMap((name, index) =>
       name === '' ? [`${field}.imagePullSecrets[${index}].name: invalid empty name ""`] : [],

@@ -1,4 +1,11 @@
-import { assignMembers, formatTime, deepEqual, fieldPath, FieldSet } from '../../object/index.js';
+import {
+  assignMembers,
+  formatTime,
+  deepEqual,
+  fieldPath,
+  FieldSet,
+  quoted,
+} from '../../object/index.js';
 import type {
   FieldPath,
   FieldsV1,
@@ -49,9 +56,9 @@ export function ownerId(writer: Writer): string {
 /** Returns a writer as the server writes it in messages. */
 export function ownerText(writer: Writer): string {
   const { manager, operation, subresource, apiVersion } = writer;
-  const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
+  const through = subresource === '' ? '' : ` with subresource ${quoted(subresource)}`;
   const using = operation === 'Update' ? ` using ${apiVersion}` : '';
-  return `${JSON.stringify(manager)}${through}${using}`;
+  return `${quoted(manager)}${through}${using}`;
 }
 
 /** Reads entries that this server wrote, without checks. */

@@ -1,24 +1,6 @@
+import { quoted } from '../../object/index.js';
 import type { StatusCause } from '../../object/index.js';
 import { goNumber } from './numbers.js';
-
-/** Returns `text` in double quotes, as Go's `%q` writes it. */
-export function quoted(text: string): string {
-  return `"${text.replaceAll(/["\\]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu, escaped)}"`;
-}
-
-const escapes: ReadonlyMap<string, string> = new Map([
-  ...(['"', '\\'] as const).map((sign) => [sign, sign] as const),
-  ...Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }).map(
-    ([letter, sign]) => [sign, letter] as const,
-  ),
-]);
-
-function escaped(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const hex = (length: number): string => code.toString(16).padStart(length, '0');
-  const byNumber = code < 0x80 ? `x${hex(2)}` : code < 0x10000 ? `u${hex(4)}` : `U${hex(8)}`;
-  return `\\${escapes.get(character) ?? byNumber}`;
-}
 
 function shown(value: unknown): string {
   if (value === undefined) return 'null';
@@ -28,8 +10,8 @@ function shown(value: unknown): string {
 
 /** Returns JSON as Go writes it, which is safe in HTML. */
 function goJson(value: unknown): string {
-  const escaped = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' } as const;
-  return JSON.stringify(value).replace(/[<>&]/g, (sign) => escaped[sign as keyof typeof escaped]);
+  const escape = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escape);
 }
 
 /**
@@ -91,15 +73,20 @@ export class FieldErrors {
   }
 
   notSupported(field: string, value: unknown, supported: readonly string[]): void {
+    this.#notSupported(field, shown(value), supported);
+  }
+
+  #notSupported(field: string, text: string, supported: readonly string[]): void {
     const detail =
       supported.length === 0 ? '' : `supported values: ${supported.map(quoted).join(', ')}`;
-    this.#add('FieldValueNotSupported', field, `Unsupported value: ${shown(value)}`, detail);
+    this.#add('FieldValueNotSupported', field, `Unsupported value: ${text}`, detail);
   }
 
   /** Adds a cause if a value is set and is not one of `supported`. */
   oneOf(field: string, value: string | undefined, supported: readonly string[]): void {
-    if (value !== undefined && !supported.includes(value))
-      this.notSupported(field, value, supported);
+    if (value === undefined || supported.includes(value)) return;
+    // Go writes values of a text type of their own as JSON.
+    this.#notSupported(field, goJson(value), supported);
   }
 
   forbidden(field: string, detail: string): void {

@@ -8,10 +8,11 @@ import {
   memberOf,
   nameProblems,
   qualifiedNameProblems,
+  quoted,
 } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
-import { FieldErrors, quoted } from './field-errors.js';
+import { FieldErrors } from './field-errors.js';
 import { isInt64, validateNumber, validateRange } from './numbers.js';
 import { memberSchemaOf } from './prune.js';
 import { hasFormat, isKnownFormat } from './schema-formats.js';
