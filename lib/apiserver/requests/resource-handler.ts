@@ -20,6 +20,7 @@ import { protobufMediaType } from '../protobuf/objects.js';
 import type { ServerCore } from '../server-core.js';
 import { findObject, isLoose } from '../server-core.js';
 import {
+  badRequest,
   failure,
   isStatusError,
   methodNotAllowed,
@@ -38,6 +39,7 @@ import {
 } from './write-requests.js';
 import type { ResourceRequest } from './request-info.js';
 import { handleSubresource } from './subresource-requests.js';
+import { patchTypeOf } from './write-options.js';
 
 /** The request for a resource, and the data that handlers need. */
 export interface ResourceContext {
@@ -76,8 +78,9 @@ export async function handleResource(
   asked: Pick<ResourceContext, 'info' | 'request' | 'user' | 'authorizer' | 'untilMs' | 'copiesOf'>,
   watches: Watches,
 ): Promise<TransportResponse> {
-  const { info, request } = asked;
-  const kind = core.kinds.find(info.group, info.version, info.resource);
+  const { request } = asked;
+  const kind = core.kinds.find(asked.info.group, asked.info.version, asked.info.resource);
+  const info = kind?.custom === undefined ? asked.info : withoutDepth(asked.info);
   if (kind === undefined && isBuiltinGroup(info.group)) throw unknownResource();
   if (kind === undefined || isUnrouted(core, kind, info)) return pageNotFound();
   const accepted = negotiate(request.headers['accept'], kind.custom !== undefined);
@@ -87,11 +90,18 @@ export async function handleResource(
   const warnings: string[] = [];
   const warn = (text: string): void => void warnings.push(text);
   // V8 creates a hidden class for each object that begins with a spread, and reads of it would be slow.
-  const context: ResourceContext = { core, kind, view, warn, ...asked };
+  const context: ResourceContext = { core, kind, view, warn, ...asked, info };
   checkScope(context);
   const { deprecation } = kind.rules;
   if (deprecation !== undefined && isRouted(context)) warn(deprecation);
   return withWarnings(await answer(context, watches), warnings);
+}
+
+/** Returns a request for the subresource above the path: the real server ignores the rest, for custom resources. */
+function withoutDepth(info: ResourceRequest): ResourceRequest {
+  const { subresource } = info;
+  if (subresource?.includes('/') !== true) return info;
+  return { ...info, subresource: subresource.replace(/\/.*/, '') };
 }
 
 /** Returns whether no path of a custom resource has the scope of the request. */
@@ -128,10 +138,9 @@ function checkScope({ core, kind, info }: ResourceContext): void {
   const { namespace, name, verb, subresource } = info;
   const namespaced = kind.type.namespaced && !isLoose(core, kind);
   if (!kind.type.namespaced && namespace !== '') throw unknownResource();
-  const named = name !== '' || verb === 'create';
+  const named = name !== '' || verb === 'create' || verb === 'deletecollection';
   // `/api/v1/configmaps/x`: the path of a namespaced object must include its namespace.
   if (namespaced && namespace === '' && name !== '') throw unknownResource();
-  // Only lists work across all namespaces.
   if (namespaced && namespace === '' && !kind.verbs.includes('list')) throw unknownResource();
   if (namespaced && namespace === '' && named) throw methodNotAllowed();
   if (subresource === undefined || kind.subresources.has(subresource)) return;
@@ -153,20 +162,28 @@ function dispatch(context: ResourceContext, watches: Watches): TransportResponse
     case 'watch':
       return handleWatch(context, watches);
     case 'create':
-      if (name !== '') throw methodNotAllowed();
+      if (name !== '' && kind.custom === undefined) throw methodNotAllowed();
       if (kind.custom?.terminating === true) throw definitionTerminating(kind);
-      return handleCreate(context);
+      // The real server ignores a name in the path of a custom resource's create.
+      return handleCreate({ ...context, info: { ...info, name: '' } });
     case 'update':
-      if (name === '') throw methodNotAllowed();
+      if (name === '') throw nameless(context);
       return handleUpdate(context);
     case 'patch':
-      if (name === '') throw methodNotAllowed();
+      if (name === '') throw nameless(context);
       return handlePatch(context);
     case 'delete':
       return handleDelete(context);
     case 'deletecollection':
       return handleDeleteCollection(context);
   }
+}
+
+/** Returns the error of a write to a collection that needs a name: the real server routes those of custom resources. */
+function nameless({ kind, info, request }: ResourceContext): Error {
+  if (kind.custom === undefined) return methodNotAllowed();
+  if (info.verb === 'patch') patchTypeOf(request, kind);
+  return badRequest('name must be provided');
 }
 
 function definitionTerminating({ type }: ServedKind): Error {

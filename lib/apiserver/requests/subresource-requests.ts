@@ -9,16 +9,18 @@ import type { ServerCore } from '../server-core.js';
 import {
   badRequest,
   conflict,
+  failure,
   isStatusError,
   methodNotAllowed,
   notAcceptable,
   notFound,
+  qualifiedPlural,
   unknownResource,
 } from '../status-error.js';
 import { patchObject, patchedText } from '../writes/patch-object.js';
 import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../writes/scale.js';
 import type { ScaleWrite } from '../writes/scale.js';
-import { checkName, decodeObject, decodePatched } from '../writes/write-request.js';
+import { checkKind, checkName, decodeObject, decodePatched } from '../writes/write-request.js';
 import type { WriteRequest } from '../writes/write-request.js';
 import {
   bodyText,
@@ -43,7 +45,7 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
   const { kind, info } = context;
   const subresource = kind.subresources.get(info.subresource ?? '');
   if (subresource === undefined) throw unknownResource();
-  if (!subresource.verbs.includes(info.verb)) throw methodNotAllowed();
+  if (!subresource.verbs.includes(info.verb)) throw unsupported(context);
   switch (subresource.name) {
     case 'scale':
       return handleScale(context);
@@ -66,6 +68,13 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
     default:
       throw noContainers(kind.type.plural, subresource.name);
   }
+}
+
+function unsupported({ kind, info }: ResourceContext): Error {
+  if (kind.custom === undefined) return methodNotAllowed();
+  const { group, plural } = kind.type;
+  const message = `${info.verb} is not supported on resources of kind "${qualifiedPlural({ group, plural })}"`;
+  return failure(405, 'MethodNotAllowed', message, { group, kind: plural });
 }
 
 /** The annotation with the text that `kubectl logs` prints, on the pod or in the template of its workload. */
@@ -104,13 +113,14 @@ const withoutStatusTables = ['apiextensions.k8s.io', 'apiregistration.k8s.io', '
 function handleScale(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const next = info.verb === 'update' ? sentScale(context) : undefined;
+  const patching = info.verb === 'patch' ? patchOptions(context) : undefined;
   const live = findObject(core, kind, info);
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
   if (info.verb === 'get') {
     const ofScale = { ...view, kind: scaleKind(kind) };
     return objectResponse(200, represent(ofScale, scaleOf(kind, live)), view.encoding);
   }
-  const scale = next === undefined ? patch(context, live) : replace(context, live, next);
+  const scale = patching ? patch(context, live, patching) : replace(context, live, next ?? live);
   return objectResponse(200, scale, view.encoding);
 }
 
@@ -143,10 +153,23 @@ function replace(
   return updateScale(context.core, write, admitScale(context, write, next));
 }
 
-function patch(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
-  const { core, kind, info, request } = context;
+interface PatchOptions {
+  readonly type: ReturnType<typeof patchTypeOf>;
+  readonly options: WriteOptions;
+}
+
+/** Returns the type and the options of a patch. The real server checks them before it looks for the object. */
+function patchOptions({ kind, info, request }: ResourceContext): PatchOptions {
   const type = patchTypeOf(request, kind);
-  const options = readWriteOptions(info.query, 'PatchOptions', type === 'apply');
+  return { type, options: readWriteOptions(info.query, 'PatchOptions', type === 'apply') };
+}
+
+function patch(
+  context: ResourceContext,
+  live: UnstructuredObject,
+  { type, options }: PatchOptions,
+): UnstructuredObject {
+  const { core, kind, info, request } = context;
   const asked = scaleWriteOf(context, options);
   const write: ScaleWrite = { request: asked, live };
   const ofScale = scaleKind(kind);
@@ -192,13 +215,14 @@ function handleBinding(context: ResourceContext): TransportResponse {
   const { core, kind, info, request, view } = context;
   const { namespace, name } = info;
   const { value: body } = readObject(request, 'Binding');
+  const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });
+  checkKind(objectKind, body);
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {};
   if (metadata['name'] !== name) {
     throw badRequest('name in URL does not match name in Binding object');
   }
   const binding = { ...body, apiVersion: 'v1', kind: 'Binding' };
   const object = { ...binding, metadata: { ...metadata, namespace, name } };
-  const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });
   bindPod(core, admitSubresource(context, { objectKind, object, dryRun: false }));
   return objectResponse(201, { ...success, code: 201 }, view.encoding);
 }

@@ -6,6 +6,7 @@ import {
   isJsonObject,
   versionOf,
   withoutMembers,
+  quoted,
 } from '../../object/index.js';
 import type { ObjectMeta, TypeMeta, UnstructuredObject } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
@@ -155,7 +156,7 @@ export function decodePatched(
         ? error
         : (decodeAgain(collecting, sorted(patched), warnings) ?? error);
     const why = problemOfPatched(first, converted, raw.value, request.kind);
-    const message = `Invalid value: ${JSON.stringify(value)}: ${why}`;
+    const message = `Invalid value: ${quoted(value)}: ${why}`;
     const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
     throw failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
   }
@@ -336,8 +337,8 @@ function decodeLeniently(
   const { object, unknownFields: found } = kind.decode(value);
   const unknownFields = sortsUnknown ? [...found].sort() : found;
   const problems = [
-    ...duplicates.map((path) => `duplicate field "${path}"`),
-    ...unknownFields.map((path) => `unknown field "${path}"`),
+    ...duplicates.map((path) => `duplicate field ${quoted(path)}`),
+    ...unknownFields.map((path) => `unknown field ${quoted(path)}`),
   ];
   if (problems.length > 0 && fieldValidation === 'Strict') {
     throw new DecodeError(`strict decoding error: ${problems.join(', ')}`);
@@ -346,7 +347,14 @@ function decodeLeniently(
   return object;
 }
 
-function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, unknown>>): void {
+/**
+ * Checks that a body has the type of a kind.
+ * @throws StatusError 400: it has another one.
+ */
+export function checkKind(
+  { type, custom }: ServedKind,
+  value: Readonly<Record<string, unknown>>,
+): void {
   const expected = apiVersionOf(type);
   const { apiVersion = '', kind = '' } = value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
@@ -364,7 +372,7 @@ function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, 
     const isDecoded = !isOther && isRegistered(given);
     const why = isDecoded ? undefined : decodingProblem(type, { ...value, ...given });
     if (why !== undefined) {
-      const said = `${given.kind} in version "${versionOf(given.apiVersion)}"`;
+      const said = `${given.kind} in version ${quoted(versionOf(given.apiVersion))}`;
       throw badRequest(`${said} cannot be handled as a ${type.kind}: ${why}`);
     }
   }
@@ -384,7 +392,7 @@ function isRegistered({ kind, apiVersion }: TypeMeta): boolean {
 function decodingProblem({ group, kind }: ServedKind['type'], given: TypeMeta & object): string {
   const { apiVersion, kind: name } = given;
   if (!isRegistered(given)) {
-    return `no kind "${name}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+    return `no kind ${quoted(name)} is registered for version ${quoted(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
   }
   try {
     const definition = definitionName(groupOf(apiVersion), versionOf(apiVersion), name);

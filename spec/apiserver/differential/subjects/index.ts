@@ -7,6 +7,7 @@ import { discovery } from './discovery.js';
 import { evictions } from './evictions.js';
 import { fields } from './fields.js';
 import { merging } from './merging.js';
+import { oddVerbs } from './odd-verbs.js';
 import { quoting } from './quoting.js';
 import { reads } from './reads.js';
 import { resizes } from './resizes.js';
@@ -33,6 +34,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   evictions: () => evictions,
   scaling: () => scaling,
   resizes: () => resizes,
+  'odd-verbs': () => oddVerbs,
   quoting: () => quoting,
   versions: () => versions,
   watches: () => watches,
