@@ -62,20 +62,31 @@ const range = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
  * @returns whether it is valid
  */
 export function validateIp(ip: string, field: string, errors: FieldErrors): boolean {
-  const isSloppy = hasLeadingZeros(ip);
-  if (isSloppy) errors.invalid(field, ip, 'must not have leading 0s');
-  else if (isIP(ip) === 0) errors.invalid(field, ip, address);
-  else if (mapped.test(ip)) errors.invalid(field, ip, 'must not be an IPv4-mapped IPv6 address');
+  if (!isAddress(withoutZeros(ip))) errors.invalid(field, ip, address);
+  else if (!isAddress(ip)) errors.invalid(field, ip, 'must not have leading 0s');
+  else if (isMapped(ip)) errors.invalid(field, ip, 'must not be an IPv4-mapped IPv6 address');
   else return true;
   return false;
 }
 
-/** An IPv4 address in the notation of IPv6. */
-const mapped = /^::ffff:(?:[\d.]+|[\da-f]{1,4}:[\da-f]{1,4})$/i;
+/** Returns whether a text is an address, without a zone. */
+function isAddress(ip: string): boolean {
+  return isIP(ip) !== 0 && !ip.includes('%');
+}
 
-/** Returns whether a text is an IPv4 address but for leading zeros, which some programs read as octal. */
-function hasLeadingZeros(ip: string): boolean {
-  return isIP(ip) === 0 && isIP(ip.replaceAll(/(?<![\d:])0+(?=\d)/g, '')) === 4;
+/** Drops the leading zeros of the numbers of an address, which some programs read as octal. */
+function withoutZeros(ip: string): string {
+  return ip.replaceAll(/(?<![\da-f])0+(?=[\da-f])/gi, '');
+}
+
+/** Returns an IPv6 address in its shortest form. */
+function shortened(ip: string): string {
+  return new URL(`http://[${ip}]`).hostname.slice(1, -1);
+}
+
+/** Returns whether an address is an IPv4 address in the notation of IPv6, in any spelling. */
+function isMapped(ip: string): boolean {
+  return isIP(ip) === 6 && /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/.test(shortened(ip));
 }
 
 /** Checks an address of an endpoint, which clients must be able to reach. */
@@ -108,13 +119,13 @@ export function validateCidr(cidr: string, field: string, errors: FieldErrors): 
 
 function cidrProblem(cidr: string): string | undefined {
   const [ip = '', bits = '', ...rest] = cidr.split('/');
-  const isSloppy = hasLeadingZeros(ip);
-  const limit = isIP(ip) === 6 ? 128 : 32;
-  const isAddress = isIP(ip) !== 0 || isSloppy;
-  if (rest.length > 0 || !isAddress || !/^\d{1,3}$/.test(bits) || Number(bits) > limit)
+  const plain = withoutZeros(ip);
+  const limit = isIP(plain) === 6 ? 128 : 32;
+  if (rest.length > 0 || !isAddress(plain) || !/^\d+$/.test(bits) || Number(bits) > limit) {
     return range;
-  if (isSloppy || /^0\d/.test(bits)) return 'must not have leading 0s in IP or prefix length';
-  if (mapped.test(ip)) return 'must not have an IPv4-mapped IPv6 address';
+  }
+  if (!isAddress(ip) || /^0\d/.test(bits)) return 'must not have leading 0s in IP or prefix length';
+  if (isMapped(ip)) return 'must not have an IPv4-mapped IPv6 address';
   const isNetwork = !bitsOf(`${ip}/128`).slice(bitsOf(cidr).length).includes('1');
   return isNetwork ? undefined : 'must not have bits set beyond the prefix length';
 }
@@ -130,7 +141,7 @@ function bitsOf(cidr: string): string {
   const [ip = '', bits = ''] = cidr.split('/');
   const text =
     isIP(ip) === 6
-      ? bits128(ip)
+      ? bits128(shortened(ip))
       : ip
           .split('.')
           .map((part) => binary(part, 8))

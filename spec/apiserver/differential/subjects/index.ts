@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario.js';
 import { access } from './access.js';
+import { addressScenarios } from './addresses.js';
 import { corners } from './corners.js';
 import { custom } from './custom.js';
 import { deletions } from './deletions.js';
@@ -35,6 +36,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   scaling: () => scaling,
   resizes: () => resizes,
   'odd-verbs': () => oddVerbs,
+  addresses: () => addressScenarios,
   quoting: () => quoting,
   versions: () => versions,
   watches: () => watches,
