@@ -1,3 +1,4 @@
+import { parseDuration } from '../../crd/internal.js';
 import { OperatorError } from '../../system/index.js';
 
 /** The schedule of a CronJob. */
@@ -117,6 +118,7 @@ function parseField(text: string, range: FieldRange): Field {
   const values = new Set<number>();
   let open = false;
   for (const part of text.split(',')) {
+    if (part === '') continue;
     const { first, last, step, star } = parsePart(part, range);
     open ||= star && step === 1;
     for (let value = first; value <= last; value += step) values.add(value);
@@ -153,17 +155,14 @@ function parsePart(
 function numberIn(text: string, { names = [], least }: FieldRange): number {
   const named = names.indexOf(text.toLowerCase());
   if (named >= 0) return named + least;
-  if (!/^\d+$/.test(text)) throw refusal(text, 'no number');
+  if (!/^\+?\d+$/.test(text)) throw refusal(text, 'no number');
   return Number(text);
 }
 
-const unitsMs: Readonly<Record<string, number>> = { h: hourMs, m: minuteMs, s: 1000 };
-
 function durationMs(text: string): number {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])/g)];
-  if (parts.map(([part]) => part).join('') !== text) throw refusal(text, 'no duration');
-  const ms = parts.reduce((sum, [, n, unit = '']) => sum + Number(n) * (unitsMs[unit] ?? 0), 0);
-  return Math.max(1000, Math.floor(ms / 1000) * 1000);
+  const duration = parseDuration(text);
+  if (duration === undefined) throw refusal(text, 'no duration');
+  return Math.max(1000, Number(duration.nanos / 1_000_000_000n) * 1000);
 }
 
 function refusal(text: string, why: string): OperatorError {

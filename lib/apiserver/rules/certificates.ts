@@ -4,7 +4,13 @@ import type {
   V1CertificateSigningRequestSpec,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { deepEqual, labelProblems, subdomainProblems } from '../../object/index.js';
+import {
+  deepEqual,
+  formatTime,
+  labelProblems,
+  subdomainProblems,
+  quoted,
+} from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import { typedRules } from './kind-rules.js';
@@ -36,6 +42,21 @@ const signingRequest = typedRules<SigningRequest>(
     nameFormat: 'any',
     setUser,
     initialStatus: () => ({}),
+    resets: {
+      '': ['spec', 'status'],
+      status: ['spec', 'status.conditions'],
+      approval: ['spec', 'status.certificate'],
+    },
+    prepareForStatusUpdate: (object, old, { clock }, subresource) => {
+      const [next, before] = [object, old] as unknown as [SigningRequest, SigningRequest];
+      const isStatus = subresource === 'status';
+      const conditions = (next.status?.conditions ?? []).slice();
+      if (isStatus) keepDecisions(conditions, before.status?.conditions ?? []);
+      setTimes(conditions, before.status?.conditions ?? [], formatTime(clock.now()));
+      const { status } = isStatus ? next : before;
+      next.status = { ...status, conditions };
+      if (conditions.length === 0) delete next.status.conditions;
+    },
     validateStatusUpdate: (object, old, errors) =>
       validateDecision(
         object as unknown as SigningRequest,
@@ -134,9 +155,33 @@ function validateParts(text: string, field: string, { problemsOf, errors }: Part
   const wrong = text.split('.').find((part) => problemsOf(part).length > 0);
   if (wrong === undefined) return;
   const problems = problemsOf(wrong).map(
-    (problem) => `validating label ${JSON.stringify(wrong)}: ${problem}`,
+    (problem) => `validating label ${quoted(wrong)}: ${problem}`,
   );
   errors.invalidEach(field, text, problems);
+}
+
+/** Keeps approvals and denials in place: a write of the status only fails if their number changes. */
+function keepDecisions(conditions: Condition[], old: readonly Condition[]): void {
+  for (const type of ['Approved', 'Denied']) {
+    const kept = old.filter((condition) => condition.type === type);
+    if (kept.length !== conditions.filter((condition) => condition.type === type).length) continue;
+    for (const [index, condition] of conditions.entries()) {
+      if (condition.type === type) conditions[index] = kept.shift() ?? condition;
+    }
+  }
+}
+
+/** Sets the times that conditions lack. Those that stay keep the time of their transition. */
+function setTimes(conditions: Condition[], old: readonly Condition[], now: string): void {
+  for (const [index, condition] of conditions.entries()) {
+    const { type, status, lastUpdateTime, lastTransitionTime } = condition;
+    const before = old.find((one) => one.type === type && one.status === status);
+    const times = {
+      lastUpdateTime: lastUpdateTime ?? now,
+      lastTransitionTime: lastTransitionTime ?? before?.lastTransitionTime ?? now,
+    };
+    conditions[index] = { ...condition, ...times };
+  }
 }
 
 const conditionsField = 'status.conditions';

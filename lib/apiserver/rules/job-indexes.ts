@@ -1,7 +1,9 @@
-import type { V1JobSpec } from '@kubernetes/client-node';
+import type { V1Job, V1JobSpec } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
+import { quoted } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 
+type Job = Wire<V1Job>;
 type JobSpec = Wire<V1JobSpec>;
 
 const mostIndexes = 100_000;
@@ -41,4 +43,101 @@ export function validateCompletions(
   if (completions === undefined || completions === old || completions === parallelism) return;
   const why = 'can only be modified in tandem with spec.parallelism';
   errors.invalid('spec.completions', completions, why);
+}
+
+interface Interval {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Returns how many indexes a text such as `0,2-4` lists, or its problem. */
+export function countOfIndexes(text: string, completions: number): number | string {
+  let count = 0;
+  let previous: number | undefined;
+  for (const part of text === '' ? [] : text.split(',')) {
+    const interval = intervalOf(part, completions);
+    if (typeof interval === 'string') return interval;
+    const { first, last } = interval;
+    if (previous !== undefined && previous >= first) return unordered(previous, first);
+    count += last - first + 1;
+    previous = last;
+  }
+  return count;
+}
+
+function unordered(previous: number, current: number): string {
+  return `non-increasing order, previous: ${previous}, current: ${current}`;
+}
+
+/** Returns the interval that a text such as `2-4` is, or its problem. */
+function intervalOf(text: string, completions: number): Interval | string {
+  const limits = text.split('-');
+  if (limits.length > 2) {
+    const rule = "that an index interval can have at most two parts separated by '-'";
+    return `the fragment ${quoted(text)} violates the requirement ${rule}`;
+  }
+  for (const limit of limits) {
+    const isNumber = /^\+?\d+$/.test(limit) && Number(limit) < 2 ** 63;
+    if (!isNumber) return `cannot convert string to integer for index: ${quoted(limit)}`;
+    if (Number(limit) >= completions) return `too large index: ${quoted(limit)}`;
+  }
+  const [first = 0, last] = limits.map(Number);
+  if (last !== undefined && first >= last) return unordered(first, last);
+  return { first, last: last ?? first };
+}
+
+/** Checks the indexes in a written status of a Job. Those that stay may remain. */
+export function validateStatusIndexes(
+  { spec, status }: Job,
+  { status: old }: Job,
+  errors: FieldErrors,
+): void {
+  const { completedIndexes = '', failedIndexes } = status ?? {};
+  const { completions, completionMode, backoffLimitPerIndex } = spec ?? {};
+  const isChanged = {
+    completedIndexes: completedIndexes !== (old?.completedIndexes ?? ''),
+    failedIndexes: failedIndexes !== old?.failedIndexes,
+  };
+  const parse = (member: keyof typeof isChanged, text: string): void => {
+    if (completions === undefined || !isChanged[member]) return;
+    const problem = countOfIndexes(text, completions);
+    if (typeof problem !== 'string') return;
+    errors.invalid(`status.${member}`, text, `error parsing ${member}: ${problem}`);
+  };
+  parse('completedIndexes', completedIndexes);
+  if (failedIndexes !== undefined && backoffLimitPerIndex !== undefined) {
+    parse('failedIndexes', failedIndexes);
+  }
+  if (isChanged.completedIndexes && completedIndexes !== '' && completionMode !== 'Indexed') {
+    const why = 'cannot set non-empty completedIndexes when non-indexed completion mode';
+    errors.invalid('status.completedIndexes', completedIndexes, why);
+  }
+  if (failedIndexes === undefined) return;
+  if (isChanged.failedIndexes && backoffLimitPerIndex === undefined) {
+    const why = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
+    errors.invalid('status.failedIndexes', failedIndexes, why);
+  }
+  if (completions === undefined) return;
+  if (!isChanged.completedIndexes && !isChanged.failedIndexes) return;
+  const shared = overlapOf(completedIndexes, failedIndexes, completions);
+  if (shared === undefined) return;
+  const why = `failedIndexes and completedIndexes overlap at index: ${shared}`;
+  errors.invalid('status.failedIndexes', failedIndexes, why);
+}
+
+/** Returns the first index that two texts share. Wrong parts of them are skipped. */
+function overlapOf(completed: string, failed: string, completions: number): number | undefined {
+  const intervals = (text: string): Interval[] =>
+    text
+      .split(',')
+      .map((part) => intervalOf(part, completions))
+      .filter((interval) => typeof interval !== 'string');
+  const [ones, others] = [intervals(completed), intervals(failed)];
+  let [at, other] = [ones.shift(), others.shift()];
+  while (at !== undefined && other !== undefined) {
+    if (at.first <= other.last && other.first <= at.last) return Math.max(at.first, other.first);
+    if (at.first <= other.first) at = ones.shift();
+    else other = others.shift();
+  }
+  return undefined;
 }

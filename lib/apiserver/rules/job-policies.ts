@@ -11,6 +11,7 @@ import { domainPathProblems, qualifiedNameProblems } from '../../object/index.js
 import type { Wire } from '../../object/index.js';
 import { hadEmptyMember } from '../go-json/go-types.js';
 import { validateNonnegative } from './field-values.js';
+import { countOfIndexes } from './job-indexes.js';
 
 type JobSpec = Wire<V1JobSpec>;
 
@@ -186,28 +187,4 @@ function validateSuccessRule(
   if (listed === undefined) return;
   const what = 'indexes in the specified succeededIndexes field';
   atMost(typeof listed === 'number' ? listed : 0, what);
-}
-
-/** Returns how many indexes a text such as `0,2-4` lists, or its problem. */
-function countOfIndexes(text: string, completions: number): number | string {
-  let count = 0;
-  let last = -1;
-  for (const part of text === '' ? [] : text.split(',')) {
-    const limits = part.split('-');
-    if (limits.length > 2) {
-      const rule = "that an index interval can have at most two parts separated by '-'";
-      return `the fragment ${JSON.stringify(part)} violates the requirement ${rule}`;
-    }
-    for (const limit of limits) {
-      const quoted = JSON.stringify(limit);
-      if (!/^\d+$/.test(limit)) return `cannot convert string to integer for index: ${quoted}`;
-      if (Number(limit) >= completions) return `too large index: ${quoted}`;
-      if (Number(limit) <= last) {
-        return `non-increasing order, previous: ${last}, current: ${limit}`;
-      }
-      last = Number(limit);
-    }
-    count += limits.length === 1 ? 1 : last - Number(limits[0]) + 1;
-  }
-  return count;
 }

@@ -3,6 +3,7 @@ import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, isConditionTrue } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateNonnegative } from './field-values.js';
+import { validateStatusIndexes } from './job-indexes.js';
 
 type Job = Wire<V1Job>;
 type JobStatus = NonNullable<Job['status']>;
@@ -15,6 +16,7 @@ export function validateJobStatus(job: Job, old: Job, errors: FieldErrors): void
   for (const counter of counters) {
     validateNonnegative(job.status?.[counter], `status.${counter}`, errors);
   }
+  validateStatusIndexes(job, old, errors);
   validateConditions(states, errors);
   validateTimes(states, errors);
   validateFinished(states, errors);

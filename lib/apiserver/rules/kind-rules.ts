@@ -111,6 +111,18 @@ export interface KindRules {
    * @defaultValue none: status updates can write labels, annotations and finalizers
    */
   readonly statusResets?: readonly string[];
+  /**
+   * Fields that clients of an endpoint cannot own, by subresource; the main resource is `''`.
+   * @defaultValue the status; for the status, the spec and `statusResets`
+   */
+  readonly resets?: Readonly<Partial<Record<string, readonly string[]>>>;
+  /** Prepares a write of the status, or of the approval, before validation. */
+  readonly prepareForStatusUpdate?: (
+    object: UnstructuredObject,
+    old: UnstructuredObject,
+    server: ServerView,
+    subresource: string,
+  ) => void;
   /** Members of the status that a status update without them keeps. @defaultValue none */
   readonly keptInStatus?: readonly string[];
   /** Returns values for field selectors beside `metadata.name` and `metadata.namespace`. */

@@ -16,6 +16,7 @@ import {
   validateIntOrPercent,
   validateNonnegative,
 } from './field-values.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabelSelector } from './metadata.js';
@@ -139,7 +140,8 @@ function withDefaults(rules: ScalingRules | undefined, defaults: ScalingRules): 
     filled.stabilizationWindowSeconds ??= defaults.stabilizationWindowSeconds;
   }
   if (defaults.selectPolicy !== undefined) filled.selectPolicy ??= defaults.selectPolicy;
-  if (defaults.policies !== undefined) filled.policies ??= defaults.policies;
+  // An empty list is an error, not a missing one.
+  if (!hadEmptyMember(filled, 'policies')) filled.policies ??= defaults.policies ?? [];
   return filled;
 }
 

@@ -128,6 +128,8 @@ function resetFieldsOf(kind: ServedKind, subresource: string | undefined): Field
 }
 
 function resetsOf(kind: ServedKind, subresource: string | undefined): FieldFilter | undefined {
+  const resets = kind.rules.resets?.[subresource ?? ''];
+  if (resets !== undefined) return excludeFields(...resets);
   if (subresource === 'status') {
     const own = kind.custom === undefined ? (kind.rules.statusResets ?? []) : ['metadata'];
     return excludeFields('spec', ...own);

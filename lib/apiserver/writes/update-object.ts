@@ -24,7 +24,7 @@ import {
   dropRepeatedOwners,
   isChangedByEmptyLists,
 } from './write-request.js';
-import { deepEqual, formatTime, isJsonObject, withoutMembers } from '../../object/index.js';
+import { deepEqual, isJsonObject, withoutMembers, quoted } from '../../object/index.js';
 import type { PartRules } from '../rules/kind-rules.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './delete-object.js';
@@ -158,7 +158,7 @@ function checkNames({ kind, namespace, name }: WriteRequest, metadata: ObjectMet
 function checkVersion(kind: ServedKind, metadata: ObjectMeta, old: ObjectMeta): void {
   const { resourceVersion: given = '' } = metadata;
   if (!/^\d*$/.test(given)) {
-    throw internalFailure(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+    throw internalFailure(`strconv.ParseUint: parsing ${quoted(given)}: invalid syntax`);
   }
   const { name = '', resourceVersion = '' } = old;
   if (given !== '' && given !== '0') {
@@ -210,49 +210,10 @@ function isNewGeneration(
 function writtenPart(core: ServerCore, prepared: Prepared): UnstructuredObject {
   const { request, object, old } = prepared;
   if (request.subresource === undefined) return object;
-  if (request.subresource === 'approval') {
-    const conditions = approvalConditions(core, object, old);
-    return {
-      ...old,
-      metadata: subresourceMeta(prepared),
-      status: { ...statusOf(old), conditions },
-    };
-  }
-  if (request.subresource !== 'finalize') return subresourceOnly(prepared);
+  if (request.subresource !== 'finalize') return subresourceOnly(core, prepared);
   // The subresource of a Namespace: the only way to remove finalizers from its spec.
   const { metadata } = object;
   return { ...old, metadata, spec: object['spec'] };
-}
-
-interface Condition {
-  readonly type?: string;
-  readonly status?: string;
-  readonly lastUpdateTime?: string | null;
-  readonly lastTransitionTime?: string | null;
-}
-
-function statusOf({ status }: UnstructuredObject): { readonly conditions?: readonly Condition[] } {
-  return isJsonObject(status) ? status : {};
-}
-
-/** Returns the conditions of an approved or denied CertificateSigningRequest, with their times. */
-function approvalConditions(
-  core: ServerCore,
-  object: UnstructuredObject,
-  old: UnstructuredObject,
-): readonly Condition[] {
-  const now = formatTime(core.clock.now());
-  const before = statusOf(old).conditions ?? [];
-  return (statusOf(object).conditions ?? []).map((condition) => {
-    const same = before.find(
-      ({ type, status }) => type === condition.type && status === condition.status,
-    );
-    return {
-      ...condition,
-      lastUpdateTime: condition.lastUpdateTime ?? now,
-      lastTransitionTime: condition.lastTransitionTime ?? same?.lastTransitionTime ?? now,
-    };
-  });
 }
 
 /** Keeps the stored status: the main resource cannot change it. */
@@ -267,13 +228,15 @@ function takeStatus(next: UnstructuredObject, { status }: UnstructuredObject): v
 }
 
 /** Keeps everything except the status, or the part of a subresource of the spec, and some metadata. */
-function subresourceOnly(prepared: Prepared): UnstructuredObject {
-  const { ruling, object, old } = prepared;
+function subresourceOnly(core: ServerCore, prepared: Prepared): UnstructuredObject {
+  const { request, ruling, object, old } = prepared;
   const part = partRulesOf(prepared);
   const written = part?.written(object, old);
   const next: UnstructuredObject = { ...old, ...written, metadata: subresourceMeta(prepared) };
   if (part === undefined) {
     takeStatus(next, object);
+    const { subresource = '' } = request;
+    ruling.rules.prepareForStatusUpdate?.(next, old, core.view, subresource);
     keepInStatus(ruling, next, old);
     return next;
   }

@@ -24,7 +24,7 @@ const adminToken = 'admin-token';
 
 /** Starts an embedded server without controllers, on a loopback port. */
 export async function startEmbedded(): Promise<Server> {
-  const users = { [adminToken]: { name: 'admin', groups: ['system:masters'] } };
+  const users = { [adminToken]: { name: 'admin', uid: 'admin', groups: ['system:masters'] } };
   const server = new EmbeddedApiServer({ users, rbac: true });
   // The real server's history, too, starts here.
   server.compact();
