@@ -60,7 +60,7 @@ function readEviction(
   }
   if (name !== info.name) throw badRequest('name in URL does not match name in Eviction object');
   const named = { ...object, metadata: { ...object.metadata, namespace } };
-  return admitSubresource(context, { objectKind: kind, object: named, dryRun }) as Eviction;
+  return admitSubresource(context, { objectKind: kind, object: named, dryRun });
 }
 
 /** Deletes a pod, after a condition tells the reason. */
@@ -181,7 +181,7 @@ function checkBudget({ metadata, status }: PodDisruptionBudget): void {
   if (disruptionsAllowed > 0) return;
   const condition = findCondition(status?.conditions ?? [], 'DisruptionAllowed');
   if (condition?.status === 'False' && condition.reason === 'SyncFailed') {
-    const why = `it failed sync: ${condition.message ?? ''}`;
+    const why = `it failed sync: ${condition.message}`;
     throw tooManyEvictions(`${name} does not allow evicting pods currently because ${why}`);
   }
   throw tooManyEvictions(
