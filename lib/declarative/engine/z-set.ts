@@ -26,11 +26,6 @@ export class ZSet {
     return this.#entries.size;
   }
 
-  /** Returns the weight of a document, 0 if it is absent. */
-  weightOf(document: Document): number {
-    return this.#entries.get(documentKey(document))?.weight ?? 0;
-  }
-
   /** Returns the entry of a key, if present. */
   get(key: string): ZSetEntry | undefined {
     return this.#entries.get(key);
@@ -57,37 +52,6 @@ export class ZSet {
   /** Adds changes to this set. */
   integrate(deltas: Iterable<Delta>): void {
     for (const delta of deltas) this.add(delta);
-  }
-
-  /** Returns the sum of both as a new set. */
-  plus(other: ZSet): ZSet {
-    const sum = new ZSet(this.entries());
-    sum.integrate(other.entries());
-    return sum;
-  }
-
-  /** Returns the difference to `other` as a new set. */
-  minus(other: ZSet): ZSet {
-    return this.plus(other.negated());
-  }
-
-  /** Returns a new set with all weights negated. */
-  negated(): ZSet {
-    return this.#mapped((weight) => -weight);
-  }
-
-  /** Returns a new set with weight 1 for each document of positive weight. */
-  distinct(): ZSet {
-    return this.#mapped((weight) => (weight > 0 ? 1 : 0));
-  }
-
-  #mapped(weightFor: (weight: number) => number): ZSet {
-    const mapped = new ZSet();
-    for (const entry of this.entries()) {
-      const weight = weightFor(entry.weight);
-      if (weight !== 0) mapped.add({ ...entry, weight });
-    }
-    return mapped;
   }
 }
 

@@ -13,14 +13,19 @@ function weights(set: ZSet): string[] {
   return [...set.entries()].map(({ key, weight }) => `${weight} ${key}`).sort();
 }
 
+function sumOf(...changes: readonly ZSet[]): ZSet {
+  const sum = new ZSet();
+  for (const change of changes) sum.integrate(change.entries());
+  return sum;
+}
+
 describe('ZSet', () => {
   it('counts duplicates, independent of the order of members', () => {
     const set = new ZSet([
       { document: { a: 1, b: { c: 2, d: 3 } }, weight: 1 },
       { document: { b: { d: 3, c: 2 }, a: 1 }, weight: 1 },
     ]);
-    expect(set.size).to.equal(1);
-    expect(set.weightOf({ a: 1, b: { c: 2, d: 3 } })).to.equal(2);
+    expect(weights(set)).to.deep.equal(['2 {"a":1,"b":{"c":2,"d":3}}']);
   });
 
   it('has no entry of weight 0', () => {
@@ -29,40 +34,25 @@ describe('ZSet', () => {
     expect([...set.entries()]).to.deep.equal([]);
   });
 
-  it('adds commutatively and associatively', () => {
-    const property = fc.property(zSet, zSet, zSet, (a, b, c) => {
-      expect(weights(a.plus(b))).to.deep.equal(weights(b.plus(a)));
-      expect(weights(a.plus(b).plus(c))).to.deep.equal(weights(a.plus(b.plus(c))));
-    });
-    fc.assert(property);
-  });
-
-  it('cancels with its negation, and subtracts', () => {
+  it('integrates changes in any order to the same sum', () => {
     const property = fc.property(zSet, zSet, (a, b) => {
-      expect(a.plus(a.negated()).size).to.equal(0);
-      expect(weights(b.plus(a.minus(b)))).to.deep.equal(weights(a));
-      expect(weights(a.plus(new ZSet()))).to.deep.equal(weights(a));
-      expect(weights(a.negated().negated())).to.deep.equal(weights(a));
+      expect(weights(sumOf(a, b))).to.deep.equal(weights(sumOf(b, a)));
     });
     fc.assert(property);
   });
 
-  it('reduces each document to weight 1 with distinct, idempotently', () => {
+  it('cancels with its negation', () => {
     const property = fc.property(zSet, (a) => {
-      const once = [...a.entries()].filter(({ weight }) => weight > 0);
-      expect(weights(a.distinct())).to.deep.equal(once.map(({ key }) => `1 ${key}`).sort());
-      expect(weights(a.distinct().distinct())).to.deep.equal(weights(a.distinct()));
+      const negated = [...a.entries()].map((entry) => ({ ...entry, weight: -entry.weight }));
+      expect(sumOf(a, new ZSet(negated)).size).to.equal(0);
     });
     fc.assert(property);
   });
 
-  it('integrates changes to their sum without changing them', () => {
+  it('integrates changes without changing them', () => {
     const property = fc.property(fc.array(zSet), (changes) => {
       const before = changes.map(weights);
-      const integral = new ZSet();
-      for (const change of changes) integral.integrate(change.entries());
-      const sum = changes.reduce((total, change) => total.plus(change), new ZSet());
-      expect(weights(integral)).to.deep.equal(weights(sum));
+      sumOf(...changes);
       expect(changes.map(weights)).to.deep.equal(before);
     });
     fc.assert(property);
