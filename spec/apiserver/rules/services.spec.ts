@@ -50,6 +50,21 @@ describe('services', () => {
     expect(causeFields(answer)).to.deep.equal(['spec.clusterIPs[0]']);
   });
 
+  it('have Endpoints whose ports are checked', async () => {
+    const api = new Api();
+    const path = '/api/v1/namespaces/default/endpoints';
+    const ports = [{ port: 80 }, { name: 'Odd', port: 0, protocol: 'ODD', appProtocol: 'a/b/c' }];
+    const subsets = [{ addresses: [{ ip: '10.0.0.1' }], ports }];
+    const answer = await api.call('POST', path, { metadata: { name: 'a' }, subsets });
+    const fields = ['name', 'appProtocol', 'name', 'port', 'protocol'];
+    const [first, ...others] = fields.map((field, index) => `ports[${index && 1}].${field}`);
+    expect(causeFields(answer).toSorted()).to.deep.equal(
+      [first, ...others].map((field) => `subsets[0].${field ?? ''}`).toSorted(),
+    );
+    const one = { metadata: { name: 'b' }, subsets: [{ ...subsets[0], ports: [{ port: 80 }] }] };
+    expect((await api.call('POST', path, one)).body.kind).to.equal('Endpoints');
+  });
+
   it('keep a hidden internalTrafficPolicy while they are ExternalNames', async () => {
     const api = new Api();
     await api.create(services, service('a', { internalTrafficPolicy: 'Local' }));

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { ViewApiServer } from '../../../lib/declarative/api-server/index.js';
 import type { ViewApiServerOptions } from '../../../lib/declarative/api-server/index.js';
@@ -97,6 +98,15 @@ describe('ViewApiServer', () => {
       .to.throw('does not listen')
       .with.property('code', 'Stopped');
     await site.stop();
+  });
+
+  it('leaves its signal when it stops', async () => {
+    const { signal } = new AbortController();
+    const server = new ViewApiServer({ port: 0 });
+    await server.start(signal);
+    expect(getEventListeners(signal, 'abort')).to.have.length(1);
+    await server.stop();
+    expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
   it('starts once, and not at all with an aborted signal', async () => {

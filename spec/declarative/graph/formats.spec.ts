@@ -101,6 +101,10 @@ describe('A graph', () => {
     ]) {
       expect(lines).to.include(line);
     }
+    const fills = lines.flatMap((line) => /fillcolor="([^"]*)"/.exec(line)?.slice(1) ?? []);
+    expect(fills.every((fill) => /^#[0-9a-f]{6}$/.test(fill))).to.equal(true);
+    // Kinds, views, triggers, stages and the frames of controllers.
+    expect(new Set(fills).size).to.equal(5);
     const arrows = (lists: readonly string[], arrow: string): number =>
       lists.filter((line) => line.includes(arrow)).length;
     expect(arrows(lines, ' -> ')).to.equal(arrows(mermaid.split('\n'), ' -->'));

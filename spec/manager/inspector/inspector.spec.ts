@@ -196,6 +196,7 @@ describe('The inspector', () => {
     await started();
     await setup.clock.advance(5_000);
     const text = await section('hot-loops');
+    expect(text).to.contain('Keeps writing Writes a minute Fields Field managers Slowed down by');
     expect(text).to.match(/default\/busy configmap ConfigMap default\/busy \d+ data\.turns/);
     expect(await page()).to.not.match(/10000\d\d/);
   });

@@ -31,6 +31,26 @@ describe('a DaemonSet in the embedded cluster', () => {
     const hash = pod!.metadata.labels!['controller-revision-hash'];
     expect(revision!.metadata.name).to.equal(`ds-${hash}`);
     expect(revision!.metadata.labels).to.include({ 'controller-revision-hash': hash });
+    expect(pod!.metadata.labels).to.include({ 'pod-template-generation': '1' });
+  });
+
+  it('adopts a pod that is bound to a node, in the place of its own', async () => {
+    const { create, list } = await simulatedCluster();
+    const set = daemonSet('ds');
+    const { metadata, spec } = set.spec!.template;
+    const pod: Pod = {
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: { name: 'bare', namespace: 'default', labels: metadata?.labels ?? {} },
+      spec: { ...spec!, nodeName: 'node-0' },
+    };
+    const onDelete: DaemonSet = {
+      ...set,
+      spec: { ...set.spec!, updateStrategy: { type: 'OnDelete' } },
+    };
+    await create(pod, onDelete);
+    const pods = await list(Pod);
+    expect(pods.map(({ metadata: { name } }) => name)).to.deep.equal(['bare']);
+    expect(pods[0]!.metadata.ownerReferences?.[0]).to.include({ kind: 'DaemonSet', name: 'ds' });
   });
 
   it('removes its pod from a node that no longer fits', async () => {
