@@ -128,6 +128,11 @@ export interface GoType {
   zero(): unknown;
   /** Returns whether `omitempty` omits this decoded value. */
   isEmpty(value: unknown): boolean;
+  /**
+   * Returns a decoded value that was changed since, with the fields of its structs in Go's order: the same value if
+   * they are. @defaultValue undefined: values of the type hold no structs
+   */
+  readonly inOrder?: ((value: unknown) => unknown) | undefined;
 }
 
 const never = (): boolean => false;

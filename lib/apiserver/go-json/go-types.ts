@@ -121,7 +121,14 @@ function listType(item: GoType, name = `[]${item.name}`): GoType {
     },
     zero: () => null,
     isEmpty: (value) => (value as readonly unknown[]).length === 0,
+    inOrder: item.inOrder && ((value) => orderedItems(value, item)),
   };
+}
+
+function orderedItems(value: unknown, item: GoType): unknown {
+  if (!Array.isArray(value)) return value;
+  const items = value.map((one: unknown) => item.inOrder?.(one));
+  return items.every((one, index) => one === value[index]) ? (value as unknown[]) : items;
 }
 
 /** Returns a map type with string keys. Decoding sorts the keys, as Go writes them. */
@@ -131,22 +138,40 @@ function mapType(item: GoType, name: string): GoType {
     decode: (value, at) => {
       if (!isJsonObject(value)) throw at.mismatch(value, name, 'map');
       const decoded: Record<string, unknown> = {};
-      for (const key of Object.keys(value).sort()) {
+      const keys = Object.keys(value).sort();
+      for (const key of keys) {
         const one = value[key];
         at.enterKey(key);
         setMember(decoded, key, one === null ? zeroEntry(item) : item.decode(one, at));
         at.leave();
       }
+      const nulls = item === bytesType ? keys.filter((key) => value[key] === null) : [];
+      if (nulls.length > 0) nullBytes.set(decoded, nulls);
       return decoded;
     },
     zero: () => null,
     isEmpty: (value) => Object.keys(value as object).length === 0,
+    inOrder: item.inOrder && ((value) => orderedEntries(value, item)),
   };
+}
+
+function orderedEntries(value: unknown, item: GoType): unknown {
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([key, one]) => [key, item.inOrder?.(one)] as const);
+  return entries.every(([key, one]) => one === value[key]) ? value : Object.fromEntries(entries);
 }
 
 /** Returns the value of a null entry: an empty text for bytes, else the zero value. */
 function zeroEntry(item: GoType): unknown {
   return item === bytesType ? '' : item.zero();
+}
+
+/** Keys whose bytes were null, by the decoded map, which has empty bytes in their place. */
+const nullBytes = new WeakMap<object, readonly string[]>();
+
+/** Returns whether a value is a decoded map with null bytes, which Go stores in another form than empty ones. */
+export function isWithNullBytes(map: unknown): boolean {
+  return isJsonObject(map) && (nullBytes.get(map) ?? []).some((key) => map[key] === '');
 }
 
 /** A field of a struct. */
@@ -178,11 +203,14 @@ function structType(name: string, fields: () => readonly GoField[]): GoType {
     },
     zero: () => zeroStruct(planned()),
     isEmpty: () => false,
+    inOrder: (value) => (isJsonObject(value) ? orderedStruct(value, planned()) : value),
   };
 }
 
 interface PlannedField extends GoField {
   readonly goType: GoType;
+  /** The place in Go's order. */
+  readonly position: number;
   /** True if the field is written even without a value. */
   readonly always: boolean;
 }
@@ -193,10 +221,10 @@ interface StructPlan {
 }
 
 function planOf(fields: readonly GoField[]): StructPlan {
-  const planned = fields.map((field) => {
+  const planned = fields.map((field, position) => {
     const goType = field.type();
     const leftOut = field.omitZero || (field.omitEmpty && (field.pointer || emptyZero(goType)));
-    return { ...field, goType, always: !leftOut };
+    return { ...field, goType, position, always: !leftOut };
   });
   return { fields: planned, byName: new Map(planned.map((field) => [field.name, field])) };
 }
@@ -263,6 +291,23 @@ function assemble(
   return assembled;
 }
 
+function orderedStruct(
+  struct: Readonly<Record<string, unknown>>,
+  { byName }: StructPlan,
+): Readonly<Record<string, unknown>> {
+  const members = Object.entries(struct).map(([name, value]) => {
+    const { position = Infinity, goType } = byName.get(name) ?? {};
+    return { name, position, ordered: goType?.inOrder?.(value) ?? value };
+  });
+  const isSame = members.every(
+    ({ name, position, ordered }, index) =>
+      ordered === struct[name] && position >= (members[index - 1]?.position ?? 0),
+  );
+  if (isSame) return struct;
+  members.sort((one, other) => one.position - other.position);
+  return Object.fromEntries(members.map(({ name, ordered }) => [name, ordered]));
+}
+
 /** Members that were empty lists or maps, by the decoded struct, which has none in their place. */
 const emptyMembers = new WeakMap<object, ReadonlySet<string>>();
 
@@ -313,6 +358,7 @@ function schemaOrBoolType(schema: GoType): GoType {
     },
     zero: () => false,
     isEmpty: () => false,
+    inOrder: schema.inOrder,
   };
 }
 
@@ -327,6 +373,8 @@ function schemaOrArrayType(schema: GoType): GoType {
     },
     zero: () => null,
     isEmpty: () => false,
+    inOrder: (value) =>
+      Array.isArray(value) ? orderedItems(value, schema) : schema.inOrder?.(value),
   };
 }
 
@@ -340,5 +388,6 @@ function schemaOrStringsType(schema: GoType): GoType {
     },
     zero: () => null,
     isEmpty: () => false,
+    inOrder: schema.inOrder,
   };
 }

@@ -1,12 +1,9 @@
-import lowerFirst from 'lodash/lowerFirst.js';
-import upperFirst from 'lodash/upperFirst.js';
-import { isJsonObject, withoutMembers } from '../../object/index.js';
-import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
-import { jsonProblem } from '../requests/json-text.js';
 import { builtinRules } from '../rules/index.js';
-import { badRequest } from '../status-error.js';
+import type { KindRules } from '../rules/kind-rules.js';
+import { autoscalerToV1, autoscalerToV2, convertedAutoscalerV1 } from './autoscaler-versions.js';
 import {
   definitionName,
   goTypeName,
@@ -48,17 +45,29 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
     subresources: subresourcesOf(type, resource),
     collection: shared?.collection ?? (group === '' ? plural : `${group}/${plural}`),
     isStorageVersion: shared === undefined,
-    rules: builtinRules(group, version, kind),
+    rules: withConversion(builtinRules(group, version, kind), shared?.converted),
     custom: undefined,
     schema: () => (rawDefinition(name) === undefined ? undefined : definition(name)),
     decode: (value, fromStorage) =>
       decodeTyped(goTypeName(name), { ...value, kind, apiVersion }, fromStorage),
+    inOrder: (object) =>
+      (goType(goTypeName(name)).inOrder?.(object) ?? object) as UnstructuredObject,
     toStorage: shared?.toStorage ?? same,
     fromStorage: shared?.fromStorage ?? same,
   };
 }
 
 const same = (object: UnstructuredObject): UnstructuredObject => object;
+
+/** The real server fills in defaults, then converts an object to the version of its checks, before it records owners. */
+function withConversion(rules: KindRules, converted: SharedStorage['converted']): KindRules {
+  if (converted === undefined) return rules;
+  const defaults = (object: UnstructuredObject): void => {
+    rules.defaults?.(object);
+    Object.assign(object, converted(object));
+  };
+  return { ...rules, defaults };
+}
 
 function decodeTyped(
   type: string,
@@ -89,6 +98,8 @@ function subresourcesOf(
 /** A version of a kind whose objects are stored in another version. */
 interface SharedStorage {
   readonly collection: string;
+  /** Returns an object with defaults as the real server's conversions leave it. @defaultValue the same object */
+  readonly converted?: (object: UnstructuredObject) => UnstructuredObject;
   readonly toStorage: (object: UnstructuredObject) => UnstructuredObject;
   readonly fromStorage: (object: UnstructuredObject) => UnstructuredObject;
 }
@@ -143,116 +154,6 @@ function renamed(
   );
 }
 
-const cpuMetric = (target: unknown): object => ({
-  type: 'Resource',
-  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: target } },
-});
-
-const metricsAnnotation = 'autoscaling.alpha.kubernetes.io/metrics';
-const behaviorAnnotation = 'autoscaling.alpha.kubernetes.io/behavior';
-
-function specOf(object: UnstructuredObject): Readonly<Record<string, unknown>> {
-  return isJsonObject(object['spec']) ? object['spec'] : {};
-}
-
-/** Returns the metadata of an object. An apply removes all of them before it adds back those of other managers. */
-function metadataOf({ metadata }: Partial<UnstructuredObject>): ObjectMeta {
-  return metadata ?? {};
-}
-
-/** Converts an autoscaler to v2. Fields that v1 lacks are in annotations. */
-function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
-  const { targetCPUUtilizationPercentage: target, ...spec } = specOf(object);
-  const { annotations, ...metadata } = metadataOf(object);
-  // An apply may send null.
-  const given = (annotations as typeof annotations | null) ?? {};
-  const { [metricsAnnotation]: metrics, [behaviorAnnotation]: behavior, ...kept } = given;
-  const others = parsedList(metrics);
-  const all = [...others, ...(typeof target === 'number' ? [cpuMetric(target)] : [])];
-  return decoded('autoscaling/v2.HorizontalPodAutoscaler', {
-    ...object,
-    apiVersion: 'autoscaling/v2',
-    metadata: { ...metadata, ...(Object.keys(kept).length === 0 ? {} : { annotations: kept }) },
-    spec: {
-      ...spec,
-      metrics: all.length === 0 ? [cpuMetric(80)] : all,
-      ...(behavior === undefined ? {} : { behavior: behaviorIn(behavior) }),
-    },
-    status: v2Status(object['status']),
-  });
-}
-
-/** The members of scaling rules, in the order of Go's struct. */
-const ruleMembers = ['stabilizationWindowSeconds', 'selectPolicy', 'policies', 'tolerance'];
-const policyMembers = ['type', 'value', 'periodSeconds'];
-
-/** Formats a behavior as Go formats its internal type: by the names of the struct's fields. */
-function behaviorText(behavior: unknown): string {
-  const listed = (value: unknown, names: readonly string[]): unknown => {
-    if (Array.isArray(value)) return value.map((item) => listed(item, policyMembers));
-    if (!isJsonObject(value)) return value ?? null;
-    return Object.fromEntries(
-      names.map((name) => [upperFirst(name), listed(value[name], ruleMembers)]),
-    );
-  };
-  return JSON.stringify(listed(behavior, ['scaleUp', 'scaleDown']));
-}
-
-/** Parses {@link behaviorText}; Go accepts names in other cases. */
-function behaviorIn(text: string): unknown {
-  const lowered = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(lowered);
-    if (!isJsonObject(value)) return value;
-    const members = Object.entries(value).filter(([, member]) => member !== null);
-    return Object.fromEntries(members.map(([name, member]) => [lowerFirst(name), lowered(member)]));
-  };
-  return lowered(parsedJson(text));
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw badRequest(jsonProblem(text));
-  }
-}
-
-function parsedList(text: string | undefined): unknown[] {
-  const list: unknown = text === undefined ? [] : parsedJson(text);
-  return Array.isArray(list) ? (list as unknown[]) : [];
-}
-
-function v2Status(status: unknown): unknown {
-  if (!isJsonObject(status)) return {};
-  return withoutMembers(status, 'currentCPUUtilizationPercentage');
-}
-
-function autoscalerToV1(object: UnstructuredObject): UnstructuredObject {
-  const { metrics, behavior, ...spec } = specOf(object);
-  const list = Array.isArray(metrics) ? (metrics as unknown[]) : [];
-  const cpu = list.find((metric) => cpuTarget(metric) !== undefined);
-  const others = list.filter((metric) => cpuTarget(metric) === undefined);
-  const metadata = metadataOf(object);
-  const annotations = {
-    ...metadata.annotations,
-    ...(others.length === 0 ? {} : { [metricsAnnotation]: JSON.stringify(others) }),
-    ...(behavior === undefined ? {} : { [behaviorAnnotation]: behaviorText(behavior) }),
-  };
-  return decoded('autoscaling/v1.HorizontalPodAutoscaler', {
-    ...object,
-    apiVersion: 'autoscaling/v1',
-    metadata: { ...metadata, annotations },
-    spec: { ...spec, targetCPUUtilizationPercentage: cpuTarget(cpu) },
-  });
-}
-
-function cpuTarget(metric: unknown): number | undefined {
-  const { resource } = (metric ?? {}) as { resource?: { name?: string; target?: object } };
-  if (resource?.name !== 'cpu') return undefined;
-  // An apply converts its body before checks.
-  return (resource.target as { averageUtilization?: number } | undefined)?.averageUtilization;
-}
-
 const shared: Readonly<Partial<Record<string, SharedStorage>>> = {
   'events.k8s.io/v1/events': {
     collection: 'events',
@@ -267,6 +168,7 @@ const shared: Readonly<Partial<Record<string, SharedStorage>>> = {
   },
   'autoscaling/v1/horizontalpodautoscalers': {
     collection: 'autoscaling/horizontalpodautoscalers',
+    converted: convertedAutoscalerV1,
     toStorage: autoscalerToV2,
     fromStorage: cached(autoscalerToV1),
   },

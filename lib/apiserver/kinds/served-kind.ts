@@ -44,6 +44,8 @@ export interface ServedKind {
    * @throws DecodeError the object does not fit the kind.
    */
   decode(value: Readonly<Record<string, unknown>>, fromStorage?: boolean): Decoded;
+  /** Returns a decoded object that was changed since, with its members in the order in which the real server writes them. */
+  inOrder(object: UnstructuredObject): UnstructuredObject;
   /** Converts an object from this version to the storage version. */
   toStorage(object: UnstructuredObject): UnstructuredObject;
   /** Converts a stored object to this version. Cheap; returns the same object if possible. */
@@ -145,6 +147,7 @@ export function subresourceKind(
       const object = goType(goTypeName(name)).decode(typed, at) as UnstructuredObject;
       return { object, unknownFields: at.unknownFields };
     },
+    inOrder: (object) => object,
     toStorage: (object) => object,
     fromStorage: (object) => object,
   };

@@ -264,7 +264,6 @@ function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
   spec.persistentVolumeClaimRetentionPolicy.whenScaled ??= 'Retain';
   spec.replicas ??= 1;
   spec.revisionHistoryLimit ??= 10;
-  moveToEnd(spec, statefulSetMembers);
   defaultTemplate(spec.template);
   for (const claim of spec.volumeClaimTemplates ?? []) {
     claim.apiVersion ??= 'v1';
@@ -272,26 +271,6 @@ function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
     if (claim.spec !== undefined) defaultClaimSpec(claim.spec);
     claim.status ??= {};
     claim.status.phase ??= 'Pending';
-  }
-}
-
-/** The members of a StatefulSet's spec that may have defaults or follow them, in the order of Go's struct. */
-const statefulSetMembers = [
-  'podManagementPolicy',
-  'updateStrategy',
-  'revisionHistoryLimit',
-  'minReadySeconds',
-  'persistentVolumeClaimRetentionPolicy',
-  'ordinals',
-];
-
-/** Moves members to the end, in this order: real servers report the unknown fields of a Scale in the order of reads. */
-function moveToEnd(spec: object, names: readonly string[]): void {
-  for (const name of names) {
-    if (!Object.hasOwn(spec, name)) continue;
-    const value: unknown = Reflect.get(spec, name);
-    Reflect.deleteProperty(spec, name);
-    Reflect.set(spec, name, value);
   }
 }
 

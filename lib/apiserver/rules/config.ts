@@ -74,7 +74,9 @@ function mergeStringData(secret: Secret): void {
       key,
       Buffer.from(text).toString('base64'),
     ]);
-    secret.data = { ...secret.data, ...(Object.fromEntries(encoded) as Record<string, string>) };
+    // In place: the decoded map has the keys of null bytes.
+    secret.data ??= {};
+    Object.assign(secret.data, Object.fromEntries(encoded));
     delete secret.stringData;
   }
   secret.type ??= 'Opaque';

@@ -95,13 +95,9 @@ export const scalingRules: Readonly<Record<string, KindRules>> = {
     validate: validateAutoscaler,
   }),
   'autoscaling/v1/HorizontalPodAutoscaler': typedRules<Wire<V1HorizontalPodAutoscaler>>({
-    defaults: ({ metadata, spec }) => {
-      if (spec === undefined) return;
-      spec.minReplicas ??= 1;
-      // Other metrics of an object in v1 are in an annotation.
-      const { 'autoscaling.alpha.kubernetes.io/metrics': metrics = '' } =
-        metadata?.annotations ?? {};
-      if (metrics === '') spec.targetCPUUtilizationPercentage ??= 80;
+    // The conversion from this version fills in the metrics.
+    defaults: ({ spec }) => {
+      if (spec !== undefined) spec.minReplicas ??= 1;
     },
   }),
 };

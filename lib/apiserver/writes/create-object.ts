@@ -199,7 +199,10 @@ function store(
   if (existing !== undefined) throw takenName(kind, object.metadata, existing);
   const ruling = rulingKind(core, kind);
   const isIncomplete = ruling.rules.completeNew?.(object) === true || storesEmpty;
-  const stored = ruling.isStorageVersion ? object : kind.toStorage(object);
+  // The commit sets the version, in its place.
+  if (!dryRun) object.metadata.resourceVersion = '';
+  const ordered = ruling.inOrder(object);
+  const stored = ruling.isStorageVersion ? ordered : kind.toStorage(ordered);
   if (dryRun) return { object: kind.fromStorage(stored), created: true };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);

@@ -65,10 +65,9 @@ export function patchedText(
   patch: PatchBody,
 ): PatchedText {
   if (patch.type === 'strategic') return { value: goText(patch.value), converted: true };
-  const ordered = kind.decode({ ...live }).object;
-  const { value } = patchObject(kind, ordered, patch);
+  const { value } = patchObject(kind, live, patch);
   // Go keeps a custom resource as maps, whose members it always sorts.
-  const before = kind.custom === undefined ? ordered : undefined;
+  const before = kind.custom === undefined ? live : undefined;
   const sorted = sortedWhereChanged(value, before, patch.type === 'merge');
   return { value: JSON.stringify(sorted), converted: false };
 }

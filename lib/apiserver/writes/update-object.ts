@@ -3,6 +3,7 @@ import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
+import { isWithNullBytes } from '../go-json/go-types.js';
 import {
   badRequest,
   conflict,
@@ -121,8 +122,14 @@ function removeFinalized(
 function isStored(core: ServerCore, kind: ServedKind, object: UnstructuredObject): boolean {
   const { name = '', namespace = '' } = object.metadata;
   const stored = core.log.collection(kind.collection).get(storageKey(namespace, name));
-  if (stored !== undefined && core.incomplete.has(stored)) return false;
+  if (stored === undefined || core.incomplete.has(stored)) return false;
+  if (hasNullBytes(stored) || hasNullBytes(object)) return false;
   return deepEqual(kind.isStorageVersion ? object : kind.toStorage(object), stored);
+}
+
+/** Whether a map of bytes has null bytes. The real server's cache holds empty ones, so that each such write is a change. */
+function hasNullBytes({ data, binaryData }: UnstructuredObject): boolean {
+  return [data, binaryData].some(isWithNullBytes);
 }
 
 /** Returns the object after mutating admission. */
@@ -338,7 +345,8 @@ function store(
   const { name = '', namespace = '' } = object.metadata;
   const key = storageKey(namespace, name);
   const hasDefaults = defaultMetadata(ruling, object);
-  const stored = ruling.isStorageVersion ? object : ruling.toStorage(object);
+  const ordered = ruling.inOrder(object);
+  const stored = ruling.isStorageVersion ? ordered : ruling.toStorage(ordered);
   if (dryRun) return { object: kind.fromStorage(stored), created: false };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);

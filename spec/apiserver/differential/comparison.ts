@@ -168,7 +168,10 @@ class Run {
       body: request.body,
       headers: request.headers,
     });
-    const filled = text.replace(/\{\{([\w.-]+)\}\}/g, (whole, path: string) => {
+    const withAnswers = text.replace(/"\{\{(\w+)\}\}"/g, (whole, name: string) =>
+      this.#answers.has(name) ? JSON.stringify(this.#answers.get(name)) : whole,
+    );
+    const filled = withAnswers.replace(/\{\{([\w.-]+)\}\}/g, (whole, path: string) => {
       if (path === 'ns') return this.#namespace;
       const [name = '', ...members] = path.split('.');
       let value: unknown = this.#answers.get(name);

@@ -1,4 +1,4 @@
-import { apply, patch, post, put, remove } from '../scenario.js';
+import { apply, get, patch, post, put, remove } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -10,6 +10,7 @@ const autoscalers = (version: string): string =>
   `/apis/autoscaling/${version}/namespaces/{{ns}}/horizontalpodautoscalers`;
 
 const configMaps = '/api/v1/namespaces/{{ns}}/configmaps';
+const secrets = '/api/v1/namespaces/{{ns}}/secrets';
 const budgets = '/apis/policy/v1/namespaces/{{ns}}/poddisruptionbudgets';
 
 const containers = [{ name: 'c', image: 'x' }];
@@ -38,8 +39,123 @@ const autoscalerOf = (version: string, spec: Body): Body => ({
   spec,
 });
 
+/** A metric of each type, with each type of target. */
+const metrics = [
+  {
+    type: 'Resource',
+    resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Gi' } },
+  },
+  {
+    type: 'Resource',
+    resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } },
+  },
+  {
+    type: 'ContainerResource',
+    containerResource: {
+      name: 'cpu',
+      container: 'c',
+      target: { type: 'Utilization', averageUtilization: 70 },
+    },
+  },
+  {
+    type: 'Pods',
+    pods: {
+      metric: { name: 'p', selector: { matchLabels: { a: 'b' } } },
+      target: { type: 'AverageValue', averageValue: '5' },
+    },
+  },
+  {
+    type: 'Object',
+    object: {
+      describedObject: scaleTargetRef,
+      metric: { name: 'o' },
+      target: { type: 'Value', value: '10' },
+    },
+  },
+  {
+    type: 'Object',
+    object: {
+      describedObject: scaleTargetRef,
+      metric: { name: 'o' },
+      target: { type: 'AverageValue', averageValue: '10' },
+    },
+  },
+  {
+    type: 'External',
+    external: {
+      metric: { name: 'e', selector: { matchLabels: { a: 'b' } } },
+      target: { type: 'Value', value: '10' },
+    },
+  },
+  {
+    type: 'External',
+    external: { metric: { name: 'e' }, target: { type: 'AverageValue', averageValue: '10' } },
+  },
+];
+
+const autoscalerStatus = {
+  ...{ currentReplicas: 1, desiredReplicas: 2, lastScaleTime: '2026-01-01T00:00:00Z' },
+  conditions: [
+    {
+      type: 'AbleToScale',
+      status: 'True',
+      reason: 'R',
+      message: 'm',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    },
+  ],
+  currentMetrics: [
+    {
+      type: 'Resource',
+      resource: { name: 'cpu', current: { averageUtilization: 40, averageValue: '1' } },
+    },
+    { type: 'Resource', resource: { name: 'memory', current: { averageValue: '1Gi' } } },
+    {
+      type: 'ContainerResource',
+      containerResource: {
+        name: 'cpu',
+        container: 'c',
+        current: { averageUtilization: 41, averageValue: '2' },
+      },
+    },
+    { type: 'Pods', pods: { metric: { name: 'p' }, current: { averageValue: '5' } } },
+    {
+      type: 'Object',
+      object: { describedObject: scaleTargetRef, metric: { name: 'o' }, current: { value: '10' } },
+    },
+    {
+      type: 'External',
+      external: { metric: { name: 'e' }, current: { value: '10', averageValue: '4' } },
+    },
+  ],
+};
+
 /** Requests that random writes found to be answered differently before. */
 export const corners: readonly Scenario[] = [
+  {
+    // Read from the storage, null bytes are empty ones: the next write of the object is no longer without changes.
+    title: 'null bytes',
+    requests: [
+      ...[
+        { path: secrets, member: 'data' },
+        { path: configMaps, member: 'binaryData' },
+      ].flatMap(({ path, member }) => [
+        post(path, { metadata: { name: 'one' }, [member]: { k: null, l: '' } }),
+        put(`${path}/one`, { metadata: { name: 'one' }, [member]: { k: null, l: '' } }),
+        patch('json', `${path}/one`, []),
+        patch('json', `${path}/one`, []),
+        put(`${path}/one`, { metadata: { name: 'one' }, [member]: { k: null, l: '' } }),
+      ]),
+      post(secrets, { metadata: { name: 'two' }, data: { k: null }, stringData: { l: '' } }),
+      patch('json', `${secrets}/two`, []),
+      patch('json', `${secrets}/two`, []),
+      put(`${secrets}/two`, {
+        metadata: { name: 'two' },
+        data: { k: null },
+        stringData: { k: '' },
+      }),
+    ],
+  },
   {
     title: 'the status of a pod',
     requests: [
@@ -136,6 +252,49 @@ export const corners: readonly Scenario[] = [
         autoscalerOf('v2', { metrics: [{ resource: { name: 'cpu' } }] }),
         true,
       ),
+    ],
+  },
+  {
+    title: 'an applied behavior without rules',
+    requests: [
+      apply(
+        'a',
+        `${autoscalers('v1')}/one`,
+        autoscalerOf('v1', { scaleTargetRef, maxReplicas: 3 }),
+      ),
+      apply(
+        'a',
+        `${autoscalers('v2')}/one`,
+        autoscalerOf('v2', { scaleTargetRef, maxReplicas: 4, behavior: {} }),
+        true,
+      ),
+    ],
+  },
+  {
+    title: 'annotations of an autoscaler in its old version',
+    requests: ['{}', '{"ScaleUp":null}', '{"scaleup":{}}', '[]', 'x', 'null', ''].flatMap((text) =>
+      ['behavior', 'metrics'].flatMap((name) => [
+        post(autoscalers('v1'), {
+          ...autoscalerOf('v1', { scaleTargetRef, maxReplicas: 3 }),
+          metadata: {
+            ...{ name: 'one', annotations: { [`autoscaling.alpha.kubernetes.io/${name}`]: text } },
+          },
+        }),
+        get(`${autoscalers('v2')}/one`),
+        get(`${autoscalers('v1')}/one`),
+        remove(`${autoscalers('v1')}/one`),
+      ]),
+    ),
+  },
+  {
+    title: 'an autoscaler of a newer version read in an older one',
+    requests: [
+      post(autoscalers('v2'), autoscalerOf('v2', { scaleTargetRef, maxReplicas: 3, metrics })),
+      patch('merge', `${autoscalers('v2')}/one/status`, { status: autoscalerStatus }),
+      get(`${autoscalers('v1')}/one`),
+      patch('merge', `${autoscalers('v1')}/one`, { spec: { maxReplicas: 4 } }),
+      patch('merge', `${autoscalers('v1')}/one/status`, { status: { currentReplicas: 3 } }),
+      get(`${autoscalers('v2')}/one`),
     ],
   },
   {

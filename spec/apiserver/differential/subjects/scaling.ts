@@ -171,7 +171,12 @@ const widget = { apiVersion: '{{ns}}.example.com/v1', kind: 'Widget', metadata: 
 export const scaling: readonly Scenario[] = [
   ...scalable.map(({ path, spec: own }) => ({
     title: `scale of ${path}`,
-    requests: [post(path, { metadata: { name: 'one' }, spec: own }), ...scaleWrites(path)],
+    requests: [
+      post(path, { metadata: { name: 'one' }, spec: own }, { as: 'made' }),
+      // The warnings are in the order in which the server writes the members of the object.
+      put(`${path}/one/scale`, '{{made}}'),
+      ...scaleWrites(path),
+    ],
   })),
   ...withStatus.map(({ path, spec: own, status, apiVersion, kind }) => ({
     title: `status of ${path}`,
