@@ -246,6 +246,19 @@ export const microTimeGoType = timeType('v1.MicroTime', normalMicroTime);
 const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
+const quantityForm = /^[+-]?\d*(?:\.\d*)?[eEinumkKMGTP]*[-+]?\d*$/;
+
+/** Returns the problem of a text that is not a quantity, in the words of Go's parser. */
+function quantityProblem(text: string): string {
+  const hasForm = text !== '' && quantityForm.test(text);
+  return hasForm ? "unable to parse quantity's suffix" : quantityFormatError;
+}
+
+/** Adds the digit 0 to a quantity without digits, which Go reads so. */
+function withDigits(text: string): string {
+  return text === '' ? text : text.replace(/^([+-]?\.?)(?=[a-zA-Z]|$)/, (sign) => `${sign}0`);
+}
+
 /** The type `resource.Quantity`: it reads a text or a number and writes the canonical text. */
 export const quantityGoType: GoType = {
   name: 'resource.Quantity',
@@ -253,10 +266,11 @@ export const quantityGoType: GoType = {
     if (typeof value !== 'string' && typeof value !== 'number') {
       throw new DecodeError(quantityFormatError);
     }
+    const text = String(value).trim();
     try {
-      return canonicalQuantity(typeof value === 'string' ? value.trim() : value);
+      return canonicalQuantity(withDigits(text));
     } catch (error) {
-      if (isOperatorError(error, 'InvalidValue')) throw new DecodeError(quantityFormatError);
+      if (isOperatorError(error, 'InvalidValue')) throw new DecodeError(quantityProblem(text));
       throw error;
     }
   },

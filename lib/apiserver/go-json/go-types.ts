@@ -169,9 +169,12 @@ function zeroEntry(item: GoType): unknown {
 /** Keys whose bytes were null, by the decoded map, which has empty bytes in their place. */
 const nullBytes = new WeakMap<object, readonly string[]>();
 
-/** Returns whether a value is a decoded map with null bytes, which Go stores in another form than empty ones. */
-export function isWithNullBytes(map: unknown): boolean {
-  return isJsonObject(map) && (nullBytes.get(map) ?? []).some((key) => map[key] === '');
+/** Returns whether a map of a decoded object has null bytes, which Go stores in another form than empty ones. */
+export function hasNullBytes(object: object): boolean {
+  return Object.values(object).some(
+    (map: unknown) =>
+      isJsonObject(map) && (nullBytes.get(map) ?? []).some((key) => map[key] === ''),
+  );
 }
 
 /** A field of a struct. */

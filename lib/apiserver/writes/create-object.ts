@@ -9,6 +9,7 @@ import { validateFinalizerNames, validateLooseMeta, validateMeta } from '../rule
 import { checkQuotas } from '../rules/quota.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
+import { hasNullBytes } from '../go-json/go-types.js';
 import {
   alreadyExists,
   badRequest,
@@ -198,7 +199,8 @@ function store(
   const existing = core.log.collection(kind.collection).get(key);
   if (existing !== undefined) throw takenName(kind, object.metadata, existing);
   const ruling = rulingKind(core, kind);
-  const isIncomplete = ruling.rules.completeNew?.(object) === true || storesEmpty;
+  const isIncomplete =
+    ruling.rules.completeNew?.(object) === true || storesEmpty || hasNullBytes(object);
   // The commit sets the version, in its place.
   if (!dryRun) object.metadata.resourceVersion = '';
   const ordered = ruling.inOrder(object);

@@ -54,7 +54,8 @@ export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResu
   });
   const { marked, held } = mark(core, { ruling, stored, options });
   if (options.dryRun) return { object: kind.fromStorage(marked), removed: !held };
-  const changed = !deepEqual(marked, stored);
+  const isComplete = marked === stored || !held || !core.incomplete.has(stored);
+  const changed = !isComplete || !deepEqual(marked, stored);
   const { collection } = kind;
   const kept = changed ? core.log.commit({ collection, key, object: marked }).object : stored;
   if (held) return { object: kind.fromStorage(kept), removed: false };

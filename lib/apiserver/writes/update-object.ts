@@ -3,7 +3,7 @@ import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
-import { isWithNullBytes } from '../go-json/go-types.js';
+import { hasNullBytes } from '../go-json/go-types.js';
 import {
   badRequest,
   conflict,
@@ -123,13 +123,9 @@ function isStored(core: ServerCore, kind: ServedKind, object: UnstructuredObject
   const { name = '', namespace = '' } = object.metadata;
   const stored = core.log.collection(kind.collection).get(storageKey(namespace, name));
   if (stored === undefined || core.incomplete.has(stored)) return false;
-  if (hasNullBytes(stored) || hasNullBytes(object)) return false;
+  // The real server's cache holds empty bytes in place of null ones.
+  if (hasNullBytes(object)) return false;
   return deepEqual(kind.isStorageVersion ? object : kind.toStorage(object), stored);
-}
-
-/** Whether a map of bytes has null bytes. The real server's cache holds empty ones, so that each such write is a change. */
-function hasNullBytes({ data, binaryData }: UnstructuredObject): boolean {
-  return [data, binaryData].some(isWithNullBytes);
 }
 
 /** Returns the object after mutating admission. */
@@ -351,7 +347,7 @@ function store(
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
-  if (storesEmpty || hasDefaults) core.incomplete.add(entry.object);
+  if (storesEmpty || hasDefaults || hasNullBytes(object)) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: false };
 }
 

@@ -39,6 +39,23 @@ const autoscalerOf = (version: string, spec: Body): Body => ({
   spec,
 });
 
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const blobPath = '/apis/{{ns}}.example.com/v1/namespaces/{{ns}}/blobs';
+const blob = { apiVersion: '{{ns}}.example.com/v1', kind: 'Blob', metadata: {} };
+const blobs = {
+  metadata: { name: 'blobs.{{ns}}.example.com' },
+  spec: {
+    ...{ group: '{{ns}}.example.com', scope: 'Namespaced' },
+    names: { plural: 'blobs', kind: 'Blob' },
+    versions: [
+      {
+        ...{ name: 'v1', served: true, storage: true },
+        schema: { openAPIV3Schema: { type: 'object' } },
+      },
+    ],
+  },
+};
+
 /** A metric of each type, with each type of target. */
 const metrics = [
   {
@@ -255,6 +272,22 @@ export const corners: readonly Scenario[] = [
     ],
   },
   {
+    // A stored empty list or map is not read: the next write of the object is no longer without changes.
+    title: 'deletions of an object with empty members',
+    requests: [
+      post(definitions, blobs),
+      get(blobPath, { whileStatus: 404 }),
+      apply('a', `${blobPath}/one`, blob),
+      ...['Orphan', 'Orphan'].map((propagationPolicy) =>
+        remove(`${blobPath}/one`, { propagationPolicy }),
+      ),
+      apply('b', `${blobPath}/one`, { ...blob, metadata: { annotations: {}, labels: { l: 'x' } } }),
+      ...['Orphan', 'Orphan', 'Background'].map((propagationPolicy) =>
+        remove(`${blobPath}/one`, { propagationPolicy }),
+      ),
+    ],
+  },
+  {
     title: 'an applied behavior without rules',
     requests: [
       apply(
@@ -311,6 +344,13 @@ export const corners: readonly Scenario[] = [
       patch('strategic', `${services}/one`, { spec: { ports: [{ port: 80, targetPort: {} }] } }),
       ...(['merge', 'strategic'] as const).map((type) =>
         patch(type, `${services}/one`, { metadata: { creationTimestamp: {} } }),
+      ),
+      ...['u2', '1K', 'x', '', 'Mi', '.', '1e', '+', '1.5.2', '1 Gi', ' 1', '1e2', 1e21, '٣'].map(
+        (cpu) =>
+          post(pods, {
+            metadata: { generateName: 'q' },
+            spec: { containers: [{ name: 'c', image: 'x', resources: { limits: { cpu } } }] },
+          }),
       ),
       post(budgets, { metadata: { name: 'one' }, spec: {} }),
       ...[{}, 1.5, true].map((maxUnavailable) =>
