@@ -87,7 +87,7 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Conve
     schema: () =>
       schema === undefined ? undefined : (full ??= withTypeMeta(withEmbeddedTypes(schema))),
     decode: (value) => decodeCustom(value, { apiVersion, kind: names.kind, schema }),
-    inOrder: (object) => sortedMembers(object) as UnstructuredObject,
+    inOrder: (object) => object,
     ...conversionsOf(convert, apiVersion, `${group}/${storage.name}`),
   };
 }
