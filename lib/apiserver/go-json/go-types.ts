@@ -127,8 +127,12 @@ function listType(item: GoType, name = `[]${item.name}`): GoType {
 
 function orderedItems(value: unknown, item: GoType): unknown {
   if (!Array.isArray(value)) return value;
-  const items = value.map((one: unknown) => item.inOrder?.(one));
-  return items.every((one, index) => one === value[index]) ? (value as unknown[]) : items;
+  let items: unknown[] | undefined;
+  for (const [index, one] of (value as readonly unknown[]).entries()) {
+    const ordered = item.inOrder?.(one);
+    if (ordered !== one) (items ??= [...(value as readonly unknown[])])[index] = ordered;
+  }
+  return items ?? (value as unknown[]);
 }
 
 /** Returns a map type with string keys. Decoding sorts the keys, as Go writes them. */
@@ -298,18 +302,25 @@ function orderedStruct(
   struct: Readonly<Record<string, unknown>>,
   { byName }: StructPlan,
 ): Readonly<Record<string, unknown>> {
-  const members = Object.entries(struct).map(([name, value]) => {
-    const { position = Infinity, goType } = byName.get(name) ?? {};
-    return { name, position, ordered: goType?.inOrder?.(value) ?? value };
-  });
-  const isSame = members.every(
-    ({ name, position, ordered }, index) =>
-      ordered === struct[name] && position >= (members[index - 1]?.position ?? 0),
-  );
-  if (isSame) return struct;
-  members.sort((one, other) => one.position - other.position);
-  return Object.fromEntries(members.map(({ name, ordered }) => [name, ordered]));
+  // Most structs are in order: objects are made only for the others.
+  let changed: Map<string, unknown> | undefined;
+  let [isInOrder, last] = [true, 0];
+  for (const name in struct) {
+    const { position = Infinity, goType } = byName.get(name) ?? unknownField;
+    if (position < last) isInOrder = false;
+    last = position;
+    const { [name]: value } = struct;
+    const ordered = goType?.inOrder === undefined ? value : goType.inOrder(value);
+    if (ordered !== value) (changed ??= new Map()).set(name, ordered);
+  }
+  if (isInOrder && changed === undefined) return struct;
+  const positionOf = (name: string): number => byName.get(name)?.position ?? Infinity;
+  const names = Object.keys(struct);
+  if (!isInOrder) names.sort((one, other) => positionOf(one) - positionOf(other));
+  return Object.fromEntries(names.map((name) => [name, changed?.get(name) ?? struct[name]]));
 }
+
+const unknownField: Partial<PlannedField> = {};
 
 /** Members that were empty lists or maps, by the decoded struct, which has none in their place. */
 const emptyMembers = new WeakMap<object, ReadonlySet<string>>();

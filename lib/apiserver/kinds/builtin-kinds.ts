@@ -35,6 +35,7 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
     kind,
   );
   const shared = sharedStorage(group, version, plural);
+  const typeName = goTypeName(name);
   return {
     type,
     singular: resource.singularResource,
@@ -49,9 +50,8 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
     custom: undefined,
     schema: () => (rawDefinition(name) === undefined ? undefined : definition(name)),
     decode: (value, fromStorage) =>
-      decodeTyped(goTypeName(name), { ...value, kind, apiVersion }, fromStorage),
-    inOrder: (object) =>
-      (goType(goTypeName(name)).inOrder?.(object) ?? object) as UnstructuredObject,
+      decodeTyped(typeName, { ...value, kind, apiVersion }, fromStorage),
+    inOrder: (object) => (goType(typeName).inOrder?.(object) ?? object) as UnstructuredObject,
     toStorage: shared?.toStorage ?? same,
     fromStorage: shared?.fromStorage ?? same,
   };
