@@ -7,6 +7,7 @@ import {
   StatefulSet,
   keyOf,
   controllerOf,
+  withoutMembers,
 } from '../../object/index.js';
 import type { KubernetesObject, ObjectKey, ResourceType } from '../../object/index.js';
 import { ObjectIndex, labelWords, manager, selectorWords } from './controller-host.js';
@@ -16,6 +17,7 @@ import {
   isPodFinished,
   isPodReady,
   isPodTerminating,
+  timestampMs,
   transitionTime,
 } from './pod-state.js';
 import type { PodTemplate } from './pod-state.js';
@@ -38,8 +40,12 @@ export function startDisruptionController(host: ControllerHost): void {
       recordEvent({ about: budget, reason: 'NoPods', message: 'No matching pods found' });
     }
     const wantedReplicas = replicasWantedFor(host, pods);
-    const status = disruptionStatus(budget, { pods, wantedReplicas, nowMs: host.now() });
+    const nowMs = host.now();
+    const disrupted = disruptedPods(budget, { pods, nowMs });
+    const status = disruptionStatus(budget, { pods, wantedReplicas, nowMs, disrupted });
     await writer.updateStatus(budget, status);
+    const dueMs = Object.values(disrupted).map((time) => timestampMs(time) + disruptionMs - nowMs);
+    if (dueMs.length > 0) queue.addLater(key, Math.min(...dueMs));
   };
   const queue = host.objectQueue(PodDisruptionBudget, 'disruption-budgets', reconcile);
   const addFor = (namespace: string | undefined, labels?: Record<string, string>): void => {
@@ -101,6 +107,28 @@ interface DisruptionObservation {
   readonly wantedReplicas: number;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
+  /** The result of {@link disruptedPods}. */
+  readonly disrupted: DisruptedPods;
+}
+
+/** Times of evictions, by the names of pods. */
+type DisruptedPods = Readonly<Record<string, string>>;
+
+/** The time that the deletion of an evicted pod may take to begin. After it, the pod counts again. */
+const disruptionMs = 120_000;
+
+/** Returns the evicted pods whose deletion has not begun yet. */
+function disruptedPods(
+  { status }: PodDisruptionBudget,
+  { pods, nowMs }: Pick<DisruptionObservation, 'pods' | 'nowMs'>,
+): DisruptedPods {
+  const { disruptedPods: evicted = {} } = status ?? {};
+  const names = new Set(
+    pods.filter((pod) => !isPodTerminating(pod)).map(({ metadata }) => metadata.name),
+  );
+  const isExpected = ([name, time]: readonly [string, string]): boolean =>
+    names.has(name) && timestampMs(time) + disruptionMs > nowMs;
+  return Object.fromEntries(Object.entries(evicted).filter(isExpected));
 }
 
 /** Computes the status of a budget, with the number of pods that may be evicted now. */
@@ -108,9 +136,9 @@ function disruptionStatus(
   budget: PodDisruptionBudget,
   observation: DisruptionObservation,
 ): DisruptionStatus {
-  const { pods, nowMs } = observation;
+  const { pods, nowMs, disrupted } = observation;
   const { expectedPods, desiredHealthy } = expectation(budget, observation);
-  const healthy = pods.filter((pod) => isPodReady(pod) && !isPodTerminating(pod)).length;
+  const healthy = pods.filter((pod) => isHealthy(pod, disrupted)).length;
   const allowed = expectedPods <= 0 ? 0 : Math.max(0, healthy - desiredHealthy);
   const observedGeneration = budget.metadata.generation ?? 0;
   const before = budget.status?.conditions ?? [];
@@ -125,7 +153,8 @@ function disruptionStatus(
     lastTransitionTime: transitionTime(known, status, nowMs),
   };
   return {
-    ...budget.status,
+    ...withoutMembers(budget.status ?? {}, 'disruptedPods'),
+    ...(Object.keys(disrupted).length > 0 && { disruptedPods: disrupted }),
     currentHealthy: healthy,
     desiredHealthy,
     disruptionsAllowed: allowed,
@@ -133,6 +162,11 @@ function disruptionStatus(
     observedGeneration,
     conditions: [...before.filter((other) => other !== known), condition],
   };
+}
+
+function isHealthy(pod: Pod, disrupted: DisruptedPods): boolean {
+  const isLeaving = isPodTerminating(pod) || Object.hasOwn(disrupted, pod.metadata.name ?? '');
+  return !isLeaving && isPodReady(pod);
 }
 
 function expectation(

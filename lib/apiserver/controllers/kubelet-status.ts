@@ -182,6 +182,37 @@ function statusOf(
     restartCount: restarts,
     state,
     lastState: crashed ? ended(1, nowMs) : (before?.lastState ?? {}),
+    ...(state.running !== undefined && givenResources(container)),
+  };
+}
+
+/** Returns the resources that a running container has. */
+function givenResources({ resources = {} }: Container): Partial<ContainerStatus> {
+  const { requests, limits } = resources;
+  return {
+    ...(requests !== undefined && { allocatedResources: requests }),
+    resources: { ...(limits && { limits }), ...(requests && { requests }) },
+  };
+}
+
+/** Returns the status of a pod whose running containers have the resources of the spec, as after a resize. */
+export function resizedStatus({ spec, status = {} }: Pod): PodStatus {
+  const resized = (statuses: ContainerStatus[], containers: readonly Container[] = []) =>
+    statuses.map((shown) => {
+      const container = containers.find(({ name }) => name === shown.name);
+      // Another writer has made a status without resources.
+      if (container === undefined || shown.resources === undefined) return shown;
+      return { ...shown, ...givenResources(container) };
+    });
+  const { containerStatuses, initContainerStatuses } = status;
+  return {
+    ...status,
+    ...(containerStatuses && {
+      containerStatuses: resized(containerStatuses, spec?.containers),
+    }),
+    ...(initContainerStatuses && {
+      initContainerStatuses: resized(initContainerStatuses, spec?.initContainers),
+    }),
   };
 }
 

@@ -4,7 +4,13 @@ import type { ControllerEvent } from './controller-events.js';
 import { kubelet } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { podEndEvents, podStepEvents } from './kubelet-events.js';
-import { podConditions, podStatus, restartsOf, shownStage } from './kubelet-status.js';
+import {
+  podConditions,
+  podStatus,
+  resizedStatus,
+  restartsOf,
+  shownStage,
+} from './kubelet-status.js';
 import { podBehaviorOf, podScript, restartDelayMs, scriptPosition } from './pod-behavior.js';
 import type { PodStage, ResolvedPodOptions } from './pod-behavior.js';
 import type { PodBehavior } from './pod-rules.js';
@@ -71,7 +77,7 @@ class Kubelet {
     if (stage === 'crashed') await this.#crash(pod, record, nowMs);
     else if (stage !== record.stage || isLongWait(pod, stage, nextInMs)) {
       await this.#show(pod, { ...record, stage });
-    } else await this.#checkGates(pod, stage);
+    } else await this.#refresh(pod, stage);
   }
 
   /** Records the first crash at once, and each further crash after its back-off. */
@@ -109,10 +115,14 @@ class Kubelet {
     for (const event of events) record(event);
   }
 
-  async #checkGates(pod: Pod, stage: PodStage): Promise<void> {
-    if ((pod.spec?.readinessGates ?? []).length === 0) return;
-    const conditions = podConditions(pod, { stage, nowMs: this.#host.now() });
-    await this.#writer.updateStatus(pod, { ...pod.status, conditions });
+  /** Shows changes of readiness gates and of resources within a stage. */
+  async #refresh(pod: Pod, stage: PodStage): Promise<void> {
+    const hasGates = (pod.spec?.readinessGates ?? []).length > 0;
+    const conditions = hasGates && podConditions(pod, { stage, nowMs: this.#host.now() });
+    await this.#writer.updateStatus(pod, {
+      ...resizedStatus(pod),
+      ...(conditions && { conditions }),
+    });
   }
 
   #recordOf(pod: Pod, behavior: PodBehavior, nowMs: number): PodRecord {

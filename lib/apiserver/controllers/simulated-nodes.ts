@@ -70,10 +70,19 @@ function nodeNamed(name: string): Node {
   return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: {} };
 }
 
+/** The features of kubelets that resizes of pods need. The client's types lack the field. */
+const features = {
+  declaredFeatures: [
+    'InPlacePodLevelResourcesVerticalScaling',
+    'InPlacePodVerticalScalingInitContainers',
+  ],
+};
+
 function nodeStatus(nowMs: number): NonNullable<Node['status']> {
   const now = formatTime(nowMs);
   const times = { lastHeartbeatTime: now, lastTransitionTime: now };
   return {
+    ...features,
     allocatable: plenty,
     capacity: plenty,
     conditions: statements.map(([type, status, reason]) => ({

@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import {
   Deployment,
   HorizontalPodAutoscaler,
+  Pod,
   PodDisruptionBudget,
 } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/index.js';
 import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
 import { deployment, imagePatch } from './workload-objects.js';
 
@@ -55,6 +57,43 @@ describe('a PodDisruptionBudget in the embedded cluster', () => {
       expect(condition).to.include({ type: 'DisruptionAllowed', reason });
     });
   }
+});
+
+describe('a PodDisruptionBudget after an eviction', () => {
+  afterEach(stopSimulatedClusters);
+
+  /** Evicts the first pod; with `deleteOptions` of another pod, this only spends a disruption. */
+  async function evicted(deleteOptions: object) {
+    const cluster = await simulatedCluster();
+    const { client, create, get, list } = cluster;
+    await create(deployment('web', { replicas: 3 }), budget({ maxUnavailable: 1 }));
+    const [first] = await list(Pod);
+    const { name = '' } = first!.metadata;
+    const metadata = { namespace: 'default', name };
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata, deleteOptions };
+    await client
+      .create<UnstructuredObject>(eviction, { subresource: 'eviction' })
+      .catch(() => undefined);
+    const shown = async () => (await get(PodDisruptionBudget, 'web')).status!;
+    return { ...cluster, name, shown };
+  }
+
+  it('forgets the pod once it is being deleted', async () => {
+    const { clock, shown } = await evicted({});
+    await clock.advance(60_000);
+    expect(await shown()).to.deep.include({ currentHealthy: 3, disruptionsAllowed: 1 });
+    expect(await shown()).not.to.have.property('disruptedPods');
+  });
+
+  it('counts the pod again if it is not deleted within two minutes', async () => {
+    const { clock, name, shown } = await evicted({ preconditions: { uid: 'other' } });
+    await clock.advance(60_000);
+    expect(await shown()).to.deep.include({ currentHealthy: 2, disruptionsAllowed: 0 });
+    expect((await shown()).disruptedPods).to.have.all.keys(name);
+    await clock.advance(61_000);
+    expect(await shown()).to.deep.include({ currentHealthy: 3, disruptionsAllowed: 1 });
+    expect(await shown()).not.to.have.property('disruptedPods');
+  });
 });
 
 describe('a PodDisruptionBudget during a rollout', () => {

@@ -57,6 +57,31 @@ describe('a pod in the embedded cluster', () => {
     expect(container!.state).to.deep.equal({ running: { startedAt: '2026-01-01T00:00:01Z' } });
   });
 
+  it('has the resources of its spec, also after a resize', async () => {
+    const { client, clock, get } = await simulatedCluster();
+    const memory = '1Gi';
+    const resources = { requests: { cpu: '100m', memory }, limits: { memory } };
+    const created = pod('p');
+    const [main] = created.spec!.containers;
+    await client.create({
+      ...created,
+      spec: { ...created.spec, containers: [{ ...main!, resources }] },
+    });
+    await clock.advance(60_000);
+    const shown = async () => (await get(Pod, 'p')).status!.containerStatuses![0];
+    expect(await shown()).to.deep.include({ resources, allocatedResources: resources.requests });
+    const path = '/spec/containers/0/resources/requests/cpu';
+    const operations = [{ op: 'replace', path, value: '200m' }] as const;
+    const key = { namespace: 'default', name: 'p' };
+    await client.patch(Pod, key, { type: 'json', operations }, { subresource: 'resize' });
+    await clock.advance(1_000);
+    const requests = { cpu: '200m', memory };
+    expect(await shown()).to.deep.include({
+      resources: { ...resources, requests },
+      allocatedResources: requests,
+    });
+  });
+
   it('has a unique address', async () => {
     const { create, list } = await simulatedCluster();
     await create(pod('a'), pod('b'));
