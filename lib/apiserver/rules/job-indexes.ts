@@ -133,11 +133,12 @@ function overlapOf(completed: string, failed: string, completions: number): numb
       .map((part) => intervalOf(part, completions))
       .filter((interval) => typeof interval !== 'string');
   const [ones, others] = [intervals(completed), intervals(failed)];
-  let [at, other] = [ones.shift(), others.shift()];
-  while (at !== undefined && other !== undefined) {
+  let [index, otherIndex] = [0, 0];
+  for (;;) {
+    const [at, other] = [ones[index], others[otherIndex]];
+    if (at === undefined || other === undefined) return undefined;
     if (at.first <= other.last && other.first <= at.last) return Math.max(at.first, other.first);
-    if (at.first <= other.first) at = ones.shift();
-    else other = others.shift();
+    if (at.first <= other.first) index += 1;
+    else otherIndex += 1;
   }
-  return undefined;
 }

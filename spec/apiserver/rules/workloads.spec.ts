@@ -258,6 +258,23 @@ describe('jobs', () => {
     expect(causeFields(failing)).to.include('spec.maxFailedIndexes');
   });
 
+  it('of many indexes report a late overlap of those in their status, in linear time', async () => {
+    const api = new Api();
+    const ofIndexes = { backoffLimitPerIndex: 1, maxFailedIndexes: 1 };
+    const indexed = { completionMode: 'Indexed', completions: 400_000, parallelism: 1 };
+    await api.create(`${batch}/jobs`, job({ ...indexed, ...ofIndexes }));
+    const even = Array.from({ length: 150_000 }, (_, index) => 2 * index);
+    const last = 299_999;
+    const status = {
+      completedIndexes: [...even, last].join(','),
+      failedIndexes: even.map((index) => index + 1).join(','),
+    };
+    const answer = await api.call('PATCH', `${batch}/jobs/a/status`, { status }, merge);
+    expect(answer.body.message).to.match(
+      /failedIndexes and completedIndexes overlap at index: 299999/,
+    );
+  }).timeout(5000);
+
   it('select their pods by their own uid', async () => {
     const created = await new Api().create(`${batch}/jobs`, job());
     const { uid = '' } = created.metadata;
