@@ -80,13 +80,16 @@ function quotaProblem(
   return `exceeded quota: ${name}, requested: ${shown(delta)}, used: ${shown(used)}, limited: ${shown(hard)}`;
 }
 
-/** Returns the difference of two uses, without zeros. */
-function increaseOf(usage: Usage, old: Usage | undefined): Usage {
-  if (old === undefined) return usage;
-  const changed = Object.entries(usage).map(
-    ([name, amount]) => [name, formatQuantity(subtractQuantities(amount, old[name] ?? 0))] as const,
+/** Returns what a use has more than an old one. An exceeded quota refuses nothing that uses as much or less. */
+function increaseOf(usage: Usage, old: Usage = {}): Usage {
+  const increases = Object.entries(usage).map(
+    ([name, amount]) => [name, subtractQuantities(amount, old[name] ?? 0)] as const,
   );
-  return Object.fromEntries(changed.filter(([, amount]) => amount !== '0'));
+  return Object.fromEntries(
+    increases
+      .filter(([, { unscaled }]) => unscaled > 0n)
+      .map(([name, increase]) => [name, formatQuantity(increase)]),
+  );
 }
 
 /**

@@ -105,6 +105,22 @@ describe('ResourceQuotas', () => {
     expect((await api.call('POST', path('pods'), second)).code).to.equal(201);
   });
 
+  it('accept what uses no more while they are exceeded', async () => {
+    const api = new Api();
+    await api.create(path('pods'), pod('a', { requests: { cpu: '2', memory: '1Mi' } }));
+    const hard = { 'requests.cpu': '1' };
+    await api.create(path('resourcequotas'), { metadata: { name: 'q' }, spec: { hard } });
+    const resized = async (cpu: string): Promise<number> => {
+      const spec = { containers: [{ name: 'c', resources: { requests: { cpu } } }] };
+      const strategic = 'application/strategic-merge-patch+json';
+      return (await api.call('PATCH', `${path('pods')}/a/resize`, { spec }, strategic)).code;
+    };
+    expect(await resized('3')).to.equal(403);
+    expect(await resized('1500m')).to.equal(200);
+    const none = pod('b', { requests: { cpu: '0' } });
+    expect((await api.call('POST', path('pods'), none)).code).to.equal(201);
+  });
+
   it('refuse Pods that do not state a resource that they count', async () => {
     const api = await withQuota({ 'limits.memory': '1Gi', cpu: '1' });
     const { body } = await api.call('POST', path('pods'), pod('a'));
