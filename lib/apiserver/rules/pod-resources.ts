@@ -2,7 +2,7 @@ import type { V1Container, V1PodSpec, V1ResourceRequirements } from '@kubernetes
 import type { FieldErrors } from '../../crd/internal.js';
 import { addQuantities, compareQuantities, formatQuantity } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { validateRequirements, validateResourceName } from './resources.js';
+import { quantityOf, validateRequirements, validateResourceName } from './resources.js';
 
 type PodSpec = Wire<V1PodSpec>;
 type Container = Wire<V1Container>;
@@ -55,19 +55,19 @@ function counted(resources: Container['resources'], list: List): Amounts {
 }
 
 function sumOf(lists: readonly Amounts[]): Amounts {
-  const sum: Record<string, string> = {};
+  const sum = new Map<string, string>();
   for (const [name, amount] of lists.flatMap((list) => Object.entries(list))) {
-    sum[name] = formatQuantity(addQuantities(amount, sum[name] ?? 0));
+    sum.set(name, formatQuantity(addQuantities(amount, sum.get(name) ?? 0)));
   }
-  return sum;
+  return Object.fromEntries(sum);
 }
 
 function largestOf(one: Amounts, other: Amounts): Amounts {
-  const largest: Record<string, string> = { ...one };
+  const largest = new Map(Object.entries(one));
   for (const [name, amount] of Object.entries(other)) {
-    if (compareQuantities(amount, largest[name] ?? 0) > 0) largest[name] = amount;
+    if (compareQuantities(amount, largest.get(name) ?? 0) > 0) largest.set(name, amount);
   }
-  return largest;
+  return Object.fromEntries(largest);
 }
 
 /**
@@ -160,7 +160,7 @@ function validateConsistency(
 ): void {
   const atLeast = (list: List, amounts: Amounts, needed: Amounts): void => {
     for (const [name, amount] of Object.entries(needed)) {
-      const own = amounts[name];
+      const own = quantityOf(amounts, name);
       if (own === undefined || compareQuantities(amount, own) <= 0) continue;
       const why = `must be greater than or equal to aggregate container ${list} of ${amount}`;
       errors.invalid(`${field}.${list}[${name}]`, own, why);
@@ -171,7 +171,7 @@ function validateConsistency(
   atLeast('limits', limits, Object.fromEntries(pages));
   for (const [index, { resources }] of regularContainers(spec).entries()) {
     for (const [name, amount] of Object.entries(resources?.limits ?? {})) {
-      const own = limits[name];
+      const own = quantityOf(limits, name);
       if (own === undefined || compareQuantities(amount, own) <= 0) continue;
       const why = `must be less than or equal to pod limits of ${own}`;
       errors.invalid(`${field}.containers[${index}][${name}].limits`, amount, why);

@@ -50,6 +50,21 @@ describe('pods', () => {
     expect(created).to.deep.include({ status: { phase: 'Pending', qosClass: 'Guaranteed' } });
   });
 
+  for (const name of ['constructor', '__proto__']) {
+    it(`have no resource called ${name}, of their own or of a container`, async () => {
+      const resources = { requests: JSON.parse(`{"${name}":"1"}`) as object };
+      const init = { ...container, name: 'i', resources };
+      const spec = { resources, containers: [{ ...container, resources }], initContainers: [init] };
+      const answer = await new Api().call('POST', pods, pod(spec));
+      expect(answer.code).to.equal(422);
+      expect(causeFields(answer)).to.include.members([
+        `spec.resources.requests[${name}]`,
+        `spec.containers[0].resources.requests[${name}]`,
+        `spec.initContainers[0].resources.requests[${name}]`,
+      ]);
+    });
+  }
+
   it('keep their quality of service class in a status without it', async () => {
     const api = new Api();
     await api.create(pods, pod());
