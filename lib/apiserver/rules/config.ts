@@ -2,7 +2,12 @@ import type { V1ConfigMap, V1ObjectMeta, V1Secret } from '@kubernetes/client-nod
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, typedRules } from './kind-rules.js';
-import { deepEqual, configKeyProblems, generateNameProblems } from '../../object/index.js';
+import {
+  deepEqual,
+  configKeyProblems,
+  generateNameProblems,
+  setMember,
+} from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
 type ConfigMap = Wire<V1ConfigMap>;
@@ -70,27 +75,25 @@ const configMap = typedRules<ConfigMap>({
 function mergeStringData(secret: Secret): void {
   const { stringData } = secret;
   if (stringData !== undefined) {
-    const encoded = Object.entries(stringData).map(([key, text]) => [
-      key,
-      Buffer.from(text).toString('base64'),
-    ]);
     // In place: the decoded map has the keys of null bytes.
-    secret.data ??= {};
-    Object.assign(secret.data, Object.fromEntries(encoded));
+    const data = (secret.data ??= {});
+    for (const [key, text] of Object.entries(stringData)) {
+      setMember(data, key, Buffer.from(text).toString('base64'));
+    }
     delete secret.stringData;
   }
   secret.type ??= 'Opaque';
 }
 
-const requiredKeys: Readonly<Partial<Record<string, readonly string[]>>> = {
-  'kubernetes.io/dockercfg': ['.dockercfg'],
-  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
-  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
-  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
-};
+const requiredKeys: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kubernetes.io/dockercfg', ['.dockercfg']],
+  ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
+  ['kubernetes.io/ssh-auth', ['ssh-privatekey']],
+  ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
+]);
 
 function validateType({ metadata, data = {}, type = '' }: Secret, errors: FieldErrors): void {
-  for (const key of requiredKeys[type] ?? []) {
+  for (const key of requiredKeys.get(type) ?? []) {
     if (data[key] === undefined) errors.required(`data[${key}]`);
   }
   if (type === 'kubernetes.io/basic-auth') {
@@ -104,7 +107,7 @@ function validateType({ metadata, data = {}, type = '' }: Secret, errors: FieldE
     if (name === '') errors.required(`metadata.annotations[${annotation}]`);
   }
   if (type === 'kubernetes.io/dockerconfigjson' || type === 'kubernetes.io/dockercfg') {
-    const [key = ''] = requiredKeys[type] ?? [];
+    const [key = ''] = requiredKeys.get(type) ?? [];
     const { [key]: text } = data;
     if (text !== undefined) validateJson(`data[${key}]`, text, errors);
   }

@@ -42,6 +42,17 @@ describe('secrets', () => {
     expect(created).not.to.have.property('stringData');
   });
 
+  it('keep keys and types that are names of JavaScript', async () => {
+    const stringData = JSON.parse('{"__proto__":"x","constructor":"y"}') as object;
+    const body = { metadata: { name: 'a' }, stringData, type: 'constructor' };
+    const { data, type } = await new Api().create(secrets, body);
+    expect(Object.entries(data as object)).to.deep.equal([
+      ['__proto__', 'eA=='],
+      ['constructor', 'eQ=='],
+    ]);
+    expect(type).to.equal('constructor');
+  });
+
   it('answer 500 to an apply with invalid base64', async () => {
     const api = new Api();
     const metadata = { namespace: 'default', name: 'a' };
