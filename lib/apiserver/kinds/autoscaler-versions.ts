@@ -135,11 +135,12 @@ type Sources = Readonly<Record<string, (source: Members) => object>>;
 const convertedMetric =
   (sources: Sources) =>
   (metric: unknown): unknown => {
-    const { type, ...members } = membersOf(metric);
-    const converted = Object.entries(members).map(([name, source]) => [
-      name,
-      sources[name]?.(membersOf(source)),
-    ]);
+    // What is no object stays, for the decoder to refuse.
+    if (!isJsonObject(metric)) return metric;
+    const { type, ...members } = metric;
+    const converted = Object.entries(members)
+      .filter(([name]) => Object.hasOwn(sources, name))
+      .map(([name, source]) => [name, isJsonObject(source) ? sources[name]?.(source) : source]);
     return { type, ...(Object.fromEntries(converted) as object) };
   };
 

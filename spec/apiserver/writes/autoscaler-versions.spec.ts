@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { Client } from '../../../lib/client/index.js';
+import { ApiError } from '../../../lib/object/index.js';
 import type { UnstructuredObject } from '../../../lib/object/index.js';
 
 const kind = 'HorizontalPodAutoscaler';
@@ -58,6 +59,26 @@ describe('versions of a HorizontalPodAutoscaler', () => {
     const { spec } = await client.get<UnstructuredObject>(v2, key);
     expect(spec).to.deep.equal({ ...common, metrics: [cpu(42)] });
   });
+
+  const createWithMetrics = (text: string): Promise<UnstructuredObject> => {
+    const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': text };
+    return client.create({ ...v1, metadata: { ...key, annotations }, spec: common });
+  };
+
+  for (const text of ['[[1]]', '[{"type":"Pods","pods":1}]']) {
+    it(`ignore metrics of v1 that are ${text}`, async () => {
+      await createWithMetrics(text);
+      const { spec } = await client.get<UnstructuredObject>(v2, key);
+      expect(spec).to.deep.equal({ ...common, metrics: [cpu(80)] });
+    });
+  }
+
+  for (const text of ['[{"__proto__":{"a":1}}]', '[{"type":"Pods","pods":null}]']) {
+    it(`refuse metrics of v1 without a source: ${text}`, async () => {
+      const error: unknown = await createWithMetrics(text).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(ApiError).and.deep.include({ status: 422 });
+    });
+  }
 
   it('have the behavior of v2 in an annotation of v1, and keep it through an update of v1', async () => {
     await create(v2, { ...common, metrics: [cpu(70)], behavior });

@@ -39,6 +39,14 @@ const autoscalerOf = (version: string, spec: Body): Body => ({
   spec,
 });
 
+/** Values of other types than the annotations of autoscalers have. */
+const oddAnnotations = [
+  ...['[{"__proto__":{"a":1}}]', '[{"constructor":{"a":1}}]', '[[1]]', '[1]', '[null]', '[{}]'],
+  ...['{"a":1}', '[{"type":1}]', '[{"type":"Pods","pods":null}]', '[{"type":"Pods","pods":1}]'],
+  ...['[{"type":"Pods","pods":[]}]', '[{"type":"Pods","pods":{"metricName":1}}]'],
+  '[{"type":"Resource","resource":{"name":"cpu","targetAverageUtilization":"x"}}]',
+];
+
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const blobPath = '/apis/{{ns}}.example.com/v1/namespaces/{{ns}}/blobs';
 const blob = { apiVersion: '{{ns}}.example.com/v1', kind: 'Blob', metadata: {} };
@@ -318,6 +326,36 @@ export const corners: readonly Scenario[] = [
         remove(`${autoscalers('v1')}/one`),
       ]),
     ),
+  },
+  {
+    title: 'annotations of an autoscaler with values of other types',
+    requests: ['metrics', 'current-metrics', 'conditions', 'behavior'].flatMap((name) =>
+      oddAnnotations.flatMap((text) => [
+        post(autoscalers('v1'), {
+          ...autoscalerOf('v1', { scaleTargetRef, maxReplicas: 3 }),
+          metadata: {
+            ...{ name: 'one', annotations: { [`autoscaling.alpha.kubernetes.io/${name}`]: text } },
+          },
+        }),
+        get(`${autoscalers('v2')}/one`),
+        get(`${autoscalers('v1')}/one`),
+        remove(`${autoscalers('v1')}/one`),
+      ]),
+    ),
+  },
+  {
+    title: 'names that are members of objects in JavaScript',
+    requests: ['constructor', '__proto__'].flatMap((name) => {
+      const resources = { requests: { [name]: '1' } };
+      return [
+        post(pods, {
+          metadata: { name: 'one' },
+          spec: { resources, containers: [{ name: 'c', image: 'x', resources }] },
+        }),
+        post(secrets, { metadata: { name: 'one' }, stringData: { [name]: 'x' }, type: name }),
+        remove(`${secrets}/one`),
+      ];
+    }),
   },
   {
     title: 'an autoscaler of a newer version read in an older one',
