@@ -201,8 +201,8 @@ function store(
   const ruling = rulingKind(core, kind);
   const isIncomplete =
     ruling.rules.completeNew?.(object) === true || storesEmpty || hasNullBytes(object);
-  // The commit sets the version, in its place.
-  if (!dryRun) object.metadata.resourceVersion = '';
+  // The commit sets the version, in its place. A webhook that converts custom resources gets none.
+  if (!dryRun && ruling.custom === undefined) object.metadata.resourceVersion = '';
   const ordered = ruling.inOrder(object);
   const stored = ruling.isStorageVersion ? ordered : kind.toStorage(ordered);
   if (dryRun) return { object: kind.fromStorage(stored), created: true };

@@ -105,6 +105,15 @@ describe('conversion webhooks', () => {
     expect((await api.get(v2)).body.items.map(({ spec }) => spec)).to.deep.equal([{ count: 7 }]);
   });
 
+  it('get new objects without a resourceVersion', async () => {
+    const conversions = await new ConversionApi().start();
+    const created = await conversions.api.create(v1, shop('a', { size: '3' }));
+    expect(created.metadata.resourceVersion).to.match(/^\d+$/);
+    const objects = conversions.requests.flatMap((request) => request.objects);
+    expect(objects).not.to.deep.equal([]);
+    for (const { metadata } of objects) expect(metadata).not.to.have.property('resourceVersion');
+  });
+
   it('are called once per list', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
