@@ -23,7 +23,7 @@ type List = 'containers' | 'initContainers';
 const lists = ['containers', 'initContainers'] as const;
 
 /** The annotation of the mirror of a static pod. */
-const mirrorAnnotation = 'kubernetes.io/config.mirror';
+export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /** Returns the containers of a list. Go's zero value is null. */
 function listOf(spec: PodSpec | undefined, list: List): readonly Container[] {
@@ -59,26 +59,6 @@ function resizedList(list: List, spec: PodSpec, old: PodSpec): object {
 function resizedContainer(next: Container | undefined, old: Container): object {
   const rest = withoutMembers(old, 'resources', 'resizePolicy');
   return { ...rest, ...pick(next, 'resources', 'resizePolicy') };
-}
-
-/** Checks that a mirror of a static pod is on a node. */
-export function validateMirror({ metadata, spec }: Pod, errors: FieldErrors): void {
-  const value = metadata?.annotations?.[mirrorAnnotation];
-  if (value === undefined || (spec?.nodeName ?? '') !== '') return;
-  const why = 'must set spec.nodeName if mirror pod annotation is set';
-  errors.invalid(`metadata.annotations[${mirrorAnnotation}]`, value, why);
-}
-
-/** Checks that an update neither makes a pod the mirror of a static pod nor ends that. */
-export function validateMirrorUpdate({ metadata }: Pod, old: Pod, errors: FieldErrors): void {
-  const value = metadata?.annotations?.[mirrorAnnotation];
-  const before = old.metadata?.annotations?.[mirrorAnnotation];
-  if (value === before) return;
-  const why = before === undefined ? 'add' : 'remove or update';
-  errors.forbidden(
-    `metadata.annotations[${mirrorAnnotation}]`,
-    `may not ${why} mirror pod annotation`,
-  );
 }
 
 /** Returns why a pod can not be resized at all. */

@@ -14,7 +14,7 @@ import type { KindRules, ServerView } from './kind-rules.js';
 import { fillFromLimitRanges } from './limit-ranger.js';
 import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from './pod-spec.js';
 import { qosClassOf } from './pod-resources.js';
-import { validateMirror, validateMirrorUpdate } from './pod-resizes.js';
+import { mirrorAnnotation } from './pod-resizes.js';
 import { podPartRules, validatePodStatus, validatePodUpdate } from './pod-updates.js';
 import { admitPriority, podRefused } from './priority.js';
 
@@ -99,6 +99,26 @@ function tokenFields({ volumes = [] }: PodSpec): string[] {
         ? []
         : [`spec.volumes[${index}].projected.sources[${at}].serviceAccountToken`],
     ),
+  );
+}
+
+/** Checks that a mirror of a static pod is on a node. */
+function validateMirror({ metadata, spec }: Pod, errors: FieldErrors): void {
+  const value = metadata?.annotations?.[mirrorAnnotation];
+  if (value === undefined || (spec?.nodeName ?? '') !== '') return;
+  const why = 'must set spec.nodeName if mirror pod annotation is set';
+  errors.invalid(`metadata.annotations[${mirrorAnnotation}]`, value, why);
+}
+
+/** Checks that an update neither makes a pod the mirror of a static pod nor ends that. */
+function validateMirrorUpdate({ metadata }: Pod, old: Pod, errors: FieldErrors): void {
+  const value = metadata?.annotations?.[mirrorAnnotation];
+  const before = old.metadata?.annotations?.[mirrorAnnotation];
+  if (value === before) return;
+  const why = before === undefined ? 'add' : 'remove or update';
+  errors.forbidden(
+    `metadata.annotations[${mirrorAnnotation}]`,
+    `may not ${why} mirror pod annotation`,
   );
 }
 
