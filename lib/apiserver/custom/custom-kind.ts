@@ -222,6 +222,7 @@ function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean):
   }));
   return {
     unconditionalUpdate: false,
+    resets: { status: ['spec', 'metadata'] },
     columns: customColumns(version.additionalPrinterColumns),
     defaults: (object) => fillInDefaults(object, schema),
     validateCreate: (object, errors) => {

@@ -47,7 +47,7 @@ const policy = typedRules<Policy>(
       validatePolicy(object, errors);
     },
   },
-  { specChanged, unconditionalUpdate: false, statusResets: ['metadata'] },
+  { specChanged, unconditionalUpdate: false, resets: { status: ['spec', 'metadata'] } },
 );
 
 /** A MutatingAdmissionPolicy. */

@@ -31,7 +31,7 @@ const apiService = typedRules<Wire<V1APIService>>(
     },
   },
   {
-    ...{ nameFormat: 'path', unconditionalUpdate: false, statusResets: ['metadata'] },
+    ...{ nameFormat: 'path', unconditionalUpdate: false, resets: { status: ['spec', 'metadata'] } },
     initialStatus: ({ spec }, { clock }) => {
       if ((spec as Spec | undefined)?.service !== undefined) return {};
       return { conditions: [{ ...localCondition, lastTransitionTime: formatTime(clock.now()) }] };

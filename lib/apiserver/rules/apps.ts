@@ -98,7 +98,7 @@ const deployment = typedRules<Wire<V1Deployment>>(
   },
   {
     specChanged: specOrAnnotationsChanged,
-    statusResets: ['metadata.labels'],
+    resets: { status: ['spec', 'metadata.labels'] },
     validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
   },
 );

@@ -278,7 +278,7 @@ const resourceClaim = typedRules<Wire<ResourceV1ResourceClaim>>(
       validateImmutable({ field: 'spec', value, old }, errors);
     },
   },
-  { answersDeleted: true, statusResets: ['metadata'] },
+  { answersDeleted: true, resets: { status: ['spec', 'metadata'] } },
 );
 
 /** Keeps only the names of a ServiceAccount's secrets. */
@@ -295,7 +295,7 @@ const serviceAccount = typedRules<Wire<V1ServiceAccount>>(
 /** The rules of leases, nodes, namespaces and other kinds that the cluster itself uses. */
 export const clusterRules: Readonly<Record<string, KindRules>> = {
   'coordination.k8s.io/v1/Lease': lease,
-  'networking.k8s.io/v1/ServiceCIDR': { statusResets: ['metadata'] },
+  'networking.k8s.io/v1/ServiceCIDR': { resets: { status: ['spec', 'metadata'] } },
   'resource.k8s.io/v1/DeviceClass': { specChanged, answersDeleted: true },
   'resource.k8s.io/v1/ResourceClaim': resourceClaim,
   'resource.k8s.io/v1/ResourceClaimTemplate': { answersDeleted: true },

@@ -190,7 +190,7 @@ const volumeAttachment = typedRules<Wire<V1VolumeAttachment>>(
   {
     unconditionalUpdate: false,
     answersDeleted: true,
-    statusResets: ['metadata'],
+    resets: { status: ['spec', 'metadata'] },
     validateStatusUpdate: (object, _old, errors) =>
       validateAttachment(object as unknown as Wire<V1VolumeAttachment>, errors),
   },

@@ -36,7 +36,7 @@ const flowSchema = typedRules<Wire<V1FlowSchema>>(
       validateConditions(status?.conditions ?? [], errors);
     },
   },
-  { specChanged, statusResets: ['metadata'], validateStatusUpdate: validateStatus },
+  { specChanged, resets: { status: ['spec', 'metadata'] }, validateStatusUpdate: validateStatus },
 );
 
 const priorityLevel = typedRules<Wire<V1PriorityLevelConfiguration>>(
@@ -61,7 +61,7 @@ const priorityLevel = typedRules<Wire<V1PriorityLevelConfiguration>>(
       validateConditions(status?.conditions ?? [], errors);
     },
   },
-  { specChanged, statusResets: ['metadata'], validateStatusUpdate: validateStatus },
+  { specChanged, resets: { status: ['spec', 'metadata'] }, validateStatusUpdate: validateStatus },
 );
 
 /** The rules of the kinds that divide the server's capacity among requests. */

@@ -107,13 +107,9 @@ export interface KindRules {
   /** Returns the status of a new object. @defaultValue absent */
   readonly initialStatus?: (object: UnstructuredObject, server: ServerView) => unknown;
   /**
-   * Fields that a status update leaves unchanged beside `spec`: paths in `metadata`, or all of it.
-   * @defaultValue none: status updates can write labels, annotations and finalizers
-   */
-  readonly statusResets?: readonly string[];
-  /**
-   * Fields that clients of an endpoint cannot own, by subresource; the main resource is `''`.
-   * @defaultValue the status; for the status, the spec and `statusResets`
+   * Fields that clients of an endpoint cannot own, by subresource; the main resource is `''`. A status update leaves
+   * those in `metadata` unchanged.
+   * @defaultValue the status; for the status, the spec: status updates can write labels, annotations and finalizers
    */
   readonly resets?: Readonly<Partial<Record<string, readonly string[]>>>;
   /** Prepares a write of the status, or of the approval, before validation. */

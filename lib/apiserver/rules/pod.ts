@@ -187,7 +187,7 @@ export const podRules: KindRules = typedRules<Pod>(
     specChanged,
     partRules: podPartRules,
     answersDeleted: true,
-    statusResets: ['metadata.deletionTimestamp', 'metadata.ownerReferences'],
+    resets: { status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
     keptInStatus: ['qosClass'],
     validateStatusUpdate: (object, old, errors) => validatePodStatus(object, old, errors),
     admitCreate: (object, server) => admit(object, server),

@@ -130,10 +130,7 @@ function resetFieldsOf(kind: ServedKind, subresource: string | undefined): Field
 function resetsOf(kind: ServedKind, subresource: string | undefined): FieldFilter | undefined {
   const resets = kind.rules.resets?.[subresource ?? ''];
   if (resets !== undefined) return excludeFields(...resets);
-  if (subresource === 'status') {
-    const own = kind.custom === undefined ? (kind.rules.statusResets ?? []) : ['metadata'];
-    return excludeFields('spec', ...own);
-  }
+  if (subresource === 'status') return excludeFields('spec');
   // On the real server, clients own what they send there, although these endpoints reset it.
   if (kind.rules.partRules?.[subresource ?? ''] !== undefined) return undefined;
   const hasStatus = kind.custom?.hasStatus ?? kind.subresources.has('status');

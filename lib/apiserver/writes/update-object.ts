@@ -273,13 +273,14 @@ function subresourceMeta({ request, ruling, object, old }: Prepared): ObjectMeta
   const { resourceVersion = '', managedFields } = object.metadata;
   const tracked = managedFields === undefined ? {} : { managedFields };
   const isStatus = request.subresource === 'status' || request.subresource === 'approval';
-  const resets = ruling.custom === undefined ? (ruling.rules.statusResets ?? []) : ['metadata'];
+  const resets = ruling.rules.resets?.[request.subresource ?? ''] ?? [];
   if (!isStatus || resets.includes('metadata')) {
     const kept = withoutMembers(old.metadata, 'managedFields');
     return { ...kept, resourceVersion, ...tracked };
   }
   const metadata: ObjectMeta = { ...object.metadata };
   for (const path of resets) {
+    if (!path.startsWith('metadata.')) continue;
     const field = path.slice('metadata.'.length) as keyof ObjectMeta;
     Reflect.deleteProperty(metadata, field);
     if (old.metadata[field] !== undefined)
