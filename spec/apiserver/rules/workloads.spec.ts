@@ -258,7 +258,7 @@ describe('jobs', () => {
     expect(causeFields(failing)).to.include('spec.maxFailedIndexes');
   });
 
-  it('of many indexes report a late overlap of those in their status, in linear time', async () => {
+  it('of many indexes report a late overlap of those in their status', async () => {
     const api = new Api();
     const ofIndexes = { backoffLimitPerIndex: 1, maxFailedIndexes: 1 };
     const indexed = { completionMode: 'Indexed', completions: 400_000, parallelism: 1 };
@@ -273,7 +273,7 @@ describe('jobs', () => {
     expect(answer.body.message).to.match(
       /failedIndexes and completedIndexes overlap at index: 299999/,
     );
-  }).timeout(5000);
+  });
 
   it('select their pods by their own uid', async () => {
     const created = await new Api().create(`${batch}/jobs`, job());
