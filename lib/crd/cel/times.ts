@@ -88,7 +88,7 @@ const units: Readonly<Partial<Record<string, bigint>>> = {
 export function parseDuration(text: string): CelDuration | undefined {
   const [, sign, body = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (body === '0') return new CelDuration(0n);
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
+  if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
   let nanos = 0n;
   for (const [, amount = '', unit = ''] of body.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
     const [whole = '', fraction = ''] = amount.split('.');
@@ -121,7 +121,7 @@ export function parseOpenApiDuration(text: string): CelDuration | undefined {
   const go = parseDuration(text);
   if (go !== undefined) return go;
   let nanos: bigint | undefined;
-  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
+  for (const [, amount = '', unit = ''] of text.matchAll(/(?<!\d)(\d+)\s*([A-Za-zµ]+)/g)) {
     const size = longUnits[unit] ?? longUnits[unit.replace(/s$/, '')];
     if (size === undefined) return undefined;
     nanos = (nanos ?? 0n) + BigInt(amount) * size;

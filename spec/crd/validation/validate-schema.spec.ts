@@ -157,6 +157,10 @@ const seen: Readonly<Record<string, readonly [readonly string[], readonly string
     ['YQ==', 'YWJj'],
     ['', 'YQ', 'a', '-_8='],
   ],
+  duration: [
+    ['1h', '1.s', '.5s', '3 days', '1w'],
+    ['', '1', 'x', '9'.repeat(100_000), `1${' '.repeat(100_000)}`],
+  ],
 };
 
 describe('hasFormat', () => {
