@@ -1,24 +1,42 @@
 import { parseDuration } from '../../crd/internal.js';
 import { quoted } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 
-interface CronField {
+/** The range of a field, and names for its numbers. */
+interface FieldRange {
   readonly min: number;
   readonly max: number;
   readonly names?: readonly string[];
 }
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const weekdays = 'sun mon tue wed thu fri sat'.split(' ');
 
-const fields: readonly CronField[] = [
-  { min: 0, max: 59 },
-  { min: 0, max: 23 },
-  { min: 1, max: 31 },
-  { min: 1, max: 12, names: months },
-  { min: 0, max: 6, names: days },
-];
+const ranges = {
+  minute: { min: 0, max: 59 },
+  hour: { min: 0, max: 23 },
+  day: { min: 1, max: 31 },
+  month: { min: 1, max: 12, names: months },
+  weekday: { min: 0, max: 6, names: weekdays },
+} as const satisfies Readonly<Record<string, FieldRange>>;
 
-const descriptors = ['yearly', 'annually', 'monthly', 'weekly', 'daily', 'midnight', 'hourly'];
+const descriptors: Readonly<Partial<Record<string, string>>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+/** A field: the matching numbers, and `open` if it contains `*` or `?` without a step. */
+interface CronField {
+  readonly values: ReadonlySet<number>;
+  readonly open: boolean;
+}
+
+export type CronFields = Readonly<Record<keyof typeof ranges, CronField>>;
 
 /** Returns the problem of a cron schedule; undefined if it is valid. */
 export function cronProblem(text: string): string | undefined {
@@ -35,35 +53,59 @@ export function cronProblem(text: string): string | undefined {
 }
 
 function scheduleProblem(text: string): string | undefined {
-  if (text.startsWith('@')) return descriptorProblem(text);
-  const parts = text.split(/\s+/).filter((part) => part !== '');
-  if (parts.length !== fields.length) {
-    return `expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`;
+  try {
+    parseCron(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof OperatorError) return error.message;
+    throw error;
   }
-  for (const [index, field] of fields.entries()) {
-    for (const range of (parts[index] ?? '').split(',')) {
-      // Go drops empty parts.
-      const problem = range === '' ? undefined : rangeProblem(range, field);
-      if (problem !== undefined) return problem;
-    }
-  }
-  return undefined;
 }
 
-function descriptorProblem(text: string): string | undefined {
-  if (descriptors.includes(text.slice(1))) return undefined;
-  if (!text.startsWith('@every ')) return `unrecognized descriptor: ${text}`;
-  const duration = text.slice('@every '.length);
-  if (parseDuration(duration) !== undefined) return undefined;
-  return `failed to parse duration ${text}: time: ${durationProblem(duration)}`;
+/**
+ * Parses a schedule without a time zone: five fields, a descriptor such as `@hourly`, or `@every 90m`.
+ * @throws OperatorError `InvalidValue`, with the real server's message
+ */
+export function parseCron(text: string): CronFields | { readonly everyMs: number } {
+  if (text.startsWith(every)) return { everyMs: intervalMs(text) };
+  const schedule = text.startsWith('@') ? descriptors[text] : text;
+  if (schedule === undefined) throw refusal(`unrecognized descriptor: ${text}`);
+  const parts = schedule.split(/\s+/).filter((part) => part !== '');
+  if (parts.length !== 5) {
+    throw refusal(`expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`);
+  }
+  const [minute = '', hour = '', day = '', month = '', weekday = ''] = parts;
+  return {
+    minute: parseField(minute, ranges.minute),
+    hour: parseField(hour, ranges.hour),
+    day: parseField(day, ranges.day),
+    month: parseField(month, ranges.month),
+    weekday: parseField(weekday, ranges.weekday),
+  };
+}
+
+function refusal(problem: string): OperatorError {
+  return new OperatorError('InvalidValue', problem);
+}
+
+const every = '@every ';
+
+function intervalMs(text: string): number {
+  const amount = text.slice(every.length);
+  const duration = parseDuration(amount);
+  if (duration === undefined) {
+    throw refusal(`failed to parse duration ${text}: time: ${durationProblem(amount)}`);
+  }
+  return Math.max(1000, Number(duration.nanos / 1_000_000_000n) * 1000);
 }
 
 /** Returns the error of Go's parser of durations for an invalid text. */
 function durationProblem(text: string): string {
   const shown = timeQuoted(text);
   const [, rest = ''] = /^[-+]?(.*)$/s.exec(text) ?? [];
-  for (const [, amount, unit = ''] of rest.matchAll(/([\d.]?\d*\.?\d*)([^\d.]*)/g)) {
-    if (amount === '' || amount === '.') break;
+  const terms = rest.matchAll(/(\d*)(\.?\d*)([^\d.]*)/g);
+  for (const [, whole = '', fraction = '', unit = ''] of terms) {
+    if (!/\d/.test(`${whole}${fraction}`) || BigInt(whole) > 2n ** 63n) break;
     if (unit === '') return `missing unit in duration ${shown}`;
     if (!/^(?:ns|us|µs|μs|ms|s|m|h)$/.test(unit)) {
       return `unknown unit ${timeQuoted(unit)} in duration ${shown}`;
@@ -81,51 +123,76 @@ function timeQuoted(text: string): string {
   return `"${escaped.join('')}"`;
 }
 
-/** Checks a range: `*`, `5`, `1-5`, `mon-fri`, each with an optional `/step`. */
-function rangeProblem(text: string, field: CronField): string | undefined {
-  const [range = '', step, ...moreSlashes] = text.split('/');
-  const [from = '', to, ...moreHyphens] = range.split('-');
-  const isEvery = from === '*' || from === '?';
-  const problem = isEvery
-    ? undefined
-    : (numberProblem(from, field) ?? (to === undefined ? undefined : numberProblem(to, field)));
-  if (!isEvery && moreHyphens.length > 0) {
-    return numberProblem(from, field) ?? `too many hyphens: ${text}`;
+function parseField(text: string, range: FieldRange): CronField {
+  const values = new Set<number>();
+  let open = false;
+  for (const part of text.split(',')) {
+    // Go drops empty parts.
+    if (part === '') continue;
+    const { first, last, step, star } = parsePart(part, range);
+    open ||= star && step === 1;
+    for (let value = first; value <= last; value += step) values.add(value);
   }
-  if (problem !== undefined) return problem;
-  if (moreSlashes.length > 0) return `too many slashes: ${text}`;
-  const stepProblem = step === undefined ? undefined : numberProblem(step);
-  if (stepProblem !== undefined) return stepProblem;
-  const first = isEvery ? field.min : numberOf(from, field);
-  const single = step === undefined ? first : field.max;
-  const open = to === undefined ? single : isEvery ? field.max : numberOf(to, field);
-  const last = isEvery ? field.max : open;
-  if (first < field.min) {
-    return `beginning of range (${first}) below minimum (${field.min}): ${text}`;
+  return { values, open };
+}
+
+/** A part of a field: each `step`-th number from `first` to `last`; `star` if `*` or `?` stands for them. */
+interface FieldPart {
+  readonly first: number;
+  readonly last: number;
+  readonly step: number;
+  readonly star: boolean;
+}
+
+/** Parses `*`, `5`, `1-5` or `mon-fri`, each with an optional `/step`. */
+function parsePart(text: string, range: FieldRange): FieldPart {
+  const [base = '', stepText, ...slashes] = text.split('/');
+  const [from = '', to, ...hyphens] = base.split('-');
+  // Go ignores what follows a hyphen after `*`.
+  const star = from === '*' || from === '?';
+  const first = star ? range.min : numberIn(from, range);
+  if (!star && hyphens.length > 0) throw refusal(`too many hyphens: ${text}`);
+  const end = star || to === undefined ? undefined : numberIn(to, range);
+  if (slashes.length > 0) throw refusal(`too many slashes: ${text}`);
+  const step = stepText === undefined ? 1 : integerFrom(stepText);
+  // `5/15` continues to the end of the range.
+  const toMax = star || (to === undefined && stepText !== undefined);
+  const last = toMax ? range.max : (end ?? first);
+  const problem = boundsProblem(first, last, step, range);
+  if (problem !== undefined) throw refusal(`${problem}: ${text}`);
+  return { first, last, step, star };
+}
+
+function boundsProblem(
+  first: number,
+  last: number,
+  step: number,
+  { min, max }: FieldRange,
+): string | undefined {
+  if (first < min) return `beginning of range (${first}) below minimum (${min})`;
+  if (last > max) return `end of range (${last}) above maximum (${max})`;
+  if (first > last) return `beginning of range (${first}) beyond end of range (${last})`;
+  return step === 0 ? 'step of range should be a positive number' : undefined;
+}
+
+function numberIn(text: string, { names = [], min }: FieldRange): number {
+  const index = names.indexOf(text.toLowerCase());
+  return index >= 0 ? index + min : integerFrom(text);
+}
+
+function integerFrom(text: string): number {
+  const why = !/^[-+]?\d+$/.test(text)
+    ? 'invalid syntax'
+    : BigInt.asIntN(64, BigInt(text)) !== BigInt(text)
+      ? 'value out of range'
+      : undefined;
+  if (why !== undefined) {
+    const source = `strconv.Atoi: parsing ${quoted(text)}`;
+    throw refusal(`failed to parse int from ${text}: ${source}: ${why}`);
   }
-  if (last > field.max) return `end of range (${last}) above maximum (${field.max}): ${text}`;
-  if (first > last) return `beginning of range (${first}) beyond end of range (${last}): ${text}`;
-  return step !== undefined && Number(step) === 0
-    ? `step of range should be a positive number: ${text}`
-    : undefined;
-}
-
-function nameIndex(text: string, names: readonly string[] = []): number {
-  return names.indexOf(text.toLowerCase());
-}
-
-function numberOf(text: string, { names, min }: CronField): number {
-  const index = nameIndex(text, names);
-  return index >= 0 ? index + min : Number(text);
-}
-
-function numberProblem(text: string, { names }: Partial<CronField> = {}): string | undefined {
-  if (nameIndex(text, names) >= 0) return undefined;
-  const refused = (why: string): string =>
-    `failed to parse int from ${text}: strconv.Atoi: parsing ${quoted(text)}: ${why}`;
-  if (!/^[-+]?\d+$/.test(text)) return refused('invalid syntax');
-  if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) return refused('value out of range');
-  return Number(text) < 0 ? `negative number (${Number(text)}) not allowed: ${text}` : undefined;
+  const number = Number(text);
+  if (number < 0) throw refusal(`negative number (${number}) not allowed: ${text}`);
+  return number;
 }
 
 /** Returns the problems of a time zone's name. */
@@ -142,7 +209,8 @@ export function timeZoneProblems(name: string): readonly string[] {
 
 /** Returns whether a name is that of a time zone. Unlike JavaScript, Go compares upper and lower case. */
 function isTimeZone(name: string): boolean {
-  if (name === name.toLowerCase()) return false;
+  // JavaScript gives an alias such as `US/Pacific` another name, so its case cannot be compared.
+  if (/(?:^|\/)[^A-Z]/.test(name)) return false;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
     return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase();

@@ -27,6 +27,21 @@ describe('a CronJob in the embedded cluster', () => {
     });
   });
 
+  it('creates Jobs for each schedule that the server accepts, if it ever occurs', async () => {
+    const { create, list, clock } = await simulatedCluster();
+    const timeZone = 'Europe/Berlin';
+    await create(
+      cronJob('hyphen', '*-5 * * * *'),
+      cronJob('hyphens', '*-1-2 * * * *'),
+      cronJob('empty', ', * * * *', { timeZone }),
+      cronJob('february', '0 0 30 2 *', { timeZone }),
+    );
+    await clock.advance(minuteMs + 1_000);
+    const jobs = await list(Job);
+    const owners = jobs.map(({ metadata }) => metadata.ownerReferences?.[0]?.name);
+    expect(owners).to.have.members(['hyphen', 'hyphens']);
+  });
+
   it('keeps finished Jobs up to its history limits', async () => {
     const { create, names, clock } = await simulatedCluster();
     await create(cronJob('c', '* * * * *', { successfulJobsHistoryLimit: 2 }));

@@ -66,10 +66,33 @@ describe('parseCronSchedule', () => {
       ['2026-01-01T01:30', '2026-01-01T03:00', '2026-01-01T04:30'],
     ],
     ['0 0 31 2 *', '2026-01-01T00:00:00Z', ['never', 'never', 'never']],
+    [
+      '*-5 0 1 1 *',
+      '2026-01-01T00:00:00Z',
+      ['2026-01-01T00:01', '2026-01-01T00:02', '2026-01-01T00:03'],
+    ],
+    [
+      '0 0 , * 1',
+      '2026-01-01T00:00:00Z',
+      ['2026-01-05T00:00', '2026-01-12T00:00', '2026-01-19T00:00'],
+    ],
   ];
   for (const [schedule, from, times] of cases) {
     it(`parses ${schedule}`, () => {
       expect(nextOf(schedule, from)).to.deep.equal(times);
+    });
+  }
+
+  const never = [
+    ...['0 0 31 2 *', '0 0 30 2 *', '0 0 31 4,6,9,11 ,', '0 0 31 4,6,9,11 *'],
+    ...[', * * * *', '* , * * *', '* * , * *', '* * * , *', '* * * * ,', '* * , * ,'],
+  ];
+  for (const schedule of never) {
+    it(`finds at once that ${schedule} never occurs in a time zone`, () => {
+      const parsed = parseCronSchedule(schedule, 'Europe/Berlin');
+      // Each search through five years takes long enough that these would not end in time.
+      const times = Array.from({ length: 10_000 }, (_, day) => parsed.next(day * 86_400_000));
+      expect(new Set(times)).to.deep.equal(new Set([undefined]));
     });
   }
 
@@ -96,6 +119,9 @@ describe('parseCronSchedule', () => {
     '5-1 * * * *',
     'x * * * *',
     '@every x',
+    ' @daily',
+    '@every  1s',
+    '@every 1s ',
   ]) {
     it(`refuses ${JSON.stringify(schedule)}`, () => {
       expect(() => parseCronSchedule(schedule))
