@@ -14,8 +14,15 @@ export function formatMicroTime(ms: number): string {
 
 /** Formats `ms` milliseconds since 1970 as metav1.Time: RFC 3339, cut to whole seconds. */
 export function formatTime(ms: number): string {
-  return `${new Date(Math.floor(ms)).toISOString().slice(0, -5)}Z`;
+  const second = Math.floor(ms / 1000);
+  if (second !== formatted.second) {
+    formatted = { second, text: `${new Date(second * 1000).toISOString().slice(0, -5)}Z` };
+  }
+  return formatted.text;
 }
+
+/** The last result of {@link formatTime}: an API server formats the same second thousands of times. */
+let formatted = { second: NaN, text: '' };
 
 // Date's parser is laxer (dates alone, local times) and drops digits beyond the millisecond.
 const rfc3339 =

@@ -300,15 +300,17 @@ function assemble(
 
 function orderedStruct(
   struct: Readonly<Record<string, unknown>>,
-  { byName }: StructPlan,
+  { fields, byName }: StructPlan,
 ): Readonly<Record<string, unknown>> {
-  // Most structs are in order: objects are made only for the others.
+  // Most structs are in order: look-ups are made only for the others.
   let changed: Map<string, unknown> | undefined;
-  let [isInOrder, last] = [true, 0];
+  let [isInOrder, next] = [true, 0];
   for (const name in struct) {
-    const { position = Infinity, goType } = byName.get(name) ?? unknownField;
-    if (position < last) isInOrder = false;
-    last = position;
+    let place = next;
+    while (place < fields.length && fields[place]?.name !== name) place++;
+    if (place < fields.length) next = place + 1;
+    else isInOrder = false;
+    const { goType } = fields[place] ?? byName.get(name) ?? {};
     const { [name]: value } = struct;
     const ordered = goType?.inOrder === undefined ? value : goType.inOrder(value);
     if (ordered !== value) (changed ??= new Map()).set(name, ordered);
@@ -319,8 +321,6 @@ function orderedStruct(
   if (!isInOrder) names.sort((one, other) => positionOf(one) - positionOf(other));
   return Object.fromEntries(names.map((name) => [name, changed?.get(name) ?? struct[name]]));
 }
-
-const unknownField: Partial<PlannedField> = {};
 
 /** Members that were empty lists or maps, by the decoded struct, which has none in their place. */
 const emptyMembers = new WeakMap<object, ReadonlySet<string>>();
