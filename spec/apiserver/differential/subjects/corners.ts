@@ -39,6 +39,17 @@ const autoscalerOf = (version: string, spec: Body): Body => ({
   spec,
 });
 
+/** Creates an autoscaler in v1 with an annotation, reads it in both versions, and deletes it. */
+const annotatedAutoscaler = (name: string, text: string): Request[] => [
+  post(autoscalers('v1'), {
+    ...autoscalerOf('v1', { scaleTargetRef, maxReplicas: 3 }),
+    metadata: { name: 'one', annotations: { [`autoscaling.alpha.kubernetes.io/${name}`]: text } },
+  }),
+  get(`${autoscalers('v2')}/one`),
+  get(`${autoscalers('v1')}/one`),
+  remove(`${autoscalers('v1')}/one`),
+];
+
 /** Values of other types than the annotations of autoscalers have. */
 const oddAnnotations = [
   ...['[{"__proto__":{"a":1}}]', '[{"constructor":{"a":1}}]', '[[1]]', '[1]', '[null]', '[{}]'],
@@ -314,33 +325,13 @@ export const corners: readonly Scenario[] = [
   {
     title: 'annotations of an autoscaler in its old version',
     requests: ['{}', '{"ScaleUp":null}', '{"scaleup":{}}', '[]', 'x', 'null', ''].flatMap((text) =>
-      ['behavior', 'metrics'].flatMap((name) => [
-        post(autoscalers('v1'), {
-          ...autoscalerOf('v1', { scaleTargetRef, maxReplicas: 3 }),
-          metadata: {
-            ...{ name: 'one', annotations: { [`autoscaling.alpha.kubernetes.io/${name}`]: text } },
-          },
-        }),
-        get(`${autoscalers('v2')}/one`),
-        get(`${autoscalers('v1')}/one`),
-        remove(`${autoscalers('v1')}/one`),
-      ]),
+      ['behavior', 'metrics'].flatMap((name) => annotatedAutoscaler(name, text)),
     ),
   },
   {
     title: 'annotations of an autoscaler with values of other types',
     requests: ['metrics', 'current-metrics', 'conditions', 'behavior'].flatMap((name) =>
-      oddAnnotations.flatMap((text) => [
-        post(autoscalers('v1'), {
-          ...autoscalerOf('v1', { scaleTargetRef, maxReplicas: 3 }),
-          metadata: {
-            ...{ name: 'one', annotations: { [`autoscaling.alpha.kubernetes.io/${name}`]: text } },
-          },
-        }),
-        get(`${autoscalers('v2')}/one`),
-        get(`${autoscalers('v1')}/one`),
-        remove(`${autoscalers('v1')}/one`),
-      ]),
+      oddAnnotations.flatMap((text) => annotatedAutoscaler(name, text)),
     ),
   },
   {

@@ -288,26 +288,17 @@ export const texts: readonly Scenario[] = [
         jobStatus({ failedIndexes: text }),
       ]),
       jobStatus({ completedIndexes: '1,5', failedIndexes: '5,7' }),
-      ...numbers.map((text) =>
-        post(
-          `${jobs}${dry}`,
-          jobOf({
-            completions: 100,
-            parallelism: 2,
-            completionMode: 'Indexed',
-            successPolicy: { rules: [{ succeededIndexes: text }] },
-          }),
-        ),
-      ),
-      ...numbers.map((text) =>
-        post(
-          `${jobs}${dry}`,
-          jobOf({
-            completions: 100,
-            parallelism: 2,
-            completionMode: 'Indexed',
-            successPolicy: { rules: [{ succeededIndexes: text, succeededCount: 2 }] },
-          }),
+      ...[{}, { succeededCount: 2 }].flatMap((rule) =>
+        numbers.map((text) =>
+          post(
+            `${jobs}${dry}`,
+            jobOf({
+              completions: 100,
+              parallelism: 2,
+              completionMode: 'Indexed',
+              successPolicy: { rules: [{ succeededIndexes: text, ...rule }] },
+            }),
+          ),
         ),
       ),
       ...[-1, 0, 1, '1,000', '5', 1.5].flatMap((limit) => [
