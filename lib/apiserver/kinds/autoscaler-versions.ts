@@ -66,7 +66,8 @@ function decoded(type: string, value: Members): UnstructuredObject {
   return goType(type).decode(value, new Decoding()) as UnstructuredObject;
 }
 
-// An apply converts its body before checks: any value may have another type.
+// An apply converts its body before the body is checked. So each member may have a wrong type, such as a text in
+// place of a list.
 
 function membersOf(value: unknown): Members {
   return isJsonObject(value) ? value : {};
@@ -135,7 +136,7 @@ type Sources = Readonly<Record<string, (source: Members) => object>>;
 const convertedMetric =
   (sources: Sources) =>
   (metric: unknown): unknown => {
-    // What is no object stays, for the decoder to refuse.
+    // The decoder rejects a metric that is not an object.
     if (!isJsonObject(metric)) return metric;
     const { type, ...members } = metric;
     const converted = Object.entries(members)

@@ -106,12 +106,11 @@ const loneSurrogate = /\\u[dD][89a-fA-F]/;
 
 function wellFormed(_name: string, value: unknown): unknown {
   // Encoding replaces lone halves.
-  const mended = (text: string): string => Buffer.from(text).toString();
-  if (typeof value === 'string') return mended(value);
+  const encodable = (text: string): string => Buffer.from(text).toString();
+  if (typeof value === 'string') return encodable(value);
   if (!isJsonObject(value)) return value;
-  const isMended = Object.keys(value).every((name) => mended(name) === name);
-  if (isMended) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [mended(name), one]));
+  if (Object.keys(value).every((name) => encodable(name) === name)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [encodable(name), one]));
 }
 
 const excerptLength = 30;
@@ -209,6 +208,12 @@ export function objectResponse(
   if (encoding === 'yaml') return textResponse(status, yamlMediaType, yamlText(object));
   const bytes = objectToProtobuf(object as Parameters<typeof objectToProtobuf>[0]);
   return { status, headers: { 'content-type': protobufMediaType }, body: new WholeBody(bytes) };
+}
+
+/** Returns the answer to a binding or an eviction. */
+export function createdResponse(encoding: Encoding): TransportResponse {
+  const success: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+  return objectResponse(201, { ...success, code: 201 }, encoding);
 }
 
 /**

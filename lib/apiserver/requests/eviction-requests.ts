@@ -1,5 +1,5 @@
 import { findCondition, formatTime, placeCondition, setCondition } from '../../object/index.js';
-import type { Condition, Pod, PodDisruptionBudget, Status } from '../../object/index.js';
+import type { Condition, Pod, PodDisruptionBudget } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -11,7 +11,7 @@ import { deleteObject, readDeleteOptions } from '../writes/delete-object.js';
 import type { DeleteOptions } from '../writes/delete-object.js';
 import { updateObject } from '../writes/update-object.js';
 import { decodeObject } from '../writes/write-request.js';
-import { objectResponse, readObject } from './body.js';
+import { createdResponse, readObject } from './body.js';
 import { admitSubresource } from './request-admission.js';
 import type { ResourceContext } from './resource-handler.js';
 import { readWriteOptions } from './write-options.js';
@@ -34,8 +34,7 @@ export function handleEviction(context: ResourceContext): TransportResponse {
   if (!isUnguarded(live)) spendBudget(context, live, dryRuns.length > 0);
   const options = readDeleteOptions({ ...deleteOptions, dryRun: dryRuns }, info.query);
   deletePod(context, live, options);
-  const success: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
-  return objectResponse(201, { ...success, code: 201 }, view.encoding);
+  return createdResponse(view.encoding);
 }
 
 /** @throws StatusError 400 not an eviction of this pod, or the error of a webhook */

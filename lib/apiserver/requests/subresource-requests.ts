@@ -24,6 +24,7 @@ import { checkKind, checkName, decodeObject, decodePatched } from '../writes/wri
 import type { WriteRequest } from '../writes/write-request.js';
 import {
   bodyText,
+  createdResponse,
   objectResponse,
   parseJson,
   parseYaml,
@@ -207,9 +208,6 @@ function admitScale(
   return admitSubresource(context, { objectKind, object, old: liveScale(write), dryRun });
 }
 
-/** The answer to a binding. */
-const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
-
 /** Handles POST to `pods/binding`: the scheduler's decision. */
 function handleBinding(context: ResourceContext): TransportResponse {
   const { core, kind, info, request, view } = context;
@@ -224,7 +222,7 @@ function handleBinding(context: ResourceContext): TransportResponse {
   const binding = { ...body, apiVersion: 'v1', kind: 'Binding' };
   const object = { ...binding, metadata: { ...metadata, namespace, name } };
   bindPod(core, admitSubresource(context, { objectKind, object, dryRun: false }));
-  return objectResponse(201, { ...success, code: 201 }, view.encoding);
+  return createdResponse(view.encoding);
 }
 
 /** The fields of a `v1` Binding. */

@@ -177,7 +177,7 @@ export interface PartRules {
     object: UnstructuredObject,
     old: UnstructuredObject,
   ) => Readonly<Partial<Record<'spec' | 'status', unknown>>>;
-  /** Returns why the subresource of an object can not be written at all. @defaultValue all can be written */
+  /** Returns why the subresource of an object cannot be written at all. @defaultValue all can be written */
   readonly obstacle?: (old: UnstructuredObject) => string | undefined;
   /** Validates the changes, in addition to `validate` of the kind. */
   readonly validateUpdate?: (

@@ -30,7 +30,10 @@ function listOf(spec: PodSpec | undefined, list: List): readonly Container[] {
   return (spec?.[list] as readonly Container[] | null | undefined) ?? [];
 }
 
-/** Returns the new resources in the old spec; with other containers, an error, all of the new pod. */
+/**
+ * Returns the old spec with the new resources. If containers were added or removed, returns the new spec and status:
+ * the validation then rejects them.
+ */
 function writtenPart({ spec, status }: Pod, { spec: old }: Pod): ReturnType<PartRules['written']> {
   if (spec === undefined || old === undefined) return {};
   if (lists.some((list) => listOf(spec, list).length !== listOf(old, list).length)) {
@@ -61,7 +64,7 @@ function resizedContainer(next: Container | undefined, old: Container): object {
   return { ...rest, ...pick(next, 'resources', 'resizePolicy') };
 }
 
-/** Returns why a pod can not be resized at all. */
+/** Returns why a pod cannot be resized at all. */
 function obstacleOf({ metadata, spec }: Pod): string | undefined {
   if (metadata?.annotations?.[mirrorAnnotation] !== undefined) {
     return 'static pods cannot be resized';

@@ -12,9 +12,12 @@ type List = 'requests' | 'limits';
 const qosResources = ['cpu', 'memory'];
 
 /** Returns the regular containers of a pod. Go's zero value is null. */
-function regularContainers(spec: PodSpec): readonly Container[] {
-  const containers = (spec.containers as Container[] | null) ?? [];
-  return containers;
+function regularContainers({
+  containers,
+}: {
+  readonly containers: readonly Container[] | null;
+}): readonly Container[] {
+  return containers ?? [];
 }
 
 function isSidecar({ restartPolicy }: Container): boolean {
