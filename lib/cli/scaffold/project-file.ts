@@ -132,10 +132,33 @@ export function withResource(text: string, resource: ProjectResource, path: stri
     ...{ ...rest, ...(controller !== undefined && { controller }) },
     ...(webhooks !== undefined && { webhooks: webhooksEntry(webhooks) }),
   };
-  document.setIn(['resources', found < 0 ? resources.length : found], document.createNode(entry));
-  const changed = document.toString({ lineWidth: 0 });
+  const place = ['resources', found < 0 ? resources.length : found];
+  if (found < 0) document.setIn(place, document.createNode(entry));
+  else setFields(document, place, entry);
+  return written(document, text);
+}
+
+/** Gives the map at `place` these fields alone, in their order. Fields that it has keep their comments. */
+function setFields(document: Document, place: readonly unknown[], fields: object): void {
+  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+    const at = [...place, name];
+    if (typeof value !== 'object' || value === null) document.setIn(at, value);
+    else if (isMap(document.getIn(at))) setFields(document, at, value);
+    else document.setIn(at, document.createNode(value));
+  }
+  const map = document.getIn(place);
+  if (!isMap(map)) return;
+  const names = Object.keys(fields);
+  const placeOf = (pair: { readonly key: unknown }): number => names.indexOf(String(pair.key));
+  map.items = map.items.filter((pair) => placeOf(pair) >= 0);
+  map.items.sort((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** Returns the text of a changed document, with the line ends of the text before. */
+function written(document: Document, before: string): string {
+  const text = document.toString({ lineWidth: 0 });
   // Windows files end lines with CRLF.
-  return text.includes('\r\n') ? changed.replaceAll(/\r?\n/g, '\r\n') : changed;
+  return before.includes('\r\n') ? text.replaceAll(/\r?\n/g, '\r\n') : text;
 }
 
 /** Removes a kind from a project's file. */
@@ -149,14 +172,14 @@ export function withoutKind(
   for (const [index, one] of [...resources.entries()].toReversed()) {
     if (isSameKind(one, kind)) document.deleteIn(['resources', index]);
   }
-  return document.toString({ lineWidth: 0 });
+  return written(document, text);
 }
 
 /** Sets the version of the program in a project's file. */
 export function withCliVersion(text: string, version: string, path: string): string {
   const document = documentOf(text, path);
   document.set('cliVersion', version);
-  return document.toString({ lineWidth: 0 });
+  return written(document, text);
 }
 
 /** Returns the full group of a kind; empty for the core group. */
@@ -184,7 +207,7 @@ export function withChoices(
   ];
   // Resources stay last, since the list grows.
   contents.items.splice(-1, 0, ...choices);
-  return document.toString({ lineWidth: 0 });
+  return written(document, text);
 }
 
 /** Whether two entries name the same version of a kind. */

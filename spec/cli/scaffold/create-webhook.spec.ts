@@ -286,6 +286,23 @@ describe('operator-builder create webhook', () => {
     expect(await readFile(file('anew/PROJECT'), 'utf8')).to.equal(before);
   });
 
+  it('keeps comments and line ends of PROJECT, also in the entry that it changes', async () => {
+    await makeProject(file('comments'), ['Shop']);
+    await createWebhook(file('comments'), 'Shop', 'v1alpha1', '--validation');
+    await edit(file('comments/PROJECT'), (text) => {
+      const commented = text
+        .replace('    plural: shops\n', '    # Irregular.\n    plural: shops # not shoppes\n')
+        .replace('      validation: true\n', '      # Prices.\n      validation: true # now\n');
+      return commented.replaceAll('\n', '\r\n');
+    });
+    const before = await readFile(file('comments/PROJECT'), 'utf8');
+    const { code } = await createWebhook(file('comments'), 'Shop', 'v1alpha1', '--defaulting');
+    expect(code).to.equal(0);
+    const after = await readFile(file('comments/PROJECT'), 'utf8');
+    expect(after.replace('      defaulting: true\r\n', '')).to.equal(before);
+    expect(after).not.to.equal(before);
+  });
+
   describe('refuses', () => {
     before(async () => {
       await makeProject(file('bad'), ...twoVersions, ['Pot', 'v1']);
