@@ -171,7 +171,7 @@ interface Place {
   readonly parent: Place | undefined;
 }
 
-/** Returns the places in an object; empty for other values. */
+/** Returns the places to check in an object; empty for other values. */
 function membersOf(place: Place): Place[] {
   const { value } = place;
   switch (typeof value) {
@@ -205,18 +205,29 @@ function membersOfObject(value: object, parent: Place): Place[] {
   }
   if (containsItself(parent)) refuse(parent, 'an object that contains itself', 'cut the circle');
   const { subject } = parent;
+  const places: Place[] = [];
   if (Array.isArray(value)) {
-    // Not `map`, which skips the holes of a list.
-    const items: readonly unknown[] = value;
-    return Array.from(items, (item, key) => ({ subject, value: item, key, parent }));
+    // Not `forEach`, which skips the holes of a list.
+    for (const [key, item] of (value as readonly unknown[]).entries()) {
+      if (!isJsonLeaf(item)) places.push({ subject, value: item, key, parent });
+    }
+    return places;
   }
-  const members: readonly (readonly [string, unknown])[] = Object.entries(value);
-  if (members.length === 0 && !isPlain(value)) {
+  const names = Object.keys(value);
+  if (names.length === 0 && !isPlain(value)) {
     refuse(parent, nameOf(value), 'give a plain object, for example with Object.fromEntries');
   }
-  return members
-    .filter(([, member]) => member !== undefined)
-    .map(([key, member]) => ({ subject, value: member, key, parent }));
+  for (const key of names) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    if (member === undefined || isJsonLeaf(member)) continue;
+    places.push({ subject, value: member, key, parent });
+  }
+  return places;
+}
+
+/** Whether a value needs no check: most values of an object are such texts and numbers. */
+function isJsonLeaf(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
 function containsItself({ value, parent }: Place): boolean {
