@@ -67,7 +67,8 @@ export interface ListenSettings extends ListenAddress {
    * handler.
    * @defaultValue the server reads all bodies
    */
-  readonly admit?: ((head: RequestHead) => Promise<Visitor | undefined>) | undefined;
+  readonly admit?:
+    ((head: RequestHead) => Promise<Visitor | undefined> | Visitor | undefined) | undefined;
 }
 
 /** A server that listens. */
@@ -159,11 +160,9 @@ async function upgrade(
   handlers: Handlers,
   { incoming, socket, head }: UpgradeRequest,
 ): Promise<void> {
-  const abort = new AbortController();
-  socket.once('close', () => abort.abort());
   socket.on('error', () => socket.destroy());
   try {
-    const response = await respond(handlers, incoming, abort.signal);
+    const response = await respond(handlers, incoming, socket);
     if (response.body instanceof CommandSession) {
       const session = response.body;
       const { WebSocketServer } = await import('ws');
@@ -195,12 +194,8 @@ async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const abort = new AbortController();
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) abort.abort();
-  });
   try {
-    const response = await respond(handlers, incoming, abort.signal);
+    const response = await respond(handlers, incoming, outgoing);
     await send(response, outgoing);
   } catch {
     // A fault broke the connection, or a stream failed: no answer can be sent.
@@ -211,21 +206,55 @@ async function serve(
 async function respond(
   { handler, admit }: Handlers,
   incoming: IncomingMessage,
-  signal: AbortSignal,
+  ending: Ending,
 ): Promise<TransportResponse> {
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? '');
   if (!methods.has(method)) return errorResponse(methodNotAllowed(), incoming.headers.accept);
-  const head = {
-    method: method as TransportRequest['method'],
-    path: incoming.url ?? '/',
-    headers: joinHeaders(incoming.headers),
-  };
-  const origin = { certified: certifiedClient(incoming.socket), visitor: await admit?.(head) };
+  const request = new ReceivedRequest(method as TransportRequest['method'], incoming, ending);
+  const origin = { certified: certifiedClient(incoming.socket), visitor: await admit?.(request) };
   // The unread body is dropped with the answer.
-  if (origin.visitor?.refused !== undefined) return handler({ ...head, signal }, origin);
+  if (origin.visitor?.refused !== undefined) return handler(request, origin);
   const body = await readBody(incoming);
   if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes), incoming.headers.accept);
-  return handler({ ...head, ...(body.length === 0 ? {} : { body }), signal }, origin);
+  if (body.length > 0) request.body = body;
+  return handler(request, origin);
+}
+
+/** The target of a response, which closes when the response is complete, or when the client has left. */
+type Ending = Pick<ServerResponse | Socket, 'closed' | 'destroyed' | 'writableFinished' | 'once'>;
+
+/** A request of a connection. Its signal is created when it is first read: few requests need it, and it costs. */
+class ReceivedRequest implements TransportRequest {
+  readonly method: TransportRequest['method'];
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  declare body?: Uint8Array;
+  readonly #ending: Ending;
+  #abort: AbortController | undefined;
+
+  constructor(
+    method: TransportRequest['method'],
+    { url = '/', headers }: IncomingMessage,
+    ending: Ending,
+  ) {
+    this.method = method;
+    this.path = url;
+    this.headers = joinHeaders(headers);
+    this.#ending = ending;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort !== undefined) return this.#abort.signal;
+    const abort = new AbortController();
+    this.#abort = abort;
+    const ending = this.#ending;
+    const onClose = (): void => {
+      if (!ending.writableFinished) abort.abort();
+    };
+    if (ending.closed || ending.destroyed) onClose();
+    else ending.once('close', onClose);
+    return abort.signal;
+  }
 }
 
 /** Reads the body. @returns undefined if it exceeds the limit; the rest of it is read and discarded */
@@ -304,9 +333,11 @@ export function inProcessTransport(
       if (request.signal?.aborted === true) throw aborted(request.signal);
       request.beforeSend?.();
       const response = await handler(request);
-      if (!(response.body instanceof WatchStream)) return response;
-      follow(request, response.body, open);
-      return sharesObjects ? { ...response, events: response.body.events() } : response;
+      const { body } = response;
+      if (body instanceof WholeBody) return withText(response, body);
+      if (!(body instanceof WatchStream)) return response;
+      follow(request, body, open);
+      return sharesObjects ? { ...response, events: body.events() } : response;
     },
     close: async () => {
       closed = true;
@@ -315,6 +346,11 @@ export function inProcessTransport(
       }
     },
   };
+}
+
+/** Adds the text of a body, so that the caller need not decode it. */
+function withText({ status, headers }: TransportResponse, body: WholeBody): TransportResponse {
+  return { status, headers, body, text: body.text };
 }
 
 /** Ends a watch when its request is aborted or the transport closes. */

@@ -23,10 +23,10 @@ import type { Answer } from './exchange.js';
  */
 export function parseJson(answer: Answer, call: Call): unknown {
   try {
-    return JSON.parse(answer.body.toString('utf8')) as unknown;
+    return JSON.parse(answer.text) as unknown;
   } catch {
     const type = answer.headers['content-type'] ?? 'no content type';
-    const message = `the answer (${type}, ${answer.body.length} bytes) is not whole JSON`;
+    const message = `the answer (${type}, ${Buffer.byteLength(answer.text)} bytes) is not whole JSON`;
     const remedy = 'is this the URL of an API server?';
     const context = { ...call, status: answer.status };
     throw new ApiError({ code: answer.status, message: `${message}; ${remedy}` }, context);
@@ -53,7 +53,7 @@ const longestText = 1_000;
 interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly text: string;
 }
 
 /**
@@ -61,9 +61,8 @@ interface ErrorAnswer {
  * and a proxy in between answers in HTML.
  */
 export function apiErrorOf(call: Call, answer: ErrorAnswer, retryAfterMs?: number): ApiError {
-  const { status, body } = answer;
+  const { status, text } = answer;
   const context = { ...call, status, retryAfterMs };
-  const text = body.toString('utf8');
   const parsed = statusIn(text);
   if (parsed !== undefined) return new ApiError(parsed, context);
   const cut = text.trim().slice(0, longestText);
@@ -134,11 +133,12 @@ export function withTypeOf<T extends KubernetesObject>(object: T, type: Resource
 const inflate = promisify(gunzip);
 
 /**
- * Reads a response body to its end and decompresses it.
+ * Reads a response body to its end, decompresses it and decodes it.
  * @throws OperatorError `ConnectionFailed`: the connection broke, or the body is not the gzip it claims to
  * be.
  */
-export async function readBody(response: TransportResponse): Promise<Buffer> {
+export async function readText(response: TransportResponse): Promise<string> {
+  if (response.text !== undefined) return response.text;
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   const [only] = chunks;
@@ -146,9 +146,9 @@ export async function readBody(response: TransportResponse): Promise<Buffer> {
     chunks.length === 1 && only !== undefined
       ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
       : Buffer.concat(chunks);
-  if (response.headers['content-encoding'] !== 'gzip') return packed;
+  if (response.headers['content-encoding'] !== 'gzip') return packed.toString('utf8');
   try {
-    return await inflate(packed);
+    return (await inflate(packed)).toString('utf8');
   } catch (cause) {
     throw new ConnectionError('the compressed answer is broken', { cause, requestSent: true });
   }

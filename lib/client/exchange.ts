@@ -6,9 +6,10 @@ import {
   noMetrics,
 } from '../system/index.js';
 import type { Metrics, TransportRequest, TransportResponse } from '../system/index.js';
-import { readBody, apiErrorOf, WarningLog } from './answers.js';
+import { readText, apiErrorOf, WarningLog } from './answers.js';
 import { describeCall } from './call.js';
 import type { ApiRequest } from './call.js';
+import type { Fence } from './client.js';
 import type { ResolvedClientOptions } from './client-options.js';
 import type { CredentialHeaders } from './credentials.js';
 import {
@@ -24,7 +25,7 @@ import { RequestMetrics } from './request-metrics.js';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly text: string;
 }
 
 /** A stream whose response began successfully. */
@@ -106,9 +107,9 @@ export class Exchange {
   send(request: ApiRequest): Promise<Answer> {
     return this.#exchange(request, false, async (response) => {
       const { status, headers } = response;
-      const body = await readBody(response);
-      this.#metrics.received(request.method, body.length);
-      return { status, headers, body };
+      const text = await readText(response);
+      this.#metrics.received(request.method, Buffer.byteLength(text));
+      return { status, headers, text };
     });
   }
 
@@ -124,12 +125,21 @@ export class Exchange {
   }
 
   /** Ends the request when a fence is lost, even if the request still waits to be sent. */
-  async #exchange<T>(request: ApiRequest, streaming: boolean, receive: Receive<T>): Promise<T> {
+  #exchange<T>(request: ApiRequest, streaming: boolean, receive: Receive<T>): Promise<T> {
     const { fences = [] } = request;
-    if (fences.length === 0) return this.#repeat(request, streaming, receive);
+    return fences.length === 0
+      ? this.#repeat(request, streaming, receive)
+      : this.#exchangeFenced({ ...request, fences }, streaming, receive);
+  }
+
+  async #exchangeFenced<T>(
+    request: ApiRequest & { readonly fences: readonly Fence[] },
+    streaming: boolean,
+    receive: Receive<T>,
+  ): Promise<T> {
     checkFences(request);
     const ends = new Deadline(request.signal, this.#options.clock, Infinity);
-    for (const { lost } of fences) ends.follow(lost);
+    for (const { lost } of request.fences) ends.follow(lost);
     try {
       return await this.#repeat({ ...request, signal: ends.signal }, streaming, receive);
     } finally {
@@ -169,11 +179,14 @@ export class Exchange {
     receive: Receive<T>,
   ): Promise<Attempt<T>> {
     const { clock, requestTimeoutMs, credentials } = this.#options;
-    await this.#admit(request);
+    if (request.signal?.aborted === true) throw abortedError(request);
+    if (this.#limiter !== undefined && !isUrgent(request))
+      await this.#admit(request, this.#limiter);
     const deadline = new Deadline(request.signal, clock, requestTimeoutMs);
     let keep = false;
     try {
-      const identity = await deadline.until(credentials.headers());
+      const known = credentials.headers();
+      const identity = known instanceof Promise ? await deadline.until(known) : known;
       const response = await this.#sendOnce(request, { streaming, identity, deadline });
       if (!isGood(response.status)) {
         return { ...(await this.#refusal(request, response)), identity };
@@ -221,7 +234,7 @@ export class Exchange {
         path,
         streaming: how.streaming,
         signal: how.deadline.signal,
-        ...withIdentity(this.#headers(request, how), how.identity),
+        ...this.#headers(request, how),
         ...(body !== undefined && { body }),
         ...(fences.length > 0 && { beforeSend }),
         ...(isUrgent(request) && { urgent: true }),
@@ -237,28 +250,32 @@ export class Exchange {
   #headers(
     request: ApiRequest,
     { streaming, identity }: { readonly streaming: boolean; readonly identity: Identity },
-  ): Record<string, string> {
+  ): Pick<TransportRequest, 'headers' | 'repeatedHeaders'> {
     const { userAgent, compression } = this.#options;
-    const { accept = 'application/json', contentType, headers, credentialsHeader } = request;
+    const { accept = 'application/json', contentType, credentialsHeader } = request;
+    const headers: Record<string, string> = { accept, 'user-agent': userAgent };
+    if (contentType !== undefined) headers['content-type'] = contentType;
+    // Compression would delay events until a block is full.
+    if (compression && !streaming) headers['accept-encoding'] = 'gzip';
+    Object.assign(headers, request.headers);
     const { authorization } = identity;
-    return {
-      accept,
-      'user-agent': userAgent,
-      ...(contentType !== undefined && { 'content-type': contentType }),
-      // Compression would delay events until a block is full.
-      ...(compression && !streaming && { 'accept-encoding': 'gzip' }),
-      ...headers,
-      ...(credentialsHeader !== undefined &&
-        typeof authorization === 'string' && { [credentialsHeader]: authorization }),
-    };
+    if (credentialsHeader !== undefined && typeof authorization === 'string') {
+      headers[credentialsHeader] = authorization;
+    }
+    let repeatedHeaders: Record<string, readonly string[]> | undefined;
+    for (const [name, value] of Object.entries(identity)) {
+      if (typeof value === 'string') headers[name] = value;
+      else (repeatedHeaders ??= {})[name] = value;
+    }
+    return repeatedHeaders === undefined ? { headers } : { headers, repeatedHeaders };
   }
 
   async #refusal(request: ApiRequest, response: TransportResponse): Promise<Refusal> {
     const { status, headers } = response;
     const nowMs = this.#options.clock.now();
     const afterMs = retryAfterMs(headers['retry-after'], nowMs, headers['date']);
-    const body = await readBody(response);
-    const error = apiErrorOf(request.call, { status, headers, body }, afterMs);
+    const text = await readText(response);
+    const error = apiErrorOf(request.call, { status, headers, text }, afterMs);
     const wait = (status === 429 || status === 503) && afterMs !== undefined;
     return { outcome: 'refused', status, error, ...(wait && { waitMs: afterMs }) };
   }
@@ -294,12 +311,10 @@ export class Exchange {
     return { [Symbol.asyncIterator]: () => iterator };
   }
 
-  async #admit(request: ApiRequest): Promise<void> {
-    if (request.signal?.aborted === true) throw abortedError(request);
-    if (this.#limiter === undefined || isUrgent(request)) return;
+  async #admit(request: ApiRequest, limiter: TokenBucket): Promise<void> {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
-    await this.#limiter.take(request.signal).catch(() => {
+    await limiter.take(request.signal).catch(() => {
       throw abortedError(request);
     });
     this.#metrics.waited(request.method, clock.monotonicMs() - startMs);
@@ -327,21 +342,6 @@ export class Exchange {
 
 function statusOf(attempt: Attempt<unknown>): number | undefined {
   return attempt.outcome === 'refused' ? attempt.status : undefined;
-}
-
-/** Splits the headers of a request into single values and lists of values. */
-function withIdentity(
-  headers: Readonly<Record<string, string>>,
-  identity: Identity,
-): Pick<TransportRequest, 'headers' | 'repeatedHeaders'> {
-  const single: Record<string, string> = { ...headers };
-  const repeated: Record<string, readonly string[]> = {};
-  for (const [name, value] of Object.entries(identity)) {
-    if (typeof value === 'string') single[name] = value;
-    else repeated[name] = value;
-  }
-  const any = Object.keys(repeated).length > 0;
-  return { headers: single, ...(any && { repeatedHeaders: repeated }) };
 }
 
 // 304 answers only a request with `if-none-match`.

@@ -250,7 +250,7 @@ class HttpClient implements ConnectedClient {
     const target = { verb: 'post', ...keyOf(service), subresource: `proxy${path}` };
     const request = requestFor(type, target, { query, signal });
     const sent: ApiRequest = { ...request, ...post, method: 'POST', ...json, repeatable: true };
-    return (await this.#exchange.send(sent)).body.toString('utf8');
+    return (await this.#exchange.send(sent)).text;
   }
 
   async create<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {

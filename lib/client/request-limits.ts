@@ -25,6 +25,8 @@ export class Deadline {
   readonly #controller = new AbortController();
   readonly #sources = new Map<AbortSignal, () => void>();
   #timer: Timer | undefined;
+  /** Beside the signal, since reading that creates it. */
+  #isOver = false;
   /** Whether the time limit aborted the signal. */
   expired = false;
 
@@ -40,7 +42,7 @@ export class Deadline {
   /** Aborts this signal when `source` is aborted. */
   follow(source: AbortSignal | undefined): void {
     if (source === undefined || this.#sources.has(source)) return;
-    const onAbort = (): void => this.#controller.abort(source.reason);
+    const onAbort = (): void => this.#end(source.reason);
     if (source.aborted) onAbort();
     // By default Node warns of a leak at the eleventh concurrent request.
     if (isLimited(source)) setMaxListeners(maxRequestsAtOnce, source);
@@ -48,14 +50,19 @@ export class Deadline {
     this.#sources.set(source, onAbort);
   }
 
+  #end(reason?: unknown): void {
+    this.#isOver = true;
+    this.#controller.abort(reason);
+  }
+
   /** Replaces the time limit by another that begins now; `Infinity` for no limit. */
   restart(clock: Clock, timeoutMs: number): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (timeoutMs === Infinity || this.signal.aborted) return;
+    if (timeoutMs === Infinity || this.#isOver) return;
     this.#timer = clock.setTimer(() => {
       this.expired = true;
-      this.#controller.abort();
+      this.#end();
     }, timeoutMs);
   }
 

@@ -36,6 +36,10 @@ export interface TransportResponse {
   /** The body's bytes, once, as they arrive. Leaving the loop early frees the connection. */
   readonly body: AsyncIterable<Uint8Array>;
   /**
+   * The body as text. A caller that uses it need not read the body. Absent if the server runs outside this process.
+   */
+  readonly text?: string | undefined;
+  /**
    * The values of the body's lines, frozen and shared. A caller that reads them must not read the body.
    * Absent if the server runs outside this process.
    */

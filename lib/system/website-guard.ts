@@ -35,10 +35,17 @@ function isOpenedByLink(headers: RequestHeaders['headers']): boolean {
   return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 }
 
+/** The name in the last header: clients send the same one with each request, and reading it costs. */
+let last = { header: '', name: '' };
+
 /** Whether `header`, a `Host`, is an IP address, `localhost` or an allowed name, with or without port. */
 function isAllowedHost(header: string, allowedHosts: ReadonlySet<string>): boolean {
   if (!/^[^\s/?#@\\]+$/.test(header)) return false;
-  const name = URL.parse(`http://${header}`)?.hostname.replace(/\.$/, '') ?? '';
+  if (header !== last.header) {
+    const name = URL.parse(`http://${header}`)?.hostname.replace(/\.$/, '') ?? '';
+    last = { header, name };
+  }
+  const { name } = last;
   const isLocal = name === 'localhost' || name.endsWith('.localhost');
   return isLocal || isIP(name.replace(/^\[|\]$/g, '')) !== 0 || allowedHosts.has(name);
 }

@@ -9,11 +9,11 @@ const secretCall = { ...call, verb: 'create', kind: 'Secret', name: 'pin' };
 const answerOf = (status: number, text: string) => ({
   status,
   headers: {},
-  body: Buffer.from(text),
+  text,
 });
 
 const errorOf = (status: number, text: string) =>
-  apiErrorOf(call, { status, headers: {}, body: Buffer.from(text) });
+  apiErrorOf(call, { status, headers: {}, text });
 
 describe('apiErrorOf', () => {
   it('keeps a Status unchanged', () => {

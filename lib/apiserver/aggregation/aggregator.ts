@@ -64,7 +64,9 @@ export class Aggregator {
     const { connections, clock } = this.#core;
     const isWatch = info.type === 'resource' && info.verb === 'watch';
     const timeLimit = isWatch ? undefined : { clock, timeLimitMs };
-    return proxyTo(server, { connections, timeLimit }, { ...request, path, query, user });
+    const { method, headers, body, signal } = request;
+    const sent = { method, headers, body, path, query, user, ...(signal && { signal }) };
+    return proxyTo(server, { connections, timeLimit }, sent);
   }
 
   /** Ends the checks of extension servers. */

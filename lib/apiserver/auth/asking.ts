@@ -45,29 +45,26 @@ export interface Asker {
   readonly untilMs?: number | undefined;
 }
 
-/** Options of `identify`: {@link Asking} and a callback for refusals. */
-interface IdentifyOptions extends Asking {
-  /** Called before a refusal is thrown. */
-  readonly onRefused: (user: UserInfo, refusal: StatusError) => void;
-}
-
 /**
  * Authenticates the client of a request and applies its impersonation headers.
+ * @param onRefused - called before a refusal is thrown.
  * @throws StatusError 401: the client is unknown; 403: it may not impersonate that user.
  */
 export function identify(
   access: AccessControl,
   request: TransportRequest,
-  asking: IdentifyOptions,
+  asking: Asking,
+  onRefused: (user: UserInfo, refusal: StatusError) => void,
 ): Asker {
   let user = anonymous;
   try {
     const asker = credentialed(access, request, asking);
     ({ user } = asker);
     const { authorizer, untilMs } = asker;
-    return { user: impersonated(request, user, authorizer), authorizer, untilMs };
+    const asked = impersonated(request, user, authorizer);
+    return asked === user ? asker : { user: asked, authorizer, untilMs };
   } catch (error) {
-    if (isStatusError(error)) asking.onRefused(user, error);
+    if (isStatusError(error)) onRefused(user, error);
     throw error;
   }
 }
@@ -121,7 +118,7 @@ function impersonated(
 const extraPrefix = 'impersonate-extra-';
 
 function readHeaders(headers: TransportRequest['headers']): Wanted | undefined {
-  const names = Object.keys(headers).filter((name) => /^impersonate-/i.test(name));
+  const names = Object.keys(headers).filter(isImpersonating);
   if (names.length === 0) return undefined;
   let username = '';
   let uid = '';
@@ -143,6 +140,10 @@ function readHeaders(headers: TransportRequest['headers']): Wanted | undefined {
   throw badRequest(
     `requested ${goText({ username, uid, groups, extra })} without impersonating a user name`,
   );
+}
+
+function isImpersonating(name: string): boolean {
+  return /^impersonate-/i.test(name);
 }
 
 function splitValues(value: string): string[] {
@@ -258,9 +259,9 @@ export async function admit(
  */
 export function websiteGuard(
   allowedHosts: readonly string[] = [],
-): (head: RequestHead) => Promise<Visitor | undefined> {
+): (head: RequestHead) => Visitor | undefined {
   const names = new Set(allowedHosts.map((name) => name.toLowerCase()));
-  return async (head) => {
+  return (head) => {
     if ('authorization' in head.headers) return undefined;
     const problem = websiteProblem(head, names);
     if (problem === undefined) return undefined;

@@ -327,10 +327,18 @@ export interface CertifiedClient {
   readonly fingerprint: string;
 }
 
-/** Reads the client certificate of a connection. @returns undefined if the connection has none */
+/** Identities by connection: a connection has one certificate, and reading it costs more than most requests. */
+const certifiedClients = new WeakMap<Socket, CertifiedClient | undefined>();
+
+/** Returns the identity in the client certificate of a connection. @returns undefined if the connection has none */
 export function certifiedClient(socket: Socket): CertifiedClient | undefined {
   if (!('getPeerCertificate' in socket)) return undefined;
-  const secure = socket as TLSSocket;
+  if (!certifiedClients.has(socket))
+    certifiedClients.set(socket, readCertificate(socket as TLSSocket));
+  return certifiedClients.get(socket);
+}
+
+function readCertificate(secure: TLSSocket): CertifiedClient | undefined {
   const certificate = secure.getPeerCertificate(true) as Partial<DetailedPeerCertificate>;
   const { subject, fingerprint256 = '' } = certificate;
   if (subject === undefined) return undefined;

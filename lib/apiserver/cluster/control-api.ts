@@ -50,8 +50,8 @@ export class ControlApi {
   /** Adds the API to the handlers of a listener. */
   entrance({ admit, handler }: Entrance): Entrance {
     return {
-      admit: async (head) => {
-        if (!isControlPath(head.path)) return await admit?.(head);
+      admit: (head) => {
+        if (!isControlPath(head.path)) return admit?.(head);
         const refused = this.#refusal(head.headers['authorization'] ?? '');
         return refused && { refused };
       },

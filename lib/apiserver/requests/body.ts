@@ -36,8 +36,9 @@ const objectMediaTypes = ['application/json', yamlMediaType];
 
 /** Returns the media type of a request's body, without parameters; empty if absent. */
 export function mediaTypeOf(request: TransportRequest): string {
-  const [type = ''] = (request.headers['content-type'] ?? '').split(';');
-  return type.trim().toLowerCase();
+  const { 'content-type': given = '' } = request.headers;
+  const end = given.indexOf(';');
+  return (end < 0 ? given : given.slice(0, end)).trim().toLowerCase();
 }
 
 /**
@@ -174,11 +175,9 @@ export function objectOf(
   throw refuse(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`, text);
 }
 
-const encoder = new TextEncoder();
-
 /** Returns a response with a complete body. */
 export function textResponse(status: number, type: string, text: string): TransportResponse {
-  return { status, headers: { 'content-type': type }, body: new WholeBody(encoder.encode(text)) };
+  return { status, headers: { 'content-type': type }, body: new WholeBody(text) };
 }
 
 /** Returns the response to a path that the server does not route. */
@@ -248,12 +247,23 @@ export function withWarnings(
   return { ...response, headers: { ...response.headers, warning: values.join(', ') } };
 }
 
+const encoder = new TextEncoder();
+
 /** A body that is complete, so that its length is known and it can be sent with the headers. */
 export class WholeBody implements AsyncIterable<Uint8Array> {
-  readonly bytes: Uint8Array;
+  readonly #content: string | Uint8Array;
 
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
+  constructor(content: string | Uint8Array) {
+    this.#content = content;
+  }
+
+  /** The body as text; undefined for protobuf. */
+  get text(): string | undefined {
+    return typeof this.#content === 'string' ? this.#content : undefined;
+  }
+
+  get bytes(): Uint8Array {
+    return typeof this.#content === 'string' ? encoder.encode(this.#content) : this.#content;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
