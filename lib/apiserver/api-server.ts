@@ -336,12 +336,13 @@ export class EmbeddedApiServer {
     const { discovery = this.#discovery } = asking;
     const asker = this.#identify(request, info, asking);
     const flow = this.#flows.headersOf(info, asker.user);
-    const response = await this.#answerAs(asker, { request, info, discovery }).catch(
-      (error: unknown) => {
-        if (!isStatusError(error)) throw error;
-        return errorResponse(error, request.headers['accept']);
-      },
-    );
+    let response: TransportResponse;
+    try {
+      response = await this.#answerAs(asker, { request, info, discovery });
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      response = errorResponse(error, request.headers['accept']);
+    }
     const { status, headers, body } = response;
     return { status, headers: Object.assign({}, headers, flow), body };
   }
@@ -372,10 +373,9 @@ export class EmbeddedApiServer {
 
   /** @throws StatusError 401: the client is unknown; 403: it may not impersonate the requested user. */
   #identify(request: TransportRequest, info: RequestInfo, asking: ServerAsking): Asker {
-    return identify(this.#core.access, request, {
-      ...asking,
-      onRefused: (user, { status: code }) => this.#record(info, user, { code }),
-    });
+    return identify(this.#core.access, request, asking, (user, { status: code }) =>
+      this.#record(info, user, { code }),
+    );
   }
 
   #denied(info: RequestInfo, { user, authorizer }: Asker): StatusError | undefined {
@@ -392,7 +392,8 @@ export class EmbeddedApiServer {
   }: AskedResource): Promise<{ response: TransportResponse; reset: boolean }> {
     const { user, authorizer, untilMs } = asker;
     try {
-      const reset = await this.faults.strike(info, user.username, request.signal);
+      const reset =
+        !this.faults.isEmpty && (await this.faults.strike(info, user.username, request.signal));
       if (denied !== undefined) throw denied;
       const aggregated = this.#aggregator.answer({ info, request, user, serves: discovery.serves });
       if (aggregated !== undefined) return { response: await aggregated, reset };

@@ -106,6 +106,11 @@ export class Faults {
     return [...this.#notStruck];
   }
 
+  /** Whether no rule is active. @internal */
+  get isEmpty(): boolean {
+    return this.#rules.size === 0;
+  }
+
   /** Deactivates all rules. */
   clear(): void {
     this.#rules.clear();

@@ -35,6 +35,9 @@ export interface ResourceRequest {
   readonly query: URLSearchParams;
 }
 
+/** Shared by the requests without a query, since reading one costs; no one changes it. */
+const noQuery = new URLSearchParams();
+
 /**
  * Reads the target and operation of a request.
  * @throws StatusError 400 or 404: the path is not a path of this API.
@@ -42,7 +45,7 @@ export interface ResourceRequest {
 export function readRequestInfo(request: TransportRequest): RequestInfo {
   const { method, path } = request;
   const question = path.indexOf('?');
-  const query = new URLSearchParams(question < 0 ? '' : path.slice(question + 1));
+  const query = question < 0 ? noQuery : new URLSearchParams(path.slice(question + 1));
   const segments = pathSegments(question < 0 ? path : path.slice(0, question));
   const rest = resourceSegments(segments);
   if (rest === undefined) {

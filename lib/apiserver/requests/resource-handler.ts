@@ -70,14 +70,14 @@ export interface Watches {
 }
 
 /**
- * Handles a request for a resource.
+ * Handles a request for a resource: at once, unless a webhook has to answer first.
  * @throws StatusError 404, 405 or 406: the resource, its verb or its representation does not exist.
  */
-export async function handleResource(
+export function handleResource(
   core: ServerCore,
   asked: Pick<ResourceContext, 'info' | 'request' | 'user' | 'authorizer' | 'untilMs' | 'copiesOf'>,
   watches: Watches,
-): Promise<TransportResponse> {
+): TransportResponse | Promise<TransportResponse> {
   const { request } = asked;
   const kind = core.kinds.find(asked.info.group, asked.info.version, asked.info.resource);
   const info = kind?.custom === undefined ? asked.info : withoutDepth(asked.info);
@@ -94,7 +94,14 @@ export async function handleResource(
   checkScope(context);
   const { deprecation } = kind.rules;
   if (deprecation !== undefined && isRouted(context)) warn(deprecation);
-  return withWarnings(await answer(context, watches), warnings);
+  const handle = (): TransportResponse => dispatch(context, watches);
+  // Most answers are ready at once: waiting for them costs every request.
+  return core.outside.needed
+    ? core.outside.run(handle).then(
+        (response) => withWarnings(response, warnings),
+        (error: unknown) => withWarnings(errorAnswer(context, error), warnings),
+      )
+    : withWarnings(answer(context, handle), warnings);
 }
 
 /** Returns a request for the subresource above the path: the real server ignores the rest, for custom resources. */
@@ -116,15 +123,17 @@ function isUnrouted(
 }
 
 /** Runs the handler and turns its errors into responses, so that earlier warnings are sent with them. */
-async function answer(context: ResourceContext, watches: Watches): Promise<TransportResponse> {
+function answer(context: ResourceContext, handle: () => TransportResponse): TransportResponse {
   try {
-    const { core } = context;
-    if (!core.outside.needed) return dispatch(context, watches);
-    return await core.outside.run(() => dispatch(context, watches));
+    return handle();
   } catch (error) {
-    if (!isStatusError(error)) throw error;
-    return errorResponse(error, context.request.headers['accept']);
+    return errorAnswer(context, error);
   }
+}
+
+function errorAnswer({ request }: ResourceContext, error: unknown): TransportResponse {
+  if (!isStatusError(error)) throw error;
+  return errorResponse(error, request.headers['accept']);
 }
 
 /** Returns whether the request has a path and a method that the real server routes to the kind. */

@@ -46,6 +46,13 @@ export interface WriteOptions {
 
 const managerLimit = 128;
 
+const defaultOptions: WriteOptions = {
+  dryRun: false,
+  fieldManager: '',
+  fieldValidation: 'Warn',
+  force: false,
+};
+
 /**
  * Reads the options of a write.
  * @param kind - `CreateOptions`, `UpdateOptions` or `PatchOptions`, for the message.
@@ -56,6 +63,7 @@ export function readWriteOptions(
   kind: string,
   apply = false,
 ): WriteOptions {
+  if (query.size === 0 && !apply) return defaultOptions;
   const errors = new FieldErrors();
   const dryRun = readDryRun(query.getAll('dryRun'), errors);
   const fieldManager = query.get('fieldManager') ?? '';
@@ -101,6 +109,6 @@ function isFieldValidation(text: string): text is '' | 'Ignore' | 'Warn' | 'Stri
 
 /** Returns the field manager of a request without `fieldManager`: its User-Agent up to the first slash. */
 export function managerOfUserAgent(userAgent: string): string {
-  const [name = ''] = userAgent.split('/');
-  return name.slice(0, managerLimit);
+  const slash = userAgent.indexOf('/');
+  return userAgent.slice(0, Math.min(slash < 0 ? Infinity : slash, managerLimit));
 }
