@@ -1,4 +1,4 @@
-import { joinHeaders, OpenSockets, OperatorError } from '../system/index.js';
+import { isAborted, joinHeaders, OpenSockets, OperatorError } from '../system/index.js';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -145,9 +145,10 @@ class CommandOrPlainRequest extends IncomingMessage {
   declare private asked: boolean | undefined;
 
   get upgrade(): boolean {
+    if (this.asked !== true) return false;
     const { headers, url = '' } = this;
     const isCommand = /\/pods\/[^/?]+\/exec(\?|$)/.test(url);
-    return this.asked === true && isCommand && headers.upgrade?.toLowerCase() === 'websocket';
+    return isCommand && headers.upgrade?.toLowerCase() === 'websocket';
   }
 
   set upgrade(asked: boolean | undefined) {
@@ -330,7 +331,7 @@ export function inProcessTransport(
   return {
     request: async (request) => {
       if (closed) throw new OperatorError('Stopped', 'the transport was closed');
-      if (request.signal?.aborted === true) throw aborted(request.signal);
+      if (isAborted(request)) throw aborted(request.signal);
       request.beforeSend?.();
       const response = await handler(request);
       const { body } = response;

@@ -4,6 +4,7 @@ import {
   OperatorError,
   isOperatorError,
   noMetrics,
+  withLazySignal,
 } from '../system/index.js';
 import type { Metrics, TransportRequest, TransportResponse } from '../system/index.js';
 import { readText, apiErrorOf, WarningLog } from './answers.js';
@@ -229,16 +230,16 @@ export class Exchange {
     const startMs = clock.monotonicMs();
     let status: number | undefined;
     try {
-      const response = await transport.request({
+      const sent = {
         method,
         path,
         streaming: how.streaming,
-        signal: how.deadline.signal,
         ...this.#headers(request, how),
         ...(body !== undefined && { body }),
         ...(fences.length > 0 && { beforeSend }),
         ...(isUrgent(request) && { urgent: true }),
-      });
+      };
+      const response = await transport.request(withLazySignal(sent, how.deadline));
       status = response.status;
       this.#warnings.add(response.headers['warning'], call);
       return response;

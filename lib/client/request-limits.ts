@@ -25,8 +25,8 @@ export class Deadline {
   readonly #controller = new AbortController();
   readonly #sources = new Map<AbortSignal, () => void>();
   #timer: Timer | undefined;
-  /** Beside the signal, since reading that creates it. */
-  #isOver = false;
+  /** Whether the signal is aborted; reading the signal would create it. */
+  isOver = false;
   /** Whether the time limit aborted the signal. */
   expired = false;
 
@@ -51,7 +51,7 @@ export class Deadline {
   }
 
   #end(reason?: unknown): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.#controller.abort(reason);
   }
 
@@ -59,7 +59,7 @@ export class Deadline {
   restart(clock: Clock, timeoutMs: number): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (timeoutMs === Infinity || this.#isOver) return;
+    if (timeoutMs === Infinity || this.isOver) return;
     this.#timer = clock.setTimer(() => {
       this.expired = true;
       this.#end();

@@ -62,6 +62,40 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** The end of a request, before anyone has read its signal. */
+export interface RequestEnding {
+  /** Whether the signal is aborted, or would be. */
+  readonly isOver: boolean;
+  readonly signal: AbortSignal;
+}
+
+const ending = Symbol('ending');
+
+function lazySignal(this: { readonly [ending]: RequestEnding }): AbortSignal {
+  return this[ending].signal;
+}
+
+const signalProperty = { enumerable: true, get: lazySignal };
+
+/**
+ * Gives `request` the signal of `end`, which is read when the request's signal is. Node.js 20 takes 3 µs to create a
+ * signal, a twentieth of a write to a server in the process, and such a server rarely needs one.
+ */
+export function withLazySignal(
+  request: Omit<TransportRequest, 'signal'>,
+  end: RequestEnding,
+): TransportRequest {
+  // An own property with one getter for all requests: copies of the request have the signal too.
+  return Object.defineProperty(Object.assign(request, { [ending]: end }), 'signal', signalProperty);
+}
+
+/** Returns whether the signal of a request is aborted, without creating the signal. */
+export function isAborted(request: TransportRequest): boolean {
+  const isLazy = Object.getOwnPropertyDescriptor(request, 'signal')?.get === lazySignal;
+  if (!isLazy) return request.signal?.aborted === true;
+  return (request as { readonly [ending]?: RequestEnding })[ending]?.isOver === true;
+}
+
 /** Joins the values of repeated headers, as a {@link Transport} gives them. */
 export function joinHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,

@@ -40,8 +40,8 @@ let last = { header: '', name: '' };
 
 /** Whether `header`, a `Host`, is an IP address, `localhost` or an allowed name, with or without port. */
 function isAllowedHost(header: string, allowedHosts: ReadonlySet<string>): boolean {
-  if (!/^[^\s/?#@\\]+$/.test(header)) return false;
   if (header !== last.header) {
+    if (!/^[^\s/?#@\\]+$/.test(header)) return false;
     const name = URL.parse(`http://${header}`)?.hostname.replace(/\.$/, '') ?? '';
     last = { header, name };
   }

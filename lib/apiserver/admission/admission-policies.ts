@@ -11,7 +11,7 @@ import { groupOf, versionOf } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
-import type { MvccLog } from '../storage/mvcc-log.js';
+import type { Collection, MvccLog } from '../storage/mvcc-log.js';
 import { selects } from '../rules/metadata.js';
 import { admissionVariables } from './admission-review.js';
 import { mutationExtension, mutationTypeProblem, mutationTypes } from './mutation-expressions.js';
@@ -87,29 +87,28 @@ const group = 'admissionregistration.k8s.io';
 
 /** The policies of one type that currently have bindings. */
 export class AdmissionPolicies {
-  readonly #log: MvccLog;
-  readonly #names: readonly [policies: string, bindings: string];
+  readonly #stored: readonly [policies: Collection, bindings: Collection];
   #state = '';
   #policies: readonly CompiledPolicy[] = [];
 
   constructor(log: MvccLog, type: 'validating' | 'mutating') {
-    this.#log = log;
     const name = `${group}/${type}admissionpolic`;
-    this.#names = [`${name}ies`, `${name}ybindings`];
+    this.#stored = [log.collection(`${name}ies`), log.collection(`${name}ybindings`)];
   }
 
   /** True if there are no policies or no bindings. */
   get empty(): boolean {
-    return this.#names.some((name) => this.#log.collection(name).size === 0);
+    const [ofPolicies, ofBindings] = this.#stored;
+    return ofPolicies.size === 0 || ofBindings.size === 0;
   }
 
   /** Returns all policies with bindings. */
   all(): readonly CompiledPolicy[] {
-    const [ofPolicies, ofBindings] = this.#names.map((name) => this.#log.collection(name));
-    const state = `${ofPolicies?.end ?? 0} ${ofBindings?.end ?? 0}`;
+    const [ofPolicies, ofBindings] = this.#stored;
+    const state = `${ofPolicies.end} ${ofBindings.end}`;
     if (state === this.#state) return this.#policies;
-    const bound = [...(ofBindings?.contents().values() ?? [])] as unknown as Binding[];
-    this.#policies = [...(ofPolicies?.contents().values() ?? [])]
+    const bound = [...ofBindings.contents().values()] as unknown as Binding[];
+    this.#policies = [...ofPolicies.contents().values()]
       .map((policy) => compiled(policy as unknown as AnyPolicy, bound))
       .filter((policy) => policy.bindings.length > 0);
     this.#state = state;

@@ -9,7 +9,7 @@ import type { UnstructuredObject, Wire } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { forbidden, notFound } from '../status-error.js';
-import type { MvccLog } from '../storage/mvcc-log.js';
+import type { Collection, MvccLog } from '../storage/mvcc-log.js';
 import { isEmptySelector, selects } from '../rules/metadata.js';
 import { admissionReview, compileAdmission, jsonValue } from './admission-review.js';
 import type { AdmissionAttributes } from './admission-review.js';
@@ -160,28 +160,28 @@ export interface ConfiguredWebhook {
 }
 
 const group = 'admissionregistration.k8s.io';
-const collections = {
-  mutating: `${group}/mutatingwebhookconfigurations`,
-  validating: `${group}/validatingwebhookconfigurations`,
-} as const;
 
 /** The currently configured webhooks. */
 export class WebhookConfigurations {
-  readonly #log: MvccLog;
+  readonly #stored: Readonly<Record<'mutating' | 'validating', Collection>>;
   readonly #known = new Map<string, { end: number; webhooks: readonly ConfiguredWebhook[] }>();
 
   constructor(log: MvccLog) {
-    this.#log = log;
+    this.#stored = {
+      mutating: log.collection(`${group}/mutatingwebhookconfigurations`),
+      validating: log.collection(`${group}/validatingwebhookconfigurations`),
+    };
   }
 
   /** True if no webhook is configured. */
   get empty(): boolean {
-    return Object.values(collections).every((name) => this.#log.collection(name).size === 0);
+    const { mutating, validating } = this.#stored;
+    return mutating.size === 0 && validating.size === 0;
   }
 
   /** Returns all webhooks of a kind, ordered by the names of their configurations. */
   all(type: 'mutating' | 'validating'): readonly ConfiguredWebhook[] {
-    const collection = this.#log.collection(collections[type]);
+    const collection = this.#stored[type];
     const known = this.#known.get(type);
     if (known?.end === collection.end) return known.webhooks;
     const webhooks = collection.keys('').flatMap((key) => webhooksOf(collection.get(key)));

@@ -37,7 +37,7 @@ export class FlowControl {
   readonly #kind: ServedKind;
   readonly #flows = new Map<string, FlowSchema>();
   readonly #levels = new Map<string, UnstructuredObject>();
-  #sorted: readonly FlowSchema[] | undefined;
+  #sorted: readonly UsableFlow[] | undefined;
 
   constructor(core: ServerCore) {
     this.#core = core;
@@ -52,25 +52,25 @@ export class FlowControl {
   /** Returns the headers of a response that name the request's FlowSchema and its level. */
   headersOf(info: RequestInfo, user: UserInfo): Readonly<Record<string, string>> {
     if (info.type === 'resource' && longRunning.has(firstPart(info.subresource))) return {};
-    const flow = this.#ordered().find((one) => matches(one, info, user));
-    const level = this.#levels.get(levelOf(flow) ?? '');
-    if (flow === undefined || level === undefined) return {};
-    return {
-      'x-kubernetes-pf-flowschema-uid': flow.metadata.uid ?? '',
-      'x-kubernetes-pf-prioritylevel-uid': level.metadata.uid ?? '',
-    };
+    for (const { flow, headers } of this.#ordered()) {
+      if (matches(flow, info, user)) return headers;
+    }
+    return {};
   }
 
   /** Returns the FlowSchemas with a level, by precedence, then by name. */
-  #ordered(): readonly FlowSchema[] {
+  #ordered(): readonly UsableFlow[] {
     const precedence = ({ spec }: FlowSchema): number => spec?.matchingPrecedence ?? 0;
     this.#sorted ??= [...this.#flows.values()]
-      .filter((flow) => this.#levels.has(levelOf(flow) ?? ''))
       .sort(
         (one, other) =>
           precedence(one) - precedence(other) ||
           ((one.metadata.name ?? '') < (other.metadata.name ?? '') ? -1 : 1),
-      );
+      )
+      .flatMap((flow) => {
+        const level = this.#levels.get(levelOf(flow) ?? '');
+        return level === undefined ? [] : [{ flow, headers: headersFor(flow, level) }];
+      });
     return this.#sorted;
   }
 
@@ -117,6 +117,19 @@ export class FlowControl {
     const next = decodeApplied(write, merged, applied);
     updateObject(this.#core, { request: write, live: flow, next, tracked: true });
   }
+}
+
+/** A FlowSchema with a level, and the headers of the requests that it matches. */
+interface UsableFlow {
+  readonly flow: FlowSchema;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function headersFor(flow: FlowSchema, level: UnstructuredObject): UsableFlow['headers'] {
+  return {
+    'x-kubernetes-pf-flowschema-uid': flow.metadata.uid ?? '',
+    'x-kubernetes-pf-prioritylevel-uid': level.metadata.uid ?? '',
+  };
 }
 
 function levelOf(flow: FlowSchema | undefined): string | undefined {

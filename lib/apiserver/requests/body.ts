@@ -322,6 +322,9 @@ export function documentResponse(document: object, accept: string): TransportRes
  * @throws StatusError 406: `accept` has no form that the server can serve.
  */
 export function negotiate(accept: string | undefined, custom: boolean): Accepted {
+  const key = `${custom} ${accept}`;
+  const known = negotiated.get(key);
+  if (known !== undefined) return known;
   if (!custom) checkAccepted(accept);
   const accepted = preferred(accept, ({ encoding, as, g, v }) => {
     if (as === undefined) return encoding !== 'protobuf' || !custom;
@@ -330,8 +333,14 @@ export function negotiate(accept: string | undefined, custom: boolean): Accepted
   });
   if (accepted === undefined) throw notAcceptable(served);
   const { encoding, as = '' } = accepted;
-  return { encoding, representation: representations.get(as) ?? 'object' };
+  const found: Accepted = { encoding, representation: representations.get(as) ?? 'object' };
+  if (negotiated.size >= 100) negotiated.clear();
+  negotiated.set(key, found);
+  return found;
 }
+
+/** Forms by header: a client sends the same few headers with all of its requests. */
+const negotiated = new Map<string, Accepted>();
 
 const representations: ReadonlyMap<string, Representation> = new Map([
   ['Table', 'table'],

@@ -89,17 +89,25 @@ function watchRequest(target: ResourcePath, query: URLSearchParams): ResourceReq
 function pathSegments(path: string): string[] {
   const parts = path.split('/').slice(1);
   if (parts.at(-1) === '') parts.pop();
-  return parts.map((part) => {
-    const decoded = decodePart(part);
-    // A server that resolved these segments would serve another path than the authorized one.
-    if (decoded === '' || decoded === '.' || decoded === '..') throw unknownResource();
-    if (decoded.includes('/') || decoded.includes('\0')) throw unknownResource();
-    return decoded;
-  });
+  // Most paths are plain: a further list and a call for each segment would cost every request.
+  if (path.includes('%') || path.includes('\0')) return parts.map(decodeSegment);
+  for (const part of parts) checkSegment(part);
+  return parts;
+}
+
+/** Refuses segments that a server might resolve: it would serve another path than the authorized one. */
+function checkSegment(segment: string): void {
+  if (segment === '' || segment === '.' || segment === '..') throw unknownResource();
+}
+
+function decodeSegment(part: string): string {
+  const decoded = decodePart(part);
+  checkSegment(decoded);
+  if (decoded.includes('/') || decoded.includes('\0')) throw unknownResource();
+  return decoded;
 }
 
 function decodePart(part: string): string {
-  if (!part.includes('%')) return part;
   try {
     return decodeURIComponent(part);
   } catch {
