@@ -2,6 +2,27 @@ import { expect } from 'chai';
 import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
 
 describe('inProcessTransport', () => {
+  it('does not carry out a request that is aborted before', async () => {
+    const server = new EmbeddedApiServer();
+    const transport = server.transport();
+    const request = { method: 'DELETE', path: '/api/v1/namespaces/default', headers: {} } as const;
+    const refused = transport.request({ ...request, signal: AbortSignal.abort() });
+    expect(await refused.catch((thrown: unknown) => thrown)).to.have.property('code', 'Aborted');
+    expect(server.requests.entries).to.deep.equal([]);
+    await server.stop();
+  });
+
+  it('returns the body as text too, equal to its bytes', async () => {
+    const server = new EmbeddedApiServer();
+    const request = { method: 'GET', path: '/api/v1/namespaces/default', headers: {} } as const;
+    const { text, body } = await server.transport().request(request);
+    const chunks = [];
+    for await (const chunk of body) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).to.equal(text);
+    expect(JSON.parse(text ?? '')).to.have.nested.property('metadata.name', 'default');
+    await server.stop();
+  });
+
   it('ends a watch that is aborted while the server handles its request', async () => {
     const server = new EmbeddedApiServer();
     const transport = server.transport();

@@ -157,6 +157,16 @@ describe('time limit', () => {
     expect(error.message).to.contain('get ConfigMap shop/web').and.to.contain('30000');
   });
 
+  it('ends a copy of the request too, for transports that pass on a changed request', async () => {
+    const clock = new VirtualClock();
+    const { client } = scripted((request, nth) => silent({ ...request, headers: {} }, nth), {
+      clock,
+    });
+    const failure = failureOf(get(client));
+    await clock.advance(30_000);
+    expect(await failure).to.have.property('code', 'Timeout');
+  });
+
   it('leaves no timer or listener behind', async () => {
     const clock = new VirtualClock();
     const { signal } = new AbortController();
