@@ -3,4 +3,3 @@
 export { default as Client } from 'undici/lib/dispatcher/client.js';
 export { default as Pool } from 'undici/lib/dispatcher/pool.js';
 export { default as buildConnector } from 'undici/lib/core/connect.js';
-export { default as send } from 'undici/lib/api/api-request.js';

@@ -1,11 +1,10 @@
-import type { Readable } from 'node:stream';
 import type { Client, Dispatcher, Pool } from 'undici';
 import { ConnectionError, OperatorError } from './operator-error.js';
 import { isProxyUrl, newConnector } from './connector.js';
 import type { TlsOptions } from './connector.js';
 import { refuseUnknownOptions } from './known-options.js';
 import type { Resolved } from './known-options.js';
-import { joinHeaders } from './transport.js';
+import { ResponseReader } from './response-reader.js';
 import type { Transport, TransportRequest, TransportResponse } from './transport.js';
 
 /** Options of {@link UndiciTransport}. */
@@ -49,10 +48,6 @@ interface Connections {
   readonly urgent: Pool;
   /** Opens a new connection for a stream: a pool would replace it by an idle one when the stream ends. */
   readonly openStream: () => Client;
-  readonly send: (
-    this: Dispatcher,
-    options: Dispatcher.RequestOptions,
-  ) => Promise<Dispatcher.ResponseData>;
 }
 
 /**
@@ -85,29 +80,16 @@ export class UndiciTransport implements Transport {
 
   async request(request: TransportRequest): Promise<TransportResponse> {
     const { signal, streaming = false, urgent = false } = request;
-    const { openStream, send, ...pools } = await this.#open();
+    const { openStream, ...pools } = await this.#open();
     // An abort during the wait above has no listener yet.
     if (signal?.aborted === true) throw this.#aborted(request, signal);
     const stream = streaming ? openStream() : undefined;
     if (stream !== undefined) this.#others.add(stream);
-    try {
-      const answer = await this.#send(
-        stream ?? (urgent ? pools.urgent : pools.pool),
-        request,
-        send,
-      );
-      return {
-        status: answer.statusCode,
-        headers: joinHeaders(answer.headers),
-        body: readingOf(answer.body, {
-          explain: (error) => this.#describe(error, request),
-          end: () => this.#endStream(stream),
-        }),
-      };
-    } catch (error) {
-      await this.#endStream(stream);
-      throw this.#describe(error, request);
-    }
+    const reader = new ResponseReader(request, {
+      explain: (error) => this.#describe(error, request),
+      end: () => this.#endStream(stream),
+    });
+    return reader.send(stream ?? (urgent ? pools.urgent : pools.pool), this.#optionsOf(request));
   }
 
   /**
@@ -134,36 +116,23 @@ export class UndiciTransport implements Transport {
     await Promise.all([...pools, ...this.#others].map((dispatcher) => dispatcher.destroy()));
   }
 
-  /** Rejects at once on abort; undici would first wait for a free connection. */
-  #send(
-    dispatcher: Dispatcher,
-    request: TransportRequest,
-    send: Connections['send'],
-  ): Promise<Dispatcher.ResponseData> {
-    const { method, path, headers, repeatedHeaders, body, signal, beforeSend } = request;
-    const guarded = beforeSend === undefined ? dispatcher : askingFirst(dispatcher, beforeSend);
-    const sent = send.call(guarded, {
+  #optionsOf(request: TransportRequest): Dispatcher.DispatchOptions {
+    const { method, path, headers, repeatedHeaders, body = null } = request;
+    return {
       method,
       path: this.#prefix + path,
-      headers: { ...headers, ...mutable(repeatedHeaders) },
-      body: body ?? null,
-      signal: signal ?? null,
+      headers:
+        repeatedHeaders === undefined ? headers : { ...headers, ...mutable(repeatedHeaders) },
+      body,
       headersTimeout: 0,
       bodyTimeout: 0,
-    });
-    if (signal === undefined) return sent;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(this.#aborted(request, signal));
-      const settled = (): void => signal.removeEventListener('abort', onAbort);
-      signal.addEventListener('abort', onAbort, { once: true });
-      sent.finally(settled).then(resolve, reject);
-    });
+    };
   }
 
-  async #endStream(stream: Client | undefined): Promise<void> {
-    if (stream === undefined) return;
+  #endStream(stream: Client | undefined): Promise<void> | undefined {
+    if (stream === undefined) return undefined;
     this.#others.delete(stream);
-    await stream.destroy();
+    return stream.destroy();
   }
 
   #open(): Promise<Connections> {
@@ -175,7 +144,7 @@ export class UndiciTransport implements Transport {
   }
 
   async #createConnections(): Promise<Connections> {
-    const { Client, Pool, buildConnector, send } = await import('./undici-parts.js');
+    const { Client, Pool, buildConnector } = await import('./undici-parts.js');
     const { maxConnections } = this.#options;
     const onFailure = (error: Error): unknown => this.#connectFailures.add(error);
     const connect = newConnector(buildConnector, this.#options, onFailure);
@@ -184,7 +153,6 @@ export class UndiciTransport implements Transport {
       pool: new Pool(this.#origin, { ...shared, connections: maxConnections }),
       urgent: new Pool(this.#origin, { ...shared, connections: urgentConnections }),
       openStream: () => new Client(this.#origin, shared),
-      send,
     };
   }
 
@@ -224,8 +192,10 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 /** Changes the type without a copy: undici only reads the lists. */
-function mutable(headers: TransportRequest['repeatedHeaders']): Record<string, string[]> {
-  return (headers ?? {}) as Record<string, string[]>;
+function mutable(
+  headers: NonNullable<TransportRequest['repeatedHeaders']>,
+): Record<string, string[]> {
+  return headers as Record<string, string[]>;
 }
 
 function serverUrl(server: string): URL {
@@ -249,124 +219,4 @@ function resolveUndiciTransportOptions(options: UndiciTransportOptions): Resolve
   const resolved = { server, tls, maxConnections, connectTimeoutMs, proxy };
   refuseUnknownOptions<UndiciTransportOptions>('UndiciTransport', options, resolved);
   return resolved;
-}
-
-/**
- * Wraps `dispatcher` so that `beforeSend` runs once the connection is open, its handshake is done and the
- * request is next. Right after `beforeSend`, in the same turn of the event loop, undici writes the request to
- * the socket. If `beforeSend` throws, undici drops the unsent request and keeps the connection.
- */
-function askingFirst(dispatcher: Dispatcher, beforeSend: () => void): Dispatcher {
-  return dispatcher.compose(
-    (dispatch) => (options, handler) => dispatch(options, asking(handler, beforeSend)),
-  );
-}
-
-/** Wraps `handler` method by method: undici's own handlers have private fields, which a copy would lack. */
-function asking(
-  handler: Dispatcher.DispatchHandler,
-  beforeSend: () => void,
-): Dispatcher.DispatchHandler {
-  return {
-    onRequestStart: (controller, context) => {
-      beforeSend();
-      handler.onRequestStart?.(controller, context);
-    },
-    onRequestUpgrade: (...upgrade) => handler.onRequestUpgrade?.(...upgrade),
-    onResponseStart: (...start) => handler.onResponseStart?.(...start),
-    onResponseData: (...data) => handler.onResponseData?.(...data),
-    onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
-    onResponseError: (...failure) => handler.onResponseError?.(...failure),
-  };
-}
-
-/** Callbacks of {@link readingOf}. */
-interface ReadingEnd {
-  /** Returns the error to throw in place of `error`. */
-  readonly explain: (error: unknown) => unknown;
-  /** Called once, when the body ends, fails, or is left. */
-  readonly end: () => Promise<void>;
-}
-
-/**
- * Iterates over the chunks of a response's body, once. Node's own iterator takes several microtasks for each
- * chunk, which costs a watch as much as reading its events.
- */
-function readingOf(body: Readable, ending: ReadingEnd): AsyncIterableIterator<Uint8Array> {
-  return new BodyReader(body, ending);
-}
-
-interface Waiting {
-  readonly resolve: (result: IteratorResult<Uint8Array, undefined>) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-class BodyReader implements AsyncIterableIterator<Uint8Array> {
-  readonly #body: Readable;
-  readonly #ending: ReadingEnd;
-  #chunks: Uint8Array[] = [];
-  #waiting: Waiting | undefined;
-  /** Set when the body has ended or failed; `#chunks` may still hold unread chunks. */
-  #over: { readonly error?: unknown } | undefined;
-  #ended: Promise<void> | undefined;
-  #begun = false;
-
-  constructor(body: Readable, ending: ReadingEnd) {
-    this.#body = body;
-    this.#ending = ending;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    if (!this.#begun) this.#begin();
-    const value = this.#chunks.shift();
-    if (value !== undefined) return Promise.resolve({ done: false, value });
-    if (this.#over !== undefined) return this.#end();
-    if (this.#body.isPaused()) this.#body.resume();
-    return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
-  }
-
-  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    // Adds the listeners first: an error of the destroyed body would otherwise be uncaught.
-    if (!this.#begun) this.#begin();
-    this.#chunks = [];
-    this.#over ??= {};
-    this.#body.destroy();
-    return this.#end();
-  }
-
-  #begin(): void {
-    this.#begun = true;
-    const over = (error?: unknown): void => {
-      this.#over ??= error === undefined ? {} : { error };
-      const waiting = this.#waiting;
-      this.#waiting = undefined;
-      if (waiting !== undefined) this.#end().then(waiting.resolve, waiting.reject);
-    };
-    this.#body.on('end', () => over());
-    this.#body.on('error', over);
-    this.#body.on('close', () => over(new Error('the connection was closed')));
-    this.#body.on('data', (chunk: Uint8Array) => {
-      const waiting = this.#waiting;
-      this.#waiting = undefined;
-      if (waiting !== undefined) waiting.resolve({ done: false, value: chunk });
-      else {
-        // The reader is slower than the server: pause, so that unread chunks do not fill the memory.
-        this.#chunks.push(chunk);
-        this.#body.pause();
-      }
-    });
-  }
-
-  async #end(): Promise<IteratorResult<Uint8Array, undefined>> {
-    this.#ended ??= this.#ending.end();
-    await this.#ended;
-    const error = this.#over?.error;
-    this.#over = {};
-    if (error !== undefined) throw this.#ending.explain(error);
-    return { done: true, value: undefined };
-  }
 }

@@ -1,0 +1,163 @@
+import type { Dispatcher } from 'undici';
+import { joinHeaders } from './transport.js';
+import type { TransportRequest, TransportResponse } from './transport.js';
+
+/** Callbacks of a {@link ResponseReader}. */
+interface Reading {
+  /** Returns the error to throw in place of `error`. */
+  readonly explain: (error: unknown) => unknown;
+  /** Called once, when the response has ended or failed, or its body is left. */
+  readonly end: () => Promise<void> | undefined;
+}
+
+interface Waiting<T> {
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Chunk = IteratorResult<Uint8Array, undefined>;
+
+/** Unread bytes from which on the connection waits for the reader. */
+const mostUnreadBytes = 64 * 1024;
+
+/**
+ * Sends one request and reads its response, whose body it iterates over, once. It takes the place of undici's own
+ * `request`, whose stream for the body costs as much as the rest of a small request.
+ */
+export class ResponseReader
+  implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array>
+{
+  readonly #request: TransportRequest;
+  readonly #reading: Reading;
+  readonly #onAbort: () => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  /** Waits for the head of the response; undefined from then on. */
+  #sender: Waiting<TransportResponse> | undefined;
+  #reader: Waiting<Chunk> | undefined;
+  #chunks: Uint8Array[] = [];
+  #unreadBytes = 0;
+  /** Set when the body has ended or failed; there may still be unread chunks. */
+  #over: { readonly error?: unknown } | undefined;
+  #ended: Promise<void> | undefined;
+
+  constructor(request: TransportRequest, reading: Reading) {
+    this.#request = request;
+    this.#reading = reading;
+    const { signal } = request;
+    this.#onAbort = () => this.#fail(signal?.reason);
+  }
+
+  /**
+   * Sends the request over `dispatcher`. An abort rejects at once: undici would first wait for a free connection.
+   * @throws the error that `explain` returns.
+   */
+  send(dispatcher: Dispatcher, options: Dispatcher.DispatchOptions): Promise<TransportResponse> {
+    return new Promise((resolve, reject) => {
+      this.#sender = { resolve, reject };
+      this.#request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+      dispatcher.dispatch(options, this);
+    });
+  }
+
+  /**
+   * The connection is open, its handshake is done and the request is next. Right after this, in the same turn of the
+   * event loop, undici writes the request to the socket. If `beforeSend` throws, undici drops the unsent request and
+   * keeps the connection.
+   */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#over !== undefined) {
+      controller.abort(abortReason(this.#over.error));
+      return;
+    }
+    this.#request.beforeSend?.();
+    this.#controller = controller;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Parameters<typeof joinHeaders>[0],
+  ): void {
+    // Before the response there may be hints, such as 103.
+    if (status < 200) return;
+    this.#sender?.resolve({ status, headers: joinHeaders(headers), body: this });
+    this.#sender = undefined;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    if (reader !== undefined) {
+      reader.resolve({ done: false, value: chunk });
+      return;
+    }
+    this.#chunks.push(chunk);
+    this.#unreadBytes += chunk.length;
+    if (this.#unreadBytes >= mostUnreadBytes) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#finish({});
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: unknown): void {
+    this.#finish({ error });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Chunk> {
+    const value = this.#chunks.shift();
+    if (value !== undefined) {
+      this.#unreadBytes -= value.length;
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#over !== undefined) return this.#end();
+    const next = new Promise<Chunk>((resolve, reject) => (this.#reader = { resolve, reject }));
+    // May deliver the next chunk before it returns.
+    if (this.#controller?.paused === true) this.#controller.resume();
+    return next;
+  }
+
+  return(): Promise<Chunk> {
+    this.#chunks = [];
+    if (this.#over === undefined) {
+      this.#finish({});
+      this.#controller?.abort(new Error('the response is not read further'));
+    }
+    this.#over = {};
+    return this.#end();
+  }
+
+  #fail(error: unknown): void {
+    this.#finish({ error });
+    this.#controller?.abort(abortReason(error));
+  }
+
+  #finish(over: { readonly error?: unknown }): void {
+    if (this.#over !== undefined) return;
+    this.#over = over;
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    const [sender, reader] = [this.#sender, this.#reader];
+    this.#sender = undefined;
+    this.#reader = undefined;
+    if (sender !== undefined) {
+      this.#end().then(() => sender.reject(new Error('no response')), sender.reject);
+    } else if (reader !== undefined) this.#end().then(reader.resolve, reader.reject);
+  }
+
+  async #end(): Promise<Chunk> {
+    this.#ended ??= this.#reading.end();
+    if (this.#ended !== undefined) await this.#ended;
+    const over = this.#over ?? {};
+    this.#over = {};
+    if ('error' in over) throw this.#reading.explain(over.error);
+    return { done: true, value: undefined };
+  }
+}
+
+function abortReason(error: unknown): Error {
+  return error instanceof Error ? error : new Error('the request was aborted', { cause: error });
+}
