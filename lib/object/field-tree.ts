@@ -47,44 +47,48 @@ export function elementsOf(node: FieldNode): PathElement[] {
 
 /** Collects the children of a node; elements may come in any order, each once. */
 export class FieldNodeBuilder {
-  readonly #elements: PathElement[] = [];
-  readonly #nodes: FieldNode[] = [];
+  readonly #node: FieldsV1;
+  #isEmpty = true;
+
+  /** @param member - whether the field of the node itself is in the set */
+  constructor(member: boolean) {
+    this.#node = member ? { [self]: leaf } : {};
+  }
 
   add(element: PathElement, node: FieldNode | undefined): void {
     if (node === undefined) return;
-    this.#elements.push(element);
-    this.#nodes.push(node);
+    this.#node[element] = node;
+    this.#isEmpty = false;
   }
 
   /** Returns the node, or `undefined` if nothing was added and it is not a member. */
-  build(member: boolean): FieldNode | undefined {
-    if (!isSorted(this.#elements)) return this.#sorted().buildSorted(member);
-    return this.buildSorted(member);
+  build(): FieldNode | undefined {
+    const node = this.buildSorted();
+    return node === undefined || isSorted(node) ? node : sorted(node);
   }
 
   /** Like {@link build}, for elements that were added in order, as those of another node. */
-  buildSorted(member: boolean): FieldNode | undefined {
-    const [elements, nodes] = [this.#elements, this.#nodes];
-    if (elements.length === 0) return member ? leaf : undefined;
-    const node: FieldsV1 = member ? { [self]: leaf } : {};
-    for (const [at, element] of elements.entries()) node[element] = nodes[at] ?? leaf;
-    return node;
-  }
-
-  #sorted(): FieldNodeBuilder {
-    const sorted = new FieldNodeBuilder();
-    const children = this.#elements.map((element, at) => ({ element, node: this.#nodes[at] }));
-    children.sort((a, b) => comparePathElements(a.element, b.element));
-    for (const { element, node } of children) sorted.add(element, node);
-    return sorted;
+  buildSorted(): FieldNode | undefined {
+    if (!this.#isEmpty) return this.#node;
+    return this.#node[self] === undefined ? undefined : leaf;
   }
 }
 
-function isSorted(elements: readonly PathElement[]): boolean {
-  return elements.every((element, at) => {
-    const before = elements[at - 1];
-    return before === undefined || comparePathElements(before, element) <= 0;
-  });
+function isSorted(node: FieldNode): boolean {
+  let last: PathElement = self;
+  for (const element in node) {
+    if (last !== self && comparePathElements(last, element) > 0) return false;
+    last = element;
+  }
+  return true;
+}
+
+function sorted(node: FieldNode): FieldNode {
+  const ordered: FieldsV1 = node[self] === undefined ? {} : { [self]: leaf };
+  for (const element of elementsOf(node).sort(comparePathElements)) {
+    ordered[element] = node[element] ?? leaf;
+  }
+  return ordered;
 }
 
 /** Returns the members of either node. */
@@ -101,7 +105,7 @@ export function unionOfRoots(a: FieldNode, b: FieldNode): FieldNode {
 }
 
 function unionChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNode {
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(member);
   let grown = false;
   for (const element of elementsOf(a)) {
     const child = a[element];
@@ -116,7 +120,7 @@ function unionChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNode {
   }
   // An operation without changes returns its argument, so that callers can detect a no-op.
   if (!grown && member === isMember(a)) return a;
-  return builder.build(member) ?? leaf;
+  return builder.build() ?? leaf;
 }
 
 /** Returns the members of both nodes, or `undefined` for the empty set. */
@@ -130,12 +134,12 @@ export function intersectionOfRoots(a: FieldNode, b: FieldNode): FieldNode {
 }
 
 function intersectChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNode | undefined {
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(member);
   for (const element of elementsOf(a)) {
     const other = b[element];
     if (other !== undefined) builder.add(element, intersectionOf(a[element] ?? leaf, other));
   }
-  return builder.buildSorted(member);
+  return builder.buildSorted();
 }
 
 /** Returns the fields of `a` that are not in `b`: a parent in `b` does not remove its children. */
@@ -166,7 +170,7 @@ interface DifferHow {
 
 function differ(a: FieldNode, b: FieldNode, how: DifferHow): FieldNode | undefined {
   if (how.root !== true && how.member === isMember(a) && !sharesElements(a, b)) return a;
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(how.member);
   let shrunk = how.root !== true && how.member !== isMember(a);
   for (const element of elementsOf(a)) {
     const child = a[element] ?? leaf;
@@ -175,7 +179,7 @@ function differ(a: FieldNode, b: FieldNode, how: DifferHow): FieldNode | undefin
     shrunk ||= rest !== child;
     builder.add(element, rest);
   }
-  return shrunk ? builder.buildSorted(how.member) : a;
+  return shrunk ? builder.buildSorted() : a;
 }
 
 function sharesElements(a: FieldNode, b: FieldNode): boolean {
@@ -203,9 +207,9 @@ export function covers(a: FieldNode, b: FieldNode): boolean {
 
 /** Returns the fields with nothing below them in the set; for roots too. */
 export function leavesOf(node: FieldNode): FieldNode {
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(false);
   for (const element of elementsOf(node)) builder.add(element, leavesOf(node[element] ?? leaf));
-  return builder.buildSorted(false) ?? leaf;
+  return builder.buildSorted() ?? leaf;
 }
 
 /**
@@ -251,10 +255,10 @@ function canonicalNode(fields: FieldsV1): FieldNode {
     const node = canonicalNode(asNode(text, child));
     nodes.set(element, unionOf(nodes.get(element), node) ?? node);
   }
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(fields[self] !== undefined);
   for (const [element, node] of nodes) builder.add(element, node);
   // A node without remaining elements counts as a member, as on the server.
-  return builder.build(fields[self] !== undefined) ?? leaf;
+  return builder.build() ?? leaf;
 }
 
 function asNode(element: string, child: unknown): FieldsV1 {

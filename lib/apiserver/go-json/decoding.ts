@@ -15,6 +15,13 @@ export class DecodeError extends Error {
 /** The kind of a Go type: that of a container, the name of a basic type, or `own` if the type decodes itself. */
 type GoKind = 'slice' | 'map' | 'struct' | 'own' | (string & {});
 
+/** A field of a Go struct, as messages name it. */
+export interface DecodedField {
+  readonly name: string;
+  /** The names in Go's messages on the path to the field: embedded structs, then the field. */
+  readonly goPath: readonly string[];
+}
+
 /** The state of a decoder: its path in the document, and the unknown fields so far. */
 export class Decoding {
   /** JSON paths of unknown fields, in the order of the document. */
@@ -23,30 +30,16 @@ export class Decoding {
   structName = '';
   /** True if an empty list becomes null where Go writes one: what the real server reads from its storage. */
   readonly fromStorage: boolean;
-  readonly #path: string[] = [];
-  readonly #goPath: string[] = [];
+  /** Fields, indexes of lists and keys of maps. Most paths are in no message, so their texts are made when needed. */
+  readonly #path: (DecodedField | number | string)[] = [];
 
   constructor(fromStorage = false) {
     this.fromStorage = fromStorage;
   }
 
-  /** Enters a field. `goPath` includes the names of embedded structs. */
-  enterField(name: string, goPath: readonly string[]): void {
-    this.#path.push(this.#path.length === 0 ? name : `.${name}`);
-    this.#goPath.push(...goPath);
-  }
-
-  leaveField(goPath: readonly string[]): void {
-    this.#path.pop();
-    this.#goPath.length -= goPath.length;
-  }
-
-  enterItem(index: number): void {
-    this.#path.push(`[${index}]`);
-  }
-
-  enterKey(key: string): void {
-    this.#path.push(`.${key}`);
+  /** Enters a field, an item of a list by its index, or an entry of a map by its key. */
+  enter(step: DecodedField | number | string): void {
+    this.#path.push(step);
   }
 
   leave(): void {
@@ -54,8 +47,10 @@ export class Decoding {
   }
 
   unknown(name: string): void {
-    const path = this.#path.join('');
-    this.unknownFields.push(path === '' ? name : `${path}.${name}`);
+    const steps = [...this.#path, name].map((step) =>
+      typeof step === 'number' ? `[${step}]` : `.${typeof step === 'string' ? step : step.name}`,
+    );
+    this.unknownFields.push(steps.join('').slice(1));
   }
 
   /**
@@ -70,10 +65,9 @@ export class Decoding {
     const got = precise ? `number ${value}` : shown;
     const problem = (where: string): string =>
       `json: cannot unmarshal ${got} into ${where} of type ${goType}`;
+    const goPath = this.#path.flatMap((step) => (typeof step === 'object' ? step.goPath : []));
     const where =
-      this.#goPath.length === 0
-        ? 'Go value'
-        : `Go struct field ${this.structName}.${this.#goPath.join('.')}`;
+      goPath.length === 0 ? 'Go value' : `Go struct field ${this.structName}.${goPath.join('.')}`;
     // A type that decodes itself does not know its field.
     const conversion =
       goKind === 'own' ? problem('Go value') : conversionProblem(value, goType, goKind);

@@ -11,7 +11,7 @@ import {
   scalarType,
   timeGoType,
 } from './decoding.js';
-import type { GoType } from './decoding.js';
+import type { DecodedField, GoType } from './decoding.js';
 
 type Declaration = string | Readonly<Record<string, string>>;
 
@@ -113,7 +113,7 @@ function listType(item: GoType, name = `[]${item.name}`): GoType {
       if (!Array.isArray(value)) throw at.mismatch(value, name, 'slice');
       return value.map((one: unknown, index) => {
         if (one === null) return item.zero();
-        at.enterItem(index);
+        at.enter(index);
         const decoded = item.decode(one, at);
         at.leave();
         return decoded;
@@ -145,7 +145,7 @@ function mapType(item: GoType, name: string): GoType {
       const keys = Object.keys(value).sort();
       for (const key of keys) {
         const one = value[key];
-        at.enterKey(key);
+        at.enter(key);
         setMember(decoded, key, one === null ? zeroEntry(item) : item.decode(one, at));
         at.leave();
       }
@@ -182,10 +182,7 @@ export function hasNullBytes(object: object): boolean {
 }
 
 /** A field of a struct. */
-interface GoField {
-  readonly name: string;
-  /** The names in Go's messages on the path to the field: embedded structs, then the field. */
-  readonly goPath: readonly string[];
+interface GoField extends DecodedField {
   readonly type: () => GoType;
   readonly pointer: boolean;
   /** The tag `omitempty`. */
@@ -255,10 +252,12 @@ function decodeStruct(
   { at, shortName, plan }: StructDecoding,
 ): Record<string, unknown> {
   const outer = at.structName;
-  const given = new Map<string, unknown>();
+  const { fields, byName } = plan;
+  /** The decoded values, by the positions of their fields. */
+  const given = new Array<unknown>(fields.length);
   // Use the order of the document, which is the order of the reported problems.
   for (const name of Object.keys(value)) {
-    const field = plan.byName.get(name);
+    const field = byName.get(name);
     if (field === undefined) {
       at.unknown(name);
       continue;
@@ -266,33 +265,42 @@ function decodeStruct(
     const raw = value[name];
     if (raw === undefined || raw === null) continue;
     at.structName = shortName;
-    at.enterField(name, field.goPath);
-    given.set(name, field.goType.decode(raw, at));
-    at.leaveField(field.goPath);
+    at.enter(field);
+    given[field.position] = field.goType.decode(raw, at);
+    at.leave();
   }
   at.structName = outer;
-  const assembled = assemble(plan, given, at);
-  keepEmptyMembers(assembled, given, value);
+  const lost: string[] = [];
+  const assembled = assemble(fields, { given, lost, at });
+  keepEmptyMembers(assembled, lost, value);
   return assembled;
+}
+
+interface Assembly {
+  /** The decoded values, by the positions of their fields. */
+  readonly given: readonly unknown[];
+  /** Gets the names of empty lists and maps that are left out. */
+  readonly lost: string[];
+  readonly at: Decoding;
 }
 
 /** Returns the JSON of a struct in the order of its fields. */
 function assemble(
-  plan: StructPlan,
-  given: ReadonlyMap<string, unknown>,
-  { fromStorage }: Decoding,
+  fields: readonly PlannedField[],
+  { given, lost, at }: Assembly,
 ): Record<string, unknown> {
   const assembled: Record<string, unknown> = {};
-  for (const { name, pointer, goType, omitEmpty, always } of plan.fields) {
-    const value = given.get(name);
+  for (const { name, pointer, goType, omitEmpty, always, position } of fields) {
+    const value = given[position];
     if (value === undefined) {
       if (always) assembled[name] = pointer ? null : goType.zero();
     } else if (pointer || !goType.isEmpty(value)) {
       assembled[name] = value;
-    } else if (!omitEmpty) {
+    } else {
       // Go keeps empty bytes, but reads an empty list that it stores as a missing one.
-      const isKept = goType === bytesType || (Array.isArray(value) && !fromStorage);
-      assembled[name] = isKept ? value : goType.zero();
+      const isKept = goType === bytesType || (Array.isArray(value) && !at.fromStorage);
+      if (!omitEmpty) assembled[name] = isKept ? value : goType.zero();
+      if (typeof value === 'object' && assembled[name] !== value) lost.push(name);
     }
   }
   return assembled;
@@ -304,22 +312,25 @@ function orderedStruct(
 ): Readonly<Record<string, unknown>> {
   // Most structs are in order: look-ups are made only for the others.
   let changed: Map<string, unknown> | undefined;
-  let [isInOrder, next] = [true, 0];
+  let [isInOrder, isDeclared, next] = [true, true, 0];
   for (const name in struct) {
     let place = next;
     while (place < fields.length && fields[place]?.name !== name) place++;
     if (place < fields.length) next = place + 1;
     else isInOrder = false;
-    const { goType } = fields[place] ?? byName.get(name) ?? {};
-    const { [name]: value } = struct;
-    const ordered = goType?.inOrder === undefined ? value : goType.inOrder(value);
+    const field = fields[place] ?? byName.get(name);
+    if (field === undefined) isDeclared = false;
+    const value = struct[name];
+    const ordered = field?.goType.inOrder === undefined ? value : field.goType.inOrder(value);
     if (ordered !== value) (changed ??= new Map()).set(name, ordered);
   }
   if (isInOrder && changed === undefined) return struct;
-  const positionOf = (name: string): number => byName.get(name)?.position ?? Infinity;
-  const names = Object.keys(struct);
-  if (!isInOrder) names.sort((one, other) => positionOf(one) - positionOf(other));
-  return Object.fromEntries(names.map((name) => [name, changed?.get(name) ?? struct[name]]));
+  const built: Record<string, unknown> = {};
+  for (const { name } of fields) {
+    const value = changed?.get(name) ?? struct[name];
+    if (value !== undefined) built[name] = value;
+  }
+  return isDeclared ? built : { ...built, ...struct, ...built };
 }
 
 /** Members that were empty lists or maps, by the decoded struct, which has none in their place. */
@@ -328,17 +339,13 @@ const emptyMembers = new WeakMap<object, ReadonlySet<string>>();
 /** Records the empty lists and maps that a struct loses: Go tells them from missing ones until it stores the object. */
 function keepEmptyMembers(
   assembled: Readonly<Record<string, unknown>>,
-  given: ReadonlyMap<string, unknown>,
+  lost: readonly string[],
   source: object,
 ): void {
-  const names = new Set(emptyMembers.get(source));
-  for (const [name, value] of given) if (isLost(value, assembled[name])) names.add(name);
-  if (names.size > 0) emptyMembers.set(assembled, names);
-}
-
-function isLost(value: unknown, kept: unknown): boolean {
-  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-  return isEmpty && value !== kept;
+  const before = emptyMembers.get(source);
+  if (lost.length > 0 || before !== undefined) {
+    emptyMembers.set(assembled, new Set([...(before ?? []), ...lost]));
+  }
 }
 
 /** Returns whether a decoded struct has no member `name` because it was an empty list or map. */

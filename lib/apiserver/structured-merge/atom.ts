@@ -1,4 +1,4 @@
-import { elementJson, isJsonObject, memberOf, setMember } from '../../object/index.js';
+import { elementJson, fieldElement, isJsonObject, memberOf, setMember } from '../../object/index.js';
 import type { PathElement, Schema } from '../../object/index.js';
 
 /** The type of a scalar; `untyped` allows all of them. */
@@ -34,12 +34,15 @@ export interface MapType {
 class TypeRef {
   /** The default of a field. It replaces a missing key of a list-map. */
   readonly defaultValue: unknown;
+  /** The path element of a declared field, made once because its text is needed for each object. */
+  readonly element: PathElement | undefined;
   readonly #resolve: () => Atom;
   #atom: Atom | undefined;
 
-  constructor(resolve: () => Atom, defaultValue?: unknown) {
+  constructor(resolve: () => Atom, field?: { readonly name: string; readonly schema: Schema }) {
     this.#resolve = resolve;
-    this.defaultValue = defaultValue;
+    this.defaultValue = field?.schema.default;
+    this.element = field && fieldElement(field.name);
   }
 
   get atom(): Atom {
@@ -80,8 +83,8 @@ export function atomOf(schema: Schema | undefined, keepsUnknown = false): Atom {
   if (schema === undefined) return deducedAtom;
   const keeps = keepsUnknown || schema['x-kubernetes-preserve-unknown-fields'] === true;
   const known = keeps ? lenient : strict;
-  const atom = known.get(schema) ?? makeAtom(schema, keeps);
-  known.set(schema, atom);
+  let atom = known.get(schema);
+  if (atom === undefined) known.set(schema, (atom = makeAtom(schema, keeps)));
   return atom;
 }
 
@@ -102,6 +105,11 @@ export function shapeOf(atom: Atom, value: unknown): Shape | undefined {
 
 export function fieldAtom(map: MapType, name: string): Atom {
   return (map.fields.get(name) ?? map.others)?.atom ?? noAtom;
+}
+
+/** Returns the path element of the field or map key `name`. */
+export function elementOfField(map: MapType, name: string): PathElement {
+  return map.fields.get(name)?.element ?? fieldElement(name);
 }
 
 function makeAtom(schema: Schema, keeps: boolean): Atom {
@@ -148,7 +156,7 @@ function mapType(schema: Schema, keeps: boolean): MapType {
   const fields = new Map<string, TypeRef>();
   for (const name of Object.keys(properties)) {
     const property = memberOf(properties, name) as Schema;
-    fields.set(name, refTo(property, keeps));
+    fields.set(name, new TypeRef(() => atomOf(property, keeps), { name, schema: property }));
   }
   const atomic = schema['x-kubernetes-map-type'] === 'atomic';
   return { atomic, fields, others: otherFields(schema, keeps) };
@@ -190,7 +198,7 @@ function patchKeys(schema: Schema): readonly string[] | undefined {
 }
 
 function refTo(schema: Schema, keeps: boolean): TypeRef {
-  return new TypeRef(() => atomOf(schema, keeps), schema.default);
+  return new TypeRef(() => atomOf(schema, keeps));
 }
 
 /** The path element of an entry of a list-map or set, or the reason why it has none. */

@@ -1,6 +1,5 @@
 import {
   deepEqual,
-  fieldElement,
   FieldSet,
   FieldNodeBuilder,
   asMember,
@@ -10,7 +9,7 @@ import {
   memberOf,
 } from '../../object/index.js';
 import type { PathElement, FieldNode } from '../../object/index.js';
-import { elementOfItem, fieldAtom, listElement, shapeOf } from './atom.js';
+import { elementOfField, elementOfItem, fieldAtom, listElement, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType, Shape } from './atom.js';
 import { TypedConversionError } from './validate-value.js';
 
@@ -61,12 +60,10 @@ const leafRemoved: Differences = { removed: leaf };
 
 function differences(old: unknown, next: unknown, atom: Atom): Differences | undefined {
   if (old === next) return undefined;
-  const oldShape = old === undefined ? undefined : shapeOf(atom, old);
-  const nextShape = next === undefined ? undefined : shapeOf(atom, next);
-  if (oldShape === undefined) return ofShape(old, next, { atom, shape: nextShape });
-  if (nextShape === undefined || nextShape === oldShape) {
-    return ofShape(old, next, { atom, shape: oldShape });
-  }
+  if (old === undefined) return { added: wholeNode(next, atom) };
+  if (next === undefined) return { removed: wholeNode(old, atom) };
+  const [oldShape, nextShape] = [shapeOf(atom, old), shapeOf(atom, next)];
+  if (nextShape === oldShape) return ofShape(old, next, { atom, shape: oldShape });
   // The shape changed, for example from a map to a scalar: report the differences of both shapes.
   const asOld = ofShape(old, next, { atom, shape: oldShape });
   return together(asOld, ofShape(old, next, { atom, shape: nextShape }));
@@ -91,30 +88,24 @@ function ofShape(old: unknown, next: unknown, view: View): Differences | undefin
 }
 
 function ofLeaf(old: unknown, next: unknown): Differences | undefined {
-  if (old === undefined) return leafAdded;
-  if (next === undefined) return leafRemoved;
   return deepEqual(old, next) ? undefined : leafModified;
 }
 
 function ofMaps(old: unknown, next: unknown, map: MapType): Differences | undefined {
-  const before = isJsonObject(old) ? old : undefined;
-  const after = isJsonObject(next) ? next : undefined;
-  if (map.atomic || (isEmptyMap(before) && isEmptyMap(after))) return ofLeaf(old, next);
+  const before = isJsonObject(old) ? old : {};
+  const after = isJsonObject(next) ? next : {};
+  if (map.atomic || (isEmptyObject(before) && isEmptyObject(after))) return ofLeaf(old, next);
   const builder = new DifferencesBuilder();
-  for (const name of Object.keys(before ?? {})) {
-    const [a, b] = [before?.[name], after && memberOf(after, name)];
-    if (a !== b) builder.add(fieldElement(name), differences(a, b, fieldAtom(map, name)));
+  for (const name of Object.keys(before)) {
+    const [a, b] = [before[name], memberOf(after, name)];
+    if (a !== b) builder.add(elementOfField(map, name), differences(a, b, fieldAtom(map, name)));
   }
-  for (const name of Object.keys(after ?? {})) {
-    if (before !== undefined && memberOf(before, name) !== undefined) continue;
-    const value = after?.[name];
-    builder.add(fieldElement(name), differences(undefined, value, fieldAtom(map, name)));
+  for (const name of Object.keys(after)) {
+    if (memberOf(before, name) !== undefined) continue;
+    const added = differences(undefined, after[name], fieldAtom(map, name));
+    builder.add(elementOfField(map, name), added);
   }
-  return builder.build(old, next);
-}
-
-function isEmptyMap(value: Readonly<Record<string, unknown>> | undefined): boolean {
-  return value === undefined || Object.keys(value).length === 0;
+  return builder.build();
 }
 
 function ofLists(old: unknown, next: unknown, list: ListType): Differences | undefined {
@@ -129,7 +120,7 @@ function ofLists(old: unknown, next: unknown, list: ListType): Differences | und
   for (const [element, items] of right) {
     if (!left.has(element)) builder.add(element, ofItems([], items, list.items.atom));
   }
-  return builder.build(old, next);
+  return builder.build();
 }
 
 function byElement(list: ListType, values: readonly unknown[]): Map<PathElement, unknown[]> {
@@ -183,26 +174,51 @@ class DifferencesBuilder {
 
   add(element: PathElement, found: Differences | undefined): void {
     if (found === undefined) return;
-    if (found.added) (this.#added ??= new FieldNodeBuilder()).add(element, found.added);
-    if (found.modified) (this.#modified ??= new FieldNodeBuilder()).add(element, found.modified);
-    if (found.removed) (this.#removed ??= new FieldNodeBuilder()).add(element, found.removed);
+    const { added, modified, removed } = found;
+    if (added) (this.#added ??= new FieldNodeBuilder(false)).add(element, added);
+    if (modified) (this.#modified ??= new FieldNodeBuilder(false)).add(element, modified);
+    if (removed) (this.#removed ??= new FieldNodeBuilder(false)).add(element, removed);
   }
 
-  /**
-   * Builds the differences. If one side lacks the value, the value itself is added or removed with
-   * its parts.
-   */
-  build(old: unknown, next: unknown): Differences | undefined {
-    const added = old === undefined ? (this.#added ?? new FieldNodeBuilder()) : this.#added;
-    const removed = next === undefined ? (this.#removed ?? new FieldNodeBuilder()) : this.#removed;
-    const modified = this.#modified;
-    if (added === undefined && removed === undefined && modified === undefined) return undefined;
-    return {
-      added: added?.build(old === undefined),
-      modified: modified?.build(false),
-      removed: removed?.build(next === undefined),
-    };
+  build(): Differences | undefined {
+    const [added, modified, removed] = [this.#added, this.#modified, this.#removed];
+    if (added === undefined && modified === undefined && removed === undefined) return undefined;
+    return { added: added?.build(), modified: modified?.build(), removed: removed?.build() };
   }
+}
+
+/** Returns the node of a field that only one of two objects has: all fields in it change, and it too. */
+function wholeNode(value: unknown, atom: Atom): FieldNode | undefined {
+  switch (shapeOf(atom, value)) {
+    case 'map':
+      return wholeMap(value, atom.map as MapType);
+    case 'list':
+      return wholeList(value, atom.list as ListType);
+    case 'scalar':
+      return leaf;
+    case undefined:
+      return undefined;
+  }
+}
+
+function wholeMap(value: unknown, map: MapType): FieldNode | undefined {
+  if (map.atomic || !isJsonObject(value)) return leaf;
+  const builder = new FieldNodeBuilder(true);
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (member === undefined) continue;
+    builder.add(elementOfField(map, name), wholeNode(member, fieldAtom(map, name)));
+  }
+  return builder.build();
+}
+
+function wholeList(value: unknown, list: ListType): FieldNode | undefined {
+  if (list.atomic || !Array.isArray(value)) return leaf;
+  const builder = new FieldNodeBuilder(true);
+  for (const [element, items] of byElement(list, value as unknown[])) {
+    builder.add(element, items.length > 1 ? leaf : wholeNode(items[0], list.items.atom));
+  }
+  return builder.build();
 }
 
 /**
@@ -230,19 +246,21 @@ function nodeOf(value: unknown, atom: Atom): FieldNode | undefined {
 function nodeOfMap(value: unknown, map: MapType): FieldNode | undefined {
   if (map.atomic) return leaf;
   if (!isJsonObject(value)) return undefined;
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(false);
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
     const node = nodeOf(member, fieldAtom(map, name));
     const owned = !map.fields.has(name) || member === null || isEmptyObject(member);
-    builder.add(fieldElement(name), owned ? asMember(node) : node);
+    builder.add(elementOfField(map, name), owned ? asMember(node) : node);
   }
-  return builder.build(false);
+  return builder.build();
 }
 
 function isEmptyObject(value: unknown): boolean {
-  return isJsonObject(value) && Object.keys(value).length === 0;
+  if (!isJsonObject(value)) return false;
+  for (const _ in value) return false;
+  return true;
 }
 
 function nodeOfList(value: unknown, list: ListType): FieldNode | undefined {
@@ -256,7 +274,7 @@ function nodeOfList(value: unknown, list: ListType): FieldNode | undefined {
     const twice = nodes.has(element);
     nodes.set(element, twice ? leaf : asMember(nodeOf(item, list.items.atom)));
   }
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(false);
   for (const [element, node] of nodes) builder.add(element, node);
-  return builder.build(false);
+  return builder.build();
 }

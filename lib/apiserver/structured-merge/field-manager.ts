@@ -292,8 +292,11 @@ export function fieldManagerUpdate(
   const owners = ownersOf(base, next, request);
   // A client cleared them: the server tracks nothing until the next apply.
   if (owners.size === 0 && live !== undefined) return bare;
+  const before = withoutManagedFields(base);
   try {
-    const tracked = track({ live: withoutManagedFields(base), next: bare, owners }, request);
+    // The zero value of a kind always fits its schema.
+    if (live !== undefined) checkTracked(before, 'live', request);
+    const tracked = track({ live: before, next: bare, owners }, request);
     return withManagedFields(bare, encodeOwners(tracked));
   } catch (error) {
     if (!isOperatorError(error)) throw error;
@@ -328,6 +331,7 @@ function isReset(sent: readonly ManagedFieldsEntry[]): boolean {
 
 /** A change to track. The objects have no `managedFields`. */
 interface Tracked {
+  /** The object before the change, which fits its schema. */
   readonly live: UnstructuredObject;
   readonly next: UnstructuredObject;
   readonly owners: Owners;
@@ -335,26 +339,30 @@ interface Tracked {
 
 /**
  * Returns the owners of fields after a change by `request.manager` other than apply.
- * @throws TypedConversionError the objects do not fit their schema.
+ * @throws TypedConversionError the new object does not fit its schema.
  */
 function track({ live, next, owners }: Tracked, request: FieldManagerRequest): Owners {
   const { versions, filter, time } = request;
-  const { atom } = versions.own;
-  for (const [object, which] of [
-    [next, 'new'],
-    [live, 'live'],
-  ] as const) {
-    const doing = (name: string) => `failed to convert ${which} object (${name}) to smd typed`;
-    checkType(object, atom, { allowDuplicates: true, doing });
-  }
+  checkTracked(next, 'new', request);
   const writer = writerOf(request, 'Update');
   const found = trackUpdate({ live, next, owners, writer, versions, filter });
   const changed = found.changed.difference(neverOwned);
   if (changed.isEmpty) return capUpdaters(found.owners);
   const id = ownerId(writer);
   const set = changed.union(found.owners.get(id)?.set ?? FieldSet.empty);
-  const now = sameOwner(owners.get(id), { set, time, ...writer });
-  return capUpdaters(new Map(found.owners).set(id, now));
+  found.owners.set(id, sameOwner(owners.get(id), { set, time, ...writer }));
+  return capUpdaters(found.owners);
+}
+
+function checkTracked(
+  object: UnstructuredObject,
+  which: 'new' | 'live',
+  { versions }: FieldManagerRequest,
+): void {
+  checkType(object, versions.own.atom, {
+    allowDuplicates: true,
+    doing: (name) => `failed to convert ${which} object (${name}) to smd typed`,
+  });
 }
 
 /** Returns `last` if it equals `now`, so that an unchanged entry keeps its encoding; else `now`. */

@@ -181,6 +181,7 @@ const maxUpdaters = 10;
  * entry, `ancient-changes`.
  */
 export function capUpdaters(owners: Owners): Owners {
+  if (owners.size <= maxUpdaters) return owners;
   const updaters = [...owners].filter(([, owner]) => owner.operation === 'Update');
   let count = updaters.length;
   if (count <= maxUpdaters) return owners;
@@ -238,8 +239,9 @@ export function metadataOf(object: UnstructuredObject): Metadata {
 
 /** Returns `object` without its `managedFields`, or the object itself if it has none. */
 export function withoutManagedFields(object: UnstructuredObject): UnstructuredObject {
-  const { managedFields, ...metadata } = metadataOf(object);
-  return managedFields === undefined ? object : { ...object, metadata };
+  if (metadataOf(object).managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = metadataOf(object);
+  return { ...object, metadata };
 }
 
 /** Returns `object` with `managedFields`. `object` must not have any. */

@@ -223,7 +223,7 @@ function ensureNamedFieldsAreMembers(set: FieldSet, atom: Atom): FieldSet {
 
 function withNamedFields(node: FieldNode, atom: Atom): FieldNode {
   if (isLeaf(node)) return node;
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(isMember(node));
   let changed = false;
   for (const element of elementsOf(node)) {
     const child = node[element] as FieldNode;
@@ -232,7 +232,7 @@ function withNamedFields(node: FieldNode, atom: Atom): FieldNode {
     changed ||= named !== child;
     builder.add(element, named);
   }
-  return changed ? (builder.buildSorted(isMember(node)) ?? node) : node;
+  return changed ? (builder.buildSorted() ?? node) : node;
 }
 
 function isNamed(atom: Atom, element: PathElement): boolean {

@@ -74,7 +74,10 @@ export function applyUpdate(request: ApplyRequest): Applied {
  * Removes the fields that a write other than apply changes from their other owners. `owners` does
  * not include the writer's new fields: the caller adds `changed` to the writer's entry.
  */
-export function trackUpdate(request: TrackRequest): { changed: FieldSet; owners: Owners } {
+export function trackUpdate(request: TrackRequest): {
+  readonly changed: FieldSet;
+  readonly owners: Map<string, Owner>;
+} {
   const { next, writer, filter } = request;
   const owners = reconciledOwners(request);
   const { added, modified } = settle(request, { owners, next, self: undefined, force: true });
@@ -108,11 +111,12 @@ interface Settlement {
 function settle(request: UpdateRequest, settlement: Settlement): Comparison {
   const { owners, self, force } = settlement;
   const byVersion = new ComparisonsByVersion(request, settlement.next);
-  const others = [...owners].filter(([id]) => id !== self);
-  const taken = others.map(([id, owner]) => {
+  const taken: Taken[] = [];
+  for (const [id, owner] of owners) {
+    if (id === self) continue;
     const { added, modified, removed } = byVersion.of(owner.apiVersion);
-    return { id, owner, lost: owner.set.intersection(modified.union(added)), removed };
-  });
+    taken.push({ id, owner, lost: owner.set.intersection(modified.union(added)), removed });
+  }
   const conflicts = taken.filter(({ lost }) => !lost.isEmpty);
   if (!force && conflicts.length > 0) throw conflictOf(conflicts);
   for (const { id, owner, lost, removed } of taken) {
@@ -121,6 +125,14 @@ function settle(request: UpdateRequest, settlement: Settlement): Comparison {
   }
   for (const [id, { set }] of owners) if (set.isEmpty) owners.delete(id);
   return byVersion.of(request.writer.apiVersion);
+}
+
+/** The fields that an owner loses to the writer. */
+interface Taken {
+  readonly id: string;
+  readonly owner: Owner;
+  readonly lost: FieldSet;
+  readonly removed: FieldSet;
 }
 
 /** Differences between the live and the next object, in each version in which a manager owns fields. */
@@ -161,9 +173,7 @@ function filtered(found: Comparison, filter: (set: FieldSet) => FieldSet): Compa
   return { added: filter(added), modified: filter(modified), removed: filter(removed) };
 }
 
-function conflictOf(
-  conflicts: readonly { id: string; owner: Owner; lost: FieldSet }[],
-): ApplyConflictError {
+function conflictOf(conflicts: readonly Taken[]): ApplyConflictError {
   const sorted = conflicts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return new ApplyConflictError(
     sorted.flatMap(({ owner, lost }) =>
@@ -270,7 +280,7 @@ function reconcileChildren(
   node: FieldNode,
   typeOf: (element: PathElement) => Atom | undefined,
 ): FieldNode {
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(isMember(node));
   let changed = false;
   for (const element of elementsOf(node)) {
     const child = node[element] as FieldNode;
@@ -279,7 +289,7 @@ function reconcileChildren(
     changed ||= now !== child;
     builder.add(element, now);
   }
-  return changed ? (builder.buildSorted(isMember(node)) ?? node) : node;
+  return changed ? (builder.buildSorted() ?? node) : node;
 }
 
 /**
@@ -316,14 +326,14 @@ function patternStep(name: string): string {
 }
 
 function includedOf(node: FieldNode, patterns: readonly Pattern[]): FieldNode | undefined {
-  const builder = new FieldNodeBuilder();
+  const builder = new FieldNodeBuilder(false);
   for (const element of elementsOf(node)) {
     const child = node[element] as FieldNode;
     const rests = patterns.filter((pattern) => matches(pattern[0], element)).map(([, ...r]) => r);
     if (rests.length === 0) continue;
     builder.add(element, rests.some((rest) => rest.length === 0) ? child : include(child, rests));
   }
-  return builder.buildSorted(false);
+  return builder.buildSorted();
 }
 
 function include(child: FieldNode, rests: readonly Pattern[]): FieldNode | undefined {

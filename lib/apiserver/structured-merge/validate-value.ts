@@ -18,76 +18,102 @@ interface ValidateOptions {
   readonly allowDuplicates: boolean;
 }
 
+/** A check of a value, and the problems so far: most values have none, and cost no list of their own. */
+interface Validation extends ValidateOptions {
+  readonly problems: TypeProblem[];
+}
+
 /** Returns the problems of `value`: wrong types, undeclared fields, list entries without a key. */
-export function validateValue(value: unknown, atom: Atom, options: ValidateOptions): TypeProblem[] {
+export function validateValue(
+  value: unknown,
+  atom: Atom,
+  { allowDuplicates }: ValidateOptions,
+): readonly TypeProblem[] {
+  const problems: TypeProblem[] = [];
+  validate(value, atom, { allowDuplicates, problems });
+  return problems;
+}
+
+function validate(value: unknown, atom: Atom, to: Validation): void {
   switch (shapeOf(atom, value)) {
     case 'map':
-      return validateMap(value, atom.map as MapType, options);
+      validateMap(value, atom.map as MapType, to);
+      break;
     case 'list':
-      return validateList(value, atom.list as ListType, options);
+      validateList(value, atom.list as ListType, to);
+      break;
     case 'scalar':
-      return validateScalar(value, atom.scalar as Scalar);
+      validateScalar(value, atom.scalar as Scalar, to);
+      break;
     case undefined:
-      return problem('schema error: invalid atom: inlined');
+      report(to, 'schema error: invalid atom: inlined');
   }
 }
 
-function validateMap(value: unknown, map: MapType, options: ValidateOptions): TypeProblem[] {
-  if (value === null) return [];
-  if (!isJsonObject(value)) return problem(`expected map, got ${goPointer(value)}`);
-  const problems: TypeProblem[] = [];
+function validateMap(value: unknown, map: MapType, to: Validation): void {
+  if (value === null) return;
+  if (!isJsonObject(value)) {
+    report(to, `expected map, got ${goPointer(value)}`);
+    return;
+  }
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
-    if (map.others === undefined && !map.fields.has(name)) {
-      // The first undeclared field ends the check of its siblings, as on the real server.
-      return [...problems, ...prefixed(problem('field not declared in schema'), `.${name}`)];
-    }
-    const found = validateValue(member, fieldAtom(map, name), options);
-    if (found.length > 0) problems.push(...prefixed(found, `.${name}`));
+    const before = to.problems.length;
+    const isDeclared = map.others !== undefined || map.fields.has(name);
+    if (isDeclared) validate(member, fieldAtom(map, name), to);
+    else report(to, 'field not declared in schema');
+    if (to.problems.length > before) addPrefix(to, before, `.${name}`);
+    // The first undeclared field ends the check of its siblings, as on the real server.
+    if (!isDeclared) return;
   }
-  return problems;
 }
 
-function validateList(value: unknown, list: ListType, options: ValidateOptions): TypeProblem[] {
-  if (value === null) return [];
-  if (!Array.isArray(value)) return problem(`expected list, got ${goPointer(value)}`);
-  const problems: TypeProblem[] = [];
-  const seen = new Set<string>();
+function validateList(value: unknown, list: ListType, to: Validation): void {
+  if (value === null) return;
+  if (!Array.isArray(value)) {
+    report(to, `expected list, got ${goPointer(value)}`);
+    return;
+  }
+  const seen = list.atomic || to.allowDuplicates ? undefined : new Set<string>();
   for (const [index, item] of (value as unknown[]).entries()) {
     const named = list.atomic ? { element: indexElement(index) } : listElement(list, item);
     if (named.element === undefined) {
-      return [...problems, ...problem(`element ${index}: ${named.problem}`)];
+      report(to, `element ${index}: ${named.problem}`);
+      return;
     }
     const { element } = named;
-    if (!options.allowDuplicates && seen.has(element)) {
-      problems.push(...problem(`duplicate entries for key ${elementToServerString(element)}`));
+    if (seen?.has(element) === true) {
+      report(to, `duplicate entries for key ${elementToServerString(element)}`);
     }
-    seen.add(element);
-    const found = validateValue(item, list.items.atom, options);
-    if (found.length > 0) problems.push(...prefixed(found, elementToServerString(element)));
+    seen?.add(element);
+    const before = to.problems.length;
+    validate(item, list.items.atom, to);
+    if (to.problems.length > before) addPrefix(to, before, elementToServerString(element));
   }
-  return problems;
 }
 
-/** Returns the problem of a value that is not of type `scalar`. `null` and `undefined` fit every type. */
-function validateScalar(value: unknown, scalar: Scalar): TypeProblem[] {
-  if (value === null || value === undefined) return [];
+/** Reports a value that is not of type `scalar`. `null` and `undefined` fit every type. */
+function validateScalar(value: unknown, scalar: Scalar, to: Validation): void {
+  if (value === null || value === undefined) return;
   const type = typeof value;
   switch (scalar) {
     case 'numeric':
-      if (type === 'number') return [];
-      return problem(`expected numeric (int or float), got ${goTypeOf(value)}`);
+      if (type !== 'number') report(to, `expected numeric (int or float), got ${goTypeOf(value)}`);
+      break;
     case 'string':
-      if (type === 'string') return [];
-      return problem(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+      if (type !== 'string') report(to, `expected string, got ${goUnstructured(value)}`);
+      break;
     case 'boolean':
-      if (type === 'boolean') return [];
-      return problem(`expected boolean, got ${goPointer(value)}`);
+      if (type !== 'boolean') report(to, `expected boolean, got ${goPointer(value)}`);
+      break;
     case 'untyped':
-      if (type !== 'object') return [];
-      return problem(`expected any scalar, got ${goPointer(value)}`);
+      if (type === 'object') report(to, `expected any scalar, got ${goPointer(value)}`);
   }
+}
+
+function goUnstructured(value: unknown): string {
+  return `&value.valueUnstructured{Value:${goSyntax(value)}}`;
 }
 
 function goPointer(value: unknown): string {
@@ -154,15 +180,14 @@ interface TypeProblem {
   readonly message: string;
 }
 
-/** Returns a list with one problem at the current path. */
-function problem(message: string): TypeProblem[] {
-  return [{ path: '', message }];
+/** Adds a problem at the current path. */
+function report({ problems }: Validation, message: string): void {
+  problems.push({ path: '', message });
 }
 
-/** Prepends `prefix` to the paths of `problems`. Callers do so while they return to the parent. */
-function prefixed(problems: TypeProblem[], prefix: string): TypeProblem[] {
-  for (const each of problems) each.path = prefix + each.path;
-  return problems;
+/** Prepends `prefix` to the paths of the problems from `first` on. Callers do so while they return to the parent. */
+function addPrefix({ problems }: Validation, first: number, prefix: string): void {
+  for (const each of problems.slice(first)) each.path = prefix + each.path;
 }
 
 /** Formats one problem as a line, several as a list below `errors:`. */

@@ -129,12 +129,23 @@ function resetFieldsOf(kind: ServedKind, subresource: string | undefined): Field
 
 function resetsOf(kind: ServedKind, subresource: string | undefined): FieldFilter | undefined {
   const resets = kind.rules.resets?.[subresource ?? ''];
-  if (resets !== undefined) return excludeFields(...resets);
-  if (subresource === 'status') return excludeFields('spec');
+  if (resets !== undefined) return excludedFields(resets);
+  if (subresource === 'status') return withoutSpec;
   // On the real server, clients own what they send there, although these endpoints reset it.
   if (kind.rules.partRules?.[subresource ?? ''] !== undefined) return undefined;
   const hasStatus = kind.custom?.hasStatus ?? kind.subresources.has('status');
-  return hasStatus ? excludeFields('status') : undefined;
+  return hasStatus ? withoutStatus : undefined;
+}
+
+const withoutSpec = excludeFields('spec');
+const withoutStatus = excludeFields('status');
+// Filters by the lists in the rules of kinds.
+const filters = new WeakMap<readonly string[], FieldFilter>();
+
+function excludedFields(paths: readonly string[]): FieldFilter {
+  let filter = filters.get(paths);
+  if (filter === undefined) filters.set(paths, (filter = excludeFields(...paths)));
+  return filter;
 }
 
 function converterOf(core: ServerCore, kind: ServedKind): VersionConverter {

@@ -5,7 +5,6 @@ import {
   groupOf,
   isJsonObject,
   versionOf,
-  withoutMembers,
   quoted,
 } from '../../object/index.js';
 import type { ObjectMeta, TypeMeta, UnstructuredObject } from '../../object/index.js';
@@ -206,6 +205,7 @@ export function dropRepeatedOwners(
   when: '' | ' after mutating admission happens' = '',
 ): void {
   const { ownerReferences = [] } = metadata;
+  if (ownerReferences.length < 2) return;
   const isRepeated = ownerReferences.map((one, index) =>
     ownerReferences.slice(0, index).some((other) => deepEqual(one, other)),
   );
@@ -222,7 +222,7 @@ export function dropRepeatedOwners(
 export function asStored(kind: ServedKind, object: UnstructuredObject): UnstructuredObject {
   // The real server stores definitions as JSON, others in protobuf, which has no empty lists.
   const isJson = kind.custom !== undefined || kind.type.group === 'apiextensions.k8s.io';
-  if (isJson || !hasEmptyList(withoutMembers(object, 'metadata'))) return object;
+  if (isJson || !hasEmptyList({ ...object, metadata: undefined })) return object;
   const stored = kind.decode(object, true).object;
   // A Job may share the labels of its template, which get further labels.
   const labels = templateLabels(object);
@@ -242,7 +242,10 @@ function templateLabels(object: UnstructuredObject): unknown {
 
 function hasEmptyList(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0 || value.some(hasEmptyList);
-  return isJsonObject(value) && Object.values(value).some(hasEmptyList);
+  if (!isJsonObject(value)) return false;
+  // A `for...in` loop, because `Object.values` would allocate for each of the many small objects of a write.
+  for (const name in value) if (hasEmptyList(value[name])) return true;
+  return false;
 }
 
 /** The part of a patched object that an error message shows. */
@@ -369,7 +372,9 @@ export function checkKind(
   if (custom === undefined) {
     const given = { kind: kind || type.kind, apiVersion: apiVersion || expected };
     const isOther = given.kind !== type.kind || groupOf(given.apiVersion) !== type.group;
-    const isDecoded = !isOther && isRegistered(given);
+    // The look-up is spared for the own type, which is always registered.
+    const isOwn = !isOther && given.apiVersion === expected;
+    const isDecoded = isOwn || (!isOther && isRegistered(given));
     const why = isDecoded ? undefined : decodingProblem(type, { ...value, ...given });
     if (why !== undefined) {
       const said = `${given.kind} in version ${quoted(versionOf(given.apiVersion))}`;
