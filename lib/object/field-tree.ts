@@ -172,7 +172,8 @@ function differ(a: FieldNode, b: FieldNode, how: DifferHow): FieldNode | undefin
   if (how.root !== true && how.member === isMember(a) && !sharesElements(a, b)) return a;
   const builder = new FieldNodeBuilder(how.member);
   let shrunk = how.root !== true && how.member !== isMember(a);
-  for (const element of elementsOf(a)) {
+  for (const element in a) {
+    if (element === self) continue;
     const child = a[element] ?? leaf;
     const other = b[element];
     const rest = other === undefined ? child : how.ofChildren(child, other);

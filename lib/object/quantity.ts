@@ -83,8 +83,10 @@ export function canonicalQuantity(value: string | number): string {
  * @throws OperatorError `InvalidValue`
  */
 export function compareQuantities(one: QuantityLike, other: QuantityLike): number {
-  const difference = subtractQuantities(one, other).unscaled;
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  const [left, right] = [quantityOf(one), quantityOf(other)];
+  const scale = Math.min(left.scale, right.scale);
+  const [low, high] = [inUnits(left, scale), inUnits(right, scale)];
+  return low < high ? -1 : low > high ? 1 : 0;
 }
 
 /**
@@ -102,8 +104,8 @@ export function equalQuantities(one: QuantityLike, other: QuantityLike): boolean
 export function addQuantities(one: QuantityLike, other: QuantityLike): Quantity {
   const [left, right] = [quantityOf(one), quantityOf(other)];
   const scale = Math.min(left.scale, right.scale);
-  const at = (addend: Quantity): bigint => addend.unscaled * 10n ** BigInt(addend.scale - scale);
-  return { ...trimmed({ unscaled: at(left) + at(right), scale }), format: left.format };
+  const sum = { unscaled: inUnits(left, scale) + inUnits(right, scale), scale };
+  return { ...trimmed(sum), format: left.format };
 }
 
 /**
@@ -152,6 +154,13 @@ function capped(amount: Decimal, format: QuantityFormat): Decimal {
 /** Converts a whole number to units of 10 ** scale, for a scale of at most 0. */
 function atScale(whole: bigint, scale: number): bigint {
   return whole * 10n ** BigInt(-scale);
+}
+
+/** Returns the number of units of 10 ** scale, for a scale of at most that of the amount. */
+function inUnits(amount: Decimal, scale: number): bigint {
+  // Most amounts need no conversion, and a power of bigints is slow.
+  if (amount.scale === scale) return amount.unscaled;
+  return amount.unscaled * 10n ** BigInt(amount.scale - scale);
 }
 
 function trimmed({ unscaled, scale }: Decimal): Decimal {

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../object/index.js';
+import type { Schema, UnstructuredObject } from '../../object/index.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import { builtinRules } from '../rules/index.js';
@@ -36,6 +36,7 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
   );
   const shared = sharedStorage(group, version, plural);
   const typeName = goTypeName(name);
+  let schema: Schema | undefined;
   return {
     type,
     singular: resource.singularResource,
@@ -48,7 +49,7 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
     isStorageVersion: shared === undefined,
     rules: withConversion(builtinRules(group, version, kind), shared?.converted),
     custom: undefined,
-    schema: () => (rawDefinition(name) === undefined ? undefined : definition(name)),
+    schema: () => (schema ??= rawDefinition(name) && definition(name)),
     decode: (value, fromStorage) =>
       decodeTyped(typeName, { ...value, kind, apiVersion }, fromStorage),
     inOrder: (object) => (goType(typeName).inOrder?.(object) ?? object) as UnstructuredObject,

@@ -39,12 +39,13 @@ export function checkQuotas(
   old?: UnstructuredObject,
 ): void {
   const { namespace, name } = object.metadata;
-  const [plural = '', group = ''] = collection.split('/').reverse();
   for (const stored of server.all('resourcequotas')) {
     if (namespace === undefined || stored.metadata.namespace !== namespace) continue;
     const quota = stored as Quota;
     const problem = quotaProblem(quota, { collection, object, old }, (of) => server.all(of));
-    if (problem !== undefined) throw forbidden({ group, plural, name }, problem);
+    if (problem === undefined) continue;
+    const [plural = '', group = ''] = collection.split('/').reverse();
+    throw forbidden({ group, plural, name }, problem);
   }
 }
 

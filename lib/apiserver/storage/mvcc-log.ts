@@ -323,7 +323,7 @@ export class Collection {
       this.#objects.delete(entry.key);
       this.#keys.remove(entry.key);
     } else {
-      if (!this.#objects.has(entry.key)) this.#keys.add(entry.key);
+      if (entry.type === 'ADDED') this.#keys.add(entry.key);
       this.#objects.set(entry.key, entry.object);
     }
   }

@@ -1,4 +1,10 @@
-import { elementJson, fieldElement, isJsonObject, memberOf, setMember } from '../../object/index.js';
+import {
+  elementJson,
+  fieldElement,
+  isJsonObject,
+  memberOf,
+  setMember,
+} from '../../object/index.js';
 import type { PathElement, Schema } from '../../object/index.js';
 
 /** The type of a scalar; `untyped` allows all of them. */

@@ -2,7 +2,6 @@ import {
   deepEqual,
   FieldSet,
   FieldNodeBuilder,
-  asMember,
   leaf,
   unionOf,
   isJsonObject,
@@ -226,33 +225,32 @@ function wholeList(value: unknown, list: ListType): FieldNode | undefined {
  * and empty or null values. A struct is owned only through its fields. `value` must fit `atom`.
  */
 export function toFieldSet(value: unknown, atom: Atom): FieldSet {
-  const node = nodeOf(value, atom);
-  return node === undefined ? FieldSet.empty : FieldSet.ofRoot(node);
+  return asSet(nodeOf(value, atom, false));
 }
 
-function nodeOf(value: unknown, atom: Atom): FieldNode | undefined {
+/** @param member - whether the field itself is owned too */
+function nodeOf(value: unknown, atom: Atom, member: boolean): FieldNode | undefined {
   switch (shapeOf(atom, value)) {
     case 'map':
-      return nodeOfMap(value, atom.map as MapType);
+      return nodeOfMap(value, atom.map as MapType, member);
     case 'list':
-      return nodeOfList(value, atom.list as ListType);
+      return nodeOfList(value, atom.list as ListType, member);
     case 'scalar':
       return leaf;
     case undefined:
-      return undefined;
+      return member ? leaf : undefined;
   }
 }
 
-function nodeOfMap(value: unknown, map: MapType): FieldNode | undefined {
+function nodeOfMap(value: unknown, map: MapType, member: boolean): FieldNode | undefined {
   if (map.atomic) return leaf;
-  if (!isJsonObject(value)) return undefined;
-  const builder = new FieldNodeBuilder(false);
-  for (const name of Object.keys(value)) {
-    const member = value[name];
-    if (member === undefined) continue;
-    const node = nodeOf(member, fieldAtom(map, name));
-    const owned = !map.fields.has(name) || member === null || isEmptyObject(member);
-    builder.add(elementOfField(map, name), owned ? asMember(node) : node);
+  const builder = new FieldNodeBuilder(member);
+  const members = isJsonObject(value) ? value : {};
+  for (const name of Object.keys(members)) {
+    const one = members[name];
+    if (one === undefined) continue;
+    const isOwned = !map.fields.has(name) || one === null || isEmptyObject(one);
+    builder.add(elementOfField(map, name), nodeOf(one, fieldAtom(map, name), isOwned));
   }
   return builder.build();
 }
@@ -263,18 +261,17 @@ function isEmptyObject(value: unknown): boolean {
   return true;
 }
 
-function nodeOfList(value: unknown, list: ListType): FieldNode | undefined {
+function nodeOfList(value: unknown, list: ListType, member: boolean): FieldNode | undefined {
   if (list.atomic) return leaf;
-  if (!Array.isArray(value)) return undefined;
-  const nodes = new Map<string, FieldNode>();
-  for (const item of value as unknown[]) {
+  const nodes = new Map<PathElement, FieldNode | undefined>();
+  for (const item of Array.isArray(value) ? (value as unknown[]) : []) {
     const element = elementOfItem(list, item);
     if (element === undefined) continue;
     // Entries with one key cannot be distinguished: they are owned as one value.
-    const twice = nodes.has(element);
-    nodes.set(element, twice ? leaf : asMember(nodeOf(item, list.items.atom)));
+    const isKnown = nodes.has(element);
+    nodes.set(element, isKnown ? leaf : nodeOf(item, list.items.atom, true));
   }
-  const builder = new FieldNodeBuilder(false);
+  const builder = new FieldNodeBuilder(member);
   for (const [element, node] of nodes) builder.add(element, node);
   return builder.build();
 }
