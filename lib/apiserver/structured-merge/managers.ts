@@ -5,6 +5,7 @@ import {
   fieldPath,
   FieldSet,
   quoted,
+  withoutMembers,
 } from '../../object/index.js';
 import type {
   FieldPath,
@@ -238,9 +239,9 @@ export function metadataOf(object: UnstructuredObject): Metadata {
 
 /** Returns `object` without its `managedFields`, or the object itself if it has none. */
 export function withoutManagedFields(object: UnstructuredObject): UnstructuredObject {
-  if (metadataOf(object).managedFields === undefined) return object;
-  const { managedFields: _, ...metadata } = metadataOf(object);
-  return { ...object, metadata };
+  const metadata = metadataOf(object);
+  if (metadata.managedFields === undefined) return object;
+  return { ...object, metadata: withoutMembers(metadata, 'managedFields') };
 }
 
 /** Returns `object` with `managedFields`. `object` must not have any. */
