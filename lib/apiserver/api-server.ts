@@ -1,5 +1,6 @@
 import type { UnstructuredObject } from '../object/index.js';
 import {
+  isAborted,
   systemClock,
   OperatorError,
   isOperatorError,
@@ -322,6 +323,7 @@ export class EmbeddedApiServer {
       return await this.#answer(request, asking);
     } catch (error) {
       const accept = request.headers['accept'];
+      if (isAborted(request)) throw error;
       if (isStatusError(error)) return errorResponse(error, accept);
       const codes = ['ConnectionFailed', 'Aborted', 'Stopped'] as const;
       if (codes.some((code) => isOperatorError(error, code))) throw error;

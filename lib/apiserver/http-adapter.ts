@@ -1,4 +1,4 @@
-import { isAborted, joinHeaders, OpenSockets, OperatorError } from '../system/index.js';
+import { isAborted, joinHeaders, OpenSockets, OperatorError, WholeBody } from '../system/index.js';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -7,7 +7,7 @@ import type { ListenerAccess, RequestHead, Visitor } from './auth/asking.js';
 import { certifiedClient } from './auth/authenticator.js';
 import type { CertifiedClient } from './auth/authenticator.js';
 import { WatchStream } from './reads/watch-stream.js';
-import { WholeBody, bodyLimitBytes, errorResponse } from './requests/body.js';
+import { bodyLimitBytes, errorResponse } from './requests/body.js';
 import { CommandSession } from './requests/exec-requests.js';
 import { methodNotAllowed, tooLarge } from './status-error.js';
 
@@ -224,7 +224,10 @@ async function respond(
 /** The target of a response, which closes when the response is complete, or when the client has left. */
 type Ending = Pick<ServerResponse | Socket, 'closed' | 'destroyed' | 'writableFinished' | 'once'>;
 
-/** A request of a connection. Its signal is created when it is first read: few requests need it, and it costs. */
+/**
+ * A request of a connection. Its signal is created when it is first read: few requests need it, and it costs. A copy
+ * of its fields lacks the signal.
+ */
 class ReceivedRequest implements TransportRequest {
   readonly method: TransportRequest['method'];
   readonly path: string;
@@ -335,7 +338,6 @@ export function inProcessTransport(
       request.beforeSend?.();
       const response = await handler(request);
       const { body } = response;
-      if (body instanceof WholeBody) return withText(response, body);
       if (!(body instanceof WatchStream)) return response;
       follow(request, body, open);
       return sharesObjects ? { ...response, events: body.events() } : response;
@@ -347,11 +349,6 @@ export function inProcessTransport(
       }
     },
   };
-}
-
-/** Adds the text of a body, so that the caller need not decode it. */
-function withText({ status, headers }: TransportResponse, body: WholeBody): TransportResponse {
-  return { status, headers, body, text: body.text };
 }
 
 /** Ends a watch when its request is aborted or the transport closes. */

@@ -153,6 +153,7 @@ export function requestEntry(
     return { verb: 'get', resource: info.path, ...none, user, code, ...denied };
   }
   const { verb, resource, group, subresource, namespace, name, query } = info;
-  const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? { dryRun: true as const } : {};
+  const dryRun =
+    query.size > 0 && query.getAll('dryRun').includes('All') ? { dryRun: true as const } : {};
   return { verb, resource, group, subresource, namespace, name, user, code, ...denied, ...dryRun };
 }

@@ -9,7 +9,7 @@ import {
   apiVersionOf,
 } from '../object/index.js';
 import type { Status, KubernetesObject, ResourceType } from '../object/index.js';
-import { ConnectionError } from '../system/index.js';
+import { ConnectionError, WholeBody } from '../system/index.js';
 import type { Logger, TransportResponse } from '../system/index.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';
@@ -138,7 +138,9 @@ const inflate = promisify(gunzip);
  * be.
  */
 export async function readText(response: TransportResponse): Promise<string> {
-  if (response.text !== undefined) return response.text;
+  if (response.body instanceof WholeBody && response.body.text !== undefined) {
+    return response.body.text;
+  }
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   const [only] = chunks;

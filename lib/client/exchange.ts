@@ -187,7 +187,7 @@ export class Exchange {
     let keep = false;
     try {
       const known = credentials.headers();
-      const identity = known instanceof Promise ? await deadline.until(known) : known;
+      const identity = isThenable(known) ? await deadline.until(Promise.resolve(known)) : known;
       const response = await this.#sendOnce(request, { streaming, identity, deadline });
       if (!isGood(response.status)) {
         return { ...(await this.#refusal(request, response)), identity };
@@ -339,6 +339,11 @@ export class Exchange {
     const requestSent = error instanceof ConnectionError ? error.requestSent : true;
     return new ConnectionError(`${what}: ${error.message}`, { cause: error, requestSent });
   }
+}
+
+/** Whether headers are still to come: also from a promise of another realm, which is no `Promise` of this one. */
+function isThenable(headers: Identity | Promise<Identity>): headers is Promise<Identity> {
+  return typeof headers['then'] === 'function';
 }
 
 function statusOf(attempt: Attempt<unknown>): number | undefined {

@@ -32,7 +32,7 @@ export { pinoLogger } from './pino-logger.js';
 export type { PinoLoggerOptions } from './pino-logger.js';
 export { seededRandom, systemRandom, delayAfter, spread } from './random.js';
 export type { Random } from './random.js';
-export { isAborted, joinHeaders, withLazySignal } from './transport.js';
+export { isAborted, joinHeaders, WholeBody, withLazySignal } from './transport.js';
 export type { RequestEnding, Transport, TransportRequest, TransportResponse } from './transport.js';
 export { isProxyUrl } from './connector.js';
 export type { TlsOptions } from './connector.js';

@@ -17,8 +17,8 @@ interface Waiting<T> {
 
 type Chunk = IteratorResult<Uint8Array, undefined>;
 
-/** Unread bytes from which on the connection waits for the reader. */
-const mostUnreadBytes = 64 * 1024;
+/** Unread bytes and chunks from which on the connection waits for the reader. */
+const most = { unreadBytes: 64 * 1024, unreadChunks: 1_000 };
 
 /**
  * Sends one request and reads its response, whose body it iterates over, once. It takes the place of undici's own
@@ -69,8 +69,9 @@ export class ResponseReader
       controller.abort(abortReason(this.#over.error));
       return;
     }
-    this.#request.beforeSend?.();
+    // Before the check, which may abort the request.
     this.#controller = controller;
+    this.#request.beforeSend?.();
   }
 
   onResponseStart(
@@ -93,7 +94,9 @@ export class ResponseReader
     }
     this.#chunks.push(chunk);
     this.#unreadBytes += chunk.length;
-    if (this.#unreadBytes >= mostUnreadBytes) controller.pause();
+    const isBehind =
+      this.#unreadBytes >= most.unreadBytes || this.#chunks.length >= most.unreadChunks;
+    if (isBehind) controller.pause();
   }
 
   onResponseEnd(): void {
@@ -109,6 +112,12 @@ export class ResponseReader
   }
 
   next(): Promise<Chunk> {
+    const { signal } = this.#request;
+    // The body may have arrived whole before the abort.
+    if (this.#chunks.length > 0 && signal?.aborted === true) {
+      this.#chunks = [];
+      this.#over = { error: signal.reason as unknown };
+    }
     const value = this.#chunks.shift();
     if (value !== undefined) {
       this.#unreadBytes -= value.length;

@@ -36,14 +36,37 @@ export interface TransportResponse {
   /** The body's bytes, once, as they arrive. Leaving the loop early frees the connection. */
   readonly body: AsyncIterable<Uint8Array>;
   /**
-   * The body as text. A caller that uses it need not read the body. Absent if the server runs outside this process.
-   */
-  readonly text?: string | undefined;
-  /**
    * The values of the body's lines, frozen and shared. A caller that reads them must not read the body.
    * Absent if the server runs outside this process.
    */
   readonly events?: AsyncIterable<readonly unknown[]> | undefined;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * A body that is complete: its length is known, it can be sent with the headers, and a reader in the same process need
+ * not decode its text.
+ */
+export class WholeBody implements AsyncIterable<Uint8Array> {
+  readonly #content: string | Uint8Array;
+
+  constructor(content: string | Uint8Array) {
+    this.#content = content;
+  }
+
+  /** The body as text; undefined for protobuf. */
+  get text(): string | undefined {
+    return typeof this.#content === 'string' ? this.#content : undefined;
+  }
+
+  get bytes(): Uint8Array {
+    return typeof this.#content === 'string' ? encoder.encode(this.#content) : this.#content;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    yield this.bytes;
+  }
 }
 
 /**

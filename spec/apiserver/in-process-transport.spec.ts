@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
+import { WholeBody } from '../../lib/system/index.js';
 
 describe('inProcessTransport', () => {
   it('does not carry out a request that is aborted before', async () => {
@@ -12,10 +13,11 @@ describe('inProcessTransport', () => {
     await server.stop();
   });
 
-  it('returns the body as text too, equal to its bytes', async () => {
+  it('returns bodies whose text equals their bytes', async () => {
     const server = new EmbeddedApiServer();
     const request = { method: 'GET', path: '/api/v1/namespaces/default', headers: {} } as const;
-    const { text, body } = await server.transport().request(request);
+    const { body } = await server.transport().request(request);
+    const text = body instanceof WholeBody ? body.text : undefined;
     const chunks = [];
     for await (const chunk of body) chunks.push(chunk);
     expect(Buffer.concat(chunks).toString()).to.equal(text);

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Client, Credentials } from '../../lib/client/index.js';
@@ -109,6 +110,17 @@ describe('credentials', () => {
     expect(error).to.have.property('status', 401);
     expect(error.message).to.contain('check the credentials');
     expect(transport.requests).to.have.length(2);
+  });
+
+  it('may come from a promise of another realm', async () => {
+    const headers = runInNewContext(`Promise.resolve({ authorization: 'Bearer a' })`) as Promise<
+      Record<string, string>
+    >;
+    const { client, transport } = scripted(() => ({ json: configMap }), {
+      credentials: { headers: () => headers },
+    });
+    await get(client);
+    expect(transport.requests[0]?.headers).to.include({ authorization: 'Bearer a' });
   });
 
   it('that renew without end fail the request after its timeout', async () => {

@@ -12,8 +12,7 @@ const answerOf = (status: number, text: string) => ({
   text,
 });
 
-const errorOf = (status: number, text: string) =>
-  apiErrorOf(call, { status, headers: {}, text });
+const errorOf = (status: number, text: string) => apiErrorOf(call, { status, headers: {}, text });
 
 describe('apiErrorOf', () => {
   it('keeps a Status unchanged', () => {

@@ -67,6 +67,17 @@ describe('the check before a request is sent', () => {
     expect(new Set(server.requests.map(({ socket }) => socket)).size).to.equal(1);
   });
 
+  it('cancels the request by aborting its signal', async () => {
+    const server = await start((_, response) => response.end());
+    const transport = connectTo(server.url);
+    const attempt = new AbortController();
+    const request = write('/aborted', () => attempt.abort());
+    const aborted = transport.request({ ...request, signal: attempt.signal });
+    expect(await failureOf(aborted)).to.have.property('code', 'Aborted');
+    await read(await transport.request(write('/last')));
+    expect(server.requests.map(({ url }) => url)).to.deep.equal(['/last']);
+  });
+
   it('runs when a waiting request gets a free connection, not when it is queued', async () => {
     let answer = (): void => undefined;
     const server = await start(({ url }, response) => {

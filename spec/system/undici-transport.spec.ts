@@ -183,6 +183,50 @@ describe('UndiciTransport', () => {
     await server.until(() => server.sockets.size === 0);
   });
 
+  it('throws Aborted instead of chunks that arrived before the abort', async () => {
+    const transport = await start((_, response) => {
+      response.write('a'.repeat(100_000));
+      response.end('b'.repeat(1_000_000));
+    });
+    const attempt = new AbortController();
+    const { body } = await transport.request(get('/', { signal: attempt.signal }));
+    const chunks = body[Symbol.asyncIterator]();
+    await chunks.next();
+    attempt.abort();
+    expect(await failureOf(chunks.next())).to.have.property('code', 'Aborted');
+  });
+
+  it('passes over hints before the response', async () => {
+    const transport = await start((_, response) => {
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+      response.end('done');
+    });
+    expect(await textOf(await transport.request(get('/')))).to.equal('done');
+  });
+
+  it('closes the connection of a response that is left early, and serves the next request', async () => {
+    const transport = await start(
+      ({ url }, response) => {
+        response.write(url);
+        if (url === '/next') response.end();
+      },
+      { maxConnections: 1 },
+    );
+    for await (const chunk of (await transport.request(get('/left'))).body) {
+      expect(Buffer.from(chunk).toString()).to.equal('/left');
+      break;
+    }
+    expect(await textOf(await transport.request(get('/next')))).to.equal('/next');
+  });
+
+  it('rejects a header that HTTP does not allow', async () => {
+    const transport = await start((_, response) => response.end());
+    const headers = { authorization: 'Bearer a\nb' };
+    const error = await failureOf(transport.request(get('/', { headers })));
+    expect(error).to.have.property('message').that.contains('invalid authorization header');
+    expect(server.requests).to.have.length(0);
+  });
+
   it('throws Aborted at once while it waits for a free connection', async () => {
     const transport = await start(() => undefined, { maxConnections: 1 });
     const other = new AbortController();

@@ -1,6 +1,7 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject, checkYamlDepth } from '../../object/index.js';
 import type { Status } from '../../object/index.js';
+import { WholeBody } from '../../system/index.js';
 import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import {
@@ -247,30 +248,6 @@ export function withWarnings(
   return { ...response, headers: { ...response.headers, warning: values.join(', ') } };
 }
 
-const encoder = new TextEncoder();
-
-/** A body that is complete, so that its length is known and it can be sent with the headers. */
-export class WholeBody implements AsyncIterable<Uint8Array> {
-  readonly #content: string | Uint8Array;
-
-  constructor(content: string | Uint8Array) {
-    this.#content = content;
-  }
-
-  /** The body as text; undefined for protobuf. */
-  get text(): string | undefined {
-    return typeof this.#content === 'string' ? this.#content : undefined;
-  }
-
-  get bytes(): Uint8Array {
-    return typeof this.#content === 'string' ? encoder.encode(this.#content) : this.#content;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    yield this.bytes;
-  }
-}
-
 /** The form in which the server returns objects. */
 export type Representation = 'object' | 'table' | 'metadata';
 
@@ -322,7 +299,7 @@ export function documentResponse(document: object, accept: string): TransportRes
  * @throws StatusError 406: `accept` has no form that the server can serve.
  */
 export function negotiate(accept: string | undefined, custom: boolean): Accepted {
-  const key = `${custom} ${accept}`;
+  const key = `${custom} ${accept ?? ''}`;
   const known = negotiated.get(key);
   if (known !== undefined) return known;
   if (!custom) checkAccepted(accept);

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { isMap, isSeq, parseDocument } from 'yaml';
+import { isMap, isSeq, parseDocument, visit } from 'yaml';
 import type { Document } from 'yaml';
 import { checkYamlDepth } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
@@ -140,7 +140,8 @@ export function withResource(text: string, resource: ProjectResource, path: stri
 
 /** Gives the map at `place` these fields alone, in their order. Fields that it has keep their comments. */
 function setFields(document: Document, place: readonly unknown[], fields: object): void {
-  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given as [string, unknown][]) {
     const at = [...place, name];
     if (typeof value !== 'object' || value === null) document.setIn(at, value);
     else if (isMap(document.getIn(at))) setFields(document, at, value);
@@ -148,7 +149,7 @@ function setFields(document: Document, place: readonly unknown[], fields: object
   }
   const map = document.getIn(place);
   if (!isMap(map)) return;
-  const names = Object.keys(fields);
+  const names = given.map(([name]) => name);
   const placeOf = (pair: { readonly key: unknown }): number => names.indexOf(String(pair.key));
   map.items = map.items.filter((pair) => placeOf(pair) >= 0);
   map.items.sort((one, other) => placeOf(one) - placeOf(other));
@@ -227,6 +228,8 @@ function documentOf(text: string, path: string): Document {
   const document = parseDocument(checkYamlDepth(text, path));
   const [problem] = document.errors;
   if (problem !== undefined) fail(path, problem.message.trimEnd());
+  // A change of a value that has an alias would change other entries too.
+  visit(document, { Alias: () => fail(path, 'it has an alias, write its value instead') });
   return isMap(document.contents) ? document : fail(path, 'it is empty');
 }
 

@@ -352,6 +352,21 @@ describe('operator-builder create webhook', () => {
       await rm(file('bad', manifests));
     });
 
+    it('a PROJECT with aliases, whose change would change other entries', async () => {
+      await makeProject(file('alias'), ['Shop']);
+      await edit(file('alias/PROJECT'), (text) =>
+        text.replace('kind: Shop', 'kind: &kind Shop').concat('    note: *kind\n'),
+      );
+      const { code, stderr } = await createWebhook(
+        file('alias'),
+        'Shop',
+        'v1alpha1',
+        '--validation',
+      );
+      expect(code).to.equal(1);
+      expect(stderr).to.include("PROJECT can't be used: it has an alias, write its value instead");
+    });
+
     it('a PROJECT with invalid webhooks', async () => {
       await edit(file('bad/PROJECT'), (text) => text.replace('conversion: true', 'conversion: 1'));
       const { stderr } = await createWebhook(file('bad'), 'Pot', 'v1', '--validation');
