@@ -3,6 +3,7 @@ import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
 import type { FaultRule } from '../../lib/apiserver/internal.js';
 import { createClient } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { eventually } from '../../lib/testing/index.js';
 import { configMap } from './controllers/workload-objects.js';
 
@@ -41,6 +42,25 @@ describe('faults of watch events', () => {
     expect([lost.struck, twice.struck]).to.deep.equal([1, 1]);
     expect(faults.active.map(({ rule }) => rule.match?.name)).to.deep.equal(['lost', 'twice']);
     expect(faults.notStruck).to.deep.equal([]);
+  });
+});
+
+describe('delays', () => {
+  it('end with the time limit of the client, and the request is not carried out', async () => {
+    const clock = new VirtualClock();
+    const server = new EmbeddedApiServer({ clock });
+    const client = createClient({ transport: server.transport(), clock, requestTimeoutMs: 1_000 });
+    const slow = server.faults.add({ effect: { type: 'latency', ms: 5_000 } });
+    const created = client.create(configMap('slow')).catch((error: unknown) => error);
+    await clock.advance(1_000);
+    expect(await created).to.have.property('code', 'Timeout');
+    expect(slow.struck).to.equal(1);
+    server.faults.clear();
+    expect(
+      (await client.list(ConfigMap)).items.map(({ metadata }) => metadata.name),
+    ).not.to.include('slow');
+    await client.close();
+    await server.stop();
   });
 });
 

@@ -152,5 +152,8 @@ describe('lists', () => {
     const accept = 'application/vnd.kubernetes.protobuf,application/json';
     expect((await api.get(configMaps, { accept })).code).to.equal(200);
     expect((await api.get(configMaps, { accept: 'text/html' })).code).to.equal(406);
+    // Not the same as a missing header.
+    await api.get(configMaps);
+    expect((await api.get(configMaps, { accept: 'undefined' })).code).to.equal(406);
   });
 });
