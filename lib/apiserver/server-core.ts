@@ -54,6 +54,7 @@ export function createServerCore(
     random,
     addresses: new TakenAddresses(log),
     looseCustomResources,
+    isDryRun: false,
     find: (collection, key) => log.collection(collection).get(key),
     *all(name) {
       const collection = log.collection(name);
@@ -64,6 +65,11 @@ export function createServerCore(
     },
   };
   return { ...parts, view, alarms: new SharedAlarms(clock), incomplete: new WeakSet() };
+}
+
+/** Returns a core for a write that is not stored. */
+export function dryRunCore(core: ServerCore): ServerCore {
+  return { ...core, view: { ...core.view, isDryRun: true } };
 }
 
 /** Returns true if webhooks or policies may have to admit writes. */

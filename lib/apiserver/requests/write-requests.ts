@@ -8,7 +8,8 @@ import { protobufMediaType } from '../protobuf/objects.js';
 import { represent, representList } from '../reads/representation.js';
 import type { View } from '../reads/representation.js';
 import { readListOptions, readSelection } from '../reads/selection.js';
-import { findObject, rulingKind } from '../server-core.js';
+import { dryRunCore, findObject, rulingKind } from '../server-core.js';
+import type { ServerCore } from '../server-core.js';
 import { badRequest, conflict, isStatusError, notFound } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { createObject } from '../writes/create-object.js';
@@ -63,6 +64,11 @@ export function writeOf(context: ResourceContext, options: WriteOptions): WriteR
   };
 }
 
+/** Returns the core that shows the rules of kinds whether a write is a dry run. */
+function coreOf({ core }: ResourceContext, { dryRun }: WriteRequest): ServerCore {
+  return dryRun ? dryRunCore(core) : core;
+}
+
 function answer({ view }: ResourceContext, { object, created }: WriteResult): TransportResponse {
   return objectResponse(created ? 201 : 200, represent(view, object), view.encoding);
 }
@@ -82,7 +88,7 @@ export function handleCreate(context: ResourceContext): TransportResponse {
     const reviewed = review(asked, { user, authorizer, access, namespace, now });
     return objectResponse(201, reviewed, context.view.encoding);
   }
-  return answer(context, createObject(context.core, { request: write, object }));
+  return answer(context, createObject(coreOf(context, write), { request: write, object }));
 }
 
 /** Handles PUT to an object or its status. */
@@ -98,10 +104,10 @@ export function handleUpdate(context: ResourceContext): TransportResponse {
       throw notFound(subjectOf(kind, info.name));
     }
     checkUid(context, write, { given: next.metadata.uid, live: '' });
-    return answer(context, createObject(core, { request: write, object: next }));
+    return answer(context, createObject(coreOf(context, write), { request: write, object: next }));
   }
   checkUid(context, write, { given: next.metadata.uid, live: live.metadata.uid ?? '' });
-  return answer(context, updateObject(core, { request: write, live, next }));
+  return answer(context, updateObject(coreOf(context, write), { request: write, live, next }));
 }
 
 /** Checks the uid of a PUT: it is a precondition, which the real server's storage checks. */
@@ -149,7 +155,7 @@ export function handlePatch(context: ResourceContext): TransportResponse {
   const patch = { type, value, duplicates };
   const patched = patchObject(kind, live, patch);
   const next = decodePatched(write, patched, () => patchedText(kind, live, patch));
-  return answer(context, updateObject(core, { request: write, live, next }));
+  return answer(context, updateObject(coreOf(context, write), { request: write, live, next }));
 }
 
 function applyObject(context: ResourceContext, write: WriteRequest): WriteResult {
@@ -168,10 +174,21 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
     const withoutDefaults = isSameButManagers(merged, live);
     const how = { tracked: true, withoutDefaults, storesEmpty, hasNewContent };
     const emptyMetadata = emptyMetadataOf(write, merged);
-    return updateObject(core, { request: write, live, next, emptyMetadata, ...how });
+    return updateObject(coreOf(context, write), {
+      request: write,
+      live,
+      next,
+      emptyMetadata,
+      ...how,
+    });
   }
   delete next.metadata.resourceVersion;
-  return createObject(core, { request: write, object: next, tracked: true, storesEmpty });
+  return createObject(coreOf(context, write), {
+    request: write,
+    object: next,
+    tracked: true,
+    storesEmpty,
+  });
 }
 
 /**

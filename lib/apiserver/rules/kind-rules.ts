@@ -223,6 +223,8 @@ export interface ServerView {
   readonly addresses: TakenAddresses;
   /** Custom resources have no rules, and may select fields that their schema does not declare. */
   readonly looseCustomResources: boolean;
+  /** True during a write that is not stored. */
+  readonly isDryRun: boolean;
   /** Returns an object of a collection (`services`, `apps/deployments`), by `namespace/name` or `name`. */
   find(collection: string, key: string): UnstructuredObject | undefined;
   /** Returns all objects of a collection in key order. */

@@ -1,7 +1,6 @@
 import type { V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import {
-  deepEqual,
   withoutMembers,
   labelProblems,
   qualifiedNameProblems,
@@ -11,84 +10,17 @@ import type { UnstructuredObject, Wire } from '../../object/index.js';
 import {
   validateCidr,
   validateEndpointIp,
-  validateIp,
   validatePort,
   validatePortNumber,
 } from './field-values.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabels } from './metadata.js';
-import { allocateAddresses, needsClusterIp, needsNodePort } from './service-addresses.js';
+import { allocateAddresses, needsHealthCheck, reallocateAddresses } from './service-addresses.js';
+import { dropUnneeded, keepAddresses } from './service-updates.js';
 
 type Service = Wire<V1Service>;
 type ServiceSpec = Wire<V1ServiceSpec>;
-
-/** Keeps the addresses that an update omits. */
-function keepAddresses(spec: ServiceSpec, old: ServiceSpec): void {
-  if (needsClusterIp(old) && needsClusterIp(spec)) {
-    if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) {
-      spec.clusterIP = old.clusterIP;
-    }
-    if ((spec.clusterIPs ?? []).length === 0 && spec.clusterIP === old.clusterIP) {
-      if (old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
-    }
-    if (spec.ipFamilies === undefined && old.ipFamilies !== undefined) {
-      spec.ipFamilies = [...old.ipFamilies];
-    }
-    if (spec.ipFamilyPolicy === undefined && old.ipFamilyPolicy !== undefined) {
-      spec.ipFamilyPolicy = old.ipFamilyPolicy;
-    }
-    // If only one of the two fields changed, the other follows.
-    if (spec.clusterIP !== old.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs)) {
-      spec.clusterIPs = [spec.clusterIP ?? ''];
-    }
-  }
-  if (needsNodePort(old) && needsNodePort(spec)) keepNodePorts(spec, old);
-}
-
-function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
-  const before = new Map((old.ports ?? []).map(({ name = '', nodePort }) => [name, nodePort]));
-  const used = new Set((spec.ports ?? []).map(({ nodePort }) => nodePort));
-  for (const port of spec.ports ?? []) {
-    const kept = before.get(port.name ?? '');
-    if (port.nodePort !== undefined || kept === undefined || used.has(kept)) continue;
-    port.nodePort = kept;
-    used.add(kept);
-  }
-  if (old.healthCheckNodePort !== undefined) spec.healthCheckNodePort ??= old.healthCheckNodePort;
-}
-
-/** Drops unchanged fields that only the old type needs. */
-function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
-  if (needsClusterIp(old) && !needsClusterIp(spec)) {
-    if (spec.clusterIP === old.clusterIP) {
-      delete spec.clusterIP;
-      delete spec.clusterIPs;
-    }
-    if (deepEqual(spec.ipFamilies, old.ipFamilies)) delete spec.ipFamilies;
-    if (spec.ipFamilyPolicy === old.ipFamilyPolicy) delete spec.ipFamilyPolicy;
-  }
-  if (needsNodePort(old) && !needsNodePort(spec)) {
-    const portsOf = ({ ports = [] }: ServiceSpec): unknown => ports.map(({ nodePort }) => nodePort);
-    if (deepEqual(portsOf(spec), portsOf(old))) {
-      for (const port of spec.ports ?? []) delete port.nodePort;
-    }
-  }
-  if (old.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') {
-    delete spec.allocateLoadBalancerNodePorts;
-    delete spec.loadBalancerClass;
-    delete spec.healthCheckNodePort;
-  }
-  const external = ({ type, externalIPs = [] }: ServiceSpec): boolean =>
-    type === 'NodePort' || type === 'LoadBalancer' || externalIPs.length > 0;
-  if (
-    external(old) &&
-    !external(spec) &&
-    spec.externalTrafficPolicy === old.externalTrafficPolicy
-  ) {
-    delete spec.externalTrafficPolicy;
-  }
-}
 
 const preferCloseWarning =
   'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"';
@@ -97,16 +29,18 @@ const preferCloseWarning =
 export const serviceRules: KindRules = typedRules<Service>(
   {
     defaults: defaultService,
-    prepareForCreate: (service, server) => allocateAddresses(service, server),
-    prepareForUpdate: (service, { spec: old }, server) => {
-      if (service.spec === undefined || old === undefined) return;
-      keepAddresses(service.spec, old);
-      dropUnneeded(service.spec, old);
-      const changed = !deepEqual(service.spec.clusterIPs, old.clusterIPs);
-      // Validation refuses a changed address, whether it is free or not.
-      if (!changed || service.spec.clusterIPs === undefined || !needsClusterIp(old)) {
-        allocateAddresses(service, server);
+    prepareForCreate: (service, server) => {
+      const { clusterIP = '', clusterIPs = [] } = service.spec ?? {};
+      if (service.spec !== undefined && clusterIP !== '' && clusterIPs.length === 0) {
+        service.spec.clusterIPs = [clusterIP];
       }
+      allocateAddresses(service, server);
+    },
+    prepareForUpdate: (service, old, server) => {
+      if (service.spec === undefined || old.spec === undefined) return;
+      keepAddresses(service.spec, old.spec);
+      reallocateAddresses(service, old, server);
+      dropUnneeded(service, old.spec);
     },
     validate: validateService,
     validateUpdate: validateServiceUpdate,
@@ -179,7 +113,6 @@ function validateService({ spec }: Service, errors: FieldErrors): void {
   validateLabels(spec.selector, 'spec.selector', errors);
   const { sessionAffinity = '' } = spec;
   errors.oneOf('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
-  if (type !== 'ExternalName') validateClusterIps(spec, errors);
   errors.oneOf('spec.type', type, types);
   validatePortsTogether(spec, errors);
   validatePolicies(spec, errors);
@@ -188,7 +121,7 @@ function validateService({ spec }: Service, errors: FieldErrors): void {
 }
 
 function validateType(spec: ServiceSpec, errors: FieldErrors): void {
-  const { type = '', clusterIP = '', ports = [], externalName = '' } = spec;
+  const { type = '', clusterIP = '', externalName = '' } = spec;
   if (type === 'LoadBalancer' && clusterIP === 'None') {
     const why = "may not be set to 'None' for LoadBalancer services";
     errors.invalid('spec.clusterIPs[0]', 'None', why);
@@ -199,7 +132,7 @@ function validateType(spec: ServiceSpec, errors: FieldErrors): void {
   }
   if (type !== 'ExternalName') return;
   const notNamed = 'may not be set for ExternalName services';
-  if (ports.length > 0 && clusterIP !== '') errors.forbidden('spec.clusterIPs', notNamed);
+  if ((spec.clusterIPs ?? []).length > 0) errors.forbidden('spec.clusterIPs', notNamed);
   if ((spec.ipFamilies ?? []).length > 0) errors.forbidden('spec.ipFamilies', notNamed);
   if (spec.ipFamilyPolicy !== undefined) errors.forbidden('spec.ipFamilyPolicy', notNamed);
   const host = externalName.replace(/\.$/, '');
@@ -229,21 +162,6 @@ function validateServicePort(
   validatePortNumber(port.port, `${field}.port`, errors);
   errors.oneOf(`${field}.protocol`, protocol, protocols);
   validatePort(targetPort, `${field}.targetPort`, errors);
-}
-
-function validateClusterIps(spec: ServiceSpec, errors: FieldErrors): void {
-  const { clusterIP = '', clusterIPs = [] } = spec;
-  const field = 'spec.clusterIPs';
-  if (clusterIP !== '' && clusterIPs[0] !== clusterIP) {
-    errors.invalid(field, clusterIPs, 'first value must match `clusterIP`');
-  }
-  for (const [index, ip] of clusterIPs.entries()) {
-    if (index === 0 && ip === 'None') {
-      if (clusterIPs.length > 1) {
-        errors.invalid(field, clusterIPs, "'None' must be the first and only value");
-      }
-    } else validateIp(ip, `${field}[${index}]`, errors);
-  }
 }
 
 function validatePortsTogether({ type, ports = [] }: ServiceSpec, errors: FieldErrors): void {
@@ -290,13 +208,20 @@ function validateLoadBalancer(spec: ServiceSpec, errors: FieldErrors): void {
   for (const [index, range] of ranges.entries()) {
     validateCidr(range.trim(), `${field}[${index}]`, errors);
   }
-  const local = type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
-  if (healthCheckNodePort !== 0 && !local) {
+  if (healthCheckNodePort !== 0) {
+    const member = 'spec.healthCheckNodePort';
     const why =
       "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-    errors.invalid('spec.healthCheckNodePort', healthCheckNodePort, why);
+    if (needsHealthCheck(spec)) validatePortNumber(healthCheckNodePort, member, errors);
+    else errors.invalid(member, healthCheckNodePort, why);
   }
-  if (type === 'LoadBalancer') return;
+  if (type === 'LoadBalancer') {
+    const { loadBalancerClass: name } = spec;
+    if (name !== undefined) {
+      errors.invalidEach('spec.loadBalancerClass', name, qualifiedNameProblems(name));
+    }
+    return;
+  }
   const why = "may only be used when `type` is 'LoadBalancer'";
   if (ranges.length > 0) errors.forbidden(field, why);
   for (const member of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const) {
@@ -327,6 +252,7 @@ function validateServiceUpdate(
   errors: FieldErrors,
 ): void {
   if (spec === undefined || old === undefined) return;
+  validateBalancerUpdate(spec, old, errors);
   if (spec.type === 'ExternalName' || old.type === 'ExternalName') return;
   const [now, before] = [spec.clusterIPs ?? [], old.clusterIPs ?? []];
   if (now.length === 0 && before.length > 0) {
@@ -336,6 +262,18 @@ function validateServiceUpdate(
     const { [index]: other } = now;
     if (other === undefined || other === ip) continue;
     errors.invalid(`spec.clusterIPs[${index}]`, now, 'may not change once set');
+  }
+}
+
+function validateBalancerUpdate(spec: ServiceSpec, old: ServiceSpec, errors: FieldErrors): void {
+  const { type, healthCheckNodePort, loadBalancerClass } = spec;
+  const isPortChanged = healthCheckNodePort !== old.healthCheckNodePort;
+  if (needsHealthCheck(spec) && needsHealthCheck(old) && isPortChanged) {
+    errors.forbidden('spec.healthCheckNodePort', 'field is immutable');
+  }
+  if (type !== 'LoadBalancer' || old.type !== type) return;
+  if (loadBalancerClass !== old.loadBalancerClass) {
+    errors.invalid('spec.loadBalancerClass', loadBalancerClass ?? null, 'may not change once set');
   }
 }
 

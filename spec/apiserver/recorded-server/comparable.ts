@@ -9,8 +9,8 @@ export interface Names {
   /** Stands for the token of a list's next page. */
   token(token: string): string;
   /**
-   * Compares whole descriptions, hashes of storage versions, the order of resources, and texts in objects that
-   * look like an age. The recordings were made without them.
+   * Compares whole descriptions, hashes of storage versions, the order of resources, texts in objects that look like
+   * an age, and addresses and ports of Services that no server draws. The recordings were made without them.
    */
   readonly isWhole: boolean;
 }
@@ -60,7 +60,7 @@ class Normal {
       const isSet = sets.has(name) || (name === 'resources' && !this.#names.isWhole);
       return isSet ? items.sort(byText) : items;
     }
-    if (name === 'nodePort' && typeof given === 'number' && given >= 30_000) return 'PORT';
+    if (this.#isAllocated(given, name)) return 'PORT';
     if (typeof given !== 'object' || given === null) return given;
     // Sorted first: names may depend on the order in which values occur.
     const members = Object.entries(status(given as Members)).sort(([one], [other]) =>
@@ -69,6 +69,14 @@ class Normal {
     return Object.fromEntries(
       members.map(([member, inner]) => [this.text(member), this.value(inner, member)]),
     );
+  }
+
+  /** Returns whether a server draws such a port. It leaves those below 30086 to requests. */
+  #isAllocated(given: unknown, name: string): boolean {
+    if (typeof given !== 'number') return false;
+    if (!this.#names.isWhole) return name === 'nodePort' && given >= 30_000;
+    const isPort = name === 'nodePort' || name === 'healthCheckNodePort';
+    return isPort && given >= 30_086 && given <= 32_767;
   }
 
   #member(given: string, name: string): string {
@@ -92,13 +100,17 @@ class Normal {
         )
         .replace(storeVersions, '$1VERSION')
         .replace(addresses, '$1ADDRESS')
-        .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
+        .replace(this.#names.isWhole ? drawnIp : serviceIp, 'ADDRESS')
         // Go's structs, but for rules, and differences between them.
         .replace(this.#names.isWhole ? structs : structsAndLists, '$1STRUCT')
         .replace(/\n(@@.*)?$/s, '')
     );
   }
 }
+
+const serviceIp = /^10\.96\.\d+\.\d+$/;
+/** A server leaves the lowest addresses to requests. */
+const drawnIp = /^10\.96\.(?!0\.)\d+\.\d+$/;
 
 const structs =
   /((?:Invalid|Unsupported|Duplicate) value: )(?!\{"Rule")(?:\{.*?\}|\[\{.*?\])(?=: |$)/g;
