@@ -13,6 +13,7 @@ import { quoting } from './quoting.js';
 import { reads } from './reads.js';
 import { resizes } from './resizes.js';
 import { scaling } from './scaling.js';
+import { serviceScenarios } from './services.js';
 import { texts } from './texts.js';
 import { verbs } from './verbs.js';
 import { versions } from './versions.js';
@@ -38,6 +39,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   resizes: () => resizes,
   'odd-verbs': () => oddVerbs,
   addresses: () => addressScenarios,
+  services: () => serviceScenarios,
   texts: () => texts,
   quoting: () => quoting,
   versions: () => versions,
