@@ -264,8 +264,7 @@ function mixtures({ port, ip }: Reserved): Request[] {
   ];
 }
 
-/** Addresses, node ports and types of Services. */
-export const serviceScenarios: readonly Scenario[] = [
+const scenarios: readonly Scenario[] = [
   ...portScenarios,
   { title: 'addresses of new Services', requests: clusterIpCreates({ port: 0, ip: '10.96.0.41' }) },
   {
@@ -276,3 +275,9 @@ export const serviceScenarios: readonly Scenario[] = [
   { title: 'types of Services', requests: types({ port: 30_050, ip: '' }) },
   { title: 'mixtures of ports', requests: mixtures({ port: 30_070, ip: '10.96.0.43' }) },
 ];
+
+/** Addresses, node ports and types of Services. Each scenario frees its ports at the end, for the next run. */
+export const serviceScenarios: readonly Scenario[] = scenarios.map(({ title, requests }) => ({
+  title,
+  requests: [...requests, remove(services)],
+}));
