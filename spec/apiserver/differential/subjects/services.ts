@@ -132,6 +132,11 @@ function families(): Request[] {
     merge('bare', { selector: { app: 'a' } }),
     merge('bare', { ipFamilyPolicy: 'SingleStack' }),
     merge('bare', { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6'] }),
+    create('wish', { clusterIP: 'None', selector: null, ipFamilyPolicy: 'PreferDualStack' }),
+    merge('wish', { selector: { app: 'a' } }),
+    merge('wish', { ipFamilies: ['IPv6', 'IPv4'] }),
+    merge('wish', { ipFamilies: ['IPv4'] }),
+    merge('wish', { ipFamilyPolicy: 'SingleStack' }),
     merge('bare', external),
     merge('bare', { ...external, ...dual }),
   ];
