@@ -120,7 +120,8 @@ const priorityClass = typedRules<PriorityClass>(
         const why = `maximum allowed value of a user defined priority is ${highestUserPriority}`;
         errors.forbidden('value', why);
       }
-      errors.oneOf('preemptionPolicy', preemptionPolicy, ['PreemptLowerPriority', 'Never']);
+      if (preemptionPolicy === '') errors.required('preemptionPolicy');
+      else errors.oneOf('preemptionPolicy', preemptionPolicy, ['PreemptLowerPriority', 'Never']);
     },
     validateUpdate: ({ value, preemptionPolicy }, old, errors) => {
       if (value !== old.value) errors.forbidden('value', 'may not be changed in an update.');

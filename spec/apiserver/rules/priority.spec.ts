@@ -54,6 +54,15 @@ describe('PriorityClasses', () => {
     expect(body['spec']).to.include({ priority: 5, priorityClassName: 'normal' });
   });
 
+  it('refuse an empty preemption policy as a missing one', async () => {
+    const answer = await new Api().call(
+      'POST',
+      classes,
+      priorityClass('own', 5, { preemptionPolicy: '' }),
+    );
+    expect(causeMessages(answer)).to.deep.equal({ preemptionPolicy: 'Required value' });
+  });
+
   it('set the priority and the preemption policy of pods', async () => {
     const api = new Api();
     await api.create(classes, priorityClass('batch', 7, { preemptionPolicy: 'Never' }));
