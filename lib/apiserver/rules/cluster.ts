@@ -20,7 +20,7 @@ import {
 } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
-import { validateNonnegative } from './field-values.js';
+import { validateNonnegative, validatePodCidrs } from './field-values.js';
 import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateResources } from './resources.js';
@@ -53,12 +53,16 @@ const lease = typedRules<Wire<V1Lease>>(
 
 const node = typedRules<Wire<V1Node>>(
   {
-    defaults: ({ status }) => {
+    defaults: ({ spec, status }) => {
+      if (spec !== undefined) alignPodCidrs(spec);
       if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
     },
     prepareForCreate: dropConfigSource,
     prepareForUpdate: dropConfigSource,
-    validate: ({ spec }, errors) => validateTaints(spec?.taints ?? [], errors),
+    validate: ({ spec }, errors) => {
+      validateTaints(spec?.taints ?? [], errors);
+      validatePodCidrs(spec?.podCIDRs ?? [], 'spec.podCIDRs', errors);
+    },
     warnings: ({ spec = {} }) => ((spec.externalID ?? '') === '' ? [] : [unusedId]),
     validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
       validateNodeChange(spec, old, errors);
@@ -91,6 +95,13 @@ function addNotReadyTaint(object: Wire<V1Node>): void {
   const { taints = [] } = (object.spec ??= {});
   if (taints.some((taint) => isSameTaint(taint, notReadyTaint))) return;
   object.spec.taints = [...taints, { ...notReadyTaint }];
+}
+
+/** Makes the range of older clients and the first of the list the same. If they differ, the former counts. */
+function alignPodCidrs(spec: NodeSpec): void {
+  const { podCIDR = '', podCIDRs = [] } = spec;
+  if (podCIDR !== '' && podCIDR !== podCIDRs[0]) spec.podCIDRs = [podCIDR];
+  else if (podCIDRs[0] !== undefined) [spec.podCIDR] = podCIDRs;
 }
 
 /** Kubernetes has removed the feature, and drops its field. */

@@ -15,7 +15,6 @@ import type { Wire } from '../../object/index.js';
 import { validateEndpointIp, validatePortNumber } from './field-values.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, contentChanged, typedRules } from './kind-rules.js';
-import { validateLabels } from './metadata.js';
 import type { KindRules } from './kind-rules.js';
 
 type Slice = Wire<V1EndpointSlice>;
@@ -49,7 +48,7 @@ function validateAppProtocol(name: string | undefined, field: string, errors: Fi
 }
 
 function validateEndpoint(
-  { addresses, hostname, nodeName, deprecatedTopology, hints }: Wire<V1Endpoint>,
+  { addresses, hostname, nodeName, hints }: Wire<V1Endpoint>,
   field: string,
   { addressType, errors }: { readonly addressType: string; readonly errors: FieldErrors },
 ): void {
@@ -71,7 +70,6 @@ function validateEndpoint(
   if (nodeName !== undefined) {
     errors.invalidEach(`${field}.nodeName`, nodeName, subdomainProblems(nodeName));
   }
-  validateLabels(deprecatedTopology, `${field}.deprecatedTopology`, errors);
   if (hostname !== undefined) {
     errors.invalidEach(`${field}.hostname`, hostname, labelProblems(hostname));
   }
@@ -116,6 +114,13 @@ function validateFamily(
   errors.invalid(field, address, `must be an ${addressType} address`);
 }
 
+/** Drops the labels of places, a field of the beta version that this version only shows. */
+function dropTopology({ endpoints }: Slice): void {
+  for (const endpoint of (endpoints as Slice['endpoints'] | null) ?? []) {
+    delete endpoint.deprecatedTopology;
+  }
+}
+
 /** The rules of EndpointSlices. */
 export const endpointSliceRules: KindRules = typedRules<Slice>(
   {
@@ -125,6 +130,8 @@ export const endpointSliceRules: KindRules = typedRules<Slice>(
         port.protocol ??= 'TCP';
       }
     },
+    prepareForCreate: dropTopology,
+    prepareForUpdate: dropTopology,
     validate: validateSlice,
     validateUpdate: ({ addressType }, old, errors) => {
       const change = { field: 'addressType', value: addressType, old: old.addressType };

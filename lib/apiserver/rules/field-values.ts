@@ -130,6 +130,29 @@ function cidrProblem(cidr: string): string | undefined {
   return isNetwork ? undefined : 'must not have bits set beyond the prefix length';
 }
 
+/** Checks the ranges of the Pods of a node: one, or one of each family. */
+export function validatePodCidrs(
+  cidrs: readonly string[],
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [index, cidr] of cidrs.entries()) validateCidr(cidr, `${field}[${index}]`, errors);
+  if (cidrs.length < 2) return;
+  const unread = cidrs.findIndex((cidr) => cidrProblem(cidr) === range);
+  if (unread >= 0) {
+    const why = `invalid CIDR[${unread}]: <nil> (invalid CIDR address: ${cidrs[unread]})`;
+    errors.internal(field, `invalid PodCIDRs. failed to check with dual stack with error:${why}`);
+  }
+  const families = new Set(cidrs.map(isIpv6));
+  if (unread < 0 && cidrs.length === 2 && families.size === 2) return;
+  errors.invalid(field, cidrs, 'may specify no more than one CIDR for each IP family');
+}
+
+function isIpv6(cidr: string): boolean {
+  const [ip = ''] = cidr.split('/');
+  return isIP(ip) === 6 && !isMapped(ip);
+}
+
 /** Returns whether a range lies within a larger range of the same family. */
 export function isStrictSubset(inner: string, outer: string): boolean {
   const [small, large] = [bitsOf(inner), bitsOf(outer)];

@@ -2,13 +2,14 @@ import type {
   V1Condition,
   V1HorizontalPodAutoscaler,
   V1PodDisruptionBudget,
+  V2ContainerResourceMetricSource,
   V2HPAScalingRules,
   V2HorizontalPodAutoscaler,
   V2HorizontalPodAutoscalerSpec,
   V2MetricSpec,
   V2MetricTarget,
 } from '@kubernetes/client-node';
-import { pathSegmentProblems, qualifiedNameProblems } from '../../object/index.js';
+import { labelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import {
@@ -20,6 +21,7 @@ import { hadEmptyMember } from '../go-json/go-types.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabelSelector } from './metadata.js';
+import { validateContainerResource } from './resources.js';
 
 type Budget = Wire<V1PodDisruptionBudget>;
 type Autoscaler = Wire<V2HorizontalPodAutoscaler>;
@@ -237,8 +239,8 @@ function validateMetricSource(
   if (first === 'resource' || first === 'containerResource') {
     const named = first === 'resource' ? resource : containerResource;
     if (named?.name === '') errors.required(`${at}.name`, 'must specify a resource name');
-    if (first === 'containerResource' && containerResource?.container === '') {
-      errors.required(`${at}.container`, 'must specify a container');
+    if (first === 'containerResource' && containerResource !== undefined) {
+      validateContainerMetric(containerResource, at, errors);
     }
     const why = 'must set either a target raw value or a target utilization';
     validateMetricTarget(named?.target, `${at}.target`, errors);
@@ -266,6 +268,17 @@ function validateMetricSource(
   }
   if (averageValue !== undefined || (first !== 'pods' && value !== undefined)) return;
   errors.required(`${at}.target.averageValue`, missingTargets[first]);
+}
+
+/** Checks the names of a resource of containers. Resources of whole Pods may have any name. */
+function validateContainerMetric(
+  { name, container }: Wire<V2ContainerResourceMetricSource>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  if (name !== '') validateContainerResource(name, `${field}.name`, errors);
+  if (container === '') errors.required(`${field}.container`, 'must specify a container');
+  else errors.invalidEach(`${field}.container`, container, labelProblems(container));
 }
 
 const missingTargets = {

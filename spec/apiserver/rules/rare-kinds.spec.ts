@@ -118,6 +118,41 @@ const refused: readonly [string, Fields, Readonly<Record<string, string>>][] = [
     { 'metadata.taints[0].effect': 'Required value' },
   ],
   [
+    'Node',
+    { spec: { podCIDRs: ['', '10.0.0.1/24'] } },
+    {
+      'spec.podCIDRs[0]':
+        'Invalid value: "": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      'spec.podCIDRs[1]':
+        'Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length',
+      'spec.podCIDRs':
+        'Invalid value: ["","10.0.0.1/24"]: may specify no more than one CIDR for each IP family',
+    },
+  ],
+  [
+    'HorizontalPodAutoscaler',
+    {
+      spec: {
+        ...{ scaleTargetRef: { apiVersion: 'apps/v1', kind: 'D', name: 'd' }, maxReplicas: 3 },
+        metrics: [
+          {
+            type: 'ContainerResource',
+            containerResource: {
+              ...{ name: 'requests.cpu', container: '-' },
+              target: { type: 'Utilization', averageUtilization: 5 },
+            },
+          },
+        ],
+      },
+    },
+    {
+      'spec.metrics[0].containerResource.name':
+        'Invalid value: "requests.cpu": must be a standard resource for containers',
+      'spec.metrics[0].containerResource.container':
+        "Invalid value: \"-\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+    },
+  ],
+  [
     'RuntimeClass',
     { scheduling: { tolerations: [{ key: 'k', effect: 'x' }] } },
     {
@@ -298,6 +333,33 @@ describe('the rules of rarely used kinds', () => {
     };
     const volume = { metadata: { name: 'one' }, spec };
     expect(await warningOf('/api/v1/persistentvolumes', volume)).to.contain('spec.cephfs');
+  });
+
+  it('fill in the range of the Pods of a node from the list, and the list from the range', async () => {
+    const api = new Api();
+    const two = ['10.0.0.0/24', 'fd00::/64'];
+    const given = [{ podCIDRs: two }, { podCIDR: two[0] }, { podCIDR: two[0], podCIDRs: [two[1]] }];
+    const specs = await Promise.all(
+      given.map(async (spec, index) => {
+        const node = await api.create('/api/v1/nodes', { metadata: { name: `n${index}` }, spec });
+        const { podCIDR, podCIDRs } = node['spec'] as Fields;
+        return { podCIDR, podCIDRs };
+      }),
+    );
+    const one = { podCIDR: two[0], podCIDRs: [two[0]] };
+    expect(specs).to.deep.equal([{ podCIDR: two[0], podCIDRs: two }, one, one]);
+  });
+
+  it('drop the deprecated topology of EndpointSlices unchecked', async () => {
+    const api = new Api();
+    const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+    const endpoint = { addresses: ['10.1.2.3'], conditions: {}, zone: 'z' };
+    const endpoints = [{ ...endpoint, deprecatedTopology: { 'x!': '!' } }];
+    const slice = { metadata: { name: 'one' }, addressType: 'IPv4', ports: [], endpoints };
+    expect((await api.create(path, slice))['endpoints']).to.deep.equal([endpoint]);
+    const { code, body } = await api.call('PUT', `${path}/one`, slice);
+    expect(code).to.equal(200);
+    expect(body['endpoints']).to.deep.equal([endpoint]);
   });
 
   it('report the lists that an apply removes from Pods and definitions', async () => {
