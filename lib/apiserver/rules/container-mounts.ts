@@ -34,17 +34,18 @@ export function validateMounts(
       const why = 'must not already exist as a path in volumeDevices';
       errors.invalid(`${at}.mountPath`, mountPath, why);
     }
-    validateSubPath(subPath, `${field}.subPath`, errors);
+    validateLocalPath(subPath, `${field}.subPath`, errors);
     if (subPath !== '' && subPathExpr !== '') {
       const why = 'subPathExpr and subPath are mutually exclusive';
       errors.invalid(`${at}.subPathExpr`, subPathExpr, why);
     }
-    validateSubPath(subPathExpr, `${field}.subPathExpr`, errors);
+    validateLocalPath(subPathExpr, `${field}.subPathExpr`, errors);
     validatePropagation(mount, field, { container, errors });
   }
 }
 
-function validateSubPath(path: string, field: string, errors: FieldErrors): void {
+/** Checks a path below another. */
+export function validateLocalPath(path: string, field: string, errors: FieldErrors): void {
   if (path.startsWith('/')) errors.invalid(field, path, 'must be a relative path');
   if (path.split('/').includes('..')) errors.invalid(field, path, "must not contain '..'");
 }

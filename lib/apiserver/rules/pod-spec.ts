@@ -29,6 +29,7 @@ import {
 import { validatePodSecurity } from './security-context.js';
 import { validateIp } from './field-values.js';
 import { validateAnnotations, validateLabels } from './metadata.js';
+import { validateHostProcesses } from './windows-options.js';
 
 type PodSpec = Wire<V1PodSpec>;
 
@@ -85,6 +86,7 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   validateTolerations(spec.tolerations ?? [], `${field}.tolerations`, errors);
   validatePodNetwork(spec, field, errors);
   validatePodSecurity(spec, field, errors);
+  validateHostProcesses(spec, field, errors);
   validateScheduling(spec, field, errors);
   const { os } = spec;
   errors.oneOf(`${field}.os`, os?.name, ['linux', 'windows']);

@@ -8,6 +8,8 @@ import type {
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
+import { validateLocalPath } from './container-mounts.js';
+import { validateWindowsOptions } from './windows-options.js';
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
@@ -17,27 +19,25 @@ export function validatePodSecurity(
   field: string,
   errors: FieldErrors,
 ): void {
-  const { securityContext: context, hostNetwork = false } = spec;
+  const { securityContext: context } = spec;
   const path = `${field}.securityContext`;
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     const why = 'ShareProcessNamespace and HostPID cannot both be enabled';
     errors.invalid(`${path}.shareProcessNamespace`, true, why);
   }
   if (spec.hostUsers === false) {
+    // The real server writes two of the names in this way.
+    const fields = { hostNetwork: 'hostNetwork', hostPID: 'HostPID', hostIPC: 'HostIPC' } as const;
     for (const member of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
       if (spec[member] !== true) continue;
-      errors.forbidden(`${field}.${member}`, 'when `hostUsers` is false');
+      errors.forbidden(`${field}.${fields[member]}`, 'when `hostUsers` is false');
     }
   }
   if (context === undefined) return;
   validateIds(context, path, errors);
   validateChoices(context, path, errors);
   validateSysctls(context.sysctls ?? [], `${path}.sysctls`, errors);
-  validateProfiles(context, path, errors);
-  if (context.windowsOptions?.hostProcess === true && !hostNetwork) {
-    const why = 'hostNetwork must be true if pod contains any hostProcess containers';
-    errors.invalid(`${field}.hostNetwork`, false, why);
-  }
+  validateShared(context, path, errors);
 }
 
 function validateIds(
@@ -94,34 +94,66 @@ function validateSysctls(
   }
 }
 
-interface Profiles {
-  readonly seccompProfile?: Wire<V1SeccompProfile>;
-  readonly appArmorProfile?: Wire<V1AppArmorProfile>;
-}
-
-function validateProfiles(
-  { seccompProfile, appArmorProfile }: Profiles,
+/** Checks what both kinds of security contexts have, in the order of the real server. */
+function validateShared(
+  { seccompProfile, windowsOptions, appArmorProfile }: SharedContext,
   field: string,
   errors: FieldErrors,
 ): void {
-  const given = [
-    ['seccomp', 'seccompProfile', seccompProfile],
-    ['AppArmor', 'appArmorProfile', appArmorProfile],
-  ] as const;
-  for (const [kind, member, profile] of given) {
-    if (profile === undefined) continue;
-    const { type, localhostProfile } = profile;
-    const path = `${field}.${member}`;
-    if (type === '') errors.required(`${path}.type`, `type is required when ${member} is set`);
-    else errors.oneOf(`${path}.type`, type, profileTypes);
-    if (type === 'Localhost' && (localhostProfile ?? '') === '') {
-      errors.required(`${path}.localhostProfile`, `must be set when ${kind} type is Localhost`);
-    } else if (type !== 'Localhost' && localhostProfile !== undefined) {
-      const why = `can only be set when ${kind} type is Localhost`;
-      // For seccomp, the real server shows the whole profile.
-      const shown = member === 'seccompProfile' ? profile : localhostProfile;
-      errors.invalid(`${path}.localhostProfile`, shown, why);
-    }
+  if (seccompProfile !== undefined) {
+    validateSeccomp(seccompProfile, `${field}.seccompProfile`, errors);
+  }
+  if (windowsOptions !== undefined) {
+    validateWindowsOptions(windowsOptions, `${field}.windowsOptions`, errors);
+  }
+  if (appArmorProfile !== undefined) {
+    validateAppArmor(appArmorProfile, `${field}.appArmorProfile`, errors);
+  }
+}
+
+type SharedContext = Pick<
+  Wire<V1SecurityContext>,
+  'seccompProfile' | 'windowsOptions' | 'appArmorProfile'
+>;
+
+function validateSeccomp(
+  profile: Wire<V1SeccompProfile>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const { type, localhostProfile } = profile;
+  const path = `${field}.localhostProfile`;
+  if (type === '') errors.required(`${field}.type`, 'type is required when seccompProfile is set');
+  else errors.oneOf(`${field}.type`, type, profileTypes);
+  if (type === 'Localhost') {
+    if (localhostProfile === undefined) {
+      errors.required(path, 'must be set when seccomp type is Localhost');
+    } else validateLocalPath(localhostProfile, path, errors);
+  } else if (localhostProfile !== undefined) {
+    // The real server shows the whole profile.
+    errors.invalid(path, profile, 'can only be set when seccomp type is Localhost');
+  }
+}
+
+const profileNameLimit = 4095;
+
+/** Checks a profile of AppArmor. Without a known type, the real server checks nothing else. */
+function validateAppArmor(
+  { type, localhostProfile }: Wire<V1AppArmorProfile>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const path = `${field}.localhostProfile`;
+  if (type === '') {
+    errors.required(`${field}.type`, 'type is required when appArmorProfile is set');
+  } else if (!profileTypes.includes(type)) errors.oneOf(`${field}.type`, type, profileTypes);
+  else if (type === 'Localhost') {
+    const name = localhostProfile ?? '';
+    if (name === '') errors.required(path, 'must be set when AppArmor type is Localhost');
+    if (name !== name.trim()) errors.invalid(path, name, 'must not be padded with whitespace');
+    if (Buffer.byteLength(name) > profileNameLimit) errors.tooLong(path, profileNameLimit);
+  } else if (localhostProfile !== undefined) {
+    errors.invalid(path, localhostProfile, 'can only be set when AppArmor type is Localhost');
   }
 }
 
@@ -135,7 +167,7 @@ export function validateContainerSecurity(
   validateId(context.runAsGroup, `${field}.runAsGroup`, errors);
   const { procMount, privileged, allowPrivilegeEscalation, capabilities } = context;
   errors.oneOf(`${field}.procMount`, procMount, ['Default', 'Unmasked']);
-  validateProfiles(context, field, errors);
+  validateShared(context, field, errors);
   if (allowPrivilegeEscalation !== false) return;
   const contradicts = (what: string): void =>
     errors.invalid(field, context, `cannot set \`allowPrivilegeEscalation\` to false and ${what}`);
