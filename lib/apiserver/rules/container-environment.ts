@@ -1,7 +1,20 @@
-import type { V1EnvFromSource, V1EnvVar, V1ResourceFieldSelector } from '@kubernetes/client-node';
-import { canonicalQuantity, configKeyProblems, subdomainProblems } from '../../object/index.js';
+import type {
+  V1EnvFromSource,
+  V1EnvVar,
+  V1FileKeySelector,
+  V1PodSpec,
+  V1ResourceFieldSelector,
+} from '@kubernetes/client-node';
+import {
+  canonicalQuantity,
+  configKeyProblems,
+  labelProblems,
+  subdomainProblems,
+} from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
+import { containersOf } from './container-lists.js';
+import { validateNoBacksteps } from './container-mounts.js';
 
 // Printable ASCII except `=`: the names of variables since Kubernetes 1.34.
 const envName = /^[ -<>-~]+$/;
@@ -15,13 +28,17 @@ export function validateEnv(
   for (const [index, variable] of env.entries()) {
     const { name } = variable;
     const path = `${field}[${index}]`;
-    if (name === '') errors.required(`${path}.name`);
-    else if (!envName.test(name)) {
-      const why =
-        "a valid environment variable name must consist only of printable ASCII characters other than '='";
-      errors.invalid(`${path}.name`, name, why);
-    }
+    validateEnvName(name, `${path}.name`, errors);
     validateValueFrom(variable, `${path}.valueFrom`, errors);
+  }
+}
+
+function validateEnvName(name: string, field: string, errors: FieldErrors): void {
+  if (name === '') errors.required(field);
+  else if (!envName.test(name)) {
+    const why =
+      "a valid environment variable name must consist only of printable ASCII characters other than '='";
+    errors.invalid(field, name, why);
   }
 }
 
@@ -31,7 +48,7 @@ function validateValueFrom(
   errors: FieldErrors,
 ): void {
   if (valueFrom === undefined) return;
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
   validateFieldRef(fieldRef?.fieldPath, `${field}.fieldRef.fieldPath`, errors);
   if (resourceFieldRef !== undefined) {
     validateResourceField(resourceFieldRef, `${field}.resourceFieldRef`, errors);
@@ -43,6 +60,7 @@ function validateValueFrom(
     if (key === '') errors.required(`${field}.${member}.key`);
     if (key !== '') errors.invalidEach(`${field}.${member}.key`, key, configKeyProblems(key));
   }
+  if (fileKeyRef !== undefined) validateFileKey(fileKeyRef, `${field}.fileKeyRef`, errors);
   const sources = Object.keys(valueFrom).length;
   if (sources === 0) {
     const why =
@@ -52,6 +70,35 @@ function validateValueFrom(
     errors.invalid(field, '', 'may not be specified when `value` is not empty');
   } else if (sources > 1) {
     errors.invalid(field, '', 'may not have more than one field specified at a time');
+  }
+}
+
+function validateFileKey(
+  { key, volumeName, path }: Wire<V1FileKeySelector>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  validateEnvName(key, `${field}.key`, errors);
+  if (volumeName === '') errors.required(`${field}.volumeName`);
+  else errors.invalidEach(`${field}.volumeName`, volumeName, labelProblems(volumeName));
+  if (path === '') errors.required(`${field}.path`);
+  else validateNoBacksteps(path, `${field}.path`, errors);
+}
+
+/** Checks that the files with variables of a pod are in its empty directories. */
+export function validateEnvFiles(spec: Wire<V1PodSpec>, field: string, errors: FieldErrors): void {
+  const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
+  for (const [{ env = [] }, path] of containersOf(spec, field)) {
+    for (const [index, { valueFrom }] of env.entries()) {
+      const name = valueFrom?.fileKeyRef?.volumeName;
+      if (name === undefined) continue;
+      const at = `${path}.env[${index}].valueFrom.fileKeyRef.volumeName`;
+      const volume = volumes.get(name);
+      if (volume === undefined) errors.notFound(at, name);
+      else if (volume.emptyDir === undefined) {
+        errors.invalid(at, name, 'referenced volume must be of type emptyDir');
+      }
+    }
   }
 }
 

@@ -47,6 +47,11 @@ export function validateMounts(
 /** Checks a path below another. */
 export function validateLocalPath(path: string, field: string, errors: FieldErrors): void {
   if (path.startsWith('/')) errors.invalid(field, path, 'must be a relative path');
+  validateNoBacksteps(path, field, errors);
+}
+
+/** Checks a path that must not lead upwards. */
+export function validateNoBacksteps(path: string, field: string, errors: FieldErrors): void {
   if (path.split('/').includes('..')) errors.invalid(field, path, "must not contain '..'");
 }
 

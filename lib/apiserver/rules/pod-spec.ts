@@ -29,6 +29,7 @@ import {
 import { validatePodSecurity } from './security-context.js';
 import { validateIp } from './field-values.js';
 import { validateAnnotations, validateLabels } from './metadata.js';
+import { validateEnvFiles } from './container-environment.js';
 import { validateHostProcesses } from './windows-options.js';
 
 type PodSpec = Wire<V1PodSpec>;
@@ -90,6 +91,7 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   validateScheduling(spec, field, errors);
   const { os } = spec;
   errors.oneOf(`${field}.os`, os?.name, ['linux', 'windows']);
+  validateEnvFiles(spec, field, errors);
 }
 
 function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): void {
