@@ -38,6 +38,8 @@ const csiDriver = typedRules<Wire<V1CSIDriver>>(
       spec.requiresRepublish ??= false;
       spec.seLinuxMount ??= false;
     },
+    prepareForCreate: dropDisabled,
+    prepareForUpdate: dropDisabled,
     validate: ({ spec }, errors) => validateDriver(spec, errors),
     warnings: ({ spec }, old) => driverWarnings(spec, old?.spec),
     validateUpdate: ({ spec }, { spec: old }, errors) => {
@@ -54,8 +56,16 @@ const csiDriver = typedRules<Wire<V1CSIDriver>>(
 const policies = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const lifecycleModes = ['Persistent', 'Ephemeral'];
 
-/** The spec of a driver, with a field that the types of the client lack. */
-type DriverSpec = Wire<V1CSIDriverSpec> & { readonly serviceAccountTokenInSecrets?: boolean };
+/** The spec of a driver, with fields that the types of the client lack. */
+type DriverSpec = Wire<V1CSIDriverSpec> & {
+  readonly serviceAccountTokenInSecrets?: boolean;
+  preventPodSchedulingIfMissing?: boolean;
+};
+
+/** Drops the field of a disabled feature. */
+function dropDisabled({ spec }: { readonly spec: DriverSpec }): void {
+  delete spec.preventPodSchedulingIfMissing;
+}
 
 function validateDriver(spec: DriverSpec, errors: FieldErrors): void {
   errors.oneOf('spec.fsGroupPolicy', spec.fsGroupPolicy, policies);

@@ -11,6 +11,12 @@ export function validateNonnegative(
   if ((value ?? 0) < 0) errors.invalid(field, value, 'must be greater than or equal to 0');
 }
 
+/** Checks whether Pods take the place of others. */
+export function validatePreemption(policy: string, field: string, errors: FieldErrors): void {
+  if (policy === '') errors.required(field);
+  else errors.oneOf(field, policy, ['PreemptLowerPriority', 'Never']);
+}
+
 /** Checks that a port is between 1 and 65535. */
 export function validatePortNumber(value: number, field: string, errors: FieldErrors): void {
   if (value < 1 || value > 65_535) {

@@ -27,7 +27,7 @@ import {
   validateInitContainers,
 } from './containers.js';
 import { validatePodSecurity } from './security-context.js';
-import { validateIp } from './field-values.js';
+import { validateIp, validatePreemption } from './field-values.js';
 import { validateAnnotations, validateLabels } from './metadata.js';
 import { validateEnvFiles } from './container-environment.js';
 import { validateHostProcesses } from './windows-options.js';
@@ -79,7 +79,10 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
     errors.invalidEach(`${field}.runtimeClassName`, runtimeClassName, problems);
   }
   validateNames(spec, field, errors);
-  const { activeDeadlineSeconds } = spec;
+  const { preemptionPolicy, activeDeadlineSeconds } = spec;
+  if (preemptionPolicy !== undefined) {
+    validatePreemption(preemptionPolicy, `${field}.preemptionPolicy`, errors);
+  }
   if (activeDeadlineSeconds !== undefined && activeDeadlineSeconds < 1) {
     const why = 'must be between 1 and 2147483647, inclusive';
     errors.invalid(`${field}.activeDeadlineSeconds`, activeDeadlineSeconds, why);

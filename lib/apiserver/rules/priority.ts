@@ -1,6 +1,7 @@
 import type { V1Pod, V1PriorityClass } from '@kubernetes/client-node';
 import type { Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
+import { validatePreemption } from './field-values.js';
 import { typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 
@@ -120,8 +121,7 @@ const priorityClass = typedRules<PriorityClass>(
         const why = `maximum allowed value of a user defined priority is ${highestUserPriority}`;
         errors.forbidden('value', why);
       }
-      if (preemptionPolicy === '') errors.required('preemptionPolicy');
-      else errors.oneOf('preemptionPolicy', preemptionPolicy, ['PreemptLowerPriority', 'Never']);
+      validatePreemption(preemptionPolicy, 'preemptionPolicy', errors);
     },
     validateUpdate: ({ value, preemptionPolicy }, old, errors) => {
       if (value !== old.value) errors.forbidden('value', 'may not be changed in an update.');

@@ -185,9 +185,13 @@ function validateBounds(
 function validateTarget({ scaleTargetRef }: AutoscalerSpec, errors: FieldErrors): void {
   const { apiVersion = '', kind, name } = scaleTargetRef;
   validateReference({ kind, name }, 'spec.scaleTargetRef', errors);
-  const isController = apiVersion === 'v1' && kind === 'ReplicationController';
-  if (apiVersion.includes('/') || isController) return;
-  errors.invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group');
+  const field = 'spec.scaleTargetRef.apiVersion';
+  const [group, version, ...rest] = apiVersion.split('/');
+  if (rest.length > 0) {
+    errors.invalid(field, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+  } else if (kind !== 'ReplicationController' && (group === '' || version === undefined)) {
+    errors.invalid(field, apiVersion, 'apiVersion must specify API group');
+  }
 }
 
 /** The types of metrics, and the member of each. */

@@ -63,6 +63,24 @@ describe('PriorityClasses', () => {
     expect(causeMessages(answer)).to.deep.equal({ preemptionPolicy: 'Required value' });
   });
 
+  it('have a preemption policy that templates of pods are checked for', async () => {
+    const problems = async (preemptionPolicy: string): Promise<Record<string, string>> => {
+      const template = {
+        spec: { containers: [{ name: 'main', image: 'app:1' }], preemptionPolicy },
+      };
+      const path = '/api/v1/namespaces/default/podtemplates';
+      return causeMessages(
+        await new Api().call('POST', path, { metadata: { name: 'one' }, template }),
+      );
+    };
+    const field = 'template.spec.preemptionPolicy';
+    expect(await problems('')).to.deep.equal({ [field]: 'Required value' });
+    expect(await problems('x')).to.deep.equal({
+      [field]: 'Unsupported value: "x": supported values: "PreemptLowerPriority", "Never"',
+    });
+    expect(await problems('Never')).to.deep.equal({});
+  });
+
   it('set the priority and the preemption policy of pods', async () => {
     const api = new Api();
     await api.create(classes, priorityClass('batch', 7, { preemptionPolicy: 'Never' }));

@@ -85,3 +85,16 @@ describe('persistent volume claims', () => {
     expect(causeFields(answer)).to.deep.equal(['spec']);
   });
 });
+
+describe('drivers of storage', () => {
+  it('lose the field of a disabled feature', async () => {
+    const api = new Api();
+    const drivers = '/apis/storage.k8s.io/v1/csidrivers';
+    const spec = { preventPodSchedulingIfMissing: true, attachRequired: false };
+    const created = await api.create(drivers, { metadata: { name: 'a' }, spec });
+    expect(created['spec']).to.include({ attachRequired: false });
+    expect(created['spec']).not.to.have.property('preventPodSchedulingIfMissing');
+    const { body } = await api.call('PATCH', `${drivers}/a`, { spec }, merge);
+    expect(body['spec']).not.to.have.property('preventPodSchedulingIfMissing');
+  });
+});

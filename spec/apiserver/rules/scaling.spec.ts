@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { Api } from '../api.js';
+import { causeMessages } from '../causes.js';
+
+const autoscalers = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+
+async function problemsOf(apiVersion: string, kind: string): Promise<Record<string, string>> {
+  const spec = { scaleTargetRef: { apiVersion, kind, name: 'd' }, maxReplicas: 2 };
+  return causeMessages(
+    await new Api().call('POST', autoscalers, { metadata: { name: 'one' }, spec }),
+  );
+}
+
+describe('targets of autoscalers', () => {
+  const field = 'spec.scaleTargetRef.apiVersion';
+
+  it('have a version with a group', async () => {
+    expect(await problemsOf('apps/v1', 'Deployment')).to.deep.equal({});
+    for (const version of ['v1', '/v1']) {
+      expect(await problemsOf(version, 'Deployment')).to.deep.equal({
+        [field]: `Invalid value: "${version}": apiVersion must specify API group`,
+      });
+    }
+  });
+
+  it('have any version of a ReplicationController', async () => {
+    expect(await problemsOf('v2', 'ReplicationController')).to.deep.equal({});
+  });
+
+  it('have no version with more than a group', async () => {
+    for (const kind of ['Deployment', 'ReplicationController']) {
+      expect(await problemsOf('a/b/c', kind)).to.deep.equal({
+        [field]: 'Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+      });
+    }
+  });
+});
