@@ -135,8 +135,8 @@ export function validateWebhookClient(
 
 function validateUrl(text: string, field: string, errors: FieldErrors): void {
   const form = 'desired format: https://host[/path]';
-  // Go parses a path alone, too.
-  if (text.startsWith('/') && !text.startsWith('//')) {
+  // Go parses a path alone, too, absolute or relative.
+  if ((text.startsWith('/') && !text.startsWith('//')) || /^[\w.!-]*$/.test(text)) {
     errors.invalid(field, '', `'https' is the only allowed URL scheme; ${form}`);
     errors.invalid(field, '', `host must be specified; ${form}`);
     return;

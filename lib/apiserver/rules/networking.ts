@@ -148,8 +148,13 @@ function validateBackend(
   else errors.required(field, 'port name or number is required');
 }
 
+const controllerLimit = 250;
+
 function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldErrors): void {
   const { controller = '', parameters } = spec ?? {};
+  if (Buffer.byteLength(controller) > controllerLimit) {
+    errors.tooLong('spec.controller', controllerLimit);
+  }
   if (controller === '') errors.required('spec.controller');
   else {
     for (const { value, problem } of domainPathProblems(controller)) {

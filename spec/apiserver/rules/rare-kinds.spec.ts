@@ -224,6 +224,26 @@ const refused: readonly [string, Fields, Readonly<Record<string, string>>][] = [
     },
   ],
   [
+    'IngressClass',
+    { spec: { controller: `a.b/${'c'.repeat(247)}` } },
+    { 'spec.controller': 'Too long: may not be more than 250 bytes' },
+  ],
+  [
+    'MutatingWebhookConfiguration',
+    {
+      webhooks: [
+        {
+          ...{ name: 'a.b.c', clientConfig: { url: 'x' } },
+          ...{ sideEffects: 'None', admissionReviewVersions: ['v1'] },
+        },
+      ],
+    },
+    {
+      'webhooks[0].clientConfig.url':
+        'Invalid value: "": host must be specified; desired format: https://host[/path]',
+    },
+  ],
+  [
     'CertificateSigningRequest',
     { spec: { request: 'eA==', signerName: 'x', usages: ['any', 'any'] } },
     {
