@@ -34,10 +34,9 @@ function validateColumns(version: CrdVersion, field: string, errors: FieldErrors
     const { name, type, jsonPath } = column;
     const at = `${field}.additionalPrinterColumns[${index}]`;
     if (name === '') errors.required(`${at}.name`);
-    if (type === '') errors.required(`${at}.type`);
-    else if (!columnTypes.includes(type)) {
-      errors.invalid(`${at}.type`, type, `must be one of ${columnTypes.join(',')}`);
-    }
+    const oneOf = `must be one of ${columnTypes.join(',')}`;
+    if (type === '') errors.required(`${at}.type`, oneOf);
+    else if (!columnTypes.includes(type)) errors.invalid(`${at}.type`, type, oneOf);
     if (jsonPath === '') errors.required(`${at}.JSONPath`);
     else validateSimplePath(jsonPath, `${at}.JSONPath`, errors);
   }

@@ -19,16 +19,38 @@ interface KeywordCheck {
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
 /** JSON Schema keywords that CRDs do not support. */
-const unsupported = ['additionalItems', 'definitions', 'dependencies', 'id', 'patternProperties'];
+const unsupported = [
+  ...['additionalItems', 'definitions', 'dependencies', 'id', 'patternProperties', '$ref'],
+];
+
+function forbidUnsupported(
+  given: Readonly<Record<string, unknown>>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const keyword of unsupported) {
+    if (given[keyword] === undefined) continue;
+    errors.forbidden(`${field}.${keyword}`, `${keyword} is not supported`);
+  }
+}
+
+/** Returns whether a schema or a schema within it has the keyword `$schema`, which CRDs do not support. */
+export function namesDialect(schema: Schema): boolean {
+  const { $schema = '' } = schema as { readonly $schema?: unknown };
+  if ($schema !== '') return true;
+  const { properties = {}, items, additionalProperties, not } = schema;
+  const { allOf = [], anyOf = [], oneOf = [] } = schema;
+  const within = [...Object.values(properties), items, additionalProperties, not];
+  return [...within, ...allOf, ...anyOf, ...oneOf].some(
+    (one) => typeof one === 'object' && namesDialect(one),
+  );
+}
 
 /** Checks the required and forbidden keywords of a structural schema, except junctors and lists. */
 export function validateKeywords(schema: Schema, check: KeywordCheck): void {
   const { field, errors } = check;
   const given = schema as Readonly<Record<string, unknown>>;
-  for (const keyword of [...unsupported, '$ref']) {
-    if (given[keyword] === undefined) continue;
-    errors.forbidden(`${field}.${keyword}`, `${keyword} is not supported`);
-  }
+  forbidUnsupported(given, field, errors);
   if (schema.uniqueItems === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     errors.forbidden(`${field}.uniqueItems`, why);
@@ -294,6 +316,7 @@ function validateNested(schema: Schema, at: At): void {
     validateNested(one, { errors, field: `${field}.properties[${name}]`, skip: nothing });
   }
   const given = schema as Readonly<Record<string, unknown>>;
+  forbidUnsupported(given, field, errors);
   for (const [keyword, why] of structural) {
     if (isSaid(given[keyword])) errors.forbidden(`${field}.${keyword}`, why);
   }

@@ -8,6 +8,7 @@ import { schemaType } from '../rules/schema-type.js';
 import { times } from '../cel/cost/size-range.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import {
+  namesDialect,
   validateDefaults,
   validateJunctors,
   validateKeywords,
@@ -54,6 +55,9 @@ export function validateStructure(schema: Schema, { field, errors, onCost }: Str
   }
   validateLevel(schema, { ...root, field, errors: own, onCost, occurrences: 1, budget });
   budget.check(field, own);
+  if (own.causes.length === 0 && namesDialect(schema)) {
+    own.invalid(field, '', "OpenAPIV3Schema 'schema' is not supported");
+  }
   // Like the API server, check defaults only in schemas that are otherwise sound.
   if (own.causes.length === 0) validateDefaults(schema, field, own);
   errors.causes.push(...own.causes);

@@ -8,6 +8,10 @@ const webhook = { conversionReviewVersions: ['v1'] };
 const notLabel = (name: string): string =>
   `Invalid value: "${name}": a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`;
 
+const versionWith = (schema: object): object => ({
+  versions: [{ ...version, schema: { openAPIV3Schema: { type: 'object', ...schema } } }],
+});
+
 // Messages of the real server (v1.36).
 const refused: readonly (readonly [string, object, Readonly<Record<string, string>>])[] = [
   [
@@ -27,6 +31,45 @@ const refused: readonly (readonly [string, object, Readonly<Record<string, strin
         'Invalid value: ".x": should be a json path under .status',
     },
   ],
+  [
+    'printer columns without a type',
+    { versions: [{ ...version, additionalPrinterColumns: [{ name: 'a', jsonPath: '.spec' }] }] },
+    {
+      'spec.additionalPrinterColumns[0].type':
+        'Required value: must be one of boolean,date,integer,number,string',
+    },
+  ],
+  [
+    'unsupported keywords also in junctors',
+    versionWith({
+      allOf: [{ properties: { spec: { $ref: 'x' } } }, { id: 'x' }],
+      anyOf: [{ definitions: { a: {} } }],
+      oneOf: [{ patternProperties: { a: {} } }],
+      not: { $ref: 'x', $schema: 'x' },
+    }),
+    {
+      'spec.validation.openAPIV3Schema.allOf[0].properties[spec].$ref':
+        'Forbidden: $ref is not supported',
+      'spec.validation.openAPIV3Schema.allOf[1].id': 'Forbidden: id is not supported',
+      'spec.validation.openAPIV3Schema.anyOf[0].definitions':
+        'Forbidden: definitions is not supported',
+      'spec.validation.openAPIV3Schema.oneOf[0].patternProperties':
+        'Forbidden: patternProperties is not supported',
+      'spec.validation.openAPIV3Schema.not.$ref': 'Forbidden: $ref is not supported',
+    },
+  ],
+  ...[
+    { $schema: 'x' },
+    { properties: { spec: { type: 'object', $schema: 'x' } } },
+    { oneOf: [{ $schema: 'x' }] },
+  ].map((schema): (typeof refused)[number] => [
+    `the dialect of a schema in ${Object.keys(schema).join()}`,
+    versionWith(schema),
+    {
+      'spec.validation.openAPIV3Schema':
+        'Invalid value: "": OpenAPIV3Schema \'schema\' is not supported',
+    },
+  ]),
   [
     'selectable fields that do not exist or are objects',
     { versions: [{ ...version, selectableFields: [{ jsonPath: '.spec.none' }] }] },
