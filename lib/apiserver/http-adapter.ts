@@ -225,8 +225,8 @@ async function respond(
 type Ending = Pick<ServerResponse | Socket, 'closed' | 'destroyed' | 'writableFinished' | 'once'>;
 
 /**
- * A request of a connection. Its signal is created when it is first read: few requests need it, and it costs. A copy
- * of its fields lacks the signal.
+ * A request of a connection. Its signal is created when it is first read: few requests need one, and creating it costs
+ * time. The getter is not copied by a spread, so pass the signal on by name.
  */
 class ReceivedRequest implements TransportRequest {
   readonly method: TransportRequest['method'];

@@ -1,9 +1,10 @@
 import type {
+  V1Container,
   V1EnvFromSource,
   V1EnvVar,
   V1FileKeySelector,
-  V1PodSpec,
   V1ResourceFieldSelector,
+  V1Volume,
 } from '@kubernetes/client-node';
 import {
   canonicalQuantity,
@@ -13,7 +14,6 @@ import {
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { containersOf } from './container-lists.js';
 import { validateNoBacksteps } from './container-mounts.js';
 
 // Printable ASCII except `=`: the names of variables since Kubernetes 1.34.
@@ -85,15 +85,22 @@ function validateFileKey(
   else validateNoBacksteps(path, `${field}.path`, errors);
 }
 
-/** Checks that the files with variables of a pod are in its empty directories. */
-export function validateEnvFiles(spec: Wire<V1PodSpec>, field: string, errors: FieldErrors): void {
-  const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
-  for (const [{ env = [] }, path] of containersOf(spec, field)) {
+/**
+ * Checks that the files with variables of a pod are in its empty directories.
+ * @param containers - each with its path
+ */
+export function validateEnvFiles(
+  volumes: readonly Wire<V1Volume>[],
+  containers: readonly (readonly [Pick<Wire<V1Container>, 'env'>, string])[],
+  errors: FieldErrors,
+): void {
+  const known = new Map(volumes.map((volume) => [volume.name, volume]));
+  for (const [{ env = [] }, path] of containers) {
     for (const [index, { valueFrom }] of env.entries()) {
       const name = valueFrom?.fileKeyRef?.volumeName;
       if (name === undefined) continue;
       const at = `${path}.env[${index}].valueFrom.fileKeyRef.volumeName`;
-      const volume = volumes.get(name);
+      const volume = known.get(name);
       if (volume === undefined) errors.notFound(at, name);
       else if (volume.emptyDir === undefined) {
         errors.invalid(at, name, 'referenced volume must be of type emptyDir');

@@ -90,11 +90,12 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   validateTolerations(spec.tolerations ?? [], `${field}.tolerations`, errors);
   validatePodNetwork(spec, field, errors);
   validatePodSecurity(spec, field, errors);
-  validateHostProcesses(spec, field, errors);
+  const placed = placedContainers(spec, field);
+  validateHostProcesses({ spec, containers: placed }, field, errors);
   validateScheduling(spec, field, errors);
   const { os } = spec;
   errors.oneOf(`${field}.os`, os?.name, ['linux', 'windows']);
-  validateEnvFiles(spec, field, errors);
+  validateEnvFiles(spec.volumes ?? [], placed, errors);
 }
 
 function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): void {
@@ -270,14 +271,18 @@ function mirrorServiceAccount(spec: PodSpec): void {
 
 /** Returns the init, regular and ephemeral containers of a pod. */
 export function allContainers(spec: PodSpec): readonly Container[] {
-  const { initContainers, ephemeralContainers } = spec;
-  // A decoded spec may have null containers, Go's zero value.
-  const containers = (spec.containers as Container[] | null) ?? [];
-  return [
-    ...(initContainers ?? []),
-    ...containers,
-    ...((ephemeralContainers ?? []) as Container[]),
-  ];
+  return placedContainers(spec, '').map(([container]) => container);
+}
+
+const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+
+/** Returns the containers of a pod, each with its path. */
+function placedContainers(spec: PodSpec, field: string): readonly (readonly [Container, string])[] {
+  return lists.flatMap((list) => {
+    // A decoded spec may have null containers, Go's zero value.
+    const containers = (spec[list] as readonly Container[] | null | undefined) ?? [];
+    return containers.map((container, index) => [container, `${field}.${list}[${index}]`] as const);
+  });
 }
 
 /**

@@ -1,8 +1,11 @@
-import type { V1PodSpec, V1WindowsSecurityContextOptions } from '@kubernetes/client-node';
+import type {
+  V1Container,
+  V1PodSpec,
+  V1WindowsSecurityContextOptions,
+} from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import { subdomainProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { containersOf } from './container-lists.js';
 
 type WindowsOptions = Wire<V1WindowsSecurityContextOptions>;
 
@@ -73,14 +76,19 @@ function userProblems(user: string): string[] {
   return problems;
 }
 
+interface Pod {
+  readonly spec: Wire<V1PodSpec>;
+  /** All containers, each with its path. */
+  readonly containers: readonly (readonly [Wire<V1Container>, string])[];
+}
+
 /** Checks that all containers of a pod, or none, are processes of a Windows host. */
 export function validateHostProcesses(
-  spec: Wire<V1PodSpec>,
+  { spec, containers }: Pod,
   field: string,
   errors: FieldErrors,
 ): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
-  const containers = containersOf(spec, field);
   let count = 0;
   for (const [{ securityContext }, path] of containers) {
     const own = securityContext?.windowsOptions?.hostProcess;
