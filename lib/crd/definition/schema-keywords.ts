@@ -1,4 +1,4 @@
-import { deepEqual } from '../../object/index.js';
+import { deepEqual, isJsonObject } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
 import { validateRules } from '../rules/validate-rules.js';
@@ -20,7 +20,12 @@ const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
 /** JSON Schema keywords that CRDs do not support. */
 const unsupported = [
-  ...['additionalItems', 'definitions', 'dependencies', 'id', 'patternProperties', '$ref'],
+  'additionalItems',
+  'definitions',
+  'dependencies',
+  'id',
+  'patternProperties',
+  '$ref',
 ];
 
 function forbidUnsupported(
@@ -42,7 +47,7 @@ export function namesDialect(schema: Schema): boolean {
   const { allOf = [], anyOf = [], oneOf = [] } = schema;
   const within = [...Object.values(properties), items, additionalProperties, not];
   return [...within, ...allOf, ...anyOf, ...oneOf].some(
-    (one) => typeof one === 'object' && namesDialect(one),
+    (one) => isJsonObject(one) && namesDialect(one),
   );
 }
 
