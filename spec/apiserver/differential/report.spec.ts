@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Comparison } from './comparison.js';
 import type { ListedDifference } from './listed-differences.js';
-import { isClean, reportOf } from './report.js';
+import { isClean, reportOf, reportText } from './report.js';
 
 const answer = (code: number, body: unknown) => ({ code, type: 'application/json', body });
 
@@ -43,5 +43,13 @@ describe('the report of a subject', () => {
     expect(report.unused).to.deep.equal([entry]);
     expect(isClean(report)).to.equal(false);
     expect(isClean(reportOf('reads', [comparison('a', 'a')], [entry]))).to.equal(true);
+  });
+
+  it('tells of answers that agreed only in a second run', () => {
+    const later = { ...comparison('a', 'a'), differedBefore: true };
+    const report = reportOf('verbs', [later, comparison('a', 'a')], []);
+    expect(report).to.deep.include({ agreed: 2, agreedLater: 1, unlisted: [] });
+    expect(isClean(report)).to.equal(true);
+    expect(reportText(report)).to.include('differed in the first of two runs: 1 requests');
   });
 });

@@ -18,6 +18,8 @@ export interface Report {
   readonly agreed: number;
   /** Requests with listed differences alone. */
   readonly listed: number;
+  /** Requests that differed in the first run of their scenario, and agreed in the second. */
+  readonly agreedLater: number;
   /** Number of requests that each entry excuses a part of. */
   readonly uses: ReadonlyMap<ListedDifference, number>;
   /** The run fails if there are any. */
@@ -35,10 +37,11 @@ export function reportOf(
   const own = entries.filter(({ subjects }) => subjects.includes(subject));
   const uses = new Map<ListedDifference, number>();
   const unlisted: Disagreement[] = [];
-  let agreed = 0;
+  let [agreed, agreedLater] = [0, 0];
   for (const comparison of comparisons) {
     const parts = differences(comparison.embedded, comparison.real);
     if (parts.length === 0) agreed++;
+    if (parts.length === 0 && comparison.differedBefore === true) agreedLater++;
     const entriesOf = parts.map((part) => own.find((entry) => isListed(comparison, part, entry)));
     for (const entry of new Set(entriesOf)) {
       if (entry !== undefined) uses.set(entry, (uses.get(entry) ?? 0) + 1);
@@ -49,7 +52,7 @@ export function reportOf(
   const requests = comparisons.length;
   const listed = requests - agreed - unlisted.length;
   const unused = own.filter((entry) => !uses.has(entry));
-  return { subject, requests, agreed, listed, uses, unlisted, unused };
+  return { subject, requests, agreed, listed, agreedLater, uses, unlisted, unused };
 }
 
 /** Returns whether every difference is listed, and every entry for the subject needed. */
@@ -59,9 +62,10 @@ export function isClean({ unlisted, unused }: Report): boolean {
 
 /** Returns the text of a report, with differences grouped by the place of the first. */
 export function reportText(report: Report): string {
-  const { subject, requests, agreed, listed, uses, unlisted, unused } = report;
+  const { subject, requests, agreed, listed, agreedLater, uses, unlisted, unused } = report;
   const lines = [
     `${subject}: ${requests} requests, ${agreed} agreed, ${listed} listed, ${unlisted.length} differ`,
+    ...(agreedLater > 0 ? [`  differed in the first of two runs: ${agreedLater} requests`] : []),
     ...[...uses].map(([{ reason }, count]) => `  listed, ${count} requests: ${reason}`),
     ...unused.map(({ reason }) => `  unused entry, remove it: ${reason}`),
   ];

@@ -90,6 +90,8 @@ class ReadingServer implements Server {
   }
 
   async send(request: Request): ReturnType<Server['send']> {
+    // A run starts with its namespace.
+    if (request.path === '/api/v1/namespaces') this.#read = undefined;
     const { edit } = (request.body ?? {}) as Partial<Edit>;
     const body = edit === undefined ? request.body : applyMergePatch(this.#read, edit);
     // Without an object to edit, the client reads it.
