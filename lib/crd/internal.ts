@@ -3,6 +3,7 @@
  */
 export { CelCompileError } from './cel/expression.js';
 export { GoPattern, goPattern } from './cel/go.js';
+export { parseUrl } from './cel/go-url.js';
 export { compileCel } from './cel/program.js';
 export type { CelProgram } from './cel/program.js';
 export type { CelExtension, CelStructType } from './cel/checker.js';

@@ -1,7 +1,9 @@
 import type { V1MutatingWebhook } from '@kubernetes/client-node';
+import { parseUrl } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, label1035Problems, subdomainProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { validateServicePort } from './field-values.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateMatchConditions, validateRule } from './match-resources.js';
@@ -64,7 +66,7 @@ function validateName(name: string, field: string, errors: FieldErrors): void {
 }
 
 function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): void {
-  // Go's zero values are null and an empty string.
+  // Go's zero value is null.
   const versions = (webhook.admissionReviewVersions as string[] | null) ?? [];
   const path = `${field}.admissionReviewVersions`;
   const seen = new Set<string>();
@@ -79,8 +81,9 @@ function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): 
     const why = `must include at least one of ${reviewVersions.join(', ')}`;
     errors.invalid(path, versions, why);
   }
-  const sideEffects = (webhook.sideEffects as string | null) ?? '';
-  if (sideEffects === '') {
+  // Go's zero value is null.
+  const sideEffects = (webhook.sideEffects as string | null) ?? undefined;
+  if (sideEffects === undefined) {
     const why = `must specify one of ${sideEffectClasses.join(', ')}`;
     errors.required(`${field}.sideEffects`, why);
   } else errors.oneOf(`${field}.sideEffects`, sideEffects, sideEffectClasses);
@@ -109,7 +112,12 @@ function validateChoices(webhook: Webhook, field: string, errors: FieldErrors): 
 interface WebhookClientAddress {
   readonly url?: string | undefined;
   readonly service?:
-    | { readonly name: string; readonly namespace: string; readonly path?: string | undefined }
+    | {
+        readonly name: string;
+        readonly namespace: string;
+        readonly path?: string | undefined;
+        readonly port?: number | undefined;
+      }
     | undefined;
 }
 
@@ -127,38 +135,45 @@ export function validateWebhookClient(
   if (service === undefined) return;
   if (service.name === '') errors.required(`${field}.service.name`);
   if (service.namespace === '') errors.required(`${field}.service.namespace`);
-  if (service.path !== undefined && !service.path.startsWith('/')) {
-    const why = `must start with a '/'`;
-    errors.invalid(`${field}.service.path`, service.path, why);
-  }
+  validateServicePort(service.port ?? 443, `${field}.service.port`, errors);
+  validateServicePath(service.path ?? '', `${field}.service.path`, errors);
 }
 
 function validateUrl(text: string, field: string, errors: FieldErrors): void {
-  const form = 'desired format: https://host[/path]';
-  // Go parses a path alone, too, absolute or relative.
-  if ((text.startsWith('/') && !text.startsWith('//')) || /^[\w.!-]*$/.test(text)) {
-    errors.invalid(field, '', `'https' is the only allowed URL scheme; ${form}`);
-    errors.invalid(field, '', `host must be specified; ${form}`);
+  const form = '; desired format: https://host[/path]';
+  const url = parseUrl(text);
+  if (typeof url === 'string') {
+    errors.required(field, `url must be a valid URL: ${url}${form}`);
     return;
   }
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) {
-    errors.required(field, `url must be a valid URL: ${text}; ${form}`);
+  const { scheme, host, user, fragment, query } = url;
+  if (scheme !== 'https') {
+    errors.invalid(field, scheme, `'https' is the only allowed URL scheme${form}`);
+  }
+  if (host === '') errors.invalid(field, host, `host must be specified${form}`);
+  const forbid = (part: string, what: string): void =>
+    errors.invalid(field, part, `${what} not permitted in the URL`);
+  if (user !== undefined) forbid(user, 'user information is');
+  if (fragment !== '') forbid(fragment, 'fragments are');
+  if (query !== '') forbid(query, 'query parameters are');
+}
+
+/** Checks a path of a Service: names between slashes. */
+function validateServicePath(path: string, field: string, errors: FieldErrors): void {
+  if (path === '' || path === '/') return;
+  if (path === '//') {
+    errors.invalid(field, path, 'segment[0] may not be empty');
     return;
   }
-  if (url.protocol !== 'https:') {
-    const why = `'https' is the only allowed URL scheme; ${form}`;
-    errors.invalid(field, url.protocol.replace(':', ''), why);
-  }
-  if (url.username !== '') {
-    errors.invalid(field, url.username, `user information is not permitted in the URL; ${form}`);
-  }
-  if (url.hash !== '') {
-    errors.invalid(field, url.hash.slice(1), `fragments are not permitted in the URL; ${form}`);
-  }
-  if (url.search !== '') {
-    const why = `query parameters are not permitted in the URL; ${form}`;
-    errors.invalid(field, url.search.slice(1), why);
+  if (!path.startsWith('/')) errors.invalid(field, path, "must start with a '/'");
+  // As the real server, drop the first character, whatever it is.
+  const steps = path.slice(1).replace(/\/$/, '').split('/');
+  for (const [index, step] of steps.entries()) {
+    const at = `segment[${index}]`;
+    if (step === '') errors.invalid(field, path, `${at} may not be empty`);
+    else
+      for (const problem of subdomainProblems(step))
+        errors.invalid(field, path, `${at}: ${problem}`);
   }
 }
 

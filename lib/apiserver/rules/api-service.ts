@@ -7,6 +7,7 @@ import {
   subdomainProblems,
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { validateServicePort } from './field-values.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 
@@ -102,7 +103,5 @@ function validateService(
   const field = 'spec.service';
   if (namespace === '') errors.required(`${field}.namespace`);
   if (name === '') errors.required(`${field}.name`);
-  if (port >= 1 && port <= 65_535) return;
-  const why = 'port is not valid: must be between 1 and 65535, inclusive';
-  errors.invalid(`${field}.port`, port, why);
+  validateServicePort(port, `${field}.port`, errors);
 }

@@ -2,7 +2,7 @@ import type { V1CronJob, V1Job, V1JobSpec } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { hadEmptyMember } from '../go-json/go-types.js';
-import { validateNonnegative } from './field-values.js';
+import { largestInt32, validateNonnegative } from './field-values.js';
 import { cronProblem, timeZoneProblems } from './cron-schedules.js';
 import { validateIndexed } from './job-indexes.js';
 import { validateJobPolicies } from './job-policies.js';
@@ -10,7 +10,7 @@ import { validateJobUpdate } from './job-updates.js';
 import { validateJobStatus } from './job-status.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { refuseTemplateLabels, selects } from './metadata.js';
+import { refuseTemplateLabels, selects, validateLabelSelector } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
 import { podWarnings } from './pod.js';
 
@@ -126,6 +126,7 @@ function validateJob({ metadata, spec }: Wire<V1Job>, errors: FieldErrors): void
 function validateSelectedSpec(spec: JobSpec, errors: FieldErrors): void {
   validateJobSpec(spec, 'spec', errors);
   if (spec.selector === undefined) errors.required('spec.selector');
+  else validateLabelSelector(spec.selector, 'spec.selector', errors);
   const { metadata } = spec.template;
   if (selects(spec.selector, metadata?.labels) === false) refuseTemplateLabels(metadata, errors);
 }
@@ -143,23 +144,18 @@ function validateGenerated(
 ): void {
   if (selector === undefined) return;
   const labels = template.metadata?.labels ?? {};
-  const expected = { 'controller-uid': uid, 'job-name': name };
-  for (const [label, value] of Object.entries(expected)) {
-    for (const key of [label, `${prefix}${label}`]) {
-      if (labels[key] === value) continue;
-      const field = `spec.template.metadata.labels[${key}]`;
-      const why = `must be '${value}'`;
-      if (labels[key] === undefined) errors.required(field, why);
-      else errors.invalid(field, labels, why);
-    }
+  const expected = {
+    ...{ 'controller-uid': uid, [`${prefix}controller-uid`]: uid },
+    ...{ 'job-name': name, [`${prefix}job-name`]: name },
+  };
+  for (const [key, value] of Object.entries(expected)) {
+    if (labels[key] === value) continue;
+    const field = `spec.template.metadata.labels[${key}]`;
+    const why = `must be '${value}'`;
+    if (labels[key] === undefined) errors.required(field, why);
+    else errors.invalid(field, labels, why);
   }
-  const { matchLabels = {}, matchExpressions = [] } = selector;
-  const generated =
-    matchExpressions.length === 0 &&
-    Object.entries(matchLabels).every(
-      ([key, value]) => key.includes('controller-uid') && value === uid,
-    );
-  if (!generated) {
+  if (selects(selector, expected) === false) {
     errors.invalid('spec.selector', selector, '`selector` not auto-generated');
   }
 }
@@ -226,8 +222,6 @@ function validateSchedule(text: string, errors: FieldErrors): void {
   const problem = cronProblem(text);
   if (problem !== undefined) errors.invalid(field, text, problem);
 }
-
-const largestInt32 = 2 ** 31 - 1;
 
 /**
  * Fills in the defaults of a Job's spec, in place.

@@ -202,7 +202,7 @@ const runtimeClass = typedRules<Wire<V1RuntimeClass>>(
       else errors.invalidEach('handler', handler, labelProblems(handler));
       if (overhead !== undefined) {
         const resources = { limits: overhead.podFixed ?? {} };
-        validateResources(resources, 'overhead', { noClaims: true, errors });
+        validateResources(resources, 'overhead', { claims: new Set(), errors });
       }
       if (scheduling !== undefined) validateScheduling(scheduling, errors);
     },

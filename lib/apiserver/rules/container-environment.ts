@@ -3,6 +3,7 @@ import type {
   V1EnvFromSource,
   V1EnvVar,
   V1FileKeySelector,
+  V1ObjectFieldSelector,
   V1ResourceFieldSelector,
   V1Volume,
 } from '@kubernetes/client-node';
@@ -10,6 +11,7 @@ import {
   canonicalQuantity,
   configKeyProblems,
   labelProblems,
+  qualifiedNameProblems,
   subdomainProblems,
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
@@ -49,9 +51,14 @@ function validateValueFrom(
 ): void {
   if (valueFrom === undefined) return;
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
-  validateFieldRef(fieldRef?.fieldPath, `${field}.fieldRef.fieldPath`, errors);
+  if (fieldRef !== undefined) {
+    validateFieldRef(fieldRef, variablePaths, { field: `${field}.fieldRef`, errors });
+  }
   if (resourceFieldRef !== undefined) {
-    validateResourceField(resourceFieldRef, `${field}.resourceFieldRef`, errors);
+    validateResourceField(resourceFieldRef, `${field}.resourceFieldRef`, {
+      isOutside: false,
+      errors,
+    });
   }
   for (const [member, selector] of Object.entries({ configMapKeyRef, secretKeyRef })) {
     if (selector === undefined) continue;
@@ -109,7 +116,7 @@ export function validateEnvFiles(
   }
 }
 
-const fieldPaths: ReadonlySet<string> = new Set([
+const variablePaths = [
   'metadata.name',
   'metadata.namespace',
   'metadata.uid',
@@ -119,17 +126,53 @@ const fieldPaths: ReadonlySet<string> = new Set([
   'status.hostIPs',
   'status.podIP',
   'status.podIPs',
+];
+
+/** All paths of pods in any reference. */
+const knownPaths: ReadonlySet<string> = new Set([
+  ...[...variablePaths, 'metadata.annotations', 'metadata.labels'],
+  ...['spec.restartPolicy', 'spec.schedulerName', 'status.phase'],
 ]);
 
-function validateFieldRef(path: string | undefined, field: string, errors: FieldErrors): void {
-  if (path === undefined) return;
-  if (path === '') {
-    errors.required(field);
+/**
+ * Checks a reference to a field of the pod itself.
+ * @param supported - the paths of this place, besides one label or annotation
+ */
+export function validateFieldRef(
+  { apiVersion = 'v1', fieldPath }: Wire<V1ObjectFieldSelector>,
+  supported: readonly string[],
+  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+): void {
+  const at = `${field}.fieldPath`;
+  if (fieldPath === '') {
+    errors.required(at);
     return;
   }
-  if (fieldPaths.has(path) || /^metadata\.(?:labels|annotations)\['.+'\]$/.test(path)) return;
-  const why = `error converting fieldPath: field label not supported: ${path}`;
-  errors.invalid(field, path, why);
+  const [, map = '', key] = /^((?!\[').+?)\['(.*)'\]$/s.exec(fieldPath) ?? [];
+  const problem = conversionProblem({ apiVersion, fieldPath, map });
+  // Older clients name the node in this way.
+  const path = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath;
+  if (problem !== undefined)
+    errors.invalid(at, fieldPath, `error converting fieldPath: ${problem}`);
+  else if (key !== undefined) {
+    const name = map === 'metadata.annotations' ? key.toLowerCase() : key;
+    errors.invalidEach(field, name, qualifiedNameProblems(name));
+  } else if (!supported.includes(path)) errors.notSupported(at, path, supported);
+}
+
+interface PathOfVersion {
+  readonly apiVersion: string;
+  readonly fieldPath: string;
+  /** The map that the path has a key of; empty if it has no key. */
+  readonly map: string;
+}
+
+function conversionProblem({ apiVersion, fieldPath, map }: PathOfVersion): string | undefined {
+  if (apiVersion !== 'v1') return `unsupported pod version: ${apiVersion}`;
+  if (['metadata.annotations', 'metadata.labels'].includes(map)) return undefined;
+  if (map !== '') return `field label does not support subscript: ${fieldPath}`;
+  const isKnown = knownPaths.has(fieldPath) || fieldPath === 'spec.host';
+  return isKnown ? undefined : `field label not supported: ${fieldPath}`;
 }
 
 const resourceNames = ['limits', 'requests'].flatMap((list) =>
@@ -146,13 +189,14 @@ const divided = [
   [/^(limits|requests)\.hugepages-/, 'hugepages', sizes],
 ] as const;
 
-/** Checks a reference to an amount of a container. */
+/** Checks a reference to an amount of a container, which it must name outside of that container. */
 export function validateResourceField(
-  { resource, divisor = '0' }: Wire<V1ResourceFieldSelector>,
+  { containerName = '', resource, divisor = '0' }: Wire<V1ResourceFieldSelector>,
   field: string,
-  errors: FieldErrors,
+  { isOutside, errors }: { readonly isOutside: boolean; readonly errors: FieldErrors },
 ): void {
-  if (resource === '') errors.required(`${field}.resource`);
+  if (isOutside && containerName === '') errors.required(`${field}.containerName`);
+  else if (resource === '') errors.required(`${field}.resource`);
   else if (!resourceNames.includes(resource) && !/\.hugepages-./.test(resource)) {
     errors.notSupported(`${field}.resource`, resource, resourceNames);
   }

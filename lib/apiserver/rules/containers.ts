@@ -5,8 +5,9 @@ import type {
   V1Volume,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { isJsonObject, labelProblems, portNameProblems } from '../../object/index.js';
+import { labelProblems, portNameProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 import { validateResources } from './resources.js';
 import { validateEnv, validateEnvFrom } from './container-environment.js';
 import { validateHandlers } from './container-handlers.js';
@@ -28,8 +29,8 @@ interface PodNames {
   readonly volumes: ReadonlyMap<string, Wire<V1Volume>>;
   /** The restart policy of the pod. */
   readonly restartPolicy: string;
-  /** True if the pod has no resource claims. */
-  readonly noClaims: boolean;
+  /** The names of the pod's claims. */
+  readonly claims: ReadonlySet<string>;
   /** The grace period of the pod, in seconds. */
   readonly graceSeconds: number;
   /** Names of the containers so far. */
@@ -125,8 +126,8 @@ function validateContainer(
   validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`, errors);
   validateMounts(container, path, { volumes: names.volumes, errors });
   errors.oneOf(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies);
-  const { noClaims } = names;
-  validateResources(container.resources, `${path}.resources`, { noClaims, errors });
+  const { claims } = names;
+  validateResources(container.resources, `${path}.resources`, { claims, errors });
   validateDevices(container, path, { volumes: names.volumes, errors });
   validateResizePolicy(container, `${path}.resizePolicy`, { names, errors });
   if (container.securityContext !== undefined) {
@@ -216,7 +217,7 @@ export function validateEphemeralContainers(
       errors.notFound(`${path}.targetContainerName`, target);
     }
     for (const member of onlyForOthers) {
-      if (isSet(container[member])) errors.forbidden(`${path}.${member}`, why);
+      if (isSet(container, member)) errors.forbidden(`${path}.${member}`, why);
     }
     for (const [at, mount] of (container.volumeMounts ?? []).entries()) {
       for (const member of ['subPath', 'subPathExpr'] as const) {
@@ -228,10 +229,15 @@ export function validateEphemeralContainers(
 }
 
 /** Returns whether a field has a value other than the zero value of its Go type. */
-function isSet(value: unknown): boolean {
-  if (value === undefined || value === null) return false;
-  if (!isJsonObject(value)) return true;
-  return Object.keys(value).length > 0;
+function isSet(
+  container: Wire<V1EphemeralContainer>,
+  member: (typeof onlyForOthers)[number],
+): boolean {
+  const { [member]: value } = container;
+  if (value === undefined) return hadEmptyMember(container, member);
+  // Only resources are no pointer in Go. They can have empty maps and lists.
+  if (member !== 'resources' || Object.keys(value).length > 0) return true;
+  return ['limits', 'requests', 'claims'].some((list) => hadEmptyMember(value as object, list));
 }
 
 function validateContainerPorts(

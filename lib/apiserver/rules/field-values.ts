@@ -19,10 +19,27 @@ export function validatePreemption(policy: string, field: string, errors: FieldE
 
 /** Checks that a port is between 1 and 65535. */
 export function validatePortNumber(value: number, field: string, errors: FieldErrors): void {
-  if (value < 1 || value > 65_535) {
-    errors.invalid(field, value, 'must be between 1 and 65535, inclusive');
-  }
+  validateRange(value, [1, 65_535], { field, errors });
 }
+
+/** Checks the port of a Service that a webhook or an API has. */
+export function validateServicePort(port: number, field: string, errors: FieldErrors): void {
+  if (port >= 1 && port <= 65_535) return;
+  errors.invalid(field, port, 'port is not valid: must be between 1 and 65535, inclusive');
+}
+
+/** Checks that a number is not outside of two limits. */
+export function validateRange(
+  value: number,
+  [least, most]: readonly [number, number],
+  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+): void {
+  if (value >= least && value <= most) return;
+  errors.invalid(field, value, `must be between ${least} and ${most}, inclusive`);
+}
+
+/** The largest integer of 32 bits. */
+export const largestInt32 = 2 ** 31 - 1;
 
 /** Checks a port number or a port name. */
 export function validatePort(port: number | string, field: string, errors: FieldErrors): void {

@@ -246,24 +246,24 @@ function validatePorts(
     const path = `${field}[${index}]`;
     errors.oneOf(`${path}.protocol`, protocol, protocols);
     if (port !== undefined) validatePort(port, `${path}.port`, errors);
-    if (endPort === undefined) continue;
-    const why = endPortProblem(endPort, port);
-    if (why !== undefined) errors.invalid(`${path}.endPort`, why.value, why.detail);
+    if (endPort !== undefined) validateEndPort(endPort, port, { field: `${path}.endPort`, errors });
   }
 }
 
-function endPortProblem(
+function validateEndPort(
   endPort: number,
   port: number | string | undefined,
-): { value: number; detail: string } | undefined {
-  const said = (detail: string, value = endPort): { value: number; detail: string } => ({
-    value,
-    detail,
-  });
-  if (port === undefined) return said('may not be specified when `port` is not specified');
-  if (typeof port === 'string') return said('may not be specified when `port` is non-numeric');
-  // The real server shows the port here.
-  return endPort < port ? said('must be greater than or equal to `port`', port) : undefined;
+  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+): void {
+  if (port === undefined) {
+    errors.invalid(field, endPort, 'may not be specified when `port` is not specified');
+  } else if (typeof port === 'string') {
+    errors.invalid(field, endPort, 'may not be specified when `port` is non-numeric');
+  } else {
+    // The real server shows the port here.
+    if (endPort < port) errors.invalid(field, port, 'must be greater than or equal to `port`');
+    validatePortNumber(endPort, field, errors);
+  }
 }
 
 function validatePeer(peer: Wire<V1NetworkPolicyPeer>, field: string, errors: FieldErrors): void {

@@ -8,6 +8,7 @@ import {
   subdomainProblems,
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 import { typedRules, validateImmutable } from './kind-rules.js';
 import { validateNodeSelector } from './pod-placement.js';
 import { quantityNumber } from './resources.js';
@@ -218,7 +219,8 @@ function validateModes({ accessModes = [] }: VolumeSpec, field: string, errors: 
   }
 }
 
-function validateCapacity({ capacity }: VolumeSpec, field: string, errors: FieldErrors): void {
+function validateCapacity(spec: VolumeSpec, field: string, errors: FieldErrors): void {
+  const capacity = hadEmptyMember(spec, 'capacity') ? {} : spec.capacity;
   const path = `${field}.capacity`;
   const entries = Object.entries(capacity ?? {});
   if (entries.length === 0) errors.required(path);

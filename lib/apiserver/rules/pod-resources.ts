@@ -2,6 +2,7 @@ import type { V1Container, V1PodSpec, V1ResourceRequirements } from '@kubernetes
 import type { FieldErrors } from '../../crd/internal.js';
 import { addQuantities, compareQuantities, formatQuantity } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 import { quantityOf, validateRequirements, validateResourceName } from './resources.js';
 
 type PodSpec = Wire<V1PodSpec>;
@@ -132,7 +133,7 @@ function podLimits(spec: PodSpec, { limits, requests }: Wire<V1ResourceRequireme
 export function validatePodResources(
   spec: PodSpec,
   field: string,
-  { noClaims, errors }: { readonly noClaims: boolean; readonly errors: FieldErrors },
+  { claims, errors }: { readonly claims: ReadonlySet<string>; readonly errors: FieldErrors },
 ): void {
   const { resources, os } = spec;
   if (resources === undefined) return;
@@ -140,10 +141,10 @@ export function validatePodResources(
     errors.forbidden(field, 'may not be set for a windows pod');
     return;
   }
-  if ((resources.claims ?? []).length > 0) {
+  if (resources.claims !== undefined || hadEmptyMember(resources, 'claims')) {
     errors.forbidden(`${field}.claims`, 'claims may not be set for Resources at pod-level');
   }
-  const checks = { noClaims, errors, validateName: validatePodResourceName };
+  const checks = { claims, errors, validateName: validatePodResourceName };
   validateRequirements(resources, field, checks);
   validateConsistency(spec, resources, { field, errors });
 }

@@ -27,9 +27,11 @@ import {
   validateInitContainers,
 } from './containers.js';
 import { validatePodSecurity } from './security-context.js';
-import { validateIp, validatePreemption } from './field-values.js';
+import { largestInt32, validateIp, validatePreemption, validateRange } from './field-values.js';
 import { validateAnnotations, validateLabels } from './metadata.js';
 import { validateEnvFiles } from './container-environment.js';
+import { claimNames, validatePodClaims } from './pod-claims.js';
+import { validateSystem } from './pod-system.js';
 import { validateHostProcesses } from './windows-options.js';
 
 type PodSpec = Wire<V1PodSpec>;
@@ -53,13 +55,15 @@ export function validatePodTemplate(
 }
 
 export function validatePodSpec(spec: PodSpec, field: string, errors: FieldErrors): void {
+  const { resourceClaims = [] } = spec;
   const names = {
     volumes: validateVolumes(spec.volumes ?? [], `${field}.volumes`, errors),
     containers: new Set<string>(),
-    noClaims: (spec.resourceClaims ?? []).length === 0,
+    claims: claimNames(resourceClaims),
     graceSeconds: spec.terminationGracePeriodSeconds ?? 30,
     restartPolicy: spec.restartPolicy ?? '',
   };
+  validatePodClaims(resourceClaims, `${field}.resourceClaims`, errors);
   const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
   validateContainers(containers, `${field}.containers`, { names, errors });
   validateInitContainers(spec.initContainers ?? [], `${field}.initContainers`, { names, errors });
@@ -72,7 +76,7 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   errors.oneOf(`${field}.restartPolicy`, restartPolicy, restartPolicies);
   errors.oneOf(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
   validateLabels(spec.nodeSelector, `${field}.nodeSelector`, errors);
-  validatePodResources(spec, `${field}.resources`, { noClaims: names.noClaims, errors });
+  validatePodResources(spec, `${field}.resources`, { claims: names.claims, errors });
   const { runtimeClassName } = spec;
   if (runtimeClassName !== undefined) {
     const problems = subdomainProblems(runtimeClassName);
@@ -83,9 +87,9 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   if (preemptionPolicy !== undefined) {
     validatePreemption(preemptionPolicy, `${field}.preemptionPolicy`, errors);
   }
-  if (activeDeadlineSeconds !== undefined && activeDeadlineSeconds < 1) {
-    const why = 'must be between 1 and 2147483647, inclusive';
-    errors.invalid(`${field}.activeDeadlineSeconds`, activeDeadlineSeconds, why);
+  if (activeDeadlineSeconds !== undefined) {
+    const path = `${field}.activeDeadlineSeconds`;
+    validateRange(activeDeadlineSeconds, [1, largestInt32], { field: path, errors });
   }
   validateTolerations(spec.tolerations ?? [], `${field}.tolerations`, errors);
   validatePodNetwork(spec, field, errors);
@@ -93,8 +97,7 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   const placed = placedContainers(spec, field);
   validateHostProcesses({ spec, containers: placed }, field, errors);
   validateScheduling(spec, field, errors);
-  const { os } = spec;
-  errors.oneOf(`${field}.os`, os?.name, ['linux', 'windows']);
+  validateSystem({ spec, containers: placed }, field, errors);
   validateEnvFiles(spec.volumes ?? [], placed, errors);
 }
 

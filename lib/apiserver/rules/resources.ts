@@ -7,6 +7,7 @@ import {
   qualifiedNameProblems,
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { validateUsedClaims } from './pod-claims.js';
 
 /** Resources of a quota that are the name of a collection and count its objects. */
 export const countedCollections: ReadonlySet<string> = new Set([
@@ -99,14 +100,15 @@ export function quantityOf(
 export function validateResources(
   resources: Wire<V1ResourceRequirements> | undefined,
   field: string,
-  { noClaims, errors }: { readonly noClaims: boolean; readonly errors: FieldErrors },
+  { claims, errors }: { readonly claims: ReadonlySet<string>; readonly errors: FieldErrors },
 ): void {
-  const checks = { noClaims, errors, validateName: validateContainerResource };
+  const checks = { claims, errors, validateName: validateContainerResource };
   validateRequirements(resources, field, checks);
 }
 
 interface RequirementChecks {
-  readonly noClaims: boolean;
+  /** The names of the pod's claims. */
+  readonly claims: ReadonlySet<string>;
   readonly errors: FieldErrors;
   readonly validateName: (name: string, field: string, errors: FieldErrors) => void;
 }
@@ -117,7 +119,7 @@ export function validateRequirements(
   field: string,
   checks: RequirementChecks,
 ): void {
-  const { noClaims, errors } = checks;
+  const { claims, errors } = checks;
   const { limits = {}, requests = {} } = resources ?? {};
   for (const [name, amount] of Object.entries(limits)) {
     validateRequirement(name, amount, { ...checks, field: `${field}.limits[${name}]` });
@@ -146,8 +148,7 @@ export function validateRequirements(
   if (isHuge && !names.includes('cpu') && !names.includes('memory')) {
     errors.forbidden(field, 'HugePages require cpu or memory');
   }
-  // The names of claims are not compared: only a pod without claims is an error here.
-  if (noClaims) validateNoClaims(resources?.claims ?? [], `${field}.claims`, errors);
+  validateUsedClaims(resources?.claims ?? [], claims, { field: `${field}.claims`, errors });
 }
 
 function validateRequirement(
@@ -181,16 +182,4 @@ function billionths(amount: string): bigint {
 export function quantityNumber(value: string | number): number {
   const { unscaled, scale } = parseQuantity(value);
   return Number(unscaled) * 10 ** scale;
-}
-
-/** Reports the names of claims in a pod without claims. */
-export function validateNoClaims(
-  claims: readonly { readonly name: string }[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  for (const [index, { name }] of claims.entries()) {
-    const why = 'must be one of the names in pod.spec.resourceClaims which is empty';
-    errors.notFound(`${field}[${index}]`, name, why);
-  }
 }

@@ -9,6 +9,7 @@ import type {
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { validateLocalPath } from './container-mounts.js';
+import { largestInt32, validateRange } from './field-values.js';
 import { validateWindowsOptions } from './windows-options.js';
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
@@ -54,8 +55,7 @@ function validateIds(
 }
 
 function validateId(id: number | undefined, field: string, errors: FieldErrors): void {
-  if (id === undefined || (id >= 0 && id <= 2_147_483_647)) return;
-  errors.invalid(field, id, 'must be between 0 and 2147483647, inclusive');
+  if (id !== undefined) validateRange(id, [0, largestInt32], { field, errors });
 }
 
 function validateChoices(

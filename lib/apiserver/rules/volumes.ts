@@ -12,7 +12,7 @@ import type {
 import { FieldErrors } from '../../crd/internal.js';
 import { labelProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { validateResourceField } from './container-environment.js';
+import { validateFieldRef, validateResourceField } from './container-environment.js';
 import { validateAnnotations, validateLabels } from './metadata.js';
 import { imageTag } from './pod-spec.js';
 import { validateClaimSpec } from './storage.js';
@@ -183,7 +183,7 @@ function validateItems(
   }
 }
 
-const annotated = [
+const filePaths = [
   'metadata.annotations',
   'metadata.labels',
   'metadata.name',
@@ -200,20 +200,17 @@ function validateDownwardFiles(
   for (const { path, fieldRef, resourceFieldRef, mode } of files) {
     validateLocalPath(path, `${field}.path`, errors);
     if (fieldRef !== undefined) {
-      const { fieldPath } = fieldRef;
-      const known =
-        annotated.includes(fieldPath) ||
-        /^metadata\.(?:labels|annotations)\['.+'\]$/.test(fieldPath);
-      if (!known) errors.notSupported(`${field}.fieldRef.fieldPath`, fieldPath, annotated);
+      validateFieldRef(fieldRef, filePaths, { field: `${field}.fieldRef`, errors });
       if (resourceFieldRef !== undefined) {
         const why = 'fieldRef and resourceFieldRef can not be specified simultaneously';
         errors.invalid(field, 'resource', why);
       }
     } else if (resourceFieldRef === undefined) {
       errors.required(field, 'one of fieldRef and resourceFieldRef is required');
-    } else if ((resourceFieldRef.containerName ?? '') === '') {
-      errors.required(`${field}.resourceFieldRef.containerName`);
-    } else validateResourceField(resourceFieldRef, `${field}.resourceFieldRef`, errors);
+    } else {
+      const place = `${field}.resourceFieldRef`;
+      validateResourceField(resourceFieldRef, place, { isOutside: true, errors });
+    }
     validateMode(mode, `${field}.mode`, errors);
   }
 }

@@ -1,5 +1,5 @@
 import type { Schema } from '../../object/index.js';
-import { parseRequestUrl } from '../cel/go.js';
+import { parseRequestUrl } from '../cel/go-url.js';
 import { parseOpenApiDuration } from '../cel/times.js';
 
 const date = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;

@@ -11,8 +11,8 @@ import {
 } from '../../../object/index.js';
 import type { Quantity } from '../../../object/index.js';
 import { hasFormat } from '../../validation/schema-formats.js';
-import { parseRequestUrl } from '../go.js';
-import type { GoUrl } from '../go.js';
+import { parseRequestUrl } from '../go-url.js';
+import type { GoUrl } from '../go-url.js';
 import { declare } from '../overload.js';
 import type { Declaration } from '../overload.js';
 import { CelDictionary, CelError, CelList, CelOpaque, CelOptional } from '../values.js';

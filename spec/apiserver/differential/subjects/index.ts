@@ -15,6 +15,7 @@ import { resizes } from './resizes.js';
 import { scaling } from './scaling.js';
 import { serviceScenarios } from './services.js';
 import { texts } from './texts.js';
+import { values } from './values.js';
 import { verbs } from './verbs.js';
 import { versions } from './versions.js';
 import { watches } from './watches.js';
@@ -42,6 +43,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   services: () => serviceScenarios,
   texts: () => texts,
   quoting: () => quoting,
+  values: () => values,
   versions: () => versions,
   watches: () => watches,
   fields: (seed) => fields(seed, 12),

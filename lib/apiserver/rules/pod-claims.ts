@@ -1,0 +1,91 @@
+import type { CoreV1ResourceClaim, V1PodResourceClaim } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/internal.js';
+import { labelProblems, subdomainProblems } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
+
+type PodClaim = Wire<V1PodResourceClaim>;
+type Use = Wire<CoreV1ResourceClaim>;
+
+/** Checks the claims of a pod for devices, or for others that nodes allocate. */
+export function validatePodClaims(
+  claims: readonly PodClaim[],
+  field: string,
+  errors: FieldErrors,
+): void {
+  const names = new Set<string>();
+  for (const [index, claim] of claims.entries()) {
+    const path = `${field}[${index}]`;
+    const { name } = claim;
+    if (name === '') errors.required(`${path}.name`);
+    else if (names.has(name)) errors.duplicate(`${path}.name`, name);
+    else errors.invalidEach(`${path}.name`, name, labelProblems(name));
+    names.add(name);
+    validateSource(claim, path, errors);
+  }
+}
+
+function validateSource(claim: PodClaim, path: string, errors: FieldErrors): void {
+  const sources = ['resourceClaimName', 'resourceClaimTemplateName'] as const;
+  const given = sources.filter((member) => claim[member] !== undefined);
+  if (given.length !== 1) {
+    const why =
+      given.length === 0
+        ? 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'
+        : 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
+    errors.invalid(path, claim, why);
+  }
+  for (const member of given) {
+    const { [member]: name = '' } = claim;
+    errors.invalidEach(`${path}.${member}`, name, subdomainProblems(name));
+  }
+}
+
+/** Returns the names by which the containers of a pod can use its claims. */
+export function claimNames(claims: readonly PodClaim[]): ReadonlySet<string> {
+  return new Set(claims.map(({ name }) => name).filter((name) => name !== ''));
+}
+
+/**
+ * Checks the claims that a container uses.
+ * @param known - the names of the pod's claims
+ */
+export function validateUsedClaims(
+  uses: readonly Use[],
+  known: ReadonlySet<string>,
+  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+): void {
+  const seen: Use[] = [];
+  for (const [index, use] of uses.entries()) {
+    const path = `${field}[${index}]`;
+    const { name } = use;
+    if (name === '') {
+      errors.required(path);
+      continue;
+    }
+    validateUse(use, seen, { field: path, errors });
+    seen.push(use);
+    if (known.has(name)) continue;
+    const which = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
+    errors.notFound(path, name, `must be one of the names in pod.spec.resourceClaims${which}`);
+  }
+}
+
+/** Checks a use of one request of a claim, or of the whole claim. */
+function validateUse(
+  { name, request = '' }: Use,
+  seen: readonly Use[],
+  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+): void {
+  const before = seen.filter((use) => use.name === name).map((use) => use.request ?? '');
+  if (before.includes('')) {
+    errors.duplicate(field, name);
+    return;
+  }
+  if (request === '') {
+    // The whole claim includes each request before.
+    new Set(before).forEach(() => errors.duplicate(field, name));
+    return;
+  }
+  errors.invalidEach(`${field}.request`, request, labelProblems(request));
+  if (before.includes(request)) errors.duplicate(field, `${name}/${request}`);
+}

@@ -1,0 +1,259 @@
+import { post } from '../scenario.js';
+import type { Request, Scenario } from '../scenario.js';
+
+type Body = Readonly<Record<string, unknown>>;
+
+const dry = '?dryRun=All';
+const pods = `/api/v1/namespaces/{{ns}}/pods${dry}`;
+const templates = `/api/v1/namespaces/{{ns}}/podtemplates${dry}`;
+const jobs = `/apis/batch/v1/namespaces/{{ns}}/jobs${dry}`;
+const policies = `/apis/networking.k8s.io/v1/namespaces/{{ns}}/networkpolicies${dry}`;
+const volumes = `/api/v1/persistentvolumes${dry}`;
+const registration = '/apis/admissionregistration.k8s.io/v1';
+
+const container = { name: 'c', image: 'x' };
+const named = (rest: Body): Body => ({ metadata: { name: 'one' }, ...rest });
+
+/** Creates a template with each of the specs. Pods can have further checks. */
+const templatesOf = (specs: readonly Body[]): Request[] =>
+  specs.map((spec) =>
+    post(templates, named({ template: { spec: { containers: [container], ...spec } } })),
+  );
+
+const podClaims: readonly (readonly unknown[])[] = [
+  ...[[{}], [{ name: '' }], [{ name: 'a' }], [null], [{ name: 'A_b!', resourceClaimName: 'a' }]],
+  ...['A_b!', 'a.b', '', 'a'.repeat(300)].flatMap((name) => [
+    [{ name: 'a', resourceClaimName: name }],
+    [{ name: 'a', resourceClaimTemplateName: name }],
+  ]),
+  [{ name: 'a', resourceClaimName: 'x', resourceClaimTemplateName: 'y' }],
+  [
+    { name: 'a', resourceClaimName: 'x' },
+    { name: 'a', resourceClaimName: 'y' },
+  ],
+];
+
+const usedClaims: readonly (readonly unknown[])[] = [
+  ...[[], [{}], [{ request: 'r' }], [{ name: 'a' }], [{ name: 'b' }], [{ name: 'z' }]],
+  ...[[{ name: 'a', request: 'r' }], [{ name: 'a', request: 'R!' }]],
+  [{ name: 'a' }, { name: 'a' }],
+  [{ name: 'a' }, { name: 'a', request: 'r' }],
+  [
+    { name: 'a', request: 'r' },
+    { name: 'a', request: 'r' },
+  ],
+  [{ name: 'a', request: 'r' }, { name: 'a', request: 's' }, { name: 'a' }, { name: 'a' }],
+];
+
+const resourceClaims = [
+  { name: 'b', resourceClaimName: 'x' },
+  { name: 'a', resourceClaimName: 'y' },
+];
+
+const claimUses = usedClaims.flatMap((claims) => [
+  { resourceClaims, containers: [{ ...container, resources: { claims } }] },
+  { containers: [{ ...container, resources: { claims } }] },
+  { resources: { claims } },
+]);
+
+const windowsOptions = { runAsUserName: 'a' };
+const linuxOptions = {
+  ...{ runAsUser: 1, runAsGroup: 1, seLinuxOptions: {}, seccompProfile: { type: 'Unconfined' } },
+  appArmorProfile: { type: 'Unconfined' },
+};
+const podOptions = {
+  ...{ ...linuxOptions, fsGroup: 1, fsGroupChangePolicy: 'Always', supplementalGroups: [1] },
+  ...{ sysctls: [{ name: 'a', value: '1' }], supplementalGroupsPolicy: 'Merge' },
+  seLinuxChangePolicy: 'Recursive',
+};
+const containerOptions = {
+  ...{ ...linuxOptions, capabilities: {}, readOnlyRootFilesystem: false, privileged: false },
+  ...{ allowPrivilegeEscalation: true, procMount: 'Default' },
+};
+
+const systems: readonly Body[] = [
+  ...[{}, { name: '' }, { name: null }, { name: 'x' }, { name: 'Linux' }].map((os) => ({ os })),
+  ...['linux', 'windows'].flatMap((name) => [
+    { os: { name }, securityContext: { windowsOptions } },
+    { os: { name }, securityContext: podOptions },
+    { os: { name }, securityContext: { supplementalGroups: [], sysctls: [] } },
+    { os: { name }, containers: [{ ...container, securityContext: { windowsOptions } }] },
+    { os: { name }, containers: [{ ...container, securityContext: containerOptions }] },
+    {
+      os: { name },
+      initContainers: [{ ...container, name: 'i', securityContext: { runAsUser: 1 } }],
+    },
+    { os: { name }, hostUsers: true, hostPID: false, hostIPC: true, shareProcessNamespace: false },
+  ]),
+];
+
+const fieldPaths = [
+  ...['', 'x', 'spec.host', 'spec.nodeName', 'spec.restartPolicy', 'status.phase', 'status.podIPs'],
+  ...['metadata', 'metadata.name', 'metadata.labels', 'metadata.annotations', 'metadata.uid'],
+  ...[
+    "metadata.labels['a']",
+    "metadata.labels['A/b']",
+    "metadata.labels['']",
+    "metadata.labels['a b']",
+  ],
+  ...["metadata.annotations['A b']", "metadata.annotations['X/y']", "metadata.name['a']", "['a']"],
+  ...['metadata.labels[a]', "metadata.labels['a", "metadata.labels['a'b']", "x.y['a']"],
+];
+
+const fieldRefs: readonly Body[] = [
+  ...fieldPaths.map((fieldPath) => ({ fieldPath })),
+  ...[{}, { apiVersion: '' }, { apiVersion: 'v2', fieldPath: 'metadata.name' }],
+  { apiVersion: '', fieldPath: 'metadata.name' },
+];
+
+const inVolumes = (source: Body): Body => ({
+  volumes: [{ name: 'v', downwardAPI: { items: [{ path: 'a', ...source }] } }],
+});
+const inVariables = (valueFrom: Body): Body => ({
+  containers: [{ ...container, env: [{ name: 'A', valueFrom }] }],
+});
+
+const amounts: readonly Body[] = [
+  ...[{}, { resource: 'limits.cpu' }, { resource: 'limits.cpu', divisor: '3' }, { resource: 'x' }],
+  { containerName: 'c', resource: 'limits.cpu', divisor: '3' },
+];
+
+const ephemeral: readonly Body[] = [
+  ...[{ lifecycle: {} }, { lifecycle: null }, { ports: [] }, { resources: {} }, { ports: null }],
+  ...[{ resources: { requests: {} } }, { resources: { limits: null } }, { resizePolicy: [] }],
+  ...[{ livenessProbe: {} }, { restartPolicy: 'Always' }, { resources: { claims: [{}] } }],
+];
+
+const endPorts: readonly Body[] = [
+  ...[70_000, 0, -1, 79, 80, 65_535].map((endPort) => ({ port: 80, endPort })),
+  ...[{ endPort: 80 }, { port: 'http', endPort: 80 }, { port: 70_000, endPort: 60_000 }],
+];
+
+const expressions: readonly Body[] = [
+  ...[{}, { operator: 'x' }, { key: 'a' }, { key: 'a b', operator: 'Exists' }],
+  ...[
+    { key: 'a', operator: 'In' },
+    { key: 'a', operator: 'Exists', values: ['x'] },
+  ],
+];
+
+const template = { spec: { restartPolicy: 'Never', containers: [container] } };
+
+const urls = [
+  ...['', 'x', 'a.b/c', '/a', '//a', 'a:b', ':', '*', '1:b', 'http://a/b', 'https:a', 'https://'],
+  ...[
+    'https://a b',
+    'https://a/%zz',
+    'https://a%41',
+    'https://a:b',
+    'https://a:1:2',
+    'https://[::1',
+  ],
+  ...['https://[::1]:1/a', 'https://[1.2.3.4]', 'https://[x]', 'https://u@a', 'https://u:p@a/b'],
+  ...[
+    'https://u v@a',
+    'https://a?b',
+    'https://a#b',
+    'https://a?',
+    'https://a#',
+    'HTTPS://a',
+    'https://a\n',
+  ],
+  ...['https://a/b c', 'https://a?b=c#d', 'https:///a', 'https://"', 'https://{', 'https://a#%zz'],
+];
+
+const services: readonly Body[] = [
+  ...['', '/', '//', 'a', '/a', '/a/', '/a//b', '/A', 'aB', '/a/b_', '/a.b/c'].map((path) => ({
+    path,
+  })),
+  ...[{ port: 0 }, { port: 70_000 }, { port: 1 }],
+];
+
+const webhook = {
+  ...{ name: 'a.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'] },
+  clientConfig: { url: 'https://a' },
+};
+const webhooksOf = (webhooks: readonly Body[], list: string): Request[] =>
+  webhooks.map((one) =>
+    post(`${registration}/${list}${dry}`, {
+      metadata: { name: '{{ns}}-one' },
+      webhooks: [{ ...webhook, ...one }],
+    }),
+  );
+
+/** Values that the schema of their fields permits, and that only the server's own checks tell apart. */
+export const values: readonly Scenario[] = [
+  {
+    title: 'claims of pods',
+    requests: templatesOf([
+      ...podClaims.map((claims) => ({ resourceClaims: claims })),
+      ...claimUses,
+    ]),
+  },
+  {
+    title: 'operating systems of pods',
+    requests: [
+      ...templatesOf(systems),
+      ...['linux', 'windows'].map((name) =>
+        post(pods, named({ spec: { containers: [container], os: { name } } })),
+      ),
+    ],
+  },
+  {
+    title: 'references to fields of a pod',
+    requests: templatesOf([
+      ...fieldRefs.flatMap((fieldRef) => [inVolumes({ fieldRef }), inVariables({ fieldRef })]),
+      ...amounts.flatMap((resourceFieldRef) => [
+        inVolumes({ resourceFieldRef }),
+        inVariables({ resourceFieldRef }),
+      ]),
+    ]),
+  },
+  {
+    title: 'limits of pods',
+    requests: templatesOf([
+      ...[-1, 0, 1, 2 ** 31 - 1, 2 ** 31].map((seconds) => ({ activeDeadlineSeconds: seconds })),
+      ...ephemeral.map((more) => ({ ephemeralContainers: [{ ...container, name: 'e', ...more }] })),
+    ]),
+  },
+  {
+    title: 'ports of network policies',
+    requests: endPorts.map((port) =>
+      post(policies, named({ spec: { podSelector: {}, ingress: [{ ports: [port] }] } })),
+    ),
+  },
+  {
+    title: 'selectors of Jobs',
+    requests: expressions.flatMap((expression) => [
+      post(jobs, named({ spec: { template, selector: { matchExpressions: [expression] } } })),
+      post(
+        jobs,
+        named({
+          spec: { template, manualSelector: true, selector: { matchExpressions: [expression] } },
+        }),
+      ),
+    ]),
+  },
+  {
+    title: 'capacities of volumes',
+    requests: [{}, { capacity: null }, { capacity: {} }, { capacity: { cpu: '1' } }].map((more) =>
+      post(volumes, {
+        metadata: { name: '{{ns}}-one' },
+        spec: { accessModes: ['ReadWriteOnce'], hostPath: { path: '/data' }, ...more },
+      }),
+    ),
+  },
+  {
+    title: 'clients of webhooks',
+    requests: webhooksOf(
+      [
+        ...urls.map((url) => ({ clientConfig: { url } })),
+        ...services.map((more) => ({
+          clientConfig: { service: { name: 'a', namespace: 'b', ...more } },
+        })),
+        ...['', null, 'Some', 'x'].map((sideEffects) => ({ sideEffects })),
+      ],
+      'validatingwebhookconfigurations',
+    ),
+  },
+];
