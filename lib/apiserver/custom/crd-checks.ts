@@ -1,20 +1,27 @@
 import { memberSchema } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Schema } from '../../object/index.js';
-import { validateWebhookClient } from '../rules/admission.js';
+import { validateReviewVersions, validateWebhookClient } from '../rules/admission.js';
 import type { Crd, CrdVersion } from './crd.js';
 
 /** Checks how the objects of a CRD are converted. */
 export function validateConversion({ spec }: Crd, errors: FieldErrors): void {
   const { strategy = 'None', webhook } = spec.conversion ?? {};
-  errors.oneOf('spec.conversion.strategy', strategy, ['None', 'Webhook']);
-  if (strategy !== 'Webhook') return;
+  if (strategy === '') errors.required('spec.conversion.strategy');
+  else errors.oneOf('spec.conversion.strategy', strategy, ['None', 'Webhook']);
   const field = 'spec.conversion.webhookClientConfig';
+  const versionsField = 'spec.conversion.conversionReviewVersions';
+  const versions = (webhook?.conversionReviewVersions as string[] | null | undefined) ?? [];
+  if (strategy !== 'Webhook') {
+    const why = 'should not be set when strategy is not set to Webhook';
+    if (webhook?.clientConfig !== undefined) errors.forbidden(field, why);
+    if (versions.length > 0) errors.forbidden(versionsField, why);
+    return;
+  }
   if (webhook?.clientConfig === undefined) {
     errors.required(field, 'required when strategy is set to Webhook');
   } else validateWebhookClient(webhook.clientConfig, field, errors);
-  const reviewVersions = (webhook?.conversionReviewVersions as string[] | null | undefined) ?? [];
-  if (reviewVersions.length === 0) errors.required('spec.conversion.conversionReviewVersions');
+  validateReviewVersions(versions, versionsField, { missing: '', errors });
 }
 
 /** Checks the fields that all versions of a CRD share, or the fields of one version. */

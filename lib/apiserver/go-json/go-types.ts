@@ -388,9 +388,10 @@ function schemaOrArrayType(schema: GoType): GoType {
   return {
     name: 'v1.JSONSchemaPropsOrArray',
     decode: (value, at) => {
-      if (Array.isArray(value))
+      if (Array.isArray(value) && value.length > 0)
         return value.map((one: unknown) => schema.decode(one, ownDecoding(at)));
-      return isJsonObject(value) ? schema.decode(value, ownDecoding(at)) : null;
+      // An empty list and other types are as a missing member.
+      return isJsonObject(value) ? schema.decode(value, ownDecoding(at)) : undefined;
     },
     zero: () => null,
     isEmpty: () => false,

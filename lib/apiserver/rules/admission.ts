@@ -65,10 +65,15 @@ function validateName(name: string, field: string, errors: FieldErrors): void {
   errors.invalid(field, name, 'should be a domain with at least three segments separated by dots');
 }
 
-function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): void {
-  // Go's zero value is null.
-  const versions = (webhook.admissionReviewVersions as string[] | null) ?? [];
-  const path = `${field}.admissionReviewVersions`;
+/**
+ * Checks the versions of reviews that a webhook understands.
+ * @param missing - said if it has none
+ */
+export function validateReviewVersions(
+  versions: readonly string[],
+  path: string,
+  { missing, errors }: { readonly missing: string; readonly errors: FieldErrors },
+): void {
   const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
     if (seen.has(version)) errors.invalid(`${path}[${index}]`, version, 'duplicate version');
@@ -76,11 +81,18 @@ function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): 
     seen.add(version);
   }
   if (versions.length === 0) {
-    errors.required(path, `must specify one of ${reviewVersions.join(', ')}`);
+    errors.required(path, missing);
   } else if (!versions.some((version) => reviewVersions.includes(version))) {
     const why = `must include at least one of ${reviewVersions.join(', ')}`;
     errors.invalid(path, versions, why);
   }
+}
+
+function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): void {
+  // Go's zero value is null.
+  const versions = (webhook.admissionReviewVersions as string[] | null) ?? [];
+  const missing = `must specify one of ${reviewVersions.join(', ')}`;
+  validateReviewVersions(versions, `${field}.admissionReviewVersions`, { missing, errors });
   // Go's zero value is null.
   const sideEffects = (webhook.sideEffects as string | null) ?? undefined;
   if (sideEffects === undefined) {

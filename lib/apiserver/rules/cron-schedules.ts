@@ -209,8 +209,9 @@ export function timeZoneProblems(name: string): readonly string[] {
 
 /** Returns whether a name is that of a time zone. Unlike JavaScript, Go compares upper and lower case. */
 function isTimeZone(name: string): boolean {
-  // JavaScript gives an alias such as `US/Pacific` another name, so its case cannot be compared.
-  if (/(?:^|\/)[^A-Z]/.test(name)) return false;
+  // JavaScript gives an alias such as `US/Pacific` another name, so its case cannot be compared. No alias has a
+  // part without a capital at its start, or four capitals together after a slash.
+  if (/(?:^|\/)[^A-Z]|\/.*[A-Z]{4}/.test(name)) return false;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
     return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase();

@@ -1,10 +1,11 @@
-import { deepEqual, isJsonObject } from '../../object/index.js';
+import { deepEqual } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
 import { validateRules } from '../rules/validate-rules.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { prune } from '../validation/prune.js';
 import { validateSchema } from '../validation/validate-schema.js';
+import { preserves, unsupported } from './schema-parts.js';
 
 /** The position of a schema in its parent. */
 export type SchemaLevel = 'root' | 'item' | 'field';
@@ -18,16 +19,6 @@ interface KeywordCheck {
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-/** JSON Schema keywords that CRDs do not support. */
-const unsupported = [
-  'additionalItems',
-  'definitions',
-  'dependencies',
-  'id',
-  'patternProperties',
-  '$ref',
-];
-
 function forbidUnsupported(
   given: Readonly<Record<string, unknown>>,
   field: string,
@@ -39,36 +30,45 @@ function forbidUnsupported(
   }
 }
 
-/** Returns whether a schema or a schema within it has the keyword `$schema`, which CRDs do not support. */
-export function namesDialect(schema: Schema): boolean {
-  const { $schema = '' } = schema as { readonly $schema?: unknown };
-  if ($schema !== '') return true;
-  const { properties = {}, items, additionalProperties, not } = schema;
-  const { allOf = [], anyOf = [], oneOf = [] } = schema;
-  const within = [...Object.values(properties), items, additionalProperties, not];
-  return [...within, ...allOf, ...anyOf, ...oneOf].some(
-    (one) => isJsonObject(one) && namesDialect(one),
-  );
-}
-
-/** Checks the required and forbidden keywords of a structural schema, except junctors and lists. */
-export function validateKeywords(schema: Schema, check: KeywordCheck): void {
-  const { field, errors } = check;
-  const given = schema as Readonly<Record<string, unknown>>;
-  forbidUnsupported(given, field, errors);
+/** Checks what applies to all schemas, also those within `allOf`, `anyOf`, `oneOf` and `not`. */
+export function validateCommon(schema: Schema, field: string, errors: FieldErrors): void {
+  const { type, properties = {}, additionalProperties } = schema;
+  forbidUnsupported(schema as Readonly<Record<string, unknown>>, field, errors);
+  if (Array.isArray(schema.items)) {
+    errors.forbidden(`${field}.items`, 'items must be a schema object and not an array');
+  }
   if (schema.uniqueItems === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     errors.forbidden(`${field}.uniqueItems`, why);
   }
+  if (schema[preserves] === false) {
+    errors.invalid(`${field}.${preserves}`, false, 'must be true or undefined');
+  }
+  if (type !== undefined && !types.includes(type)) {
+    if ((type as string) === 'null') {
+      const why = 'type cannot be set to null, use nullable as an alternative';
+      errors.forbidden(`${field}.type`, why);
+    }
+    errors.notSupported(`${field}.type`, type, types);
+  }
+  const isMap = additionalProperties !== undefined && additionalProperties !== true;
+  if (isMap && Object.keys(properties).length > 0) {
+    const why = 'additionalProperties and properties are mutual exclusive';
+    errors.forbidden(`${field}.additionalProperties`, why);
+  }
+  validateSharing(schema, field, errors);
+}
+
+/** Checks the required and forbidden keywords of a structural schema, except junctors and lists. */
+export function validateKeywords(schema: Schema, check: KeywordCheck): void {
+  const { level, field, errors } = check;
   if (schema.items === undefined && schema.type === 'array') {
     errors.required(`${field}.items`, 'must be specified');
   }
-  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    const at = `${field}.x-kubernetes-preserve-unknown-fields`;
-    errors.invalid(at, false, 'must be true or undefined');
+  validateType(schema, check);
+  if (level === 'root' && schema.additionalProperties !== undefined) {
+    errors.forbidden(`${field}.additionalProperties`, 'must not be used at the root');
   }
-  if (given['$ref'] === undefined) validateType(schema, check);
-  validateAdditionalProperties(schema, check);
   validateIntOrString(schema, field, errors);
 }
 
@@ -76,12 +76,6 @@ export function validateKeywords(schema: Schema, check: KeywordCheck): void {
 function validateType(schema: Schema, { level, field, errors }: KeywordCheck): void {
   const type = schema.type as string | undefined;
   const at = `${field}.type`;
-  if (type !== undefined && !types.includes(type)) {
-    if (type === 'null') {
-      errors.forbidden(at, 'type cannot be set to null, use nullable as an alternative');
-    }
-    errors.notSupported(at, type, types);
-  }
   if (schema['x-kubernetes-embedded-resource'] === true) {
     validateEmbedded(schema, field, errors);
     if (type !== 'object') return;
@@ -116,18 +110,6 @@ function validateEmbedded(schema: Schema, field: string, errors: FieldErrors): v
   }
 }
 
-function validateAdditionalProperties(
-  { additionalProperties, properties = {} }: Schema,
-  { level, field, errors }: KeywordCheck,
-): void {
-  if (additionalProperties === undefined) return;
-  const at = `${field}.additionalProperties`;
-  if (additionalProperties !== true && Object.keys(properties).length > 0) {
-    errors.forbidden(at, 'additionalProperties and properties are mutual exclusive');
-  }
-  if (level === 'root') errors.forbidden(at, 'must not be used at the root');
-}
-
 function validateIntOrString(schema: Schema, field: string, errors: FieldErrors): void {
   if (schema['x-kubernetes-int-or-string'] !== true) return;
   for (const keyword of [
@@ -144,7 +126,7 @@ function validateIntOrString(schema: Schema, field: string, errors: FieldErrors)
 }
 
 /** Checks `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`. */
-export function validateSharing(schema: Schema, field: string, errors: FieldErrors): void {
+function validateSharing(schema: Schema, field: string, errors: FieldErrors): void {
   const listType = schema['x-kubernetes-list-type'];
   const mapType = schema['x-kubernetes-map-type'];
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
@@ -321,13 +303,8 @@ function validateNested(schema: Schema, at: At): void {
     validateNested(one, { errors, field: `${field}.properties[${name}]`, skip: nothing });
   }
   const given = schema as Readonly<Record<string, unknown>>;
-  forbidUnsupported(given, field, errors);
   for (const [keyword, why] of structural) {
     if (isSaid(given[keyword])) errors.forbidden(`${field}.${keyword}`, why);
-  }
-  for (const [index, { rule }] of (schema['x-kubernetes-validations'] ?? []).entries()) {
-    const path = `${field}.x-kubernetes-validations[${index}].rule`;
-    if (rule.trim() === '') errors.required(path, 'rule is not specified');
   }
   if (Object.hasOwn(properties, 'metadata')) {
     errors.forbidden(`${field}.properties[metadata]`, 'must not be specified in a nested context');

@@ -7,12 +7,13 @@ import { mostInRequest, schemaSize } from '../rules/schema-size.js';
 import { schemaType } from '../rules/schema-type.js';
 import { times } from '../cel/cost/size-range.js';
 import { FieldErrors } from '../validation/field-errors.js';
+import { validateCompleteness } from './schema-completeness.js';
+import { allParts, isReadable, junctorParts, namesDialect } from './schema-parts.js';
 import {
-  namesDialect,
+  validateCommon,
   validateDefaults,
   validateJunctors,
   validateKeywords,
-  validateSharing,
 } from './schema-keywords.js';
 import { schemaFormProblems } from './schema-form.js';
 import type { SchemaLevel } from './schema-keywords.js';
@@ -28,6 +29,8 @@ export interface StructureCheck {
 
 interface At extends StructureCheck {
   readonly isRoot: boolean;
+  /** False: the whole schema cannot be read as a structural one. */
+  readonly isStructural: boolean;
   readonly level: SchemaLevel;
   /** Path of the enclosing list or map whose old and new entries cannot be matched; undefined if absent. */
   readonly uncorrelatable: string | undefined;
@@ -45,7 +48,8 @@ interface At extends StructureCheck {
  */
 export function validateStructure(schema: Schema, { field, errors, onCost }: StructureCheck): void {
   const budget = new RuleBudget();
-  const root = { isRoot: true, level: 'root', uncorrelatable: undefined } as const;
+  const isStructural = isReadable(schema);
+  const root = { isRoot: true, isStructural, level: 'root', uncorrelatable: undefined } as const;
   const own = new FieldErrors();
   for (const problem of schemaFormProblems(schema, field))
     own.wrong(problem.field, problem.message);
@@ -53,6 +57,7 @@ export function validateStructure(schema: Schema, { field, errors, onCost }: Str
     errors.causes.push(...own.causes);
     return;
   }
+  if (isStructural) validateCompleteness(schema, field, own);
   validateLevel(schema, { ...root, field, errors: own, onCost, occurrences: 1, budget });
   budget.check(field, own);
   if (own.causes.length === 0 && namesDialect(schema)) {
@@ -66,20 +71,34 @@ export function validateStructure(schema: Schema, { field, errors, onCost }: Str
 /** @returns whether the schema is sound from this level down; rules of an unsound schema are not compiled */
 function validateLevel(schema: Schema, at: At): boolean {
   const own = new FieldErrors();
-  validateKeywords(schema, { ...at, errors: own });
-  validateSharing(schema, at.field, own);
-  validateJunctors(schema, at.field, own);
+  if (at.isStructural) validateKeywords(schema, { ...at, errors: own });
+  validateCommon(schema, at.field, own);
+  if (at.isStructural) validateJunctors(schema, at.field, own);
+  for (const [path, part] of junctorParts(schema)) {
+    validateNested(part, `${at.field}.${path}`, own);
+  }
   at.errors.causes.push(...own.causes);
   let sound = own.empty;
   for (const [part, place] of partsOf(schema, at)) sound = validateLevel(part, place) && sound;
   const rules = new FieldErrors();
-  for (const [index, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
-    validateRule(rule, schema, `${at.field}.x-kubernetes-validations[${index}]`, rules);
-  }
+  validateRuleTexts(schema, at.field, rules);
   at.errors.causes.push(...rules.causes);
   sound &&= rules.empty;
   if (sound) validateExpressions(schema, at);
   return sound;
+}
+
+/** Checks a schema within `allOf`, `anyOf`, `oneOf` or `not`, whose rules are not compiled. */
+function validateNested(schema: Schema, field: string, errors: FieldErrors): void {
+  validateCommon(schema, field, errors);
+  validateRuleTexts(schema, field, errors);
+  for (const [path, part] of allParts(schema)) validateNested(part, `${field}.${path}`, errors);
+}
+
+function validateRuleTexts(schema: Schema, field: string, errors: FieldErrors): void {
+  for (const [index, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
+    validateRule(rule, schema, `${field}.x-kubernetes-validations[${index}]`, errors);
+  }
 }
 
 function* partsOf(schema: Schema, at: At): Generator<[Schema, At]> {

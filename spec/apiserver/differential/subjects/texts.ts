@@ -333,6 +333,8 @@ export const texts: readonly Scenario[] = [
         'US/Pacific',
         'US/pacific',
         'us/Pacific',
+        'US/PACIFIC',
+        'Australia/ACT',
         'Nowhere',
         ' UTC',
         '../UTC',

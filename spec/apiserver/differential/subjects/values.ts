@@ -9,6 +9,7 @@ const templates = `/api/v1/namespaces/{{ns}}/podtemplates${dry}`;
 const jobs = `/apis/batch/v1/namespaces/{{ns}}/jobs${dry}`;
 const policies = `/apis/networking.k8s.io/v1/namespaces/{{ns}}/networkpolicies${dry}`;
 const volumes = `/api/v1/persistentvolumes${dry}`;
+const definitions = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions${dry}`;
 const registration = '/apis/admissionregistration.k8s.io/v1';
 
 const container = { name: 'c', image: 'x' };
@@ -169,6 +170,48 @@ const services: readonly Body[] = [
   ...[{ port: 0 }, { port: 70_000 }, { port: 1 }],
 ];
 
+const nestedSchemas: readonly Body[] = [
+  ...[{ 'x-kubernetes-list-map-keys': ['x'] }, { 'x-kubernetes-preserve-unknown-fields': false }],
+  ...[{ 'x-kubernetes-map-type': 'x' }, { 'x-kubernetes-list-type': 'set' }, { uniqueItems: true }],
+  ...[
+    { type: 'text' },
+    { type: 'null' },
+    { items: [] },
+    { items: [{}] },
+    { items: 5 },
+    { $ref: '#/x' },
+  ],
+  ...[{ properties: { a: {} }, additionalProperties: {} }, { not: { uniqueItems: true } }],
+  ...[{}, { rule: ' ' }, { reason: 'x' }, { rule: 'true', fieldPath: '.x' }].map((rule) => ({
+    'x-kubernetes-validations': [rule],
+  })),
+  ...[{ $schema: 'x' }, { id: 'x' }, { properties: { a: { items: { uniqueItems: true } } } }],
+];
+
+const conversions: readonly Body[] = [
+  ...[{}, { '': '' }, { strategy: '' }, { strategy: 'None', webhook: { clientConfig: {} } }],
+  { strategy: 'None', webhook: { conversionReviewVersions: ['v1'] } },
+  ...[[], ['v2'], ['v1', 'v1'], ['V1'], ['v1beta1']].map((conversionReviewVersions) => ({
+    strategy: 'Webhook',
+    webhook: { clientConfig: { url: 'https://a' }, conversionReviewVersions },
+  })),
+];
+
+const definitionOf = (schema: Body, more: Body = {}): Body => ({
+  metadata: { name: 'widgets.{{ns}}.example.com' },
+  spec: {
+    ...{ group: '{{ns}}.example.com', scope: 'Namespaced' },
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [
+      {
+        ...{ name: 'v1', served: true, storage: true },
+        schema: { openAPIV3Schema: { type: 'object', ...schema } },
+      },
+    ],
+    ...more,
+  },
+});
+
 const webhook = {
   ...{ name: 'a.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'] },
   clientConfig: { url: 'https://a' },
@@ -242,6 +285,20 @@ export const values: readonly Scenario[] = [
         spec: { accessModes: ['ReadWriteOnce'], hostPath: { path: '/data' }, ...more },
       }),
     ),
+  },
+  {
+    title: 'schemas within others',
+    requests: nestedSchemas
+      .flatMap((schema) => [
+        { allOf: [schema] },
+        { anyOf: [{ not: schema }] },
+        { properties: { spec: schema } },
+      ])
+      .map((schema) => post(definitions, definitionOf(schema))),
+  },
+  {
+    title: 'conversions of definitions',
+    requests: conversions.map((conversion) => post(definitions, definitionOf({}, { conversion }))),
   },
   {
     title: 'clients of webhooks',
