@@ -38,7 +38,7 @@ import {
   handleUpdate,
 } from './write-requests.js';
 import type { ResourceRequest } from './request-info.js';
-import { handleSubresource } from './subresource-requests.js';
+import { handleBinding, handleSubresource } from './subresource-requests.js';
 import { patchTypeOf } from './write-options.js';
 
 /** The request for a resource, and the data that handlers need. */
@@ -173,6 +173,7 @@ function dispatch(context: ResourceContext, watches: Watches): TransportResponse
     case 'create':
       if (name !== '' && kind.custom === undefined) throw methodNotAllowed();
       if (kind.custom?.terminating === true) throw definitionTerminating(kind);
+      if (kind.type.group === '' && kind.type.plural === 'bindings') return handleBinding(context);
       // The real server ignores a name in the path of a custom resource's create.
       return handleCreate({ ...context, info: { ...info, name: '' } });
     case 'update':

@@ -1,4 +1,4 @@
-import { isJsonObject, formatTime } from '../../object/index.js';
+import { isJsonObject, formatTime, quoted } from '../../object/index.js';
 import type { UnstructuredObject, Pod } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
@@ -10,6 +10,7 @@ import {
   badRequest,
   conflict,
   failure,
+  internalFailure,
   isStatusError,
   methodNotAllowed,
   notAcceptable,
@@ -208,19 +209,21 @@ function admitScale(
   return admitSubresource(context, { objectKind, object, old: liveScale(write), dryRun });
 }
 
-/** Handles POST to `pods/binding`: the scheduler's decision. */
-function handleBinding(context: ResourceContext): TransportResponse {
+/** Handles POST to `pods/binding`, or to the old collection `bindings`: the scheduler's decision. */
+export function handleBinding(context: ResourceContext): TransportResponse {
   const { core, kind, info, request, view } = context;
-  const { namespace, name } = info;
+  const { namespace } = info;
   const { value: body } = readObject(request, 'Binding');
   const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });
   checkKind(objectKind, body);
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {};
-  if (metadata['name'] !== name) {
+  const { name = '' } = (info.subresource === undefined ? metadata : info) as { name?: string };
+  if ((metadata['name'] ?? '') !== name) {
     throw badRequest('name in URL does not match name in Binding object');
   }
   const binding = { ...body, apiVersion: 'v1', kind: 'Binding' };
   const object = { ...binding, metadata: { ...metadata, namespace, name } };
+  checkTarget(object);
   bindPod(core, admitSubresource(context, { objectKind, object, dryRun: false }));
   return createdResponse(view.encoding);
 }
@@ -240,6 +243,22 @@ interface Condition {
   readonly status: string;
 }
 
+/** Checks what a Binding assigns a pod to. The real server answers so before it looks for the pod. */
+function checkTarget(binding: Binding): void {
+  const { kind = '', name = '' } = binding.target ?? {};
+  const { metadata } = binding;
+  const problems = [
+    ...(kind === '' || kind === 'Node'
+      ? []
+      : [`target.kind: Unsupported value: ${quoted(kind)}: supported values: "Node", "<empty>"`]),
+    ...(name === '' ? ['target.name: Required value'] : []),
+  ];
+  const [first = '', ...more] = problems;
+  if (more.length > 0) throw internalFailure(`[${problems.join(', ')}]`);
+  if (first !== '') throw internalFailure(first);
+  if (metadata.name === '') throw badRequest('Name parameter required.');
+}
+
 /**
  * Assigns the pod that a Binding names to a node: the only way to set `spec.nodeName` after the
  * create. As on the real server, no manager becomes the owner of the field.
@@ -253,7 +272,6 @@ export function bindPod(core: ServerCore, binding: UnstructuredObject): Unstruct
   const pod = kind && (findObject(core, kind, { name, namespace }) as PodParts | undefined);
   if (kind === undefined || pod === undefined) throw notFound(subject);
   const nodeName = (binding as Binding).target?.name ?? '';
-  if (nodeName === '') throw badRequest('target.name: Required value');
   const obstacle = obstacleTo(pod, name);
   if (obstacle !== undefined) throw conflict({ ...subject, plural: 'pods/binding' }, obstacle);
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');

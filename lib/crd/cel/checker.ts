@@ -423,11 +423,15 @@ class Checker {
   }
 
   #optionalMap({ target, variable, body, flat, at }: OptionalMapExpression): CelType {
+    const before = this.issues.length;
     const type = this.unification.resolve(this.check(target));
+    const ofTarget = this.issues.slice(before);
     const value = this.unification.freshType();
     const isOptional = this.unification.assign([type], [optionalType(value)]);
     const failed = (name: string): CelType => this.#noOverload({ at, name, target }, [type]);
     const tested = isOptional ? boolType : failed('hasValue');
+    // The macro stands for an expression that has the target twice.
+    this.issues.push(...ofTarget);
     const inner = isOptional ? value : failed('value');
     const result = this.#within(new Map([[variable, inner]]), () => this.check(body));
     if (!flat) return optionalType(result);

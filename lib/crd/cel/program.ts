@@ -310,7 +310,11 @@ class Compiler {
       };
       const kept =
         passes === undefined ? elements : elements.filter((one) => isTrue(passes(at(one))));
-      return folds[macro](kept, (one) => run(at(one)));
+      const result = folds[macro](kept, (one) => run(at(one)));
+      if (macro === 'sortBy' && !(container instanceof CelList)) {
+        throw new CelError('no such overload: @sortByAssociatedKeys');
+      }
+      return result;
     };
   }
 

@@ -212,6 +212,26 @@ const definitionOf = (schema: Body, more: Body = {}): Body => ({
   },
 });
 
+const macros = [
+  ...['nope.optMap(x, x).hasValue()', 'nope.optFlatMap(x, optional.of(x)).hasValue()'],
+  ...['nope.a.optMap(x, x).hasValue()', 'optional.of(nope).optMap(x, x).hasValue()'],
+  ...['optional.of(1).optMap(x, nope).hasValue()', '[nope][0].optMap(x, x).hasValue()'],
+  ...['1.optMap(x, x).hasValue()', 'nope.optMap(x, other).hasValue()', 'nope.sortBy(x, x) == []'],
+];
+
+const binding = { apiVersion: 'v1', kind: 'Binding' };
+const bodies: readonly Body[] = [
+  ...[{}, { metadata: {} }, { metadata: { name: 'x' } }, { target: { name: 'n' } }, binding],
+  ...[
+    { metadata: { name: 'x' }, target: {} },
+    { metadata: { name: 'x' }, target: { name: 'n' } },
+  ],
+  { metadata: { name: 'x' }, target: { kind: 'Pod', name: 'n' } },
+  { metadata: { name: 'one' }, target: { kind: 'Pod', name: 'n' } },
+  { metadata: { name: 'one' }, target: { kind: 'Node', name: '' } },
+  { metadata: { generateName: 'x' }, target: { kind: 'Node', name: 'n' } },
+];
+
 const webhook = {
   ...{ name: 'a.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'] },
   clientConfig: { url: 'https://a' },
@@ -299,6 +319,21 @@ export const values: readonly Scenario[] = [
   {
     title: 'conversions of definitions',
     requests: conversions.map((conversion) => post(definitions, definitionOf({}, { conversion }))),
+  },
+  {
+    title: 'macros in rules',
+    requests: macros.map((rule) =>
+      post(definitions, definitionOf({ 'x-kubernetes-validations': [{ rule }] })),
+    ),
+  },
+  {
+    title: 'bindings of pods',
+    requests: [
+      post(pods.replace(dry, ''), named({ spec: { containers: [container] } })),
+      ...['bindings', 'pods/one/binding', 'pods/x/binding'].flatMap((path) =>
+        bodies.map((body) => post(`/api/v1/namespaces/{{ns}}/${path}`, body)),
+      ),
+    ],
   },
   {
     title: 'clients of webhooks',
