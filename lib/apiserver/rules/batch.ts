@@ -12,7 +12,7 @@ import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { refuseTemplateLabels, selects, validateLabelSelector } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
-import { podWarnings } from './pod.js';
+import { dropDisabledPodFields, podWarnings } from './pod.js';
 
 type Job = Wire<V1Job>;
 
@@ -59,7 +59,11 @@ const job = typedRules<Job>(
       if (labels !== undefined && metadata !== undefined) metadata.labels ??= labels;
       defaultJobSpec(spec, true);
     },
-    prepareForCreate: generateSelector,
+    prepareForCreate: (object) => {
+      dropDisabledPodFields(object.spec?.template.spec);
+      generateSelector(object);
+    },
+    prepareForUpdate: ({ spec }) => dropDisabledPodFields(spec?.template.spec),
     completeNew: ({ metadata, spec }) => {
       const labels = spec?.template.metadata?.labels;
       if (metadata === undefined || metadata.labels !== undefined || labels === undefined)
@@ -89,6 +93,8 @@ const job = typedRules<Job>(
 const cronJob = typedRules<Wire<V1CronJob>>(
   {
     defaults: defaultCronJob,
+    prepareForCreate: ({ spec }) => dropDisabledPodFields(spec?.jobTemplate.spec?.template.spec),
+    prepareForUpdate: ({ spec }) => dropDisabledPodFields(spec?.jobTemplate.spec?.template.spec),
     validate: validateCronJob,
     warnings: (object, old) =>
       hasNewGeneration(object, old)

@@ -26,6 +26,7 @@ import type { KindRules } from './kind-rules.js';
 import { validateResources } from './resources.js';
 import { refuseTemplateLabels, validateFinalizer, validateLabels } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate, validateTolerations } from './pod-spec.js';
+import { dropDisabledPodFields, podWarnings } from './pod.js';
 
 /** Drops fields of disabled features. */
 function dropDisabled({ spec }: Wire<V1Lease>): void {
@@ -217,7 +218,13 @@ const podTemplate = typedRules<Wire<V1PodTemplate>>(
     defaults: ({ template }) => {
       if (template?.spec !== undefined) defaultPodSpec(template.spec);
     },
+    prepareForCreate: ({ template }) => dropDisabledPodFields(template?.spec),
+    prepareForUpdate: ({ template }) => dropDisabledPodFields(template?.spec),
     validate: ({ template }, errors) => validatePodTemplate(template ?? {}, 'template', errors),
+    warnings: ({ metadata, template }, old) =>
+      template?.spec === undefined || (old && metadata?.generation === old.metadata?.generation)
+        ? []
+        : podWarnings(template.spec, 'template.spec'),
   },
   {
     answersDeleted: true,

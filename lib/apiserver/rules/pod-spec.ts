@@ -170,9 +170,23 @@ function validatePodNetwork(spec: PodSpec, field: string, errors: FieldErrors): 
     const { [member]: name = '' } = spec;
     if (name !== '') errors.invalidEach(`${field}.${member}`, name, labelProblems(name));
   }
+  validateHostname(spec, `${field}.hostnameOverride`, errors);
   validateDns(dnsConfig, `${field}.dnsConfig`, { none: dnsPolicy === 'None', errors });
   validateHostAliases(hostAliases, `${field}.hostAliases`, errors);
   if (spec.hostNetwork === true) validateHostPorts(spec, field, errors);
+}
+
+const hostnameLimit = 64;
+
+/** Checks the name that a pod has in place of its hostname. */
+function validateHostname(spec: PodSpec, field: string, errors: FieldErrors): void {
+  const { hostnameOverride: name, setHostnameAsFQDN, hostNetwork } = spec;
+  if (name === undefined) return;
+  for (const [member, value] of Object.entries({ setHostnameAsFQDN, hostNetwork })) {
+    if (value === true) errors.forbidden(field, `may not be specified when ${member} is true`);
+  }
+  if (Buffer.byteLength(name) > hostnameLimit) errors.tooLong(field, hostnameLimit);
+  errors.invalidEach(field, name, subdomainProblems(name));
 }
 
 const serverLimit = 3;

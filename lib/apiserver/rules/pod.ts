@@ -403,6 +403,7 @@ function graceWarnings(
 /** Drops, in place, the fields of features that are off by default from a pod's spec. */
 export function dropDisabledPodFields(spec: Wire<V1PodSpec> | undefined): void {
   if (spec === undefined) return;
+  delete (spec as { schedulingGroup?: unknown }).schedulingGroup;
   for (const container of allContainers(spec)) {
     const { lifecycle } = container;
     if (lifecycle?.stopSignal === undefined) continue;

@@ -304,14 +304,19 @@ function validateNested(schema: Schema, at: At): void {
   }
   const given = schema as Readonly<Record<string, unknown>>;
   for (const [keyword, why] of structural) {
-    if (isSaid(given[keyword])) errors.forbidden(`${field}.${keyword}`, why);
+    if (isSaid(given[keyword], keyword)) errors.forbidden(`${field}.${keyword}`, why);
   }
   if (Object.hasOwn(properties, 'metadata')) {
     errors.forbidden(`${field}.properties[metadata]`, 'must not be specified in a nested context');
   }
 }
 
-function isSaid(value: unknown): boolean {
+function isSaid(value: unknown, keyword: string): boolean {
+  // Pointers in Go: also an empty value counts.
+  const isPointer = ['default', 'x-kubernetes-list-type', 'x-kubernetes-map-type'].includes(
+    keyword,
+  );
+  if (isPointer) return value !== undefined && value !== null;
   if (Array.isArray(value)) return value.length > 0;
   return value !== undefined && value !== null && value !== false && value !== '';
 }

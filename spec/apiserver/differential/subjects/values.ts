@@ -138,7 +138,9 @@ const expressions: readonly Body[] = [
   ],
 ];
 
-const template = { spec: { restartPolicy: 'Never', containers: [container] } };
+const template = {
+  spec: { restartPolicy: 'Never', containers: [container], schedulingGroup: {} },
+};
 
 const urls = [
   ...['', 'x', 'a.b/c', '/a', '//a', 'a:b', ':', '*', '1:b', 'http://a/b', 'https:a', 'https://'],
@@ -181,6 +183,7 @@ const nestedSchemas: readonly Body[] = [
     { items: 5 },
     { $ref: '#/x' },
   ],
+  ...[{ 'x-kubernetes-map-type': '' }, { 'x-kubernetes-list-type': '' }, { default: [] }],
   ...[{ properties: { a: {} }, additionalProperties: {} }, { not: { uniqueItems: true } }],
   ...[{}, { rule: ' ' }, { reason: 'x' }, { rule: 'true', fieldPath: '.x' }].map((rule) => ({
     'x-kubernetes-validations': [rule],
@@ -275,6 +278,9 @@ export const values: readonly Scenario[] = [
   {
     title: 'limits of pods',
     requests: templatesOf([
+      ...['', 'a', 'A_b!', 'a.b', 'a'.repeat(65)].map((name) => ({ hostnameOverride: name })),
+      { hostnameOverride: 'a', setHostnameAsFQDN: true, hostNetwork: true },
+      ...[{ schedulingGroup: {} }, { imagePullSecrets: [{}] }],
       ...[-1, 0, 1, 2 ** 31 - 1, 2 ** 31].map((seconds) => ({ activeDeadlineSeconds: seconds })),
       ...ephemeral.map((more) => ({ ephemeralContainers: [{ ...container, name: 'e', ...more }] })),
     ]),
