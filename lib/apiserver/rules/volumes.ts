@@ -87,7 +87,10 @@ function validateClaimMeta(
 ): void {
   validateLabels(labels, `${field}.labels`, errors);
   validateAnnotations(annotations, `${field}.annotations`, errors);
-  for (const name of Object.keys(others)) errors.forbidden(`${field}.${name}`, 'cannot be set');
+  for (const name of Object.keys(others)) {
+    // The real server writes Go's name of the uid, with a small letter at its start.
+    errors.forbidden(`${field}.${name === 'uid' ? 'uID' : name}`, 'cannot be set');
+  }
 }
 
 /** Checks volumes with files from API objects. */

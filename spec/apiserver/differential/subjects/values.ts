@@ -279,6 +279,9 @@ export const values: readonly Scenario[] = [
     title: 'limits of pods',
     requests: templatesOf([
       ...['', 'a', 'A_b!', 'a.b', 'a'.repeat(65)].map((name) => ({ hostnameOverride: name })),
+      ...[{ uid: 'a' }, { name: 'a', labels: { a: 'b' } }].map((metadata) => ({
+        volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { metadata } } }],
+      })),
       { hostnameOverride: 'a', setHostnameAsFQDN: true, hostNetwork: true },
       ...[{ schedulingGroup: {} }, { imagePullSecrets: [{}] }],
       ...[-1, 0, 1, 2 ** 31 - 1, 2 ** 31].map((seconds) => ({ activeDeadlineSeconds: seconds })),
