@@ -258,10 +258,16 @@ function special(value: number): string | undefined {
 
 function fixed(value: CelValue, precision: number): string {
   const number = numberFor(value, 'fixed-point');
-  const text = special(number) ?? number.toFixed(precision);
+  const text = special(number) ?? withoutExponent(number, precision);
   const [whole = '', fraction] = text.split('.');
   const grouped = whole.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ',');
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** Differs from `toFixed` for large numbers, which it would write with an exponent. */
+function withoutExponent(value: number, precision: number): string {
+  if (Math.abs(value) < 1e21) return value.toFixed(precision);
+  return `${BigInt(value)}${precision > 0 ? '.' : ''}${'0'.repeat(precision)}`;
 }
 
 function scientific(value: CelValue, precision: number): string {
@@ -296,12 +302,17 @@ function shown(value: CelValue): string {
 function quoted(value: CelValue): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (value instanceof Uint8Array) return `b${JSON.stringify(shown(value))}`;
-  if (typeof value === 'number' && !Number.isFinite(value)) return `"${shown(value)}"`;
-  return shown(value);
+  if (typeof value !== 'number') return shown(value);
+  return Number.isFinite(value) ? withoutExponent(value, 6) : `"${shown(value)}"`;
 }
 
 function shownMap(map: CelMap): string {
-  const entries = map.keys().map((key) => [quoted(key), quoted(map.get(key) ?? null)] as const);
+  const entries = map.keys().map((key) => [quotedKey(key), quoted(map.get(key) ?? null)] as const);
   const sorted = entries.toSorted(([one], [other]) => (one < other ? -1 : 1));
   return `{${sorted.map(([key, value]) => `${key}:${value}`).join(', ')}}`;
+}
+
+function quotedKey(key: CelValue): string {
+  if (typeof key !== 'number') return quoted(key);
+  throw new CelError('error during formatting: no formatting function for map key of type double');
 }
