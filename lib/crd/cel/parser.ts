@@ -306,7 +306,7 @@ class Parser {
     const bracket = this.#tokens.take('[');
     if (bracket !== undefined) return this.#list(bracket);
     const brace = this.#tokens.take('{');
-    return brace === undefined ? this.#tokens.stop() : this.#map(brace);
+    return brace === undefined ? this.#tokens.end() : this.#map(brace);
   }
 
   #literal(token: Extract<Token, { type: 'literal' }>): Expression {

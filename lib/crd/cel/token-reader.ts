@@ -166,11 +166,19 @@ export class TokenReader {
    * Ends the parse at the current token, with the last error or a new one.
    * @throws SyntaxIssue
    */
-  stop(expected = 'IDENTIFIER'): never {
+  stop(expected: string): never {
     const { at, text } = this.current;
     const isKnown = this.#isFailing || this.#issues.at(-1)?.at === at;
     if (!isKnown) this.#report(`mismatched input '${text}' expecting ${expected}`);
-    throw new SyntaxIssue(this.#issues.at(-1) ?? { at, message: 'Syntax error' });
+    return this.end();
+  }
+
+  /**
+   * Ends the parse with the last error.
+   * @throws SyntaxIssue
+   */
+  end(): never {
+    throw new SyntaxIssue(this.#issues.at(-1) ?? { at: this.current.at, message: 'Syntax error' });
   }
 
   /** Returns whether an operand follows a sign, and if not, reports that. */
@@ -178,13 +186,13 @@ export class TokenReader {
     const { type, text } = this.current;
     if (sign === '-') {
       if (!this.isStart() || text === '!') this.#addNoAlternative(this.#at(this.#next - 1).at);
-      if (text === '!') this.stop();
+      if (text === '!') this.end();
     } else if (type === 'end') {
       this.#report(`extraneous input '${text}' expecting ${places.operand.expected}`);
     } else if (text === '-') {
       this.advance();
       this.#addNoAlternative(this.#at(this.#next - 1).at);
-      this.stop();
+      this.end();
     }
     if (this.startsOperand('operand')) return true;
     this.recover();

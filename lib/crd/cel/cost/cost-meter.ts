@@ -56,7 +56,6 @@ export function spentOn(name: string, values: readonly CelValue[]): number {
 function sizeCost(name: string, value: CelValue): number {
   if (typeof value === 'string') return value.length * perCharacter;
   if (value instanceof Uint8Array) return value.length * perCharacter;
-  if (value === null || typeof value !== 'object') return 0;
   // Index access and `size` do not traverse the list.
   if (!(value instanceof CelList) || name === '_[_]' || name === 'size') return 0;
   return value.items.length;
