@@ -86,6 +86,7 @@ describe('CEL', () => {
         "12: mismatched input 'null' expecting IDENTIFIER",
         "21: mismatched input 'true' expecting IDENTIFIER",
       ],
+      '.true.a{b: 1}': ["2: mismatched input 'true' expecting IDENTIFIER"],
       '(1 2) == (3 4)': [
         "4: extraneous input '2' expecting ')'",
         "13: extraneous input '4' expecting ')'",

@@ -304,6 +304,37 @@ describe('validateStructure', () => {
     });
   }
 
+  const forbidden: Readonly<Record<string, readonly [value: unknown, why: string]>> = {
+    additionalProperties: [text, 'must be undefined'],
+    title: ['A', 'must be empty'],
+    description: ['An object', 'must be empty'],
+    'x-kubernetes-preserve-unknown-fields': [true, 'must be false'],
+    'x-kubernetes-embedded-resource': [true, 'must be false'],
+    'x-kubernetes-int-or-string': [true, 'must be false'],
+    'x-kubernetes-list-map-keys': [['k'], 'must be empty'],
+    'x-kubernetes-list-type': ['atomic', 'must be undefined'],
+    'x-kubernetes-map-type': ['atomic', 'must be undefined'],
+  };
+  for (const [keyword, [value, why]] of Object.entries(forbidden)) {
+    it(`refuses ${keyword} in allOf`, () => {
+      expect(problemsOf({ ...text, allOf: [{ [keyword]: value }] })).to.include(
+        `allOf[0].${keyword}: Forbidden: ${why} to be structural`,
+      );
+    });
+  }
+
+  it('refuses a title at each depth of allOf, anyOf and oneOf', () => {
+    const anyOf = [{ title: 'A' }];
+    const problem = 'Forbidden: must be empty to be structural';
+    expect(problemsOf({ ...text, allOf: [{ anyOf }] })).to.deep.equal([
+      `allOf[0].anyOf[0].title: ${problem}`,
+    ]);
+    expect(problemsOf({ ...text, oneOf: [{ anyOf }, { allOf: [{ anyOf }] }] })).to.deep.equal([
+      `oneOf[0].anyOf[0].title: ${problem}`,
+      `oneOf[1].allOf[0].anyOf[0].title: ${problem}`,
+    ]);
+  });
+
   it('accepts an integer or string in anyOf or in the first allOf', () => {
     const anyOf = [{ type: 'integer' }, { type: 'string' }];
     expect(problemsOf({ 'x-kubernetes-int-or-string': true, anyOf })).to.deep.equal([]);

@@ -29,6 +29,7 @@ describe('minimalValue', () => {
         note: s.optional(s.string()),
         nested: s.object({ on: s.boolean() }),
         tags: s.map(s.string()),
+        hosts: s.array(s.string()),
       }),
     );
     expect(spec).to.deep.equal({
@@ -36,6 +37,7 @@ describe('minimalValue', () => {
       replicas: 3,
       nested: { on: false },
       tags: {},
+      hosts: [],
     });
   });
 

@@ -92,6 +92,7 @@ export const roomyExpressions: readonly string[] = [
   ...[
     'self.texts.join(",") == self.free',
     'self.few.join() == self.free',
+    'dyn(self.few).join(",") == self.free',
     'self.free.split("").join() == self.free',
   ],
   ...[
