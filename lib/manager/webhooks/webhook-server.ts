@@ -251,7 +251,6 @@ class HttpsListener {
     this.#server = undefined;
     if (server === undefined) return;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeIdleConnections();
     if (!(await endsWithin(this.#allAnswered(), answerGraceMs, this.#clock))) {
       const count = this.#answering.size;
       this.#logger.warn(`webhooks: ${count} not answered ${answerGraceMs} ms after the stop`);
