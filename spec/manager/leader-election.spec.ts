@@ -492,6 +492,18 @@ describe('LeaderElector', () => {
     expect(lines.slice(2).map(({ message }) => message)).to.deep.equal([`${lease} became leader`]);
   });
 
+  it('knows no leader and may not write before it runs', () => {
+    const elector = new LeaderElector({ ...leaseKey, client: election.admin });
+    expect([elector.leader, elector.isLeader, elector.problem]).to.deep.equal([
+      '',
+      false,
+      undefined,
+    ]);
+    expect(() => elector.fence.check('create'))
+      .to.throw()
+      .with.property('code', 'Fenced');
+  });
+
   it('defaults to client-go’s times and a unique identity', () => {
     const client = election.admin;
     const identities = [1, 2].map(() => new LeaderElector({ ...leaseKey, client }).identity);

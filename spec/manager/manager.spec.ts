@@ -196,6 +196,31 @@ describe('Manager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
+  it('competes for the Lease again only when its reconciles have ended', async () => {
+    const setup = await ManagerSetup.start();
+    const leadership = new ScriptedLeadership();
+    const whenLeadershipIsLost = 'standby';
+    const manager = setup.manager({ leaderElection: leadership, whenLeadershipIsLost });
+    let end = (): void => undefined;
+    const held = controllerFor(ConfigMap).complete(async ({ signal }) => {
+      await aborted(signal);
+      await new Promise<void>((resolve) => (end = resolve));
+      return done();
+    });
+    manager.add(held);
+    await setup.run(manager);
+    leadership.lead();
+    await setup.create('a');
+    await setup.clock.advance(0);
+    leadership.lose();
+    await setup.clock.advance(0);
+    expect(leadership.log).to.deep.equal(['candidate']);
+    end();
+    await setup.clock.advance(0);
+    expect(leadership.log).to.deep.equal(['candidate', 'candidate']);
+    expect(await setup.end()).to.equal(undefined);
+  });
+
   it('leads again after it lost its Lease, with a real election', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({

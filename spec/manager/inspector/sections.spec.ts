@@ -100,6 +100,16 @@ describe('The page of the inspector', () => {
     );
   });
 
+  it('highlights the numbers of keys in trouble only', async () => {
+    await busy();
+    const { text } = await inspected(manager, '/');
+    const [, section = ''] = text.split('<h2 id="controllers-title">');
+    const [row = ''] = /<tbody>[^]*?<\/tr>/.exec(section) ?? [];
+    const cells = [...row.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell = '']) => cell);
+    const failing = '<strong class="bad">1</strong>';
+    expect(cells.slice(-7)).to.deep.equal(['1', '0', '2', '0', failing, '0', '0']);
+  });
+
   it('serves the same as JSON', async () => {
     await busy();
     const { text } = await inspected(manager, '/status.json');

@@ -6,14 +6,16 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import { silentLogger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-/** Sets up reviews that the spec answers. Tokens that begin with `good` are allowed. */
+/** Sets up reviews that the spec answers. Tokens that begin with `good` are allowed, `own` ones only to operators. */
 function setUp() {
   const clock = new VirtualClock();
   const waiting: (() => void)[] = [];
   const asked: string[] = [];
   const state = { isHeld: false, isBroken: false, isRevoked: false, most: 0 };
-  const create = async (review: KubernetesObject & { spec: { token?: string } }) => {
-    const { token } = review.spec;
+  const create = async (
+    review: KubernetesObject & { spec: { token?: string; audiences?: string[] } },
+  ) => {
+    const { token, audiences } = review.spec;
     if (token === undefined) return { status: { allowed: true } };
     asked.push(token);
     if (state.isHeld) {
@@ -23,8 +25,9 @@ function setUp() {
       });
     }
     if (state.isBroken) throw new Error('away');
-    const authenticated = token.startsWith('good') && !state.isRevoked;
-    return { status: { authenticated, user: { username: 'u' } } };
+    const isOwn = token.startsWith('own') && audiences?.join() === 'operator-builder.io';
+    const authenticated = isOwn || (token.startsWith('good') && !state.isRevoked);
+    return { status: { authenticated, user: { username: 'u' }, audiences } };
   };
   const access = new ReviewedAccess({ client: { create } as unknown as Client, clock });
   const questionOf = (headers: Record<string, string>, path = '/metrics') => {
@@ -59,6 +62,17 @@ describe('ReviewedAccess', () => {
     const { ask, times } = setUp();
     for (const path of ['/metrics', '/metrics', '/plan', '/plan']) await ask('good', path);
     expect(times('good')).to.equal(2);
+  });
+
+  it('names the user of a forwarded token, and of a token for the audience of operators', async () => {
+    const { access, questionOf, ask } = setUp();
+    const forwarded = { 'x-operator-authorization': 'Bearer good', authorization: 'Bearer bad' };
+    const allowed = { user: { username: 'u' } };
+    expect(await access.review(questionOf(forwarded))).to.deep.equal(allowed);
+    const own = questionOf({ authorization: 'Bearer own' });
+    expect(await access.review(own)).to.deep.equal(allowed);
+    expect(await access.review(questionOf({}))).to.have.nested.property('refusal.status', 401);
+    expect(await ask('own', '/other')).to.have.property('status', 401);
   });
 
   it('reviews at most ten tokens at once, and answers 429 to others', async () => {
@@ -99,6 +113,20 @@ describe('ReviewedAccess', () => {
     const good = ask('good');
     answer();
     expect([await good, times('good')]).to.deep.equal([undefined, 2]);
+    await Promise.all(flood);
+  });
+
+  it('answers 429 during a flood to a user whose permission was revoked', async () => {
+    const { clock, state, ask, answer } = setUp();
+    expect(await ask('good')).to.equal(undefined);
+    state.isRevoked = true;
+    await clock.advance(60_000);
+    expect(await ask('good')).to.have.property('status', 401);
+    await clock.advance(10_000);
+    state.isHeld = true;
+    const flood = Array.from({ length: 10 }, (_, n) => ask(`more${n}`));
+    expect(await ask('good')).to.have.property('status', 429);
+    answer();
     await Promise.all(flood);
   });
 

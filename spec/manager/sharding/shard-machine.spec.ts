@@ -135,6 +135,15 @@ describe('ShardMachine', () => {
     expect(commands).to.include('acquired');
   });
 
+  it('sends no second list before the response to the first', () => {
+    const machine = new ShardMachine({ times, slotCount: 2, newName: () => 'me' });
+    const lists = (type: 'tick' | 'listFailed', nowMs: number): number =>
+      machine.step({ type }, nowMs).filter((command) => command.type === 'list').length;
+    const later = 10 * times.retryPeriodMs;
+    expect([lists('tick', 0), lists('tick', 1), lists('tick', later)]).to.deep.equal([1, 0, 0]);
+    expect(lists('listFailed', later + 1)).to.equal(1);
+  });
+
   for (const answer of ['conflict', 'gone', 'stored'] as const) {
     it(`joins again after an expulsion although the response to an earlier renewal is: ${answer}`, () => {
       let names = 0;
@@ -172,30 +181,60 @@ describe('ShardMachine', () => {
 });
 
 describe('ShardLeader', () => {
-  it('reassigns the slots of an expelled replica at once, and keeps the others in place', () => {
+  const lease = (name: string, createdMs: number, version = '1'): MemberLease => ({
+    ...{ name, uid: name, resourceVersion: version, holder: name, createdMs },
+    ...{ acknowledged: { record: 'r', epoch: 1 }, durationMs: 1_000 },
+  });
+  const record = {
+    ...{ epoch: 1, holders: ['a', 'b', 'c'], targets: [], awaited: new Map(), uid: 'r' },
+    ...{ resourceVersion: '1' },
+  } as unknown as StoredAssignment;
+
+  /** Sets up a leader `a` that sees its own renewals only. */
+  function setUp() {
     const observer = new MemberObserver(1_000);
     const leader = new ShardLeader({ observer, retryPeriodMs: 100, slotCount: 3 });
-    const lease = (name: string, createdMs: number, version = '1'): MemberLease => ({
-      ...{ name, uid: name, resourceVersion: version, holder: name, createdMs },
-      ...{ acknowledged: { record: 'r', epoch: 1 }, durationMs: 1_000 },
-    });
-    const record = {
-      ...{ epoch: 1, holders: ['a', 'b', 'c'], targets: [], awaited: new Map(), uid: 'r' },
-      ...{ resourceVersion: '1' },
-    } as unknown as StoredAssignment;
-    const see = (nowMs: number, version: string): void => {
-      const renewed = [lease('a', 1, version), lease('b', 2), lease('c', 3, version)];
-      observer.observe(renewed, [], nowMs);
-      leader.see({ members: renewed, record });
-    };
-    see(0, '1');
-    see(1_000, '2');
     const acknowledged = { record: 'r', epoch: 1 };
     const context = { self: 'a', isLeaving: false, acknowledged, nowMs: 1_000 };
+    const see = (nowMs: number, version: string, cVersion = '1'): void => {
+      const members = [lease('a', 1, version), lease('b', 2), lease('c', 3, cVersion)];
+      observer.observe(members, [], nowMs);
+      leader.see({ members, record });
+    };
+    return { leader, context, see };
+  }
+
+  it('reassigns the slots of an expelled replica at once, and keeps the others in place', () => {
+    const { leader, context, see } = setUp();
+    see(0, '1', '1');
+    see(1_000, '2', '2');
     expect(leader.step(context)).to.deep.equal([{ type: 'expel', lease: lease('b', 2) }]);
     leader.expelled({ type: 'stored', object: { ...lease('b', 2), holder: '' } });
     const held = leader.view.members.map(({ holder }) => holder);
     expect(held).to.deep.equal(['a', '', 'c']);
     expect(leader.step(context).map(({ type }) => type)).to.deep.equal(['record']);
+  });
+
+  it('wakes at the next expiry, and not while it awaits responses or a new view', () => {
+    const { leader, context, see } = setUp();
+    const wakeAtMs = (): number => leader.wakeAtMs('a', 1_000);
+    see(0, '1');
+    expect(leader.wakeAtMs('a', 0)).to.equal(1_000);
+    see(1_000, '2');
+    expect(leader.step(context).map(({ type }) => type)).to.deep.equal(['expel', 'expel']);
+    expect(wakeAtMs()).to.equal(Infinity);
+    leader.expelled({ type: 'stored', object: { ...lease('b', 2), holder: '' } });
+    expect(wakeAtMs(), 'a response is missing').to.equal(Infinity);
+    leader.expelled({ type: 'stored', object: { ...lease('c', 3), holder: '' } });
+    expect(wakeAtMs()).to.equal(1_000);
+    expect(leader.step(context).map(({ type }) => type)).to.deep.equal(['record']);
+    see(1_000, '2');
+    expect(wakeAtMs(), 'the response to the record is missing').to.equal(Infinity);
+    leader.recorded({ type: 'stored', object: record });
+    expect(wakeAtMs()).to.equal(1_000);
+    leader.step(context);
+    leader.expelled({ type: 'failed' });
+    leader.expelled({ type: 'failed' });
+    expect(wakeAtMs(), 'the view was used').to.equal(Infinity);
   });
 });

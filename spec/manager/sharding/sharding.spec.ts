@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
+import { Sharding } from '../../../lib/manager/sharding/index.js';
 import { Lease } from '../../../lib/object/kinds.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
 import { RecordedMetrics } from '../leader-election-metrics.js';
@@ -250,6 +251,14 @@ describe('Sharding', () => {
       .run({ signal: new AbortController().signal, ready: () => undefined })
       .catch((thrown: unknown) => thrown);
     expect(error).to.have.property('code', 'Stopped');
+  });
+
+  it('does not join the group if it starts when the program is ending', async () => {
+    const place = { name: 'operator', namespace: 'default', clock: group.clock };
+    const sharding = new Sharding({ ...place, ...times, client: group.admin });
+    await sharding.run({ signal: AbortSignal.abort(), ready: () => undefined });
+    const { items } = await group.admin.list(Lease, { namespace: 'default' });
+    expect([sharding.status().phase, items]).to.deep.equal(['left', []]);
   });
 
   it('accepts a renewDeadlineMs of just more than 1.2 retry periods', () => {

@@ -224,6 +224,24 @@ describe('Operator.migratesStorage', function () {
     });
   }
 
+  it('writes as many objects a second as the option allows, after a burst of as many', async () => {
+    const cluster = await clusterWith(25);
+    const { clock } = cluster;
+    const own = cluster.client();
+    const times: number[] = [];
+    const patch: Client['patch'] = (type, key, body, options) => {
+      if ((type as { readonly kind: string }).kind === 'Widget') times.push(clock.monotonicMs());
+      return own.patch(type, key, body, options);
+    };
+    const operator = new Operator('widget-operator', { resources: [Widget] });
+    operator.migratesStorage(Widget, { writesPerSecond: 10 });
+    await migrate(cluster, { ...forwarding(own), patch }, operator);
+    const sinceFirst = times.map((ms) => ms - (times[0] ?? 0));
+    expect([sinceFirst.length, sinceFirst[9], sinceFirst[10], sinceFirst[24]]).to.deep.equal([
+      ...[25, 0, 100, 1_500],
+    ]);
+  });
+
   it('skips an object that is deleted meanwhile', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
