@@ -97,8 +97,9 @@ describe('A controller that is being removed', () => {
     await setup.clock.advance(1_000);
     expect([signals[0]?.aborted, removing.isOver]).to.deep.equal([false, false]);
     leadership.lose();
-    await setup.until(() => removing.isOver);
+    await setup.clock.advance(0);
     expect(signals[0]?.aborted).to.equal(true);
+    await setup.until(() => removing.isOver);
     await setup.end();
   });
 

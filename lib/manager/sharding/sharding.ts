@@ -139,7 +139,7 @@ export class Sharding implements KeyOwnership, Runnable {
     this.#store = new ShardStore(this.#options, this.#ended.signal);
     const over = new Promise<void>((resolve) => (this.#whenOver = resolve));
     const onAbort = (): void => this.#step({ type: 'stop' });
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort);
     // Other components need not wait: keys without an owner are not reconciled.
     ready();
     this.#step(signal.aborted ? { type: 'stop' } : { type: 'tick' });

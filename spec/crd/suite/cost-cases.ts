@@ -92,6 +92,8 @@ export const roomyExpressions: readonly string[] = [
   ...[
     'self.texts.join(",") == self.free',
     'self.few.join() == self.free',
+    'self.few.join(self.short) == self.free',
+    'dyn(self.few).join() == self.free',
     'dyn(self.few).join(",") == self.free',
     'self.free.split("").join() == self.free',
   ],

@@ -92,6 +92,19 @@ describe('Sharding', () => {
     work.released = () => Promise.resolve();
   });
 
+  it('gives work the usual time to end when it stops', async () => {
+    const replica = group.replica();
+    const work = heldWork();
+    replica.sharding.subscribe(work);
+    await group.clock.advance(1_000);
+    replica.stop();
+    await group.clock.advance(0);
+    expect(work.graces).to.deep.equal([10_000]);
+    work.end();
+    await group.clock.advance(3 * times.retryPeriodMs);
+    await replica.ended;
+  });
+
   it('refuses writes of keys that moved away, and writes under a stale lease', async () => {
     const [one] = await group.replicas(2);
     const [own, other] = [true, false].map((isOwn) =>
@@ -256,9 +269,10 @@ describe('Sharding', () => {
   it('does not join the group if it starts when the program is ending', async () => {
     const place = { name: 'operator', namespace: 'default', clock: group.clock };
     const sharding = new Sharding({ ...place, ...times, client: group.admin });
-    await sharding.run({ signal: AbortSignal.abort(), ready: () => undefined });
+    let isReady = false;
+    await sharding.run({ signal: AbortSignal.abort(), ready: () => (isReady = true) });
     const { items } = await group.admin.list(Lease, { namespace: 'default' });
-    expect([sharding.status().phase, items]).to.deep.equal(['left', []]);
+    expect([isReady, sharding.status().phase, items]).to.deep.equal([true, 'left', []]);
   });
 
   it('accepts a renewDeadlineMs of just more than 1.2 retry periods', () => {
