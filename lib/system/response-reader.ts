@@ -54,7 +54,7 @@ export class ResponseReader
   send(dispatcher: Dispatcher, options: Dispatcher.DispatchOptions): Promise<TransportResponse> {
     return new Promise((resolve, reject) => {
       this.#sender = { resolve, reject };
-      this.#request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+      this.#request.signal?.addEventListener('abort', this.#onAbort);
       dispatcher.dispatch(options, this);
     });
   }

@@ -118,6 +118,33 @@ describe('UndiciTransport', () => {
     expect(Buffer.concat(read).equals(sent)).to.equal(true);
   });
 
+  it('lets the server wait while a body is not read', async () => {
+    const piece = Buffer.alloc(1024 * 1024);
+    const all = 200;
+    let accepted = 0;
+    const transport = await start(({ url }, response) => {
+      if (url !== '/large') response.end('ok');
+      else {
+        const send = (): void => {
+          if (++accepted < all) response.write(piece, send);
+          else response.end();
+        };
+        response.write(piece, send);
+      }
+    });
+    const { body } = await transport.request(get('/large', { streaming: true }));
+    // The server waits once it accepts nothing during twenty other requests.
+    for (let idle = 0; idle < 20; ) {
+      const before = accepted;
+      await textOf(await transport.request(get('/small')));
+      idle = accepted === before ? idle + 1 : 0;
+    }
+    expect(accepted).to.be.below(all / 5);
+    let length = 0;
+    for await (const chunk of body) length += chunk.length;
+    expect(length).to.equal(all * piece.length);
+  });
+
   it('frees the connection when the loop over a stream exits', async () => {
     const transport = await start((_, response) => response.write('first'));
     const { body } = await transport.request(get('/', { streaming: true }));

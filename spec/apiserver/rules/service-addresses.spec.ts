@@ -125,6 +125,32 @@ describe('addresses and ports of Services', () => {
     const node = { ...service('a', { type: 'NodePort' }) };
     const drawn = await api.call('PUT', `${services}/a`, node);
     expect(portsOf(drawn.body)[0]?.nodePort).to.be.within(30_086, 32_767);
+    const bareAgain = await api.call('PUT', `${services}/a`, service('a', bare));
+    expect(portsOf(bareAgain.body)[0]).to.not.have.property('nodePort');
+  });
+
+  it('follow each other if an update changes clusterIP but not clusterIPs', async () => {
+    const api = new Api();
+    const created = await api.create(services, service('a', { clusterIP: '10.96.50.1' }));
+    const path = `${services}/a?dryRun=All`;
+    const patched = (spec: object) => api.call('PATCH', path, { spec }, merge);
+    expect(causeMessages(await patched({ clusterIP: '10.96.60.1' }))).to.deep.equal({
+      'spec.clusterIPs[0]': 'Invalid value: ["10.96.60.1"]: may not change once set',
+    });
+    const external = { type: 'ExternalName', externalName: 'a.b', clusterIP: '' };
+    const { code, body } = await patched(external);
+    expect(code).to.equal(200);
+    expect(body['spec']).to.not.have.any.keys('clusterIP', 'clusterIPs');
+    const clusterIPs = ['10.96.60.1'];
+    expect(causeMessages(await patched({ clusterIPs }))).to.deep.equal({
+      'spec.clusterIPs': 'Invalid value: ["10.96.60.1"]: first value must match `clusterIP`',
+    });
+    for (const clusterIP of ['', '10.96.50.1']) {
+      const spec = { ...(created['spec'] as object), ...external, clusterIP, clusterIPs };
+      expect(causeMessages(await api.call('PUT', path, { ...created, spec }))).to.deep.equal({
+        'spec.clusterIPs': 'Forbidden: may not be set for ExternalName services',
+      });
+    }
   });
 
   it('are not given to two ports of an update', async () => {
@@ -146,6 +172,16 @@ describe('addresses and ports of Services', () => {
     const patch = { spec: { type: 'NodePort' } };
     const { body } = await api.call('PATCH', `${services}/a`, patch, merge);
     expect(body['status']).to.deep.equal({ loadBalancer: {} });
+  });
+
+  it('lose the class of their load balancer with a change of type', async () => {
+    const api = new Api();
+    const loadBalancerClass = 'example.com/a';
+    await api.create(services, service('a', { type: 'LoadBalancer', loadBalancerClass }));
+    const patch = { spec: { type: 'ClusterIP' } };
+    const { code, body } = await api.call('PATCH', `${services}/a`, patch, merge);
+    expect(code).to.equal(200);
+    expect(body['spec']).to.not.have.property('loadBalancerClass');
   });
 
   it('come from a load balancer with a class that remains', async () => {
