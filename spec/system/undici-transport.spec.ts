@@ -134,7 +134,7 @@ describe('UndiciTransport', () => {
     });
     const { body } = await transport.request(get('/large', { streaming: true }));
     // The server waits once it accepts nothing during twenty other requests.
-    for (let idle = 0; idle < 20; ) {
+    for (let idle = 0; idle < 20;) {
       const before = accepted;
       await textOf(await transport.request(get('/small')));
       idle = accepted === before ? idle + 1 : 0;

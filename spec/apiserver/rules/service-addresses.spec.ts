@@ -184,6 +184,17 @@ describe('addresses and ports of Services', () => {
     expect(body['spec']).to.not.have.property('loadBalancerClass');
   });
 
+  it('lose the traffic policy of external addresses with the last of them', async () => {
+    const api = new Api();
+    const spec = { externalIPs: ['1.2.3.4'], externalTrafficPolicy: 'Local' };
+    const created = await api.create(services, service('a', spec));
+    expect(created['spec']).to.include({ externalTrafficPolicy: 'Local' });
+    const patch = { spec: { externalIPs: null } };
+    const { code, body } = await api.call('PATCH', `${services}/a`, patch, merge);
+    expect(code).to.equal(200);
+    expect(body['spec']).to.not.have.property('externalTrafficPolicy');
+  });
+
   it('come from a load balancer with a class that remains', async () => {
     const api = new Api();
     const balancer = (loadBalancerClass: string): object =>
