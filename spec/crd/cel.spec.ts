@@ -105,6 +105,12 @@ describe('CEL', () => {
     expect(Object.fromEntries(got)).to.deep.equal(messages);
   });
 
+  it('refuses a keyword after a dot as the variable of a macro', () => {
+    const compile = () => compileCel('[1].all(.true, true)', new Map());
+    expect(compile).to.throw('argument must be a simple name');
+    expect(compile).to.throw("mismatched input 'true' expecting IDENTIFIER");
+  });
+
   it('refuses deeply nested expressions', () => {
     const deep = `${'('.repeat(300)}1${')'.repeat(300)} == 1`;
     expect(() => compileCel(deep, new Map())).to.throw('recursion limit');
