@@ -113,6 +113,13 @@ export function badRequest(message: string): StatusError {
   return failure(400, 'BadRequest', message);
 }
 
+/** 400: the namespaces of the body and of the path differ. */
+export function otherNamespace(): StatusError {
+  return badRequest(
+    'the namespace of the provided object does not match the namespace sent on the request',
+  );
+}
+
 /** 401: the token is unknown. */
 export function unauthorized(): StatusError {
   return failure(401, 'Unauthorized', 'Unauthorized');

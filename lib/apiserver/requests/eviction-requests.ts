@@ -5,7 +5,7 @@ import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { selects } from '../rules/metadata.js';
 import { findObject, storageKey } from '../server-core.js';
-import { badRequest, failure, notFound } from '../status-error.js';
+import { badRequest, failure, notFound, otherNamespace } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { deleteObject, readDeleteOptions } from '../writes/delete-object.js';
 import type { DeleteOptions } from '../writes/delete-object.js';
@@ -53,10 +53,7 @@ function readEviction(
   const value = isOld ? { ...raw.value, apiVersion: 'policy/v1' } : raw.value;
   const object = decodeObject({ kind, fieldValidation, warn }, { ...raw, value });
   const { name, namespace = info.namespace } = object.metadata;
-  if (namespace !== info.namespace) {
-    const same = 'does not match the namespace sent on the request';
-    throw badRequest(`the namespace of the provided object ${same}`);
-  }
+  if (namespace !== info.namespace) throw otherNamespace();
   if (name !== info.name) throw badRequest('name in URL does not match name in Eviction object');
   const named = { ...object, metadata: { ...object.metadata, namespace } };
   return admitSubresource(context, { objectKind: kind, object: named, dryRun });

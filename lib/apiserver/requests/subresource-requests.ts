@@ -17,11 +17,12 @@ import {
   notFound,
   qualifiedPlural,
   unknownResource,
+  otherNamespace,
 } from '../status-error.js';
 import { patchObject, patchedText } from '../writes/patch-object.js';
 import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../writes/scale.js';
 import type { ScaleWrite } from '../writes/scale.js';
-import { checkKind, checkName, decodeObject, decodePatched } from '../writes/write-request.js';
+import { checkName, decodeObject, decodePatched } from '../writes/write-request.js';
 import type { WriteRequest } from '../writes/write-request.js';
 import {
   bodyText,
@@ -212,19 +213,18 @@ function admitScale(
 /** Handles POST to `pods/binding`, or to the old collection `bindings`: the scheduler's decision. */
 export function handleBinding(context: ResourceContext): TransportResponse {
   const { core, kind, info, request, view } = context;
-  const { namespace } = info;
-  const { value: body } = readObject(request, 'Binding');
+  const { namespace, subresource } = info;
   const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });
-  checkKind(objectKind, body);
-  const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {};
-  const { name = '' } = (info.subresource === undefined ? metadata : info) as { name?: string };
-  if ((metadata['name'] ?? '') !== name) {
-    throw badRequest('name in URL does not match name in Binding object');
-  }
-  const binding = { ...body, apiVersion: 'v1', kind: 'Binding' };
-  const object = { ...binding, metadata: { ...metadata, namespace, name } };
+  const write = writeOf(context, readWriteOptions(info.query, 'CreateOptions'));
+  const body = decodeObject({ ...write, kind: objectKind }, readObject(request, 'Binding'));
+  const { name: given = '', namespace: ofBody = '' } = body.metadata;
+  const name = subresource === undefined ? given : info.name;
+  if (ofBody !== '' && ofBody !== namespace) throw otherNamespace();
+  if (given !== name) throw badRequest('name in URL does not match name in Binding object');
+  const object = { ...body, metadata: { ...body.metadata, namespace, name } };
   checkTarget(object);
-  bindPod(core, admitSubresource(context, { objectKind, object, dryRun: false }));
+  const { dryRun } = write;
+  bindPod(core, admitSubresource(context, { objectKind, object, dryRun }), { dryRun });
   return createdResponse(view.encoding);
 }
 
@@ -265,7 +265,11 @@ function checkTarget(binding: Binding): void {
  * @throws StatusError 404: the pod does not exist; 409: it has a node or scheduling gates, or is
  *   being deleted.
  */
-export function bindPod(core: ServerCore, binding: UnstructuredObject): UnstructuredObject {
+export function bindPod(
+  core: ServerCore,
+  binding: UnstructuredObject,
+  { dryRun = false } = {},
+): UnstructuredObject {
   const { name = '', namespace = '' } = binding.metadata;
   const kind = core.kinds.find('', 'v1', 'pods');
   const subject = { group: '', plural: 'pods', name };
@@ -292,6 +296,7 @@ export function bindPod(core: ServerCore, binding: UnstructuredObject): Unstruct
     spec: { ...pod.spec, nodeName },
     status: { ...pod.status, conditions: [...others, scheduled] },
   };
+  if (dryRun) return object;
   const key = storageKey(namespace, name);
   return core.log.commit({ collection: kind.collection, key, object }).object;
 }

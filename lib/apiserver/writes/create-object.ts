@@ -18,6 +18,7 @@ import {
   internalFailure,
   invalid,
   notFound,
+  otherNamespace,
 } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { trackUpdate } from './managed-fields.js';
@@ -113,9 +114,7 @@ function nameObject({ request, object }: Creation): void {
   if (!request.kind.type.namespaced) delete metadata.namespace;
   if (metadata.namespace === undefined && namespace !== '') metadata.namespace = namespace;
   if ((metadata.namespace ?? '') !== namespace) {
-    throw badRequest(
-      'the namespace of the provided object does not match the namespace sent on the request',
-    );
+    throw otherNamespace();
   }
   const { name = '' } = metadata;
   if (requested !== '' && name !== requested) {

@@ -5,11 +5,11 @@ import type { ServerCore } from '../server-core.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import { hasNullBytes } from '../go-json/go-types.js';
 import {
-  badRequest,
   conflict,
   internalFailure,
   invalid,
   objectWasModified,
+  otherNamespace,
 } from '../status-error.js';
 import { keepManagedFieldsTimes } from '../structured-merge/index.js';
 import { FieldErrors } from '../../crd/internal.js';
@@ -151,9 +151,7 @@ function checkNames({ kind, namespace, name }: WriteRequest, metadata: ObjectMet
   metadata.namespace ??= namespace;
   if (metadata.namespace === '') delete metadata.namespace;
   if ((metadata.namespace ?? '') !== namespace) {
-    throw badRequest(
-      'the namespace of the provided object does not match the namespace sent on the request',
-    );
+    throw otherNamespace();
   }
   checkName(name, metadata);
 }
