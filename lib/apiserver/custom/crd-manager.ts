@@ -201,5 +201,5 @@ function isEstablished(conditions: readonly CrdCondition[]): boolean {
 }
 
 function hasValidBundle({ spec }: Crd): boolean {
-  return isBundle(spec.conversion?.webhook?.clientConfig.caBundle);
+  return isBundle(spec.conversion?.webhook?.clientConfig?.caBundle);
 }

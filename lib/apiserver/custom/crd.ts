@@ -35,7 +35,8 @@ interface CrdSpec {
 interface CrdConversion {
   readonly strategy: string;
   readonly webhook?: {
-    readonly clientConfig: WebhookAddress;
+    /** Required for the strategy `Webhook`. */
+    readonly clientConfig?: WebhookAddress;
     readonly conversionReviewVersions: readonly string[];
   };
 }
@@ -106,7 +107,10 @@ interface MutableNames {
 
 interface MutableConversion {
   strategy: string;
-  webhook?: { clientConfig?: { service?: { port?: number } } };
+  webhook?: {
+    clientConfig?: { service?: { port?: number } };
+    conversionReviewVersions: readonly string[] | null;
+  };
 }
 
 function defaults(object: UnstructuredObject): void {
@@ -117,7 +121,11 @@ function defaults(object: UnstructuredObject): void {
   spec.names.singular ??= spec.names.kind.toLowerCase();
   if (spec.names.kind !== '') spec.names.listKind ??= `${spec.names.kind}List`;
   spec.conversion ??= { strategy: 'None' };
-  const { service } = spec.conversion.webhook?.clientConfig ?? {};
+  const { webhook } = spec.conversion;
+  // The real server's internal type has the members of the webhook, not the webhook.
+  const isEmpty = webhook?.clientConfig === undefined && webhook?.conversionReviewVersions === null;
+  if (isEmpty) delete spec.conversion.webhook;
+  const { service } = webhook?.clientConfig ?? {};
   if (service !== undefined) service.port ??= 443;
   const { status } = object as unknown as { status?: { storedVersions?: unknown[] | null } };
   if (status === undefined || (status.storedVersions ?? []).length > 0) return;

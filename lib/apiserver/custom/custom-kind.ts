@@ -37,8 +37,8 @@ const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
   const { strategy, webhook } = crd.spec.conversion ?? {};
   const converter =
-    strategy === 'Webhook' && webhook !== undefined
-      ? new WebhookConverter(core, webhook)
+    strategy === 'Webhook' && webhook?.clientConfig !== undefined
+      ? new WebhookConverter(core, webhook.clientConfig, webhook.conversionReviewVersions)
       : undefined;
   const convert: Convert = { converter, stored: new StoredObjects(crd) };
   return crd.spec.versions

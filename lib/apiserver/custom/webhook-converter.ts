@@ -4,7 +4,6 @@ import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';
 import { internalFailure } from '../status-error.js';
-import type { Crd } from './crd.js';
 
 /** The result of a conversion: the converted objects, or the failure. */
 type Outcome = { readonly objects: readonly UnstructuredObject[] } | { readonly failure: string };
@@ -34,13 +33,10 @@ export class WebhookConverter {
   // Stored objects never change, so every list and watch can use the cached conversions.
   readonly #converted = new Map<string, WeakMap<UnstructuredObject, UnstructuredObject | string>>();
 
-  constructor(
-    core: ServerCore,
-    webhook: NonNullable<NonNullable<Crd['spec']['conversion']>['webhook']>,
-  ) {
+  constructor(core: ServerCore, address: WebhookAddress, reviewVersions: readonly string[]) {
     this.#core = core;
-    this.#address = webhook.clientConfig;
-    const known = webhook.conversionReviewVersions.find((one) => one === 'v1' || one === 'v1beta1');
+    this.#address = address;
+    const known = reviewVersions.find((one) => one === 'v1' || one === 'v1beta1');
     this.#reviewVersion = known ?? 'v1';
   }
 
