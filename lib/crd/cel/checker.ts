@@ -425,7 +425,8 @@ class Checker {
   #optionalMap({ target, variable, body, flat, at }: OptionalMapExpression): CelType {
     const before = this.issues.length;
     const type = this.unification.resolve(this.check(target));
-    const ofTarget = this.issues.slice(before);
+    // A chain of macros would double the issues at each link.
+    const ofTarget = this.issues.slice(before, before + mostRepeated);
     const value = this.unification.freshType();
     const isOptional = this.unification.assign([type], [optionalType(value)]);
     const failed = (name: string): CelType => this.#noOverload({ at, name, target }, [type]);
@@ -439,6 +440,9 @@ class Checker {
     return this.#conditional(at, [tested, result, none]);
   }
 }
+
+/** As many issues as a message shows. */
+const mostRepeated = 100;
 
 /** The parts of a call that a message names. */
 type Callee = Pick<CallExpression, 'at' | 'name' | 'target'>;

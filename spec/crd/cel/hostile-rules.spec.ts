@@ -52,6 +52,14 @@ describe('hostile CEL rules', () => {
     expect(failureOf(list('if', 3000)).issues).to.have.length(100);
   });
 
+  it('repeats the problems of the target of a macro, but not without end', () => {
+    const problem = "undeclared reference to 'nope' (in container '')";
+    const chain = (links: number): string => `nope${'.optMap(a, a)'.repeat(links)}`;
+    expect(summary(chain(3))).to.deep.equal([`8 × ${problem}`]);
+    const [first] = summary(chain(50));
+    expect(first).to.equal(`100 × ${problem}`);
+  });
+
   it('shows other problems after those of syntax, up to 100 in all', () => {
     expect(summary(`${list('if', 99)}${'#'.repeat(99)}`)).to.deep.equal([
       '1 × reserved identifier: if',
