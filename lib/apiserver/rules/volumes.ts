@@ -39,7 +39,7 @@ export function validateVolumes(
     else own.invalidEach(`${path}.name`, name, labelProblems(name));
     if (valid.has(name)) own.duplicate(`${path}.name`, name);
     if (own.empty) valid.set(name, volume);
-    else errors.causes.push(...own.causes);
+    else errors.append(own.causes);
   }
   return valid;
 }

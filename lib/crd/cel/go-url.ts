@@ -94,7 +94,10 @@ function escaped(path: string): string {
   });
 }
 
-/** @param isRequest - requires an absolute URL or path */
+/**
+ * Returns why a URL is invalid; undefined if it is valid.
+ * @param isRequest - only an absolute URL or path is valid
+ */
 function urlProblem(text: string, isRequest: boolean): string | undefined {
   // eslint-disable-next-line no-control-regex -- what the real parser refuses
   if (/[\x00-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL';

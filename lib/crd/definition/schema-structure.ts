@@ -54,7 +54,7 @@ export function validateStructure(schema: Schema, { field, errors, onCost }: Str
   for (const problem of schemaFormProblems(schema, field))
     own.wrong(problem.field, problem.message);
   if (own.causes.length > 0) {
-    errors.causes.push(...own.causes);
+    errors.append(own.causes);
     return;
   }
   if (isStructural) validateCompleteness(schema, field, own);
@@ -65,7 +65,7 @@ export function validateStructure(schema: Schema, { field, errors, onCost }: Str
   }
   // Like the API server, check defaults only in schemas that are otherwise sound.
   if (own.causes.length === 0) validateDefaults(schema, field, own);
-  errors.causes.push(...own.causes);
+  errors.append(own.causes);
 }
 
 /** @returns whether the schema is sound from this level down; rules of an unsound schema are not compiled */
@@ -77,12 +77,12 @@ function validateLevel(schema: Schema, at: At): boolean {
   for (const [path, part] of junctorParts(schema)) {
     validateNested(part, `${at.field}.${path}`, own);
   }
-  at.errors.causes.push(...own.causes);
+  at.errors.append(own.causes);
   let sound = own.empty;
   for (const [part, place] of partsOf(schema, at)) sound = validateLevel(part, place) && sound;
   const rules = new FieldErrors();
   validateRuleTexts(schema, at.field, rules);
-  at.errors.causes.push(...rules.causes);
+  at.errors.append(rules.causes);
   sound &&= rules.empty;
   if (sound) validateExpressions(schema, at);
   return sound;

@@ -269,7 +269,7 @@ function report(compiled: CompiledRule, { value, tree, at }: Subject, detail: st
       if (isScalar) errors.invalid(path, value, detail);
       else errors.wrong(path, detail);
   }
-  if (usesOldSelf || !at.unchanged) at.state.errors.causes.push(...errors.causes);
+  if (usesOldSelf || !at.unchanged) at.state.errors.append(errors.causes);
   else
     for (const { field = '', message = '' } of errors.causes) at.state.warn(`${field}: ${message}`);
 }

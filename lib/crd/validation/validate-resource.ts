@@ -32,7 +32,7 @@ export function validateResource(
   // The whole object never counts as unchanged: its parts are compared one by one.
   else validateSchema(object, { schema, path: '', errors: own, old: withoutMeta(old) });
   const isTolerated = own.causes.some(isOfList) && hasListProblem(old, schema);
-  errors.causes.push(...own.causes.filter((cause) => !isTolerated || !isOfList(cause)));
+  errors.append(own.causes.filter((cause) => !isTolerated || !isOfList(cause)));
   if (ruleTree(schema, true) === undefined) return;
   if (own.causes.some(({ reason = '' }) => blocking.has(reason))) {
     errors.invalid('<nil>', undefined, unchecked);

@@ -198,7 +198,7 @@ function validateCombinations(value: unknown, { schema, path, errors }: SchemaCh
     const results = anyOf.map(tried);
     if (!results.some(({ empty }) => empty)) {
       say('validate at least one schema (anyOf)');
-      errors.causes.push(...closest(value, anyOf, results));
+      errors.append(closest(value, anyOf, results));
     }
   }
   if (oneOf.length > 0) {
@@ -207,7 +207,7 @@ function validateCombinations(value: unknown, { schema, path, errors }: SchemaCh
     const kept = 'validate one and only one schema (oneOf)';
     if (valid === 0) {
       say(`${kept}. Found none valid`);
-      errors.causes.push(...closest(value, oneOf, results));
+      errors.append(closest(value, oneOf, results));
     } else if (valid > 1) say(`${kept}. Found ${valid} valid alternatives`);
   }
   if (allOf.length > 0) {
@@ -215,7 +215,7 @@ function validateCombinations(value: unknown, { schema, path, errors }: SchemaCh
     if (failed.length > 0) {
       const none = failed.length === allOf.length ? '. None validated' : '';
       say(`validate all the schemas (allOf)${none}`);
-      for (const { causes } of failed) errors.causes.push(...causes);
+      for (const { causes } of failed) errors.append(causes);
     }
   }
   if (not !== undefined && tried(not).empty) say('not validate the schema (not)');
