@@ -67,7 +67,7 @@ function validateName(name: string, field: string, errors: FieldErrors): void {
 
 /**
  * Checks the versions of reviews that a webhook understands.
- * @param missing - said if it has none
+ * @param missing - the detail of the error for an empty list
  */
 export function validateReviewVersions(
   versions: readonly string[],
@@ -89,11 +89,10 @@ export function validateReviewVersions(
 }
 
 function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): void {
-  // Go's zero value is null.
+  // Go's zero values are null.
   const versions = (webhook.admissionReviewVersions as string[] | null) ?? [];
   const missing = `must specify one of ${reviewVersions.join(', ')}`;
   validateReviewVersions(versions, `${field}.admissionReviewVersions`, { missing, errors });
-  // Go's zero value is null.
   const sideEffects = (webhook.sideEffects as string | null) ?? undefined;
   if (sideEffects === undefined) {
     const why = `must specify one of ${sideEffectClasses.join(', ')}`;

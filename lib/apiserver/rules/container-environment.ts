@@ -148,7 +148,7 @@ export function validateFieldRef(
     errors.required(at);
     return;
   }
-  const [, map = '', key] = /^((?!\[').+?)\['(.*)'\]$/s.exec(fieldPath) ?? [];
+  const [map, key] = subscriptOf(fieldPath);
   const problem = conversionProblem({ apiVersion, fieldPath, map });
   // Older clients name the node in this way.
   const path = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath;
@@ -158,6 +158,14 @@ export function validateFieldRef(
     const name = map === 'metadata.annotations' ? key.toLowerCase() : key;
     errors.invalidEach(field, name, qualifiedNameProblems(name));
   } else if (!supported.includes(path)) errors.notSupported(at, path, supported);
+}
+
+/** Returns the map and the key of a path such as `metadata.labels['app']`; other paths have no key. */
+function subscriptOf(path: string): [map: string, key?: string] {
+  const start = path.indexOf("['");
+  const end = path.length - 2;
+  if (start < 1 || start + 2 > end || !path.endsWith("']")) return [''];
+  return [path.slice(0, start), path.slice(start + 2, end)];
 }
 
 interface PathOfVersion {

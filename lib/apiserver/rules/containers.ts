@@ -235,7 +235,7 @@ function isSet(
 ): boolean {
   const { [member]: value } = container;
   if (value === undefined) return hadEmptyMember(container, member);
-  // Only resources are no pointer in Go. They can have empty maps and lists.
+  // In Go, resources are a struct without a pointer: they are set if a map or a list in them is, even an empty one.
   if (member !== 'resources' || Object.keys(value).length > 0) return true;
   return ['limits', 'requests', 'claims'].some((list) => hadEmptyMember(value as object, list));
 }

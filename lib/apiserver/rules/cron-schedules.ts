@@ -211,7 +211,8 @@ export function timeZoneProblems(name: string): readonly string[] {
 function isTimeZone(name: string): boolean {
   // JavaScript gives an alias such as `US/Pacific` another name, so its case cannot be compared. No alias has a
   // part without a capital at its start, or four capitals together after a slash.
-  if (/(?:^|\/)[^A-Z]|\/.*[A-Z]{4}/.test(name)) return false;
+  const [, ...places] = name.split('/');
+  if (/(?:^|\/)[^A-Z]/.test(name) || places.some((place) => /[A-Z]{4}/.test(place))) return false;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
     return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase();

@@ -54,38 +54,40 @@ export function validateUsedClaims(
   known: ReadonlySet<string>,
   { field, errors }: { readonly field: string; readonly errors: FieldErrors },
 ): void {
-  const seen: Use[] = [];
-  for (const [index, use] of uses.entries()) {
+  const seen = new Map<string, Set<string>>();
+  const which = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
+  for (const [index, { name, request = '' }] of uses.entries()) {
     const path = `${field}[${index}]`;
-    const { name } = use;
     if (name === '') {
       errors.required(path);
       continue;
     }
-    validateUse(use, seen, { field: path, errors });
-    seen.push(use);
+    const before = seen.get(name) ?? new Set();
+    validateUse({ name, request }, before, { field: path, errors });
+    seen.set(name, before.add(request));
     if (known.has(name)) continue;
-    const which = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
     errors.notFound(path, name, `must be one of the names in pod.spec.resourceClaims${which}`);
   }
 }
 
-/** Checks a use of one request of a claim, or of the whole claim. */
+/**
+ * Checks a use of one request of a claim, or of the whole claim if it names none.
+ * @param before - the requests of the claim that are used already
+ */
 function validateUse(
-  { name, request = '' }: Use,
-  seen: readonly Use[],
+  { name, request }: Required<Use>,
+  before: ReadonlySet<string>,
   { field, errors }: { readonly field: string; readonly errors: FieldErrors },
 ): void {
-  const before = seen.filter((use) => use.name === name).map((use) => use.request ?? '');
-  if (before.includes('')) {
+  if (before.has('')) {
     errors.duplicate(field, name);
     return;
   }
   if (request === '') {
     // The whole claim includes each request before.
-    new Set(before).forEach(() => errors.duplicate(field, name));
+    for (let count = before.size; count > 0; count--) errors.duplicate(field, name);
     return;
   }
   errors.invalidEach(`${field}.request`, request, labelProblems(request));
-  if (before.includes(request)) errors.duplicate(field, `${name}/${request}`);
+  if (before.has(request)) errors.duplicate(field, `${name}/${request}`);
 }
