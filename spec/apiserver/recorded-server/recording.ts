@@ -60,6 +60,7 @@ export const topics = [
   'yaml',
   'exact-limits',
   'quotas',
+  'values',
 ] as const;
 
 /** The recordings with RBAC. */

@@ -1,4 +1,4 @@
-import { post } from '../scenario.js';
+import { get, post } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -193,7 +193,7 @@ const nestedSchemas: readonly Body[] = [
 
 const conversions: readonly Body[] = [
   ...[{}, { '': '' }, { strategy: '' }, { strategy: 'None', webhook: { clientConfig: {} } }],
-  { strategy: 'None', webhook: { conversionReviewVersions: ['v1'] } },
+  ...[{}, { conversionReviewVersions: ['v1'] }].map((webhook) => ({ strategy: 'None', webhook })),
   ...[[], ['v2'], ['v1', 'v1'], ['V1'], ['v1beta1']].map((conversionReviewVersions) => ({
     strategy: 'Webhook',
     webhook: { clientConfig: { url: 'https://a' }, conversionReviewVersions },
@@ -233,7 +233,16 @@ const bodies: readonly Body[] = [
   { metadata: { name: 'one' }, target: { kind: 'Pod', name: 'n' } },
   { metadata: { name: 'one' }, target: { kind: 'Node', name: '' } },
   { metadata: { generateName: 'x' }, target: { kind: 'Node', name: 'n' } },
+  { metadata: { name: 1 }, target: { name: 'n' } },
+  { metadata: { name: null }, target: { name: 'n' } },
+  ...['a', 'default'].map((namespace) => ({
+    ...{ metadata: { name: 'x', namespace }, target: { name: 'n' } },
+  })),
+  ...[1, [{}], null].map((kind) => ({ metadata: { name: 'x' }, target: { kind, name: 'n' } })),
+  ...[1, { x: 1 }, null].map((name) => ({ metadata: { name: 'one' }, target: { name } })),
 ];
+
+const bound = { metadata: { name: 'one' }, target: { kind: 'Node', name: 'n' } };
 
 const webhook = {
   ...{ name: 'a.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'] },
@@ -327,7 +336,13 @@ export const values: readonly Scenario[] = [
   },
   {
     title: 'conversions of definitions',
-    requests: conversions.map((conversion) => post(definitions, definitionOf({}, { conversion }))),
+    requests: [
+      ...conversions.map((conversion) => post(definitions, definitionOf({}, { conversion }))),
+      post(
+        definitions.replace(dry, ''),
+        definitionOf({}, { conversion: { strategy: 'None', webhook: {} } }),
+      ),
+    ],
   },
   {
     title: 'macros in rules',
@@ -342,6 +357,14 @@ export const values: readonly Scenario[] = [
       ...['bindings', 'pods/one/binding', 'pods/x/binding'].flatMap((path) =>
         bodies.map((body) => post(`/api/v1/namespaces/{{ns}}/${path}`, body)),
       ),
+      ...['bindings', 'pods/one/binding'].flatMap((path) => [
+        post(`/api/v1/namespaces/{{ns}}/${path}?dryRun=All`, bound),
+        post(`/api/v1/namespaces/{{ns}}/${path}?dryRun=Some`, bound),
+        post(`/api/v1/namespaces/{{ns}}/${path}?fieldValidation=Strict`, { ...bound, a: 1 }),
+      ]),
+      get('/api/v1/namespaces/{{ns}}/pods/one'),
+      post('/api/v1/namespaces/{{ns}}/bindings', bound),
+      get('/api/v1/namespaces/{{ns}}/pods/one'),
     ],
   },
   {
