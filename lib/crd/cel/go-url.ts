@@ -99,8 +99,8 @@ function escaped(path: string): string {
  * @param isRequest - only an absolute URL or path is valid
  */
 function urlProblem(text: string, isRequest: boolean): string | undefined {
-  // eslint-disable-next-line no-control-regex -- what the real parser refuses
-  if (/[\x00-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL';
+  // All but printable ASCII and characters beyond ASCII.
+  if (/[^ -~\x80-\uffff]/.test(text)) return 'net/url: invalid control character in URL';
   if (text === '' && isRequest) return 'empty url';
   if (text === '*') return undefined;
   if (text.startsWith(':')) return 'missing protocol scheme';
