@@ -1,5 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -92,4 +94,13 @@ export function scratchDirectory(): (...names: string[]) => string {
     this.test?.parent?.afterAll(() => rm(directory, { recursive: true, force: true }));
   });
   return (...names) => join(directory, ...names);
+}
+
+/** Returns a port that no program listens on. */
+export async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
@@ -11,7 +12,7 @@ import {
   systemRandom,
 } from '../../lib/system/index.js';
 import { eventually } from '../../lib/testing/index.js';
-import { cli, scratchDirectory, startCli } from './cli.js';
+import { cli, freePort, scratchDirectory, startCli } from './cli.js';
 import type { CliSettings } from './cli.js';
 
 describe('operator-builder envtest', () => {
@@ -86,6 +87,27 @@ describe('operator-builder envtest', () => {
       await promisify(execFile)(file('bin', name), ['--help']);
     }
   });
+
+  for (const [name, ready] of [
+    ['etcd', (written: string) => written.includes('"health":"true"')],
+    ['kube-apiserver', (written: string) => /https:\S+/.test(written)],
+  ] as const) {
+    it(`writes a program ${name} that ends with the process that started it`, async () => {
+      const port = await freePort();
+      const args = name === 'etcd' ? [`--listen-client-urls=http://127.0.0.1:${port}`] : flags;
+      // The shell ends at the end of its input. The program has its output, which closes when both have ended.
+      const shell = spawn('sh', ['-c', '"$@" & read line', 'sh', file('bin', name), ...args]);
+      let written = '';
+      shell.stdout.setEncoding('utf8').on('data', (text: string) => (written += text));
+      const closed = once(shell.stdout, 'close');
+      await eventually(async () => {
+        if (name === 'etcd') written = await (await fetch(`http://127.0.0.1:${port}`)).text();
+        expect(ready(written)).to.equal(true);
+      });
+      shell.stdin.end();
+      await closed;
+    });
+  }
 
   it('serves by the certificates and the authorization of the flags, without controllers', async () => {
     const admin = await asUser('admin', 'system:masters');

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ListenTls } from '../../apiserver/internal.js';
-import { OperatorError, whenAborted } from '../../system/index.js';
+import { OperatorError, sleep } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { readText, whileWriting } from '../files.js';
@@ -51,11 +51,16 @@ function programTexts(
   };
 }
 
+/** How often a program checks that the test which started it still runs. */
+const starterCheckMs = 1_000;
+
 /** The part of etcd that envtest needs: it waits for the health of the URL that it chose. */
 const healthServer = `
 const [, url] = /--listen-client-urls=(\\S+)/.exec(process.argv.join(' '));
 const { hostname, port } = new URL(url);
 require('http').createServer((_, response) => response.end('{"health":"true"}')).listen(port, hostname);
+const starter = process.ppid;
+setInterval(() => process.ppid === starter || process.exit(), ${starterCheckMs});
 `;
 
 const scriptHead = '#!/bin/sh\n[ "$1" = --help ] && exit\nexec ';
@@ -81,8 +86,8 @@ function quoted(word: string): string {
 }
 
 /**
- * Serves in place of kube-apiserver until a signal stops it. As in envtest, no controllers run, unless the
- * server simulates workloads.
+ * Serves in place of kube-apiserver until a signal stops it, or the test that started it has ended: a test that
+ * fails early or is killed stops no server. As in envtest, no controllers run, unless the server simulates workloads.
  * @param flags - flags of kube-apiserver, as envtest passes them
  * @throws UsageError: a flag is missing or invalid
  */
@@ -92,6 +97,7 @@ export async function serveForEnvtest(
   context: CommandContext,
 ): Promise<void> {
   const signal = context.stopSignal();
+  const starter = process.ppid;
   const logger = await commandLogger({ logLevel: 'warn' }, context);
   const cluster = await startServer({
     ...(await servingOf(flags, context)),
@@ -102,7 +108,9 @@ export async function serveForEnvtest(
   });
   context.stdout.write(`the API server is at ${cluster.url}\n`);
   try {
-    await whenAborted(signal);
+    while (!signal.aborted && process.ppid === starter) {
+      await sleep(context.clock, starterCheckMs, signal).catch(() => undefined);
+    }
   } finally {
     await cluster.stop();
   }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { clientFromKubeConfig, isInvalid } from '../../../lib/index.js';
 import { Deployment } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
-import { cli, scratchDirectory, startCli } from '../cli.js';
+import { cli, freePort, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, RunningCli } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
 import { shopProject } from '../project/shop-project.js';
@@ -244,14 +244,6 @@ describe('operator-builder run --embedded', () => {
 async function gone(path: string): Promise<void> {
   const error = await readFile(path).catch((thrown: unknown) => thrown);
   expect(error).to.include({ code: 'ENOENT' });
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
 }
 
 async function writeShop(project: string): Promise<void> {
