@@ -333,6 +333,25 @@ describe('Cache', () => {
     await cache.stop();
   });
 
+  it('drops events that the watch repeats, and counts them in metrics', async () => {
+    const registry = new Registry();
+    const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
+    const things = cache.informer(Thing);
+    const seen: string[] = [];
+    things.addHandler(({ type }) => seen.push(type));
+    cache.start();
+    await clock.advance(0);
+    const object = server.put('a');
+    await clock.advance(0);
+    const dropped = 'operator_builder_cache_dropped_events_total{kind="Thing"}';
+    expect(await registry.metrics()).to.include(`${dropped} 0`);
+    server.inject({ type: 'ADDED', object });
+    await clock.advance(0);
+    expect(seen).to.deep.equal(['added']);
+    expect(await registry.metrics()).to.include(`${dropped} 1`);
+    await cache.stop();
+  });
+
   it('estimates its size in bytes and the time since the last watch event', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });

@@ -35,3 +35,21 @@ describe('targets of autoscalers', () => {
     }
   });
 });
+
+describe('statuses of disruption budgets', () => {
+  it('have valid conditions and no negative numbers', async () => {
+    const api = new Api();
+    const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+    const { body } = await api.call('POST', budgets, { metadata: { name: 'one' }, spec: {} });
+    const conditions = [{ type: 'DisruptionAllowed', status: 'Yes', reason: '', message: '' }];
+    const status = { conditions, expectedPods: -1 };
+    const answer = await api.call('PUT', `${budgets}/one/status`, { ...body, status });
+    expect(causeMessages(answer)).to.deep.equal({
+      'status.conditions[0].status':
+        'Unsupported value: "Yes": supported values: "False", "True", "Unknown"',
+      'status.conditions[0].lastTransitionTime': 'Required value',
+      'status.conditions[0].reason': 'Required value',
+      'status.expectedPods': 'Invalid value: -1: must be greater than or equal to 0',
+    });
+  });
+});

@@ -117,11 +117,11 @@ describe('loadOperators', () => {
   });
 
   it('defaults the period to five minutes', () => {
-    const [operator] = loadOperators(
-      controller({ sources: [{ kind: 'T', type: 'Periodic' }] }),
-      'one.json',
-    );
-    expect(operator?.spec.controllers[0]?.sources[0]?.periodMs).to.equal(300_000);
+    for (const more of [{}, { parameters: {} }]) {
+      const source = { kind: 'T', type: 'Periodic', ...more };
+      const [operator] = loadOperators(controller({ sources: [source] }), 'one.json');
+      expect(operator?.spec.controllers[0]?.sources[0]?.periodMs).to.equal(300_000);
+    }
   });
 
   it('reports all problems with file, line, path and suggestion', () => {
