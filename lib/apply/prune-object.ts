@@ -81,7 +81,6 @@ function remedyFor(owner: KubernetesObject): string {
   return `set the annotation ${allowDeletionsAnnotation}: "${generation}" on ${describeObject(owner)}, or raise maxDeletions`;
 }
 
-const cause = 'no longer desired';
 const maxAttempts = 3;
 const retrySoon = { requeueAfterMs: 1_000 };
 
@@ -102,6 +101,7 @@ export async function deleteOrphan(
 ): Promise<Outcome> {
   const ref = referenceTo(candidate.object);
   const { emitter, owner } = context.settings;
+  const cause = causeOf(owner);
   let orphan: Candidate | undefined = candidate;
   let remaining: UnstructuredObject | undefined;
   for (let attempt = 1; orphan !== undefined; attempt++) {
@@ -117,6 +117,12 @@ export async function deleteOrphan(
   emitter?.emit('pruned', { ref, owner: referenceTo(owner), changes: [], cause });
   if (waits && remaining !== undefined) return leaving(remaining);
   return done('deleted', ref, { reason: cause });
+}
+
+function causeOf({ metadata }: KubernetesObject): string {
+  return metadata.deletionTimestamp === undefined
+    ? 'no longer desired'
+    : 'its owner is being deleted';
 }
 
 /** Returns the outcome of an object that is being deleted; its reason names the finalizers. */
@@ -139,7 +145,7 @@ async function tryDelete(
   propagationPolicy: 'Background' | 'Foreground',
 ): Promise<DeleteAttempt> {
   const { signal } = settings;
-  const options = { propagationPolicy, signal, details: { cause } };
+  const options = { propagationPolicy, signal, details: { cause: causeOf(settings.owner) } };
   try {
     const left = await deleteAsRead(client, type, object, options);
     const { apiVersion, kind } = object;

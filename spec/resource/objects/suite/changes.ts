@@ -97,6 +97,19 @@ export function changesSuite(open: OpenScene): void {
     ]);
   });
 
+  it('tell in Events whether they or their owner are no longer desired', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
+    scene.events.length = 0;
+    await keep(scene, [configMaps([configMap('b')])]);
+    await leave(scene, [configMaps([configMap('b')])]);
+    const told = scene.events.map(({ note }) => /ConfigMap .*/.exec(note)?.[0]);
+    expect(told).to.deep.equal([
+      `ConfigMap ${scene.namespace}/a (no longer desired)`,
+      `ConfigMap ${scene.namespace}/b (its owner is being deleted)`,
+    ]);
+  });
+
   it('are not touched by resources of another name', async () => {
     const scene = await open();
     const others = configMaps([configMap('b')], { name: 'others' });
