@@ -26,26 +26,58 @@ export interface Servers {
  * Runs scenarios on both servers, several at a time, and returns their comparisons in order. A scenario with
  * differences runs again, in a new namespace: plugins of the real server watch nodes, limits and webhooks, and
  * on a busy machine they learn of a change after the next request. The second run decides.
+ * @param run - part of the names of namespaces
  */
 export async function compare(
   servers: Servers,
   scenarios: readonly Scenario[],
-  parallel = 6,
+  run = Date.now().toString(36),
 ): Promise<Comparison[]> {
-  const results: Comparison[][] = [];
-  const run = Date.now().toString(36);
+  const results = await severalAtATime(scenarios, async (scenario, index) => {
+    const namespace = namespaceOf(run, index);
+    const first = await compareScenario(servers, scenario, namespace);
+    if (first.every(agrees)) return first;
+    return compared(first, await compareScenario(servers, scenario, `${namespace}-again`));
+  });
+  return results.flat();
+}
+
+/** Runs scenarios on one server, several at a time, and returns the normalised answers to each. */
+export function answersOf(
+  server: Server,
+  scenarios: readonly Scenario[],
+  run: string,
+): Promise<Answer[][]> {
+  return severalAtATime(scenarios, async ({ requests }, index) => {
+    const own = new Run(server, namespaceOf(run, index));
+    await own.start();
+    const answers: Answer[] = [];
+    for (const request of requests) {
+      const answer = await own.send(request);
+      answers.push(answer);
+      if (answer.code === request.whileStatus) break;
+    }
+    return answers;
+  });
+}
+
+function namespaceOf(run: string, index: number): string {
+  return `diff-${run}-${index}`;
+}
+
+const parallel = 6;
+
+async function severalAtATime<R>(
+  scenarios: readonly Scenario[],
+  work: (scenario: Scenario, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
   const waiting = scenarios.entries();
   const worker = async (): Promise<void> => {
-    for (const [index, scenario] of waiting) {
-      const namespace = `diff-${run}-${index}`;
-      const first = await compareScenario(servers, scenario, namespace);
-      results[index] = first.every(agrees)
-        ? first
-        : compared(first, await compareScenario(servers, scenario, `${namespace}-again`));
-    }
+    for (const [index, scenario] of waiting) results[index] = await work(scenario, index);
   };
   await Promise.all(Array.from({ length: parallel }, worker));
-  return results.flat();
+  return results;
 }
 
 function agrees({ embedded, real }: Comparison): boolean {

@@ -1,10 +1,11 @@
 // Compares the embedded server with a real one:
-// npm run differential -- [--subject NAME]… [--seed N] [--steps N] [--kind KIND]… [--json FILE]
+// npm run differential -- [--subject NAME]… [--seed N] [--steps N] [--kind KIND]… [--json FILE] [--record]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { compare } from './comparison.js';
 import type { Comparison, Servers } from './comparison.js';
 import { compareRandomWrites, sequenceText } from './random/random-writes.js';
+import { recordAnswers, recordedRun, recordedSubjects } from './recorded-answers.js';
 import { isClean, reportOf, reportText, totalText } from './report.js';
 import type { Report } from './report.js';
 import { startEmbedded, startReal } from './servers.js';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     steps: { type: 'string', default: '10000' },
     kind: { type: 'string', multiple: true },
     json: { type: 'string' },
+    record: { type: 'boolean', default: false },
   },
 });
 
@@ -29,9 +31,12 @@ async function main(): Promise<void> {
   const reports: Report[] = [];
   try {
     for (const subject of values.subject ?? [...Object.keys(subjects), random]) {
-      const report = reportOf(subject, await comparisons(subject, servers));
+      const compared = await comparisons(subject, servers);
+      const report = reportOf(subject, compared);
       process.stdout.write(`${reportText(report)}\n`);
       reports.push(report);
+      const isRecorded = (recordedSubjects as readonly string[]).includes(subject);
+      if (values.record && isRecorded && isClean(report)) recordAnswers(subject, compared);
     }
   } finally {
     await servers.embedded.stop();
@@ -56,7 +61,7 @@ async function comparisons(subject: string, servers: Servers): Promise<readonly 
   }
   const scenarios = subjects[subject];
   if (scenarios === undefined) throw new Error(`no subject ${subject}`);
-  return compare(servers, scenarios(seed));
+  return compare(servers, scenarios(seed), values.record ? recordedRun(subject) : undefined);
 }
 
 await main();

@@ -1,5 +1,7 @@
 import { Agent, request } from 'undici';
 import { EmbeddedApiServer } from '../../../lib/apiserver/index.js';
+import { systemClock } from '../../../lib/system/index.js';
+import type { Clock } from '../../../lib/system/index.js';
 import { isExistingClusterWanted } from '../../cluster/control-plane/existing-cluster.js';
 import { startControlPlane } from '../../cluster/control-plane/index.js';
 import { parsedBody } from '../recorded-server/recording.js';
@@ -22,12 +24,37 @@ export interface Server {
 
 const adminToken = 'admin-token';
 
-/** Starts an embedded server without controllers, on a loopback port. */
-export async function startEmbedded(): Promise<Server> {
+/** Returns an embedded server without controllers. */
+function newEmbedded(clock: Clock = systemClock): EmbeddedApiServer {
   const users = { [adminToken]: { name: 'admin', uid: 'admin', groups: ['system:masters'] } };
-  const server = new EmbeddedApiServer({ users, rbac: true });
+  const server = new EmbeddedApiServer({ users, rbac: true, clock });
   // The real server's history, too, starts here.
   server.compact();
+  return server;
+}
+
+/**
+ * Returns an embedded server that is called without HTTP. Its time of day stands still, so that all writes fall into
+ * the same second: managers of times depend on that.
+ */
+export function embeddedInProcess(): Server {
+  const now = systemClock.now();
+  const server = newEmbedded({ ...systemClock, now: () => now });
+  return {
+    send: async (step) => {
+      const { status, headers, body } = await server.handle(requestOf(step, adminToken));
+      let text = '';
+      const decoder = new TextDecoder();
+      for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+      return answerOf(step, { code: status, headers, text });
+    },
+    stop: () => server.stop(),
+  };
+}
+
+/** Starts an embedded server without controllers, on a loopback port. */
+export async function startEmbedded(): Promise<Server> {
+  const server = newEmbedded();
   const url = await server.listen();
   const dispatcher = new Agent();
   return {
@@ -74,9 +101,15 @@ interface Access {
 }
 
 async function send({ url, token, dispatcher }: Access, step: Request): Promise<Answer> {
+  const { path, ...sent } = requestOf(step, token);
+  const { statusCode: code, headers, body } = await request(url + path, { ...sent, dispatcher });
+  return answerOf(step, { code, headers, text: await body.text() });
+}
+
+function requestOf(step: Request, token: string) {
   const { method, path, body, type = 'application/json', accept = 'application/json' } = step;
-  const answer = await request(url + path, {
-    ...{ method, dispatcher },
+  return {
+    ...{ method, path },
     headers: {
       authorization: `Bearer ${token}`,
       'user-agent': 'differential/1',
@@ -85,12 +118,20 @@ async function send({ url, token, dispatcher }: Access, step: Request): Promise<
       ...step.headers,
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const { warning } = answer.headers;
-  const text = await answer.body.text();
+  };
+}
+
+interface Received {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+function answerOf({ path }: Request, { code, headers, text }: Received): Answer {
+  const { warning } = headers;
   return {
-    code: answer.statusCode,
-    type: String(answer.headers['content-type'] ?? ''),
+    code,
+    type: String(headers['content-type'] ?? ''),
     ...(warning !== undefined && { warning: [warning].flat().join(', ') }),
     body: path.includes('watch=true') ? events(text) : parsedBody(text),
   };

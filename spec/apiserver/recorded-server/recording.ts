@@ -60,7 +60,6 @@ export const topics = [
   'yaml',
   'exact-limits',
   'quotas',
-  'values',
 ] as const;
 
 /** The recordings with RBAC. */

@@ -77,7 +77,7 @@ async function compareSequence(
   requests: readonly Request[],
 ): Promise<readonly Comparison[]> {
   const reading = { embedded: new ReadingServer(embedded), real: new ReadingServer(real) };
-  return compare(reading, [{ title: 'random writes', requests }], 1);
+  return compare(reading, [{ title: 'random writes', requests }]);
 }
 
 /** A server with a client that keeps the object that it read last, and sends it with edits. */
