@@ -66,8 +66,10 @@ export function planningClient(
       yield { ...list, items: planned.laidOver(list.items, type, options) };
     },
     deleteCollection: async (type, options = {}) => {
-      const { items } = await client.list(type, options);
-      const all = planned.laidOver(items, type, options);
+      const { namespace, labelSelector, fieldSelector, signal } = options;
+      const selection = { namespace, labelSelector, fieldSelector, signal };
+      const { items } = await client.list(type, selection);
+      const all = planned.laidOver(items, type, selection);
       await dry.deleteCollection(type, options);
       if (options.dryRun === true) return;
       for (const object of all) await writes.delete(type, keyOf(object), {});

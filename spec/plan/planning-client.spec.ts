@@ -147,6 +147,32 @@ describe('planningClient', () => {
     expect(await codeOf(planning.delete(ConfigMap, key))).to.equal(404);
   });
 
+  it('deletes the selected objects of a collection, if the server would', async () => {
+    await client.create(configMap({ x: '1' }, { labels: { app: 'shop' } }));
+    await planning.create(configMap({ x: '2' }, { name: 'b', labels: { app: 'shop' } }));
+    await planning.create(configMap({ x: '3' }, { name: 'other' }));
+    const since = cluster.requests.mark();
+    const propagationPolicy = 'Foreground';
+    const selection = { namespace, labelSelector: 'app=shop' };
+    await planning.deleteCollection(ConfigMap, { ...selection, propagationPolicy });
+    const { entries } = cluster.requests.since(since);
+    const tried = entries.filter(({ verb, dryRun }) => verb === 'deletecollection' && dryRun);
+    expect(tried).to.have.length(1);
+    const { items } = await planning.list(ConfigMap, { namespace });
+    expect(items.map(({ metadata }) => metadata.name)).to.deep.equal(['other']);
+    await planning.deleteCollection(ConfigMap, { namespace, dryRun: true });
+    expect((await planning.list(ConfigMap, { namespace })).items).to.have.length(1);
+  });
+
+  it('answers like a server that an object is missing which it has deleted', async () => {
+    await client.create(configMap({ x: '1' }));
+    await planning.delete(ConfigMap, key);
+    const error = await planning.get(ConfigMap, key).catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.have.property('body')
+      .which.includes({ kind: 'Status', status: 'Failure', code: 404, reason: 'NotFound' });
+  });
+
   it('stores nothing on the server', async () => {
     await client.create(configMap({ x: '1' }));
     const since = cluster.requests.mark();
