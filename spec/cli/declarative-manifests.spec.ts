@@ -285,7 +285,16 @@ describe('operator-builder declarative manifests', () => {
     const roles = await readFile(file('limited/config/namespaces/roles.yaml'), 'utf8');
     expect(roles).to.include('namespace: shop').and.include('namespace: bank');
     const operators = await readFile(file('limited/config/operators/kustomization.yaml'), 'utf8');
-    expect(operators).to.include('"--namespaces=shop,bank"');
+    const { patches } = parse(operators) as { patches: readonly { readonly patch: string }[] };
+    expect(patches.map(({ patch }) => JSON.parse(patch) as unknown)).to.deep.equal([
+      [
+        {
+          op: 'add',
+          path: '/spec/template/spec/containers/0/args/-',
+          value: '--namespaces=shop,bank',
+        },
+      ],
+    ]);
   });
 
   for (const [what, args, limit] of [

@@ -58,6 +58,7 @@ describe('metrics of controllers', () => {
     const { buckets } = registered();
     const times = buckets.get('controller_runtime_reconcile_time_seconds') ?? [];
     expect([times.length, times[0], times[5], times.at(-1)]).to.deep.equal([40, 0.005, 0.15, 60]);
+    expect(times).to.deep.equal(times.toSorted((one, other) => one - other));
     for (const name of ['queue', 'work']) {
       const powers = buckets.get(`workqueue_${name}_duration_seconds`) ?? [];
       expect(powers.length).to.equal(12);

@@ -275,8 +275,10 @@ describe('Sharding', () => {
     expect([isReady, sharding.status().phase, items]).to.deep.equal([true, 'left', []]);
   });
 
-  it('accepts a renewDeadlineMs of just more than 1.2 retry periods', () => {
+  it('accepts options at their limits', () => {
+    // Just more than 1.2 retry periods.
     expect(() => group.replica({ renewDeadlineMs: 481 })).not.to.throw();
+    expect(() => group.replica({ name: 'a'.repeat(50) })).not.to.throw();
   });
 
   for (const options of [
