@@ -1,5 +1,5 @@
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { keyString, apiVersionOf } from '../object/index.js';
+import { apiVersionOf } from '../object/index.js';
 import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 import { newCacheMetrics } from './cache-metrics.js';
 import { resolveCacheOptions } from './cache-options.js';
@@ -212,8 +212,8 @@ export class Cache {
     const { allNamespacesOf, namespaces: usual } = this.#options;
     // The informer resolves the scope of a kind given as apiVersion and kind.
     const isClusterScoped = 'namespaced' in type && !type.namespaced;
-    const isLimited = !isClusterScoped && !allNamespacesOf(type);
-    const namespaces = own?.namespaces ?? (isLimited ? usual : undefined);
+    const limited = own?.namespaces ?? (allNamespacesOf(type) ? undefined : usual);
+    const namespaces = isClusterScoped ? undefined : limited;
     const selectors = { namespaces, labelSelector, fieldSelector };
     return { type, metadataOnly, ...selectors, transform, indexers, keepManagedFields };
   }
@@ -261,7 +261,7 @@ function lease<T extends KubernetesObject>(
       });
     },
     get: (key) => {
-      const bad = shared.quarantine.get(keyString(key));
+      const bad = shared.quarantine.get(shared.keyFor(key));
       if (bad !== undefined) throw quarantinedError('get', bad);
       return shared.get(key);
     },

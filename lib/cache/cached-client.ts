@@ -188,13 +188,14 @@ class WriteNotes {
     const isWhole = answer.kind === target.type.kind && answer.metadata.uid !== undefined;
     for (const informer of this.#informers({ ...target, key })) {
       const { overlay } = informer;
+      const stored = informer.keyFor(key);
       if (!isWhole) {
         // A Scale has the version of the object that it scales.
-        if (resourceVersion !== undefined) overlay.touched(keyString(key), resourceVersion);
+        if (resourceVersion !== undefined) overlay.touched(stored, resourceVersion);
       } else if (isGoneAfter(answer)) {
-        overlay.deleted(keyString(key), answer.metadata.uid);
+        overlay.deleted(stored, answer.metadata.uid);
       } else {
-        informer.written(keyString(key), answer);
+        informer.written(stored, answer);
       }
     }
   }
@@ -206,8 +207,8 @@ class WriteNotes {
       this.written(target, remaining);
       return;
     }
-    for (const { overlay } of this.#informers(target)) {
-      overlay.deleted(keyString(target.key), options.preconditions?.uid);
+    for (const informer of this.#informers(target)) {
+      informer.overlay.deleted(informer.keyFor(target.key), options.preconditions?.uid);
     }
   }
 
@@ -221,10 +222,10 @@ class WriteNotes {
     options: DeleteCollectionOptions = {},
   ): () => void {
     if (options.dryRun === true) return () => undefined;
-    const { namespace = '', labelSelector = '', fieldSelector = '' } = options;
+    const { namespace, labelSelector = '', fieldSelector = '' } = options;
     const notes = [false, true].flatMap((metadataOnly) => {
       const informer = this.#cache.peek(type, metadataOnly);
-      const objects = informer ? shownBy(informer, namespace === '' ? undefined : namespace) : [];
+      const objects = informer ? shownBy(informer, informer.namespaceFor(namespace)) : [];
       const isSelected = ({ metadata }: KubernetesObject): boolean =>
         matchesLabels(labelSelector, metadata.labels);
       // Field selectors need more than metadata. Distrusting unselected keys too is harmless.
@@ -249,23 +250,24 @@ class WriteNotes {
   refused(target: Target, error: unknown, sentVersion: string | undefined): void {
     const { name } = target.key;
     if (name === '' || !isApiError(error)) return;
-    for (const { overlay, filtered } of this.#informers(target)) {
-      const seen = overlay.look(keyString(target.key));
+    for (const informer of this.#informers(target)) {
+      const { overlay, filtered } = informer;
+      const key = informer.keyFor(target.key);
+      const seen = overlay.look(key);
       const isStale =
         seen.type === 'object'
           ? isNotFound(error) ||
             (isConflict(error) && seen.object.metadata.resourceVersion === sentVersion)
           : // A filtered cache never sees the objects that its selectors exclude.
             seen.type === 'absent' && !filtered && showsThatItExists(error, sentVersion);
-      if (isStale) overlay.conflicted(keyString(target.key));
+      if (isStale) overlay.conflicted(key);
     }
   }
 
   /** Returns the informers that cover `target`. */
   #informers({ type, key }: Target): readonly SharedInformer[] {
-    const namespace = key.namespace === '' ? undefined : key.namespace;
     return [this.#cache.peek(type), this.#cache.peek(type, true)].flatMap((informer) =>
-      informer?.covers(namespace) === true ? [informer] : [],
+      informer?.covers(key.namespace) === true ? [informer] : [],
     );
   }
 }

@@ -1,3 +1,4 @@
+import { isPathSegment } from '../client/index.js';
 import type { CacheLooks, GetOptions, ListOptions } from '../client/index.js';
 import {
   ApiError,
@@ -47,8 +48,8 @@ export async function getCached<T extends KubernetesObject>(
 ): Promise<T | undefined> {
   if (options.subresource !== undefined || !isAnyVersion(options.resourceVersion)) return undefined;
   const informer = informerFor(reads.cache, type, options);
-  if (informer?.covers(namespaceOf(key)) !== true) return undefined;
-  const name = keyString(key);
+  if (informer?.covers(key.namespace) !== true || !isAddress(informer, key)) return undefined;
+  const name = informer.keyFor(key);
   const isSettled = (): boolean => informer.overlay.look(name).type !== 'unsettled';
   if (!isSettled() && !(await waitUntil(informer, isSettled, { ...reads, ...options }))) {
     informer.overlay.settle(name);
@@ -104,8 +105,8 @@ export function looksInto(cache: Cache): CacheLooks {
   return {
     get: (type, key) => {
       const informer = informerFor(cache, type, {});
-      if (informer?.covers(namespaceOf(key)) !== true) return undefined;
-      const look = informer.overlay.look(keyString(key));
+      if (informer?.covers(key.namespace) !== true || !isAddress(informer, key)) return undefined;
+      const look = informer.overlay.look(informer.keyFor(key));
       if (look.type === 'object') return look.object;
       return look.type === 'absent' && !informer.filtered ? null : undefined;
     },
@@ -137,11 +138,14 @@ function selectionFrom<T extends KubernetesObject>(
   if (!isAnyVersion(options.resourceVersion)) return undefined;
   // Indexers need whole objects.
   const informer = informerFor(cache, type, options.index === undefined ? options : {});
-  const namespace = options.namespace === '' ? undefined : options.namespace;
-  if (informer?.covers(namespace) !== true) return undefined;
+  if (informer?.covers(options.namespace) !== true) return undefined;
+  // The client refuses such a namespace.
+  const isGiven = informer.namespaced && options.namespace !== undefined;
+  if (isGiven && !isPathSegment(options.namespace)) return undefined;
+  const namespace = informer.namespaceFor(options.namespace);
   const fields = parseFieldSelector(options.fieldSelector ?? '');
   if (informer.scope.metadataOnly && !fields.every(isMetadataField)) return undefined;
-  const mayBeSelected = selectionOf(options, fields);
+  const mayBeSelected = selectionOf({ ...options, namespace }, fields);
   const isSelected = (object: T): boolean => mayBeSelected(object) && isIndexed(object);
   const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);
   const selected = (): readonly T[] | undefined => {
@@ -232,11 +236,10 @@ function candidates<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   options: ListOptions,
 ): T[] {
-  const { namespace } = options;
   const narrowest = narrowestIndex(options);
   const found =
     narrowest === undefined
-      ? informer.list(namespace === '' ? undefined : namespace)
+      ? informer.list(options.namespace)
       : informer.store.byIndex(...narrowest);
   const { quarantine } = informer;
   if (quarantine.size === 0) return found;
@@ -273,12 +276,12 @@ function refuseQuarantined<T extends KubernetesObject>(
 }
 
 function selectionOf(
-  { namespace = '', labelSelector = '', controllerUid }: ListOptions,
+  { namespace, labelSelector = '', controllerUid }: ListOptions,
   fields: readonly FieldTerm[],
 ): (object: KubernetesObject) => boolean {
   const labels = labelSelector === '' ? [] : parseLabelSelector(labelSelector);
   return (object) =>
-    (namespace === '' || object.metadata.namespace === namespace) &&
+    (namespace === undefined || object.metadata.namespace === namespace) &&
     (controllerUid === undefined || controllerOf(object)?.uid === controllerUid) &&
     matchesLabels(labels, object.metadata.labels) &&
     matchesFields(fields, object);
@@ -295,8 +298,12 @@ function sorted<T extends KubernetesObject>(objects: readonly T[]): readonly T[]
   return keyed.map(({ object }) => object);
 }
 
-function namespaceOf({ namespace }: ObjectKey): string | undefined {
-  return namespace === '' ? undefined : namespace;
+/** Returns false for a key that no request can address, so that the client refuses it. */
+function isAddress(
+  { namespaced }: Pick<SharedInformer, 'namespaced'>,
+  { namespace, name }: ObjectKey,
+): boolean {
+  return isPathSegment(name) && (!namespaced || isPathSegment(namespace));
 }
 
 /** Builds the error that the API server would return. */

@@ -1,6 +1,6 @@
 import { copyJson, keyString, keyStringOf, apiVersionOf } from '../object/index.js';
 import type { Client } from '../client/index.js';
-import type { KubernetesObject, ObjectKey } from '../object/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
 import type { Clock, Logger, Random } from '../system/index.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { ChangeNotifier } from './change-notifier.js';
@@ -63,6 +63,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly #handlers = new EventHandlers<T>((error, object) =>
     this.#failed('event handler', error, object),
   );
+  /** Undefined until discovery knows the kind. */
+  #namespaced: boolean | undefined;
   #isSelected: (object: T) => boolean;
   #keepManagedFields: boolean;
   #endCollecting: readonly (() => void)[] = [];
@@ -74,6 +76,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#parts = parts;
     this.#keepManagedFields = scope.keepManagedFields;
     this.#isSelected = selectedBy(scope);
+    this.#namespaced = 'namespaced' in scope.type ? scope.type.namespaced : undefined;
     this.store = new ObjectStore<T>({
       indexers: scope.indexers,
       onIndexError: (key, object, error) => this.#indexFailed(key, object, error),
@@ -111,6 +114,21 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return this.scope.labelSelector !== undefined || this.scope.fieldSelector !== undefined;
   }
 
+  /** Whether the kind is namespaced; known once the informer covers any namespace. */
+  get namespaced(): boolean {
+    return this.#namespaced !== false;
+  }
+
+  /** Returns `namespace`; undefined for all, and for a cluster-scoped kind, as in a URL of the server. */
+  namespaceFor(namespace = ''): string | undefined {
+    return namespace === '' || !this.namespaced ? undefined : namespace;
+  }
+
+  /** Returns the store's key of an object. */
+  keyFor({ namespace, name }: ObjectKey): string {
+    return keyString({ namespace: this.namespaceFor(namespace), name });
+  }
+
   /**
    * Returns the version that the watch of `namespace` has reached; that of the first watch if no watch covers
    * `namespace`.
@@ -119,9 +137,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return this.#partitionOf(namespace)?.progress ?? this.#partitions[0]?.progress ?? '';
   }
 
-  /** Returns true if this informer can answer reads of `namespace` (undefined for all). */
+  /** Returns true if this informer can answer reads of `namespace` (undefined or empty for all). */
   covers(namespace: string | undefined): boolean {
-    return this.#partitionOf(namespace)?.listed ?? false;
+    return this.#partitionOf(this.namespaceFor(namespace))?.listed ?? false;
   }
 
   /** Returns true if the watch would show `object`. */
@@ -153,7 +171,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /** Returns an object as the watch last showed it; for a quarantined one, its last valid state. */
   get(key: ObjectKey): T | undefined {
-    return this.store.get(keyString(key));
+    return this.store.get(this.keyFor(key));
   }
 
   /** Records the server's answer to a write; the caller keeps ownership of `answer`. */
@@ -170,8 +188,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /** Returns the objects of one namespace or of all, in no order, as the watch last showed them. */
   list(namespace?: string): T[] {
-    if (namespace === undefined) return [...this.store.values()];
-    return this.store.byIndex(namespaceIndex, namespace);
+    const within = this.namespaceFor(namespace);
+    if (within === undefined) return [...this.store.values()];
+    return this.store.byIndex(namespaceIndex, within);
   }
 
   addHandler(handler: CacheEventHandler<T>): HandlerRegistration {
@@ -252,20 +271,19 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
         keepManagedFields: () => this.#keepManagedFields,
         logger,
         sink: this.#sinkOf(() => partition),
-        ...(namespace !== undefined && { beforeList: () => this.#resolveScope(partition) }),
+        ...(!('namespaced' in type) && { beforeList: () => this.#resolveScope(partition, type) }),
       }),
     };
     return partition;
   }
 
   /**
-   * Merges all partitions into `partition` if the kind is cluster-scoped. A kind given as apiVersion and kind
+   * Finds out the scope of a kind, and merges all partitions into `partition` if it is cluster-scoped. A kind given as apiVersion and kind
    * counts as namespaced until discovery knows it, which may be long after the start.
    */
-  async #resolveScope(partition: Partition<T>): Promise<void> {
-    const { type } = this.scope;
-    if ('namespaced' in type) return;
+  async #resolveScope(partition: Partition<T>, type: TypeReference<T>): Promise<void> {
     const { namespaced } = await this.#parts.client.resourceType(type);
+    this.#namespaced = namespaced;
     if (namespaced || partition.namespace === undefined) return;
     if (!this.#partitions.includes(partition)) return;
     const others = this.#partitions.filter((other) => other !== partition);

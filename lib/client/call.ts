@@ -156,7 +156,13 @@ function queryString(query: Query): string {
   return text;
 }
 
-// An empty name would address the whole collection; a dot segment, another path.
+/** Returns true if a request can address an object or a namespace of this name. */
+export function isPathSegment(name: string | undefined): name is string {
+  if (typeof name !== 'string') return false;
+  // An empty name would address the whole collection; a dot segment, another path.
+  return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
+}
+
 function segment(
   type: ResourceType<KubernetesObject>,
   target: ResourceTarget,
@@ -165,7 +171,7 @@ function segment(
   if (typeof value !== 'string') {
     throw invalid(type, target, `namespace: want a text, got ${typeof value}`);
   }
-  if (value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {
+  if (!isPathSegment(value)) {
     throw invalid(type, target, `${JSON.stringify(value)} is not a valid name`);
   }
   return encodeURIComponent(value);

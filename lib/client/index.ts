@@ -12,7 +12,7 @@
  */
 export { createClient, isConnected } from './http-client.js';
 export type { ConnectedClient } from './http-client.js';
-export { describeCall, subresourceParent } from './call.js';
+export { describeCall, isPathSegment, subresourceParent } from './call.js';
 export type { Call } from './call.js';
 export { packageVersion } from './client-options.js';
 export type { ClientOptions, ClientSettings } from './client-options.js';
