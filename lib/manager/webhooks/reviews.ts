@@ -1,5 +1,6 @@
 import type { Convertible } from '../../crd/index.js';
 import {
+  checkJson,
   deepFreeze,
   isDeeperThan,
   maxDepth,
@@ -185,6 +186,7 @@ export function readConversionReview(body: unknown): ConversionRequest {
 /**
  * Converts all objects of `request`, or none.
  * @throws OperatorError `InvalidObject`: no resource matches an object, or a conversion failed.
+ * @throws OperatorError `InvalidValue`: a converted object has a value without a JSON form.
  */
 export function convertAll(
   { desiredApiVersion, objects }: ConversionRequest,
@@ -218,12 +220,13 @@ function checkConverted(
   converted: unknown,
   desiredApiVersion: string,
 ): asserts converted is UnstructuredObject {
+  const subject = `${describeObject(object)}: its conversion to ${desiredApiVersion}`;
   const fail = (why: string): never => {
-    const message = `${describeObject(object)}: its conversion to ${desiredApiVersion} ${why}`;
-    throw new OperatorError('InvalidObject', message);
+    throw new OperatorError('InvalidObject', `${subject} ${why}`);
   };
   if (converted instanceof Promise) fail('returned a Promise; convert without awaiting anything');
   if (!isJsonObject(converted)) return fail(`returned ${describe(converted)}, want an object`);
+  checkJson(converted, subject);
   const { apiVersion: version, kind, metadata } = converted;
   const got = `${String(kind)} (${String(version)})`;
   if (version !== desiredApiVersion || kind !== object.kind) fail(`returned ${got}`);

@@ -1,5 +1,5 @@
-import { describeObject, isJsonObject } from '../../object/index.js';
-import { errorMessage } from '../../system/index.js';
+import { checkJson, describeObject, isJsonObject, jsonCopy } from '../../object/index.js';
+import { errorMessage, OperatorError } from '../../system/index.js';
 import type { Clock, Logger, Metrics } from '../../system/index.js';
 import {
   admissionReviewOf,
@@ -13,7 +13,7 @@ import {
 } from './reviews.js';
 import { refusal } from './webhook-server.js';
 import type { PostedAnswer, PostedRequest } from './webhook-server.js';
-import type { AdmissionWebhook, Webhook } from './webhook.js';
+import type { AdmissionWebhook, Allowed, Denied, Mutated, Webhook } from './webhook.js';
 
 /** Outputs of {@link WebhookHandlers}. */
 interface WebhookReports {
@@ -83,8 +83,10 @@ export class WebhookHandlers {
     if (verdict.type === 'mutated' && webhook.type === 'validating') {
       throw new TypeError('a validating webhook can not change the object');
     }
+    const subject = describeObject(webhook.resource, { namespace, name });
+    const answer = asJson(verdict, `${subject}: ${verdict.type}`);
     logger.debug(`${operation} ${verdict.type}`);
-    return { status: 200, body: admissionReviewOf(request, webhook.resource, verdict) };
+    return { status: 200, body: admissionReviewOf(request, webhook.resource, answer) };
   }
 
   #convert(body: unknown): PostedAnswer {
@@ -117,6 +119,31 @@ function parse(body: Buffer): unknown {
 function isVerdict(value: unknown): boolean {
   const types: readonly unknown[] = ['allowed', 'denied', 'mutated'];
   return isJsonObject(value) && types.includes(value['type']);
+}
+
+/**
+ * Returns `verdict` with its object as JSON. Other values would be lost in the patch or the response, and the
+ * API server would store an object that the handler did not return.
+ * @throws OperatorError `InvalidValue`: a value has no JSON form.
+ */
+function asJson(verdict: Allowed | Denied | Mutated, subject: string): Allowed | Denied | Mutated {
+  if (verdict.type !== 'mutated') {
+    checkJson(verdict, subject);
+    return verdict;
+  }
+  const { object, ...rest } = verdict;
+  checkJson(rest, subject);
+  if (!isJsonObject(object) || (object as unknown) instanceof Promise) {
+    const got = notAnObject(object);
+    throw new OperatorError('InvalidValue', `${subject}: the object is ${got}`);
+  }
+  return { ...verdict, object: jsonCopy(object, subject) };
+}
+
+function notAnObject(value: unknown): string {
+  if (value instanceof Promise) return 'a Promise; await it';
+  if (Array.isArray(value)) return 'a list';
+  return value === null ? 'null' : typeof value;
 }
 
 // controller-runtime's buckets: 10 ns to 1,000 s, each ten times the previous.

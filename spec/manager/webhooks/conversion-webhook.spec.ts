@@ -6,10 +6,15 @@ import { ownCertificate, serving } from './suite/serving.js';
 import type { Serving } from './suite/serving.js';
 
 describe('conversionWebhook', () => {
+  /** The result of the converter for objects with `spec.held`. */
+  let held: object = {};
   const resource = {
     ...{ group: 'example.com', kind: 'Thing', plural: 'things', versions: ['v1', 'v2'] },
     convert: (object: never, apiVersion: string) => {
-      const { spec } = object as { spec: { bad?: boolean; overflow?: boolean; as?: unknown } };
+      const { spec } = object as {
+        spec: { bad?: boolean; overflow?: boolean; held?: boolean; as?: unknown };
+      };
+      if (spec.held === true) return held as never;
       if (spec.overflow === true) throw new RangeError('Maximum call stack size exceeded');
       if (spec.bad === true) throw new Error('spec.bad can not be converted');
       return ('as' in spec ? spec.as : { ...(object as object), apiVersion }) as never;
@@ -54,6 +59,27 @@ describe('conversionWebhook', () => {
       .to.have.nested.property('result.message')
       .that.matches(/^convert Thing a: nests/);
   });
+
+  for (const [what, value] of [
+    ['Map', new Map([['a', 1]])],
+    ['NaN', NaN],
+    ['a BigInt', 1n],
+    ['undefined', [undefined]],
+  ] as const) {
+    it(`converts nothing if a converted object holds ${what}, which JSON can not hold`, async () => {
+      const metadata = { name: 'a' };
+      held = { apiVersion: 'example.com/v2', kind: 'Thing', metadata, spec: { value } };
+      const { response } = await convert([thing({}), thing({ held: true })]);
+      const { convertedObjects, result } = response as {
+        convertedObjects: unknown;
+        result: { message: string };
+      };
+      expect(convertedObjects).to.deep.equal([]);
+      const place = Array.isArray(value) ? 'spec.value[0]' : 'spec.value';
+      const why = `Thing a: its conversion to example.com/v2: ${place} has no JSON, got ${what}`;
+      expect(result.message).to.include(why);
+    });
+  }
 
   it('converts nothing if one object fails, and gives the reason', async () => {
     const { response } = await convert([thing({}), thing({ bad: true })]);
