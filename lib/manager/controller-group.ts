@@ -42,6 +42,8 @@ export class ControllerGroup {
   readonly #running = new Map<Controller, RunningController>();
   // Kept apart: they are never activated again, but count until they have ended.
   readonly #stopping = new Set<Stopping>();
+  /** Stopped controllers whose reconciles ignored their signals. */
+  readonly #unfinished = new Set<RunningController>();
   #isActive = false;
 
   constructor(parts: ControllerGroupParts) {
@@ -57,6 +59,12 @@ export class ControllerGroup {
   running(controller: Controller): RunningController | undefined {
     const isIt = (each: Stopping): boolean => each.controller === controller;
     return this.#running.get(controller) ?? [...this.#stopping].find(isIt)?.running;
+  }
+
+  /** Stopped controllers with reconciles that have not ended: their names, with the first keys. */
+  get unfinished(): readonly string[] {
+    const stopped = [...[...this.#stopping].map(({ running }) => running), ...this.#unfinished];
+    return stopped.filter(isReconciling).map(nameWithKeys);
   }
 
   /** Starts a controller: its caches sync; it reconciles once the group is active. */
@@ -128,6 +136,8 @@ export class ControllerGroup {
       await stopping.ended;
     } finally {
       this.#stopping.delete(stopping);
+      this.#unfinished.add(running);
+      for (const each of this.#unfinished) if (!isReconciling(each)) this.#unfinished.delete(each);
     }
   }
 
@@ -150,4 +160,17 @@ export class ControllerGroup {
     this.#running.set(controller, running);
     return running;
   }
+}
+
+function isReconciling(running: RunningController): boolean {
+  return running.status().active.length > 0;
+}
+
+const namedKeys = 3;
+
+function nameWithKeys(running: RunningController): string {
+  const { active } = running.status();
+  const keys = active.map(({ cluster, key }) => (cluster === '' ? key : `${cluster}/${key}`));
+  const more = keys.length > namedKeys ? ` and ${keys.length - namedKeys} more` : '';
+  return `${running.name} (${keys.slice(0, namedKeys).join(', ')}${more})`;
 }

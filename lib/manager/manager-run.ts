@@ -320,6 +320,16 @@ export class ManagerRun {
     await this.#endAll([], [server.stop(leftMs())]);
     // The last Event often explains why an operator stops.
     await Promise.all(clusters.all.map((cluster) => cluster.stopRecorders()));
+    this.#refuseUnfinished();
+  }
+
+  /** A reconcile that ignores its signal is a failure: its handler still runs, though it can't write. */
+  #refuseUnfinished(): void {
+    const names = Object.values(this.#controllers).flatMap(({ unfinished }) => unfinished);
+    if (names.length === 0) return;
+    const problem = `reconciles have not ended in time: ${names.join(', ')}`;
+    const remedy = "pass the context's signal on, which is aborted at a stop";
+    this.#fail(new OperatorError('Timeout', `${problem}; ${remedy}`));
   }
 
   /** Waits for `work` and for runnables; a runnable that does not end is a failure. */

@@ -264,6 +264,7 @@ export class Manager {
    * Runs until `signal` is aborted; resolves when everything has ended.
    * @throws OperatorError `AlreadyStarted`: it was run before.
    * @throws the error of a runnable, or the loss of the lease, after everything has ended.
+   * @throws OperatorError `Timeout`: a runnable or a reconcile did not end in time; the message names it.
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#run !== undefined) {

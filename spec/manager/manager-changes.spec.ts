@@ -249,12 +249,16 @@ describe('A cluster that is being removed', () => {
     const join = (): void => manager.addCluster({ name: 'east', client: east.client() });
     join();
     await setup.until(() => holder.active === 1);
-    const end = async (): Promise<void> => {
-      expect(await setup.end()).to.equal(undefined);
+    const endWith = async (): Promise<unknown> => {
+      const error = await setup.end();
       await east.stop();
       expect(setup.clock.pendingTimers).to.equal(0);
+      return error;
     };
-    return { setup, manager, holder, join, end };
+    const end = async (): Promise<void> => {
+      expect(await endWith()).to.equal(undefined);
+    };
+    return { setup, manager, holder, join, end, endWith };
   }
 
   it('keeps its name until its reconciles have ended', async () => {
@@ -286,13 +290,15 @@ describe('A cluster that is being removed', () => {
   });
 
   it('leaves nothing behind if the manager stops meanwhile, however long its reconciles take', async () => {
-    const { setup, manager, holder, end } = await setUp();
+    const { setup, manager, holder, endWith } = await setUp();
     const removing = watched(manager.removeCluster('east', 3_600_000));
     await setup.clock.advance(0);
     setup.stop.abort();
     await setup.clock.advance(31_000);
     await setup.clock.advance(1_000);
-    await end();
+    const error = await endWith();
+    expect(error).to.have.property('code', 'Timeout');
+    expect(error).to.have.property('message').that.includes('holder (east/default/a)');
     expect(removing).to.deep.equal({ isOver: true });
     holder.release();
   });

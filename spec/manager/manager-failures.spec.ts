@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { controllerFor } from '../../lib/controller/controller.js';
+import { done } from '../../lib/controller/result.js';
+import type { ManagerOptions } from '../../lib/manager/manager-options.js';
 import type { Runnable } from '../../lib/manager/runnable.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
 import { ManagerSetup, ScriptedLeadership, aborted, recorder, watcher } from './manager-setup.js';
 import { onLoopback } from './served.js';
 
@@ -71,6 +75,84 @@ describe('Manager with bad input', () => {
     const error = await setup.end();
     expect(error).to.have.property('code', 'Timeout');
     expect(error).to.have.property('message').that.includes('deaf');
+  });
+
+  describe('with reconciles that ignore their signals', () => {
+    /** Runs a manager whose controller never ends its reconciles of `names`. */
+    const holding = async (names: readonly string[], options: Partial<ManagerOptions> = {}) => {
+      const setup = await ManagerSetup.start();
+      for (const name of names) await setup.create(name);
+      const ends: (() => void)[] = [];
+      const manager = setup.manager({ gracefulShutdownMs: 2_000, ...options });
+      const added = manager.add(
+        controllerFor(ConfigMap, {
+          predicate: ({ object }) => names.includes(object.metadata.name ?? ''),
+        })
+          .withOptions({ name: 'holder', maxConcurrentReconciles: names.length })
+          .complete(async () => {
+            await new Promise<void>((resolve) => ends.push(resolve));
+            return done();
+          }),
+      );
+      await setup.run(manager);
+      return { setup, added, ends };
+    };
+    const begun = ({ setup, ends }: Awaited<ReturnType<typeof holding>>, count: number) =>
+      setup.until(() => ends.length === count);
+
+    it('fails with controller and key, after the lease was released', async () => {
+      const leadership = new ScriptedLeadership();
+      const held = await holding(['a'], { leaderElection: leadership });
+      leadership.lead();
+      await begun(held, 1);
+      const error = await held.setup.end();
+      expect(error).to.have.property('code', 'Timeout');
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/^reconciles have not ended in time: holder \(default\/a\); /);
+      expect(leadership.log).to.deep.equal(['candidate', 'released']);
+      expect(held.setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('names at most three keys of a controller', async () => {
+      const held = await holding(['a', 'b', 'c', 'd', 'e']);
+      await begun(held, 5);
+      const error = await held.setup.end();
+      expect(error)
+        .to.have.property('message')
+        .that.includes('holder (default/a, default/b, default/c and 2 more); ');
+    });
+
+    it('fails also if they belong to a controller that was removed before', async () => {
+      const held = await holding(['a']);
+      await begun(held, 1);
+      void held.added.remove(0);
+      await held.setup.clock.advance(1_000);
+      expect(await held.setup.end())
+        .to.have.property('message')
+        .that.includes('holder (default/a)');
+    });
+
+    it('fails also if they began before a loss of the lease', async () => {
+      const leadership = new ScriptedLeadership();
+      const lost = { leaderElection: leadership, whenLeadershipIsLost: 'standby' } as const;
+      const held = await holding(['a'], lost);
+      leadership.lead();
+      await begun(held, 1);
+      leadership.lose();
+      await held.setup.clock.advance(1_000);
+      await held.setup.until(() => leadership.log.length === 2);
+      expect(await held.setup.end()).to.have.property('code', 'Timeout');
+    });
+
+    it('succeeds if they end while the manager stops', async () => {
+      const held = await holding(['a']);
+      await begun(held, 1);
+      held.setup.stop.abort();
+      await held.setup.clock.advance(2_500);
+      for (const end of held.ends) end();
+      expect(await held.setup.end()).to.equal(undefined);
+    });
   });
 
   it('names a port that is in use', async () => {

@@ -125,6 +125,33 @@ describe('Operator', () => {
     expect(process.exitCode).to.equal(exitCode);
   });
 
+  it('ends as a program with exit code 1 and a message if a reconcile ignores its signal', async () => {
+    const metadata = { name: 'held', namespace: 'default' };
+    await cluster.client().create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    const stop = new AbortController();
+    const operator = new Operator('deaf');
+    operator.for(ConfigMap).reconciles(() => {
+      stop.abort();
+      return new Promise<never>(() => undefined);
+    });
+    const { exitCode } = process;
+    const write = process.stderr.write.bind(process.stderr);
+    const written: string[] = [];
+    process.stderr.write = (text: unknown) => written.push(String(text)) > 0;
+    try {
+      const [client, signal] = [cluster.client(), stop.signal];
+      const options = { client, signal, gracefulShutdownMs: 0, logger: silentLogger };
+      await operator.main([], options);
+      expect(process.exitCode).to.equal(1);
+    } finally {
+      process.stderr.write = write;
+      process.exitCode = exitCode;
+    }
+    const message =
+      /^reconciles have not ended in time: configmap \(.*default\/held.*\); [^\n]+\n$/;
+    expect(written.join('')).to.match(message);
+  });
+
   describe('with the option status', () => {
     const resource = (status: Parameters<typeof s.object>[0] | undefined) =>
       defineResource({
