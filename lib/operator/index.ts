@@ -4,8 +4,8 @@
  *   operator.ts ──► operator-controller.ts ──► object-reconciler.ts ──► builder/ ──► conditions.ts ──► status
  *
  * Read `operator.ts` (what users declare), `operator-controller.ts` (one controller of it) and
- * `contexts.ts` (the arguments of user functions). `object-reconciler.ts` is one reconcile. `run-operator.ts`
- * starts the program with the arguments of `command-line.ts`.
+ * `contexts.ts` (the arguments of user functions). `object-reconciler.ts` is one reconcile, and `failures.ts`
+ * remembers its failures. `run-operator.ts` starts the program with the arguments of `command-line.ts`.
  */
 export { conditionsOf } from './conditions.js';
 export type { ReconcileEnd } from './conditions.js';

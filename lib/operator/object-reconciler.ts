@@ -1,5 +1,5 @@
 import omitBy from 'lodash/omitBy.js';
-import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
+import { requeueAfterOf } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
 import { Builder } from '../builder/index.js';
 import type { NoNames } from '../builder/index.js';
@@ -15,7 +15,6 @@ import {
   shapeOf,
 } from '../controller/index.js';
 import type { ReconcileContext, Result } from '../controller/index.js';
-import { OperatorEvents } from '../events/index.js';
 import type { ConditionUpdate, KubernetesObject, TypeReference } from '../object/index.js';
 import { describeObject, keyOf } from '../object/index.js';
 import {
@@ -25,7 +24,7 @@ import {
   statusConditions,
 } from '../status/index.js';
 import type { StatusUpdate, StatusWriterOptions, StatusWriting } from '../status/index.js';
-import { asError, OperatorError, isOperatorError } from '../system/index.js';
+import { asError, OperatorError } from '../system/index.js';
 import { conditionsOf, deletingConditions, terminalReasonOf } from './conditions.js';
 import { refuseDecided } from './contexts.js';
 import type {
@@ -38,25 +37,8 @@ import type {
   ReconcileHandler,
   StatusDraft,
 } from './contexts.js';
-
-/** Remembers which failures builders have recorded as Events, so that each is recorded once. */
-export class FailureReports {
-  /** Events of all builders of an operator. */
-  readonly events = new OperatorEvents();
-  readonly #reported = new WeakSet();
-
-  constructor() {
-    this.events.on('failed', ({ error }) => {
-      if (error instanceof Error) this.#reported.add(error);
-    });
-  }
-
-  has(error: unknown): boolean {
-    if (isReconcileFailed(error)) return true;
-    if (!isOperatorError(error)) return false;
-    return [error, error.cause].some((each) => each instanceof Error && this.#reported.has(each));
-  }
-}
+import { UnshownFailures } from './failures.js';
+import type { Failure, FailureReports } from './failures.js';
 
 /** The complete description of one controller of an operator. */
 export interface ControllerPlan<T extends KubernetesObject> {
@@ -99,6 +81,7 @@ interface ObjectEnd {
 export class ObjectReconciler<T extends KubernetesObject> {
   readonly #plan: ControllerPlan<T>;
   readonly #status: StatusWriter<T> | undefined;
+  readonly #unshown = new UnshownFailures();
 
   constructor(plan: ControllerPlan<T>) {
     this.#plan = plan;
@@ -115,6 +98,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     // that signal even if the cache answers.
     const object = await getIfExists(client, this.#plan.type, key);
     if (object === undefined) return done();
+    const unshown = this.#unshown.take(object, context);
+    if (unshown !== undefined) return this.#show(object, unshown, context);
     const pause = pauseOf(object, statusConditions(object), commonPauseAnnotations);
     if (pause.by !== undefined) return this.#pause(object, pause.update, context);
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, context);
@@ -238,16 +223,29 @@ export class ObjectReconciler<T extends KubernetesObject> {
     }
     const conditions = conditionsOf({ error, ...this.#observed(object) });
     // The server may reject the fields that the handler set; then write the failure without them.
-    for (const update of [draft.overFailure({ conditions }), { conditions }]) {
+    const updates = [draft.overFailure({ conditions }), { conditions }];
+    return this.#show(object, { error, updates }, context);
+  }
+
+  /**
+   * Writes the conditions of a failure, and throws it. If a terminal failure can't be written, the error
+   * makes the controller retry, and the retry only writes.
+   */
+  async #show(object: T, failure: Failure, context: ReconcileContext): Promise<never> {
+    const { error, updates } = failure;
+    let unwritten: unknown;
+    for (const update of updates) {
       try {
         await this.#write(object, update, { context, keepOthers: true });
+        unwritten = undefined;
         break;
-      } catch (unwritten) {
-        // Report the first error, not this one.
-        context.logger.warn('status not written', { error: unwritten });
+      } catch (problem) {
+        unwritten = problem;
+        context.logger.warn('status not written', { error: problem });
       }
     }
-    throw error;
+    if (unwritten === undefined || !this.#unshown.keep(object, failure, context)) throw error;
+    throw new AggregateError([error, unwritten], `${error.message}; its status is not written`);
   }
 
   async #finalize(object: T, context: ReconcileContext): Promise<Result> {

@@ -22,7 +22,8 @@ import type {
   ReconcileHandler,
 } from './contexts.js';
 import { ObjectReconciler } from './object-reconciler.js';
-import type { ControllerPlan, FailureReports } from './object-reconciler.js';
+import type { FailureReports } from './failures.js';
+import type { ControllerPlan } from './object-reconciler.js';
 
 /** Alternative reconcile style, such as resource chains or a lifecycle; argument of `uses`. */
 export interface ControllerStyle<T extends KubernetesObject> {

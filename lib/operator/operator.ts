@@ -22,7 +22,7 @@ import {
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import { sleep, refuseUnknownOptions, isOperatorError, OperatorError } from '../system/index.js';
 import type { ForOptions } from './contexts.js';
-import { FailureReports } from './object-reconciler.js';
+import { FailureReports } from './failures.js';
 import { ControllerLinks } from './operator-controller.js';
 import type { DescribedController, OperatorController } from './operator-controller.js';
 import { operatorMain, runOperator } from './run-operator.js';

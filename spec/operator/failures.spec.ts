@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import type { FaultRule } from '../../lib/apiserver/faults.js';
+import { TerminalError } from '../../lib/controller/index.js';
+import type { ReconciledEvent } from '../../lib/controller/index.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { embeddedTarget } from '../builder/suite/embedded-target.js';
+import { Stage, Tenant } from './suite/stage.js';
+
+describe('The status of a failed reconcile', () => {
+  let target: Awaited<ReturnType<typeof embeddedTarget>>;
+  let stage: Stage;
+
+  before(async () => {
+    target = await embeddedTarget();
+  });
+
+  beforeEach(async () => {
+    stage = await Stage.open(target);
+  });
+
+  afterEach(async () => {
+    target.cluster.faults.clear();
+    await stage.stop();
+  });
+
+  after(() => target.close());
+
+  /** Advances the clock by a second before each check, so that retries run. */
+  const eventually = <T>(check: () => Promise<T>): Promise<T> =>
+    target.eventually(async () => {
+      const { clock } = target;
+      if (clock instanceof VirtualClock) await clock.advance(1_000);
+      return check();
+    });
+
+  const refuseStatus = (more: Partial<FaultRule> = {}) =>
+    target.cluster.faults.add({
+      match: { resource: 'tenants', subresource: 'status', namespace: stage.namespace },
+      effect: { type: 'status', code: 503 },
+      ...more,
+    });
+
+  /** Starts an operator that accepts only `env: { MODE: 'fast' }`, and returns what its handler has seen. */
+  const startStrict = (): { readonly seen: string[]; readonly ended: ReconciledEvent[] } => {
+    const [seen, ended]: [string[], ReconciledEvent[]] = [[], []];
+    stage.operator.for(Tenant).reconciles(({ object }) => {
+      const { MODE = '' } = object.spec.env;
+      seen.push(MODE);
+      if (MODE !== 'fast')
+        throw new TerminalError(`mode ${MODE} is unknown`, { reason: 'BadMode' });
+      return undefined;
+    });
+    stage.start({
+      onEvent: (event) => {
+        if (event.type === 'reconciled') ended.push(event);
+      },
+    });
+    return { seen, ended };
+  };
+
+  it('is written as soon as the server accepts it if the failure is terminal', async () => {
+    const { seen, ended } = startStrict();
+    await stage.create('acme', { env: { MODE: 'fast' } });
+    await stage.condition('acme', 'Ready', 'True');
+    const fault = refuseStatus();
+    await stage.change('acme', { spec: { env: { MODE: 'slow' } } });
+    await eventually(async () => expect(fault.struck).to.be.above(8));
+    fault.remove();
+    await eventually(async () => {
+      const { reason, message } = await stage.condition('acme', 'Ready', 'False');
+      expect([reason, message]).to.deep.equal(['BadMode', 'mode slow is unknown']);
+    });
+    // The retries only wrote: the handler did not run again.
+    expect(seen).to.deep.equal(['fast', 'slow']);
+    expect(ended.at(-1)).to.include({ outcome: 'terminal', againInMs: undefined });
+  });
+
+  it('is replaced by that of the next change if the server has not accepted it', async () => {
+    const { seen } = startStrict();
+    await stage.create('acme', { env: { MODE: 'fast' } });
+    await stage.condition('acme', 'Ready', 'True');
+    const fault = refuseStatus();
+    await stage.change('acme', { spec: { env: { MODE: 'slow' } } });
+    await target.eventually(async () => expect(fault.struck).to.be.above(1));
+    await stage.change('acme', { spec: { env: { MODE: 'odd' } } });
+    await target.eventually(async () => expect(seen).to.include('odd'));
+    fault.remove();
+    await eventually(async () => {
+      const { message } = await stage.condition('acme', 'Ready', 'False');
+      expect(message).to.equal('mode odd is unknown');
+    });
+    expect(seen).to.deep.equal(['fast', 'slow', 'odd']);
+  });
+});
