@@ -19,6 +19,7 @@ import type {
   UnstructuredObject,
   ObjectReference,
 } from '../object/index.js';
+import { replacedIn } from './planned-objects.js';
 import type { PlannedObjectState } from './planned-objects.js';
 
 /** Returns the writes of a plan in the builder's form. @param owner - the object that the plan is for */
@@ -44,12 +45,20 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   if (before === undefined) return { ...base, action: 'create', changes: creationOf(state, after) };
   // Status changes by the cluster's controllers are not the operator's.
   const ignored = state.simulated === true ? [...serverSetFields, 'status'] : serverSetFields;
-  const [from, to] = [withoutBookkeeping(before), withoutBookkeeping(after)];
+  const [from, to] = [withoutBookkeeping(before), withoutBookkeeping(withUidOf(after, before))];
   const changes = redactChanges(ref.kind, diffObjects(from, to, { ignore: ignored }));
   if (recreated) {
     return { ...base, action: 'recreate', changes, reason: 'it is deleted and created again' };
   }
   return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
+}
+
+/** Returns a recreated object with the uid of its predecessor: the server invents the new one. */
+function withUidOf(
+  object: UnstructuredObject,
+  { metadata }: UnstructuredObject,
+): UnstructuredObject {
+  return replacedIn(object, { from: object.metadata.uid, to: metadata.uid });
 }
 
 /**
@@ -87,7 +96,8 @@ export function manifestsOf(written: readonly PlannedObjectState[]): readonly Pl
     .map((state) => {
       const { before, after, simulated = false } = state;
       // The simulated status of the cluster's controllers is not part of the plan.
-      const end = simulated && after !== undefined ? withStatusOf(after, before) : after;
+      const own = simulated && after !== undefined ? withStatusOf(after, before) : after;
+      const end = own && before ? withUidOf(own, before) : own;
       return {
         action: plannedObject(state).action,
         ...(before !== undefined && { before: manifestOf(before) }),

@@ -174,6 +174,20 @@ function isListed(object: KubernetesObject, options: ListOptions): boolean {
   );
 }
 
+/** Returns `object` with another text wherever it contains `from`, also in names of fields. */
+export function replacedIn(
+  object: UnstructuredObject,
+  { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
+): UnstructuredObject {
+  if (from === undefined || to === undefined || from === to) return object;
+  const text = JSON.stringify(object).replaceAll(inJson(from), () => inJson(to));
+  return JSON.parse(text) as UnstructuredObject;
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
 /** Whether two states differ in fields that the server does not set itself. */
 export function differ(
   one: KubernetesObject | undefined,

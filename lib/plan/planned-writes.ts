@@ -25,6 +25,7 @@ import type {
   TypeReference,
 } from '../object/index.js';
 import type { Random } from '../system/index.js';
+import { replacedIn } from './planned-objects.js';
 import type { PlannedObjects, PlannedObjectState } from './planned-objects.js';
 
 /** Parts of {@link PlannedWrites}. */
@@ -55,6 +56,9 @@ const setByServer = [
   ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields'],
   ...['deletionTimestamp', 'deletionGracePeriodSeconds'],
 ] as const;
+
+/** Number of characters to which any kind lets an object's name grow by some. */
+const shortName = 40;
 
 const dependents = ['foregroundDeletion', 'orphan'];
 
@@ -122,8 +126,9 @@ export class PlannedWrites {
     if (options.subresource !== undefined && isNew(state)) {
       return this.#note(state, withStatusOf(after, object), options);
     }
+    const bare = omit(object, 'status') as KubernetesObject;
     const answer = isNew(state)
-      ? await this.#tryCreation(object, state, options)
+      ? await this.#tryNew(bare, state, { verb: 'create', options })
       : ((await this.#parts.dry.update(
           knownToServer(object, state),
           options,
@@ -197,17 +202,10 @@ export class PlannedWrites {
   async #tried(
     object: KubernetesObject,
     known: PlannedObjectState | undefined,
-    { verb, options }: Creation,
+    how: Creation,
   ): Promise<{ readonly answer: UnstructuredObject; readonly guessed?: string }> {
     try {
-      if (known?.before !== undefined) {
-        return { answer: await this.#tryCreation(object, known, options) };
-      }
-      const answer: unknown =
-        verb === 'apply'
-          ? (await this.#parts.dry.apply(anew(object), options)).object
-          : await this.#parts.dry.create(anew(object), options);
-      return { answer: answer as UnstructuredObject };
+      return { answer: await this.#tryNew(object, known, how) };
     } catch (error) {
       if (!isNotFound(error)) throw error;
       const answer = structuredClone(object) as UnstructuredObject;
@@ -216,25 +214,39 @@ export class PlannedWrites {
   }
 
   /**
-   * Returns the result of a creation. If the server still has the object whose deletion is planned, the dry
-   * run uses another name.
+   * Returns the result of writing an object that is new in the plan. If the server still has the object whose
+   * deletion is planned, the dry run uses another name. The answer gets the planned name and uid wherever the
+   * server has copied them, as into the labels of a Job.
    */
-  async #tryCreation(
+  async #tryNew(
     object: KubernetesObject,
-    { before, after }: PlannedObjectState,
-    options: WriteOptions,
+    state: PlannedObjectState | undefined,
+    { verb, options }: Creation,
   ): Promise<UnstructuredObject> {
-    const { name = '', ...metadata } = anew(object).metadata;
-    const isTaken = before !== undefined;
-    const named = isTaken ? { ...metadata, generateName: `${name}-` } : { ...metadata, name };
-    const { fieldManager, signal, fieldValidation } = options;
-    const settings = { fieldManager, signal, fieldValidation };
-    const bare = { ...omit(object, 'status'), metadata: named } as KubernetesObject;
-    const answer = await this.#parts.dry.create(bare, settings);
-    const made = omit(answer.metadata, 'generateName');
-    const { uid, creationTimestamp } = after?.metadata ?? made;
-    const own = { name, uid, creationTimestamp, resourceVersion: plannedVersion };
-    return { ...answer, metadata: { ...made, ...own } } as UnstructuredObject;
+    const { name } = object.metadata;
+    const wanted = anew(object);
+    const free = state?.before === undefined ? name : this.#freeName(name);
+    const tried = { ...wanted, metadata: { ...wanted.metadata, ...(free && { name: free }) } };
+    const { dry } = this.#parts;
+    const answer = (
+      verb === 'apply' ? (await dry.apply(tried, options)).object : await dry.create(tried, options)
+    ) as UnstructuredObject;
+    const named = replacedIn(answer, { from: free, to: name });
+    const { after } = state ?? {};
+    if (after === undefined) return named;
+    const { uid, creationTimestamp } = after.metadata;
+    const same = replacedIn(named, { from: named.metadata.uid, to: uid });
+    const status = after['status'];
+    const kept = status === undefined ? {} : { status };
+    const own = { uid, creationTimestamp, resourceVersion: plannedVersion };
+    return { ...same, ...kept, metadata: { ...same.metadata, ...own } } as UnstructuredObject;
+  }
+
+  /** Returns a name that no object has; as long as a long `name`, since kinds limit the length. */
+  #freeName(name = ''): string {
+    const end = `-${this.#parts.random.uuid().slice(0, 8)}`;
+    const start = name.length > shortName ? name.slice(0, -end.length) : name;
+    return `${start.replace(/[-.]+$/, '')}${end}`;
   }
 
   async #answerToApply(
@@ -244,17 +256,9 @@ export class PlannedWrites {
   ): Promise<UnstructuredObject> {
     if (!isNew(state))
       return (await this.#parts.dry.apply(object, options)).object as UnstructuredObject;
-    if (state.before !== undefined || state.guessed !== undefined) {
-      return state.guessed === undefined
-        ? this.#tryCreation(object, state, options)
-        : (applyMergePatch(state.after, object) as UnstructuredObject);
-    }
-    const { object: answer } = await this.#parts.dry.apply(anew(object), options);
-    const { uid, creationTimestamp } = state.after?.metadata ?? answer.metadata;
-    const own = { uid, creationTimestamp, resourceVersion: plannedVersion };
-    const status = state.after?.['status'];
-    const kept = status === undefined ? {} : { status };
-    return { ...answer, ...kept, metadata: { ...answer.metadata, ...own } } as UnstructuredObject;
+    if (state.guessed !== undefined)
+      return applyMergePatch(state.after, object) as UnstructuredObject;
+    return this.#tryNew(object, state, { verb: 'apply', options });
   }
 
   /** @returns a copy, so that the caller can't change the plan */
