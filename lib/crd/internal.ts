@@ -21,6 +21,8 @@ export {
 export type { CelType } from './cel/types.js';
 export { CelDictionary, CelError, CelList, CelObject } from './cel/values.js';
 export type { CelMap, CelValue } from './cel/values.js';
+export { isConvertedResource } from './definition/convert-object.js';
+export type { ConvertedResource } from './definition/convert-object.js';
 export type { WebhookClientConfig } from './definition/custom-resource.js';
 export { pluralOf } from './definition/resource-definition.js';
 export { validateStructure } from './definition/schema-structure.js';

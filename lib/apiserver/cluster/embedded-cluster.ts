@@ -2,6 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { MetricRules, PodRules, RootCertificate, startControllers } from '../controllers/index.js';
 import type { Controllers } from '../controllers/index.js';
 import { EmbeddedApiServer } from '../api-server.js';
+import { conversionServices } from '../custom/in-process-conversion.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { Faults } from '../faults.js';
 import { listenHttp } from '../http-adapter.js';
@@ -10,6 +11,7 @@ import type { RequestLog } from '../request-log.js';
 import type { StoreSnapshot } from '../storage/mvcc-log.js';
 import { createClient } from '../../client/index.js';
 import type { ClientSettings, ConnectedClient } from '../../client/index.js';
+import { isConvertedResource } from '../../crd/internal.js';
 import type { CustomResourceDefinition } from '../../object/index.js';
 import {
   systemClock,
@@ -90,18 +92,23 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   readonly #rootCertificate = new RootCertificate();
   #certificates: ClusterCertificates | undefined;
 
-  private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
+  private constructor(
+    clock: C,
+    options: ResolvedEmbeddedClusterOptions,
+    crds: readonly (CustomResourceDefinition | WithDefinition)[],
+  ) {
     const { random, users, rbac, services, logLength, bookmarkEveryMs } = options;
     const { controllers, pods, nodes, jobPodBackoffMs, logger } = options;
     this.clock = clock;
     this.#options = options;
     this.pods = pods?.rules ?? new PodRules();
+    const converted = crds.filter((crd) => isConvertedResource(crd));
     this.server = new EmbeddedApiServer({
       clock,
       random,
       users,
       rbac,
-      services,
+      services: { ...conversionServices(converted), ...services },
       ...(logLength !== undefined && { logLength }),
       ...(bookmarkEveryMs !== undefined && { bookmarkEveryMs }),
       commands: this.pods,
@@ -118,14 +125,15 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     options: EmbeddedClusterOptions & { readonly clock: C },
   ): Promise<EmbeddedCluster<C>>;
   /**
-   * Starts a cluster. Its custom resources are served when the promise resolves.
+   * Starts a cluster. Its custom resources are served when the promise resolves; those with functions that
+   * convert are converted in this process.
    * @throws OperatorError `InvalidOption`: an option is out of its range.
    * @throws ApiError the server refuses a custom resource definition.
    */
   static start(options?: EmbeddedClusterOptions): Promise<EmbeddedCluster>;
   static async start(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
-    const { clock = systemClock } = options;
-    const cluster = new EmbeddedCluster(clock, resolveEmbeddedClusterOptions(options));
+    const { clock = systemClock, crds = [] } = options;
+    const cluster = new EmbeddedCluster(clock, resolveEmbeddedClusterOptions(options), crds);
     try {
       await cluster.#begin(options);
     } catch (error) {

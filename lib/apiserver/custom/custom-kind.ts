@@ -29,6 +29,7 @@ import type { TableColumn } from '../tables/table-column.js';
 import { finalizerWarnings } from './crd.js';
 import type { Crd, CrdVersion } from './crd.js';
 import { decodeEmbedded, metadataSchema, withEmbeddedTypes } from './embedded-objects.js';
+import { conversionAddress } from './in-process-conversion.js';
 import { WebhookConverter } from './webhook-converter.js';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
@@ -36,10 +37,12 @@ const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 /** Returns the kinds of a CRD, one per served version. */
 export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
   const { strategy, webhook } = crd.spec.conversion ?? {};
-  const converter =
-    strategy === 'Webhook' && webhook?.clientConfig !== undefined
-      ? new WebhookConverter(core, webhook.clientConfig, webhook.conversionReviewVersions)
-      : undefined;
+  const { conversionReviewVersions = ['v1'] } = webhook ?? {};
+  const address =
+    strategy === 'Webhook'
+      ? webhook?.clientConfig
+      : conversionAddress(core.connections, crd.metadata.name ?? '');
+  const converter = address && new WebhookConverter(core, address, conversionReviewVersions);
   const convert: Convert = { converter, stored: new StoredObjects(crd) };
   return crd.spec.versions
     .filter(({ served }) => served)

@@ -118,3 +118,14 @@ export interface Convertible {
    */
   convert(object: UnstructuredObject, desiredApiVersion: string): UnstructuredObject;
 }
+
+/** A custom resource whose functions convert its objects, so that it needs a conversion webhook. */
+export interface ConvertedResource extends Convertible {
+  readonly isConverted: true;
+}
+
+/** Returns whether a value is a resource of `defineResource` whose functions convert its objects. */
+export function isConvertedResource(value: object): value is ConvertedResource {
+  // Not instanceof: the resource may come from another copy of the package.
+  return 'isConverted' in value && value.isConverted === true;
+}

@@ -68,13 +68,22 @@ export class CustomResource<out T extends KubernetesObject, in I>
     this.#definition = definition;
   }
 
+  /**
+   * Whether functions convert the objects, so that the definition loses data without a conversion webhook.
+   * @internal
+   */
+  get isConverted(): boolean {
+    return typeof this.#definition.conversion === 'object' && this.versions.length > 1;
+  }
+
   /** Group and version in which objects are stored: `example.com/v1`. */
   get apiVersion(): string {
     return `${this.group}/${this.version}`;
   }
 
   /**
-   * Builds the CustomResourceDefinition, a new object on each access.
+   * Builds the CustomResourceDefinition, a new object on each access. It has no conversion: a resource with
+   * functions that convert needs {@link CustomResource.crdWithWebhook}, or the API server drops fields.
    * @throws InvalidDefinitionError a schema is not structural, or a rule does not compile
    */
   get crd(): NamedDefinition {

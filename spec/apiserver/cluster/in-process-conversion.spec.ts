@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { ensureCrd } from '../../../lib/client/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { defineResource, s, versionOfResource } from '../../../lib/crd/index.js';
+import type { ObjectOf } from '../../../lib/crd/index.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+
+const Shop = defineResource({
+  ...{ group: 'example.com', kind: 'Shop' },
+  versions: [
+    { name: 'v1', storage: true, schema: s.object({ spec: s.object({ title: s.string() }) }) },
+    { name: 'v1beta1', schema: s.object({ spec: s.object({ name: s.string() }) }) },
+  ],
+  conversion: {
+    hub: 'v1',
+    spokes: {
+      v1beta1: {
+        toHub: (old) => {
+          if (old.spec.name === '') throw new Error('no name');
+          return { ...old, spec: { title: old.spec.name } };
+        },
+        fromHub: (hub) => ({ ...hub, spec: { name: hub.spec.title } }),
+      },
+    },
+  },
+});
+
+type OldShop = KubernetesObject & { spec: { name: string } };
+const OldShop = versionOfResource<OldShop>(Shop, 'v1beta1');
+const metadata = { name: 'toys', namespace: 'default' };
+const shop = (): ObjectOf<typeof Shop> => Shop.object({ metadata, spec: { title: 'Toys' } });
+const oldShop = (name: string): OldShop => ({
+  ...{ apiVersion: 'example.com/v1beta1', kind: 'Shop', metadata, spec: { name } },
+});
+
+describe('EmbeddedCluster with a resource whose functions convert', () => {
+  let cluster: EmbeddedCluster;
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start({ crds: [Shop] });
+  });
+
+  afterEach(() => cluster.stop());
+
+  it('stores an object of the other version in the hub version', async () => {
+    const client = cluster.client();
+    const created = await client.create(oldShop('Toys'));
+    expect(created.spec).to.deep.equal({ name: 'Toys' });
+    expect((await client.get(Shop, metadata)).spec).to.deep.equal({ title: 'Toys' });
+  });
+
+  it('converts objects that are read, listed and watched', async () => {
+    const client = cluster.client();
+    await client.create(shop());
+    expect((await client.get(OldShop, metadata)).spec).to.deep.equal({ name: 'Toys' });
+    const { items } = await client.list(OldShop);
+    expect(items.map(({ spec }) => spec)).to.deep.equal([{ name: 'Toys' }]);
+    for await (const event of client.watch(OldShop, { resourceVersion: '0' })) {
+      expect(event).to.have.nested.property('object.spec.name', 'Toys');
+      break;
+    }
+  });
+
+  it('fails a request whose object a function refuses', async () => {
+    const refusal = cluster
+      .client()
+      .create(oldShop(''))
+      .then(() => 'created', String);
+    expect(await refusal).to.include(
+      'conversion webhook for example.com/v1beta1, Kind=Shop failed',
+    );
+    expect(await refusal).to.include('its conversion of v1beta1 failed: no name');
+  });
+
+  it('converts after the definition is installed again', async () => {
+    const client = cluster.client();
+    await ensureCrd(client, Shop.crd);
+    await client.create(oldShop('Toys'));
+    expect((await client.get(Shop, metadata)).spec).to.deep.equal({ title: 'Toys' });
+  });
+
+  it('converts after a restore into another cluster with the resource', async () => {
+    await cluster.client().create(oldShop('Toys'));
+    const other = await EmbeddedCluster.start({ crds: [Shop] });
+    try {
+      other.restore(cluster.snapshot());
+      const { spec } = await other.client().get(OldShop, metadata);
+      expect(spec).to.deep.equal({ name: 'Toys' });
+    } finally {
+      await other.stop();
+    }
+  });
+});
