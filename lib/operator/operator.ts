@@ -1,6 +1,7 @@
 import { ensureCrd } from '../client/index.js';
 import { Backoff } from '../controller/index.js';
 import type { Controller } from '../controller/index.js';
+import { isConvertedResource } from '../crd/internal.js';
 import type { OperatorEvents } from '../events/index.js';
 import type {
   RequiredAccess,
@@ -39,8 +40,8 @@ export interface OperatorOptions {
   readonly webhooks?: readonly Webhook[] | undefined;
   /**
    * Installs or updates the CRDs of the custom resources before anything else starts. The role then needs
-   * access to CRDs. Not allowed with a conversion webhook. @defaultValue false: the manifests contain the
-   * CRDs
+   * access to CRDs. Not allowed with a conversion webhook, nor for a resource whose `conversion` has functions.
+   * @defaultValue false: the manifests contain the CRDs
    */
   readonly installCrds?: boolean | undefined;
   /** Limits what is cached, by kind. @defaultValue all objects of the watched kinds */
@@ -74,7 +75,8 @@ export class Operator implements OperatorDefinition {
 
   /**
    * @param name - a DNS label. Do not change it later: objects written under another name are left behind.
-   * @throws OperatorError `InvalidOption`: the name is not a DNS label, or an option is unknown.
+   * @throws OperatorError `InvalidOption`: the name is not a DNS label, an option is unknown, or `installCrds`
+   * is not possible.
    */
   constructor(name: string, options: OperatorOptions = {}) {
     const problem =
@@ -98,6 +100,7 @@ export class Operator implements OperatorDefinition {
     this.cacheOptions = cacheOptions;
     this.#installsCrds = installCrds;
     this.#resources = resources;
+    for (const resource of resources) this.#refuseUnconverted(resource);
   }
 
   /** Events of the operator's builders, for listeners in this process. */
@@ -133,10 +136,22 @@ export class Operator implements OperatorDefinition {
       const remedy = 'pass a resource of defineResource, a built-in kind, or { apiVersion, kind }';
       throw new OperatorError('InvalidOption', `Operator.for: the type is undefined: ${remedy}`);
     }
+    this.#refuseUnconverted(type);
     const parts = { name: this.name, reports: this.#reports, controllers: this.#controllers };
     const controller = new ControllerLinks<T, never>(parts, type, options);
     this.#controllers.push(controller);
     return controller;
+  }
+
+  /** A definition without a conversion makes the API server drop the fields that a version lacks. */
+  #refuseUnconverted(type: TypeReference<KubernetesObject>): void {
+    if (!this.#installsCrds || !isConvertedResource(type)) return;
+    const remedy =
+      'serve its conversionWebhook, and install the CRDs that `operator-builder manifests` writes';
+    throw new OperatorError(
+      'InvalidOption',
+      `Operator: installCrds is not possible for ${type.kind}, whose versions functions convert; ${remedy}`,
+    );
   }
 
   /** Adds a controller of `controllerFor` or a runnable. */

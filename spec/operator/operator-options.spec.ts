@@ -78,6 +78,28 @@ describe('Operator', () => {
       );
     });
 
+    it('rejects installCrds of a resource whose functions convert, which a definition alone cannot do', () => {
+      const spec = (field: string) => s.object({ spec: s.object({ [field]: s.string() }) });
+      const Shop = defineResource({
+        ...{ group: 'front.example', kind: 'Shop' },
+        versions: [
+          { name: 'v1', storage: true, schema: spec('title') },
+          { name: 'v1beta1', schema: spec('name') },
+        ],
+        conversion: {
+          hub: 'v1',
+          spokes: { v1beta1: { toHub: (old) => old, fromHub: (hub) => hub } },
+        },
+      });
+      const refusal =
+        'Operator: installCrds is not possible for Shop, whose versions functions convert; serve its conversionWebhook, and install the CRDs that `operator-builder manifests` writes';
+      expect(() => new Operator('shops', { resources: [Shop], installCrds: true })).to.throw(
+        refusal,
+      );
+      expect(() => new Operator('shops', { installCrds: true }).for(Shop)).to.throw(refusal);
+      expect(new Operator('shops', { resources: [Shop] }).resources).to.deep.equal([Shop]);
+    });
+
     it('rejects a link of an unowned kind at compile time', () => {
       const operator = new Operator('tenants');
       operator

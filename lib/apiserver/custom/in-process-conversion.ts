@@ -30,7 +30,7 @@ export function conversionServices(resources: readonly ConvertedResource[]): Web
   return Object.fromEntries(entries);
 }
 
-/** Returns the address of the Service that converts the objects of a definition; undefined if there is none. */
+/** Returns the address of the Service that converts the objects of a definition; undefined if it is not served. */
 export function conversionAddress(
   connections: Connections,
   definition: string,
