@@ -32,6 +32,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EBUSY: 'it is in use',
   EEXIST: 'the file already exists',
+  EFBIG: 'the file is too large',
   EISDIR: 'it is a directory',
   ENOENT: 'there is no such file or directory',
   ENOSPC: 'the disk is full',

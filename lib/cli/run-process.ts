@@ -1,8 +1,13 @@
 import { Console } from 'node:console';
+import { writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { inspect } from 'node:util';
+import type { TextOutput } from '../feed/index.js';
+import type { OperatorError } from '../system/index.js';
 import { systemClock, isOperatorError } from '../system/index.js';
+import { fileError } from './files.js';
 import type { Surroundings } from './program.js';
 
 /** A program with commands. */
@@ -22,16 +27,11 @@ let stop: AbortController | undefined;
 export function runProcess({ load, failure }: Program): void {
   prepareProcess(failure);
   // No top-level await: Node would exit with code 13 if the command waits for the process to end.
-  void run(load);
+  void run(load, failure);
 }
 
 function prepareProcess(failure: number): void {
-  // A reader such as `head` may close the pipe early: not a failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    done = true;
-    process.exit();
-  });
+  process.stdout.on('error', (error: Error) => endWithoutOutput(error, failure));
 
   // Node exits with 0 if project code waits forever. Project code may also end the process itself.
   process.once('exit', (code) => {
@@ -55,6 +55,34 @@ function prepareProcess(failure: number): void {
   if (process.env['OPERATOR_BUILDER_DEBUG'] !== undefined) process.setSourceMapsEnabled(true);
 }
 
+/** Ends the process after a failed write to the standard output. */
+function endWithoutOutput(error: NodeJS.ErrnoException, failure: number): void {
+  done = true;
+  // A reader such as `head` may close the pipe early: not a failure.
+  if (error.code === 'EPIPE') process.exit();
+  process.stderr.write(`error: ${outputError(error).message}\n`);
+  process.exit(failure);
+}
+
+function outputError(error: unknown): OperatorError {
+  return fileError('the standard output', 'written', error);
+}
+
+/** Returns the standard output; writing throws if a file takes only a part of the text. */
+function standardOutput(): TextOutput {
+  // A pipe or a terminal.
+  if (process.stdout instanceof Socket) return process.stdout;
+  const write = (text: string): void => {
+    try {
+      // Node's stream of a file would lose the rest that does not fit, without an error.
+      writeFileSync(process.stdout.fd, Buffer.from(text));
+    } catch (error) {
+      throw outputError(error);
+    }
+  };
+  return { write };
+}
+
 function stopSignal(): AbortSignal {
   if (stop !== undefined) return stop.signal;
   const controller = (stop = new AbortController());
@@ -65,7 +93,7 @@ function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-async function run(load: Program['load']): Promise<void> {
+async function run(load: Program['load'], failure: number): Promise<void> {
   const runProgram = await load();
   const [, path = '', ...args] = process.argv;
   process.exitCode = await runProgram(args, {
@@ -73,7 +101,7 @@ async function run(load: Program['load']): Promise<void> {
     clock: systemClock,
     env: process.env,
     cwd: process.cwd(),
-    stdout: process.stdout,
+    stdout: standardOutput(),
     stderr: process.stderr,
     terminal: isatty(0) && isatty(1) ? { input: process.stdin, output: process.stdout } : undefined,
     readStdin: () => text(process.stdin),
@@ -81,5 +109,10 @@ async function run(load: Program['load']): Promise<void> {
   });
   done = true;
   // Timers and sockets of project modules would keep the process alive; exit after all output is written.
-  process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+  const exit = () => process.stderr.write('', () => process.exit());
+  // Files have it all, and a full disk refuses an empty text, too.
+  if (process.stdout.writableLength === 0) exit();
+  else {
+    process.stdout.write('', (error) => (error ? endWithoutOutput(error, failure) : exit()));
+  }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { scratchDirectory } from './cli.js';
@@ -50,6 +50,54 @@ describe('The process of a command', () => {
     const ended = await manifestsOf('loses', `export const operator = { name: 'a', ${setup} };`);
     expect(ended).to.include({ code: 1, stdout: '' });
     expect(ended.stderr).to.match(/^error: unhandled rejection: [^\n]* sends a request [^\n]*\n$/);
+  });
+
+  describe('that writes a long result', () => {
+    const command = `"${process.execPath}" --import tsx lib/cli/main.ts completion bash`;
+
+    /** Returns the end of a shell script. */
+    async function endOf(script: string) {
+      const child = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+      const output = Promise.all([text(child.stdout), text(child.stderr)]);
+      const [code] = (await once(child, 'exit')) as [number | null];
+      const [stdout, stderr] = await output;
+      return { code, stdout, stderr };
+    }
+
+    it('fails if the output can take nothing', async () => {
+      const { code, stderr } = await endOf(`${command} > /dev/full`);
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr: "error: the standard output can't be written: the disk is full\n",
+      });
+    });
+
+    it('fails if the file can take only a part of it', async () => {
+      const { code, stderr } = await endOf(`ulimit -f 4; ${command} > '${file('part')}'`);
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr: "error: the standard output can't be written: the file is too large\n",
+      });
+    });
+
+    it('fails only for a missing result: other outputs may be full', async () => {
+      const { code, stderr } = await endOf(`${command.replace('bash', 'none')} > /dev/full`);
+      expect(code).to.equal(1);
+      expect(stderr).to.include('Allowed choices are').and.not.include('standard output');
+    });
+
+    it('ends silently if the reader has seen enough', async () => {
+      const first = await endOf(`set -o pipefail; ${command} | head -n 1`);
+      expect(first).to.include({ code: 0, stderr: '' });
+      expect(first.stdout).to.match(/^[^\n]+\n$/);
+    });
+
+    it('writes all of it into a file, after what the file has', async () => {
+      const path = file('whole');
+      const ended = await endOf(`echo before > '${path}'; ${command} >> '${path}'; ${command}`);
+      expect(ended).to.include({ code: 0, stderr: '' });
+      expect(await readFile(path, 'utf8')).to.equal(`before\n${ended.stdout}`);
+    });
   });
 
   it('runs the version installed in the project, with the same arguments and no other output', async () => {
