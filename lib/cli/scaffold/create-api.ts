@@ -41,13 +41,23 @@ export async function createApi(
   options: CreateApiOptions,
   context: CommandContext,
 ): Promise<readonly PlannedFile[]> {
+  const { project } = await openProject(options, context);
+  if (isForeign(options, project)) refuseForeign(options, project);
+  else checkNames(options, project);
+  return replayApi(options, context);
+}
+
+/**
+ * Adds to a project as {@link createApi} does, also what that refuses by now: projects of earlier versions may
+ * have it.
+ */
+export async function replayApi(
+  options: CreateApiOptions,
+  context: CommandContext,
+): Promise<readonly PlannedFile[]> {
   const opened = await openProject(options, context);
   const { folder, path, text, project } = opened;
-  const own = project.resources.find((one) => isSameKind(one, options));
-  if (!options.resource && (own === undefined || own.external === true)) {
-    return createForeignApi(opened, options, context);
-  }
-  checkNames(options, project);
+  if (isForeign(options, project)) return createForeignApi(opened, options, context);
   const added = addedTo(project, options);
   const { resource } = added;
   const files = await (added.type === 'version'
@@ -64,13 +74,18 @@ export async function createApi(
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
 
+function isForeign(options: CreateApiOptions, { resources }: Project): boolean {
+  if (options.resource) return false;
+  const own = resources.find((one) => isSameKind(one, options));
+  return own === undefined || own.external === true;
+}
+
 /** Adds a controller of a kind that the project does not define. */
 async function createForeignApi(
   { folder, path, text, project }: OpenProject,
   options: CreateApiOptions,
   context: CommandContext,
 ): Promise<readonly PlannedFile[]> {
-  refuseForeign(options, project);
   const { resource, definition } = await foreignKind(options, context.cwd);
   refuseTwins(project.resources, resource);
   const controlled = { ...resource, controller: options.style };

@@ -8,7 +8,7 @@ import { builtInContent, builtInType, valuesOf } from './api-values.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { minimalValue } from '../../crd/internal.js';
-import { englishPlural, kebabCase } from './names.js';
+import { checkPlural, englishPlural, kebabCase } from './names.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
 import type { Project, ProjectResource } from './project-file.js';
@@ -49,6 +49,7 @@ export async function foreignKind(options: ForeignOptions, cwd: string): Promise
   if (crdFile !== undefined) {
     const definition = await definitionIn(resolve(cwd, crdFile), options);
     const { names, scope } = definition.spec;
+    checkPlural(names.plural, `--crd-file: ${crdFile}: plural`);
     const where = { plural: names.plural, namespaced: scope === 'Namespaced' };
     return { resource: resourceOf(options, where), definition };
   }

@@ -5,6 +5,8 @@ import { UsageError } from '../command-context.js';
 /** The longest suffix of an object that has the project's name as a prefix. */
 const longestSuffix = '-controller-manager-metrics';
 const longestName = 63 - longestSuffix.length;
+/** The kind of its lists has `List` at the end. */
+const longestKind = 63 - 'List'.length;
 
 const versionPattern = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/;
 /** Words that YAML 1.1 or 1.2 does not read as a text. */
@@ -84,6 +86,11 @@ export function checkKind(kind: string): void {
   const fail = (problem: string): never => {
     throw new UsageError(`--kind: ${problem}`);
   };
+  if (kind.length > longestKind) {
+    fail(
+      `has ${kind.length} characters, at most ${longestKind} are allowed, because lists have the kind with List at the end`,
+    );
+  }
   if (otherInYaml.test(kind))
     fail(`${kind} has a meaning in YAML; choose a longer name, such as My${kind}`);
   if (takenKinds.includes(kind) || kind in globalThis) {

@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { packageVersion } from '../../client/index.js';
 import type { CommandContext } from '../command-context.js';
-import { createApi } from './create-api.js';
+import { replayApi } from './create-api.js';
 import { createWebhook } from './create-webhook.js';
 import { initProject } from './init-project.js';
 import { kebabCase } from './names.js';
@@ -208,7 +208,7 @@ async function addKind(
     ...{ resource: !external, controller: controller !== undefined },
     ...{ namespaced: scope === 'Namespaced', style: controller ?? 'builder', crdFile },
   } as const;
-  await createApi({ ...options, ...resource, ...wanted }, context);
+  await replayApi({ ...options, ...resource, ...wanted }, context);
 }
 
 async function textsBelow(folder: string): Promise<ReadonlyMap<string, string>> {

@@ -250,6 +250,16 @@ describe('operator-builder create api', () => {
     expect(Object.keys(texts)).to.include('config/crd/bases/shop.example.com_analyses.yaml');
   });
 
+  it('adds the longest kind, whose manifests are up to date', async () => {
+    const kind = `A${'b'.repeat(53)}Child`;
+    const [, made] = await makeProject(file('long'), [kind, 'v1']);
+    expect(made).to.include({ code: 0, stderr: '' });
+    expect(await createWebhook(file('long'), kind, 'v1', '--validation')).to.include({ code: 0 });
+    linkPackages(file('long'));
+    const manifests = ['manifests', '--project', file('long'), '--check'];
+    expect(await cli(manifests)).to.include({ code: 0, stderr: '' });
+  });
+
   it('keeps edits, and prints the lines to add for a missing marker', async () => {
     await makeProject(file('edited'), ['Shop']);
     const operator = file('edited', 'src/operator.ts');
@@ -312,6 +322,11 @@ describe('operator-builder create api', () => {
       ],
       ['a kind that YAML reads as null', ['Null'], 'Null has a meaning in YAML'],
       ['a kind with the name of a template import', ['Deployment'], 'as MyDeployment'],
+      [
+        'a kind whose lists would have no valid kind',
+        [`A${'b'.repeat(59)}`],
+        '--kind: has 60 characters, at most 59 are allowed',
+      ],
       ['an invalid version', ['Pot', '1.0'], '--version: want a version such as v1'],
       ['an invalid plural', ['Pot', 'v1', '--plural', 'Pots'], '--plural: "Pots" must be'],
       ['a plural in use', ['Pot', 'v1', '--plural', 'shops'], 'Shop already has the plural shops'],

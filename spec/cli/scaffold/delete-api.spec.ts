@@ -38,6 +38,17 @@ describe('operator-builder delete api', () => {
     expect(await textsIn(file('other'))).to.deep.equal(before);
   });
 
+  it('deletes a kind whose name create api has refused since', async () => {
+    const folder = file('long');
+    await makeProject(folder, ['Pot', 'v1']);
+    const before = await textsIn(folder);
+    const kind = `A${'b'.repeat(61)}`;
+    const entry = `{ group: shop, version: v1, kind: ${kind}, plural: ${kind.toLowerCase()}s, scope: Namespaced }`;
+    await writeFile(`${folder}/PROJECT`, `${before['PROJECT'] ?? ''}  - ${entry}\n`);
+    expect(await deleteApi(folder, kind)).to.include({ code: 0, stderr: '' });
+    expect(await textsIn(folder)).to.deep.equal(before);
+  });
+
   it('keeps files with changes, and lists them', async () => {
     const folder = file('changed');
     await makeProject(folder, ['Shop'], ['Pot', 'v1']);

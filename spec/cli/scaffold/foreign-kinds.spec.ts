@@ -87,6 +87,21 @@ describe('Controllers and webhooks of foreign kinds', () => {
     });
   }
 
+  it('refuse a definition file with an invalid plural, before anything is written', async () => {
+    const folder = file('plural');
+    await makeProject(folder);
+    const before = await textsIn(folder);
+    const { spec } = issuerDefinition;
+    const names = { ...spec.names, plural: '../issuers' };
+    const path = file('plural.json');
+    await writeFile(path, JSON.stringify({ ...issuerDefinition, spec: { ...spec, names } }));
+    const given = [folder, 'certs.example.io', 'v1', 'Issuer'] as const;
+    const made = await createForeign('api', given, '--no-resource', '--crd-file', path);
+    expect(made.code).to.equal(1);
+    expect(made.stderr).to.include(`--crd-file: ${path}: plural: "../issuers" must be`);
+    expect(await textsIn(folder)).to.deep.equal(before);
+  });
+
   it('refuse a conversion, which belongs to the owner of the kind', async () => {
     await makeProject(file('conversion'));
     const pod = [file('conversion'), 'core', 'v1', 'Pod'] as const;
