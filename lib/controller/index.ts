@@ -89,6 +89,7 @@ export {
   retryAfterMsOf,
   shapeOf,
   TerminalError,
+  UnfinishedFailure,
 } from './result.js';
 export type { Done, FailureKind, RequeueAfter, Result, TerminalErrorOptions } from './result.js';
 export type { ClusterStatus, ControllerCluster, SourceStatus } from './running-cluster.js';

@@ -5,7 +5,7 @@ import type { HotLoop } from './hot-loop.js';
 import type { WorkKey } from './keys.js';
 import type { WorkItem } from './queue.js';
 import type { ObservedWrite } from './reconcile-client.js';
-import type { ReconcileRun, RunEnd } from './reconcile.js';
+import type { ReconcileRun, RunEnd, Threw } from './reconcile.js';
 import { failureKindOf, isBug, readableError, retryAfterMsOf } from './result.js';
 import type { FailureKind } from './result.js';
 import type { ControllerCluster } from './running-cluster.js';
@@ -29,6 +29,8 @@ export interface Outcome {
   readonly againInMs?: number | undefined;
   readonly error?: unknown;
 }
+
+type Failure = Omit<Threw, 'type'>;
 
 const succeeded: Outcome = { outcome: 'success' };
 
@@ -126,9 +128,9 @@ export class Outcomes {
     const { item, run } = ended;
     switch (end.type) {
       case 'timedOut':
-        return this.#failed(ended, run.signal.reason, 'timeout');
+        return this.#failed(ended, { error: run.signal.reason }, 'timeout');
       case 'threw':
-        return this.#failed(ended, end.error, failureKindOf(end.error));
+        return this.#failed(ended, end, failureKindOf(end.error));
       case 'returned':
         queue.forget(item.key);
         this.#parts.lastErrors.forget(run.work);
@@ -137,19 +139,25 @@ export class Outcomes {
     }
   }
 
-  #again({ item: { key, priority }, run, cluster }: EndedReconcile, wantedMs: number): Outcome {
-    const { queue, triggers, hotLoops } = this.#parts;
+  #again({ item, run, cluster }: EndedReconcile, wantedMs: number): Outcome {
     if (!this.#parts.mayQueue(run.work, cluster)) {
       this.#parts.giveUp(run.work);
       return { outcome: 'requeueAfter' };
     }
+    return { outcome: 'requeueAfter', againInMs: this.#requeue(item, wantedMs) };
+  }
+
+  /** @returns the delay, in milliseconds */
+  #requeue({ key, priority }: WorkItem, wantedMs: number): number {
+    const { queue, triggers, hotLoops } = this.#parts;
     const afterMs = Math.max(wantedMs, hotLoops?.delayMs(key) ?? 0);
     triggers.add(key, { type: 'requeue', afterMs });
     queue.add(key, { priority, afterMs });
-    return { outcome: 'requeueAfter', againInMs: afterMs };
+    return afterMs;
   }
 
-  #failed(ended: EndedReconcile, error: unknown, outcome: ReconcileOutcome): Outcome {
+  #failed(ended: EndedReconcile, failure: Failure, outcome: ReconcileOutcome): Outcome {
+    const { error } = failure;
     const { queue, lastErrors, mayQueue, giveUp } = this.#parts;
     const { key } = ended.item;
     const { work, isAborted } = ended.run;
@@ -159,7 +167,7 @@ export class Outcomes {
     this.#count(outcome, error);
     if (!isOurs) giveUp(work);
     else if (outcome === 'terminal') queue.forget(key);
-    const againInMs = outcome === 'terminal' || !isOurs ? undefined : this.#retry(ended, error);
+    const againInMs = isOurs ? this.#queued(ended, failure, outcome) : undefined;
     const failures = queue.failures(key);
     if (isOurs && !isEnded) lastErrors.note(work, { outcome, failures, error });
     const fields = { error, againInMs };
@@ -167,6 +175,18 @@ export class Outcomes {
     if (isQuiet) ended.run.logger.debug(`reconcile: ${outcome}`, fields);
     else ended.run.logger.error(`${reconcileFailed}: ${outcome}`, fields);
     return { outcome, againInMs, error };
+  }
+
+  /** @returns the delay, in milliseconds; undefined if only a change requeues the key */
+  #queued(
+    ended: EndedReconcile,
+    { error, afterMs }: Failure,
+    outcome: ReconcileOutcome,
+  ): number | undefined {
+    const retryMs = outcome === 'terminal' ? undefined : this.#retry(ended, error);
+    if (afterMs === undefined) return retryMs;
+    // The queue keeps the earlier of the two.
+    return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs));
   }
 
   /** @returns the delay, in milliseconds */

@@ -19,7 +19,14 @@ import { ownedTypes } from './options.js';
 import type { ControllerDefinition } from './options.js';
 import { reconcileClient } from './reconcile-client.js';
 import type { ObservedWrite, ReconcileClient, ReconcileGuard, Target } from './reconcile-client.js';
-import { checkedResult, InvalidResultError, isResult, readableError, shapeOf } from './result.js';
+import {
+  checkedResult,
+  InvalidResultError,
+  isResult,
+  readableError,
+  shapeOf,
+  UnfinishedFailure,
+} from './result.js';
 import type { Result } from './result.js';
 import { traced } from './tracing.js';
 import type { Trigger, TriggerList } from './trigger.js';
@@ -75,9 +82,15 @@ export type Reconciler = (context: ReconcileContext) => Promise<Result>;
 const noFences: readonly Fence[] = [];
 
 /** The result of a handler. */
-export type Settled =
-  | { readonly type: 'returned'; readonly result: Result }
-  | { readonly type: 'threw'; readonly error: unknown };
+export type Settled = { readonly type: 'returned'; readonly result: Result } | Threw;
+
+/** The failure of a handler. */
+export interface Threw {
+  readonly type: 'threw';
+  readonly error: unknown;
+  /** The maximum delay until the next reconcile, in milliseconds. @defaultValue the kind of the error decides */
+  readonly afterMs?: number | undefined;
+}
 
 /** The result of a run; `timedOut`: the handler is still running. */
 export type RunEnd = Settled | { readonly type: 'timedOut' };
@@ -284,7 +297,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     try {
       return { type: 'returned', result: returned(await handler()) };
     } catch (error) {
-      return { type: 'threw', error: readableError(error) };
+      return threw(readableError(error));
     } finally {
       this.#isOver = true;
       this.#notify();
@@ -304,6 +317,11 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
       for (const resolve of this.#harmless.splice(0)) resolve();
     }
   }
+}
+
+function threw(error: unknown): Threw {
+  if (!(error instanceof UnfinishedFailure)) return { type: 'threw', error };
+  return { type: 'threw', error: readableError(error.cause), afterMs: error.afterMs };
 }
 
 /** @throws InvalidResultError: only the compiler prevents a handler from returning an invalid result. */

@@ -201,6 +201,19 @@ export class InvalidResultError extends OperatorError {
 }
 
 /**
+ * Thrown by a reconciler that fails with `cause` and must run again after `afterMs` at the latest, even if the
+ * cause is terminal.
+ */
+export class UnfinishedFailure extends Error {
+  readonly afterMs: number;
+
+  constructor(cause: unknown, afterMs: number) {
+    super('the failure is not shown yet', { cause });
+    this.afterMs = afterMs;
+  }
+}
+
+/**
  * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a
  * string, or it is a proxy. A logger would throw on such an error.
  */

@@ -13,6 +13,7 @@ import {
   isResult,
   requeueAfter,
   shapeOf,
+  UnfinishedFailure,
 } from '../controller/index.js';
 import type { ReconcileContext, Result } from '../controller/index.js';
 import type { ConditionUpdate, KubernetesObject, TypeReference } from '../object/index.js';
@@ -228,24 +229,35 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * Writes the conditions of a failure, and throws it. If a terminal failure can't be written, the error
-   * makes the controller retry, and the retry only writes.
+   * Writes the conditions of a failure, and throws it. If the conditions of a terminal failure can't be
+   * written now, the thrown error requeues the object, and the next reconcile only writes them.
    */
   async #show(object: T, failure: Failure, context: ReconcileContext): Promise<never> {
     const { error, updates } = failure;
-    let unwritten: unknown;
+    const { waitMs, problem } = await this.#tryWrites(object, updates, context);
+    if (waitMs === undefined && problem === undefined) throw error;
+    const isKept = this.#unshown.keep(object, failure, context);
+    if (waitMs !== undefined) throw new UnfinishedFailure(error, waitMs);
+    if (!isKept) throw error;
+    throw new AggregateError([error, problem], `${error.message}; its status is not written`);
+  }
+
+  /** Tries the updates until one succeeds. @returns the last problem if none did */
+  async #tryWrites(
+    object: T,
+    updates: readonly StatusUpdate[],
+    context: ReconcileContext,
+  ): Promise<{ readonly waitMs?: number | undefined; readonly problem?: unknown }> {
+    let problem: unknown;
     for (const update of updates) {
       try {
-        await this.#write(object, update, { context, keepOthers: true });
-        unwritten = undefined;
-        break;
-      } catch (problem) {
-        unwritten = problem;
-        context.logger.warn('status not written', { error: problem });
+        return { waitMs: await this.#write(object, update, { context, keepOthers: true }) };
+      } catch (error) {
+        problem = error;
+        context.logger.warn('status not written', { error });
       }
     }
-    if (unwritten === undefined || !this.#unshown.keep(object, failure, context)) throw error;
-    throw new AggregateError([error, unwritten], `${error.message}; its status is not written`);
+    return { problem };
   }
 
   async #finalize(object: T, context: ReconcileContext): Promise<Result> {

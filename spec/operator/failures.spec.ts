@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { FaultRule } from '../../lib/apiserver/faults.js';
 import { TerminalError } from '../../lib/controller/index.js';
 import type { ReconciledEvent } from '../../lib/controller/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -33,22 +32,20 @@ describe('The status of a failed reconcile', () => {
       return check();
     });
 
-  const refuseStatus = (more: Partial<FaultRule> = {}) =>
+  const refuseStatus = () =>
     target.cluster.faults.add({
       match: { resource: 'tenants', subresource: 'status', namespace: stage.namespace },
       effect: { type: 'status', code: 503 },
-      ...more,
     });
 
-  /** Starts an operator that accepts only `env: { MODE: 'fast' }`, and returns what its handler has seen. */
+  /** Starts an operator that accepts only the mode `fast`, and returns the modes that its handler has seen. */
   const startStrict = (): { readonly seen: string[]; readonly ended: ReconciledEvent[] } => {
     const [seen, ended]: [string[], ReconciledEvent[]] = [[], []];
     stage.operator.for(Tenant).reconciles(({ object }) => {
-      const { MODE = '' } = object.spec.env;
-      seen.push(MODE);
-      if (MODE !== 'fast')
-        throw new TerminalError(`mode ${MODE} is unknown`, { reason: 'BadMode' });
-      return undefined;
+      const mode = object.metadata.annotations?.['mode'] ?? object.spec.env['MODE'] ?? '';
+      seen.push(mode);
+      if (mode === 'fast') return undefined;
+      throw new TerminalError(`mode ${mode} is unknown`, { reason: 'BadMode' });
     });
     stage.start({
       onEvent: (event) => {
@@ -90,5 +87,23 @@ describe('The status of a failed reconcile', () => {
       expect(message).to.equal('mode odd is unknown');
     });
     expect(seen).to.deep.equal(['fast', 'slow', 'odd']);
+  });
+
+  it('shows the message of a second terminal failure, at most five seconds later', async () => {
+    const { seen, ended } = startStrict();
+    await stage.create('acme', { env: { MODE: 'slow' } });
+    await stage.condition('acme', 'Ready', 'False');
+    await stage.change('acme', { metadata: { annotations: { mode: 'odd' } } });
+    await target.eventually(async () => expect(seen).to.include('odd'));
+    await eventually(async () => {
+      const { message } = await stage.condition('acme', 'Ready', 'False');
+      expect(message).to.equal('mode odd is unknown');
+    });
+    expect(seen).to.deep.equal(['slow', 'odd']);
+    const delays = ended.map(({ outcome, againInMs = 0 }) => [outcome, againInMs > 0]);
+    expect(delays).to.deep.equal([
+      ...[['terminal', false] as const, ['terminal', true] as const],
+      ['terminal', false] as const,
+    ]);
   });
 });
