@@ -3,12 +3,13 @@ import { LruMap } from '../system/index.js';
 import { cutText, maxNoteBytes, referenceKey, separator } from './recorder.js';
 
 /**
- * Returns the identity of a series, as in client-go: all fields but the note and the times. The series keeps
- * the note of the first event.
+ * Returns the identity of a series: all fields but the times, and for a Normal event but the note. The series
+ * keeps the note of the first event. client-go leaves out the note of every event, but then the note of another
+ * failure with the same reason would be lost.
  */
-export function seriesKey({ type, reason, action, regarding, related }: Event): string {
+export function seriesKey({ type, reason, action, regarding, related, note }: Event): string {
   const parts = [type, reason, action, referenceKey(regarding), referenceKey(related)];
-  return parts.join(separator);
+  return [...parts, ...(type === 'Warning' ? [note] : [])].join(separator);
 }
 
 /*

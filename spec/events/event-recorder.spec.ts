@@ -176,6 +176,27 @@ describe('EventRecorder', () => {
       expect(fake.verbs).to.deep.equal(Array.from({ length: 6 }, () => 'create'));
     });
 
+    it('writes a Warning with another note as an Event of its own', async () => {
+      const { fake, recorder } = setUp();
+      const notes = ['no Secret creds', 'no key password', 'no Secret creds'];
+      for (const note of notes) recorder.record(event({ type: 'Warning', note }));
+      await recorder.flush();
+      expect(bodies(fake).map(({ note, series }) => [note, series !== undefined])).to.deep.equal([
+        ['no Secret creds', true],
+        ['no key password', false],
+      ]);
+    });
+
+    it('summarizes Warnings beyond the limit of their reason, with the last note', async () => {
+      const { fake, recorder } = setUp();
+      for (let n = 1; n <= 30; n++) {
+        recorder.record(event({ type: 'Warning', note: `request ${n} failed` }));
+      }
+      await recorder.flush();
+      expect(fake.verbs).to.have.length(11);
+      expect(bodies(fake)[10]).to.have.property('note', '20 more events; last: request 30 failed');
+    });
+
     it('creates the Event again when it has expired', async () => {
       const { clock, fake, recorder } = setUp();
       recorder.record(event());

@@ -320,7 +320,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 }
 
-/** Differs for each step: events with the same action form one series, which keeps its first note. */
+/** Differs for each step: events of an object have limits for each reason and action. */
 function actionOf({ resource, step }: ResourceFailedError): string {
   return resource === '' ? step : `${step}: ${resource}`;
 }
