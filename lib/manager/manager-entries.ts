@@ -72,6 +72,9 @@ export function refuseOther(item: unknown): void {
   throw new OperatorError('InvalidOption', `add: want a controller or a runnable${remedy}`);
 }
 
+/** `withOptions` of an operator's controller accepts no name. */
+const namings = 'operator.for(type, { name }), or withOptions({ name }) of controllerFor(type)';
+
 /** Returns the name of an entry. */
 function entryName(entry: ManagerEntry): string {
   return entry.type === 'controller' ? entry.controller.name : entry.runnable.name;
@@ -102,7 +105,7 @@ export class ManagerEntries implements Iterable<ManagerEntry> {
         throw new OperatorError('InvalidOption', message);
       }
       const remedy =
-        entry.type === 'controller' ? ': name one of them with withOptions({ name })' : '';
+        entry.type === 'controller' ? `; give one of them another name: ${namings}` : '';
       const message = `two ${entry.type}s are called ${name}${remedy}`;
       throw new OperatorError('InvalidOption', message);
     }

@@ -166,7 +166,8 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this {
     for (const name of ['name', 'reportingController'] as const) {
       if (!(name in options)) continue;
-      const remedy = name === 'name' ? 'give it to for(…)' : 'it is the name of the operator';
+      const naming = `give it to for(${this.#type.kind}, { name })`;
+      const remedy = name === 'name' ? naming : 'it is the name of the operator';
       this.#refuse(`withOptions: ${name} can't be set here; ${remedy}`);
     }
     // Validates the options at the call that passes them.

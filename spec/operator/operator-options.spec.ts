@@ -129,6 +129,26 @@ describe('Operator', () => {
     });
   });
 
+  it('refuses two controllers of one name with a remedy that works', () => {
+    const kinds = ['a.example', 'b.example'].map((group) =>
+      defineResource({
+        ...{ group, kind: 'Cluster' },
+        versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }) }],
+      }),
+    );
+    const operatorWith = (...options: readonly ForOptions[]): Operator => {
+      const operator = new Operator('clusters');
+      kinds.forEach((kind, n) => operator.for(kind, options[n]).reconciles(() => done()));
+      return operator;
+    };
+    expect(() => managed(operatorWith()))
+      .to.throw('two controllers are called cluster; ')
+      .with.property('message')
+      .that.includes('operator.for(type, { name })');
+    const named = managed(operatorWith({ name: 'cluster-a' }));
+    expect(named.controllers.map(({ name }) => name)).to.deep.equal(['cluster-a', 'cluster']);
+  });
+
   it('runs as a program with options of its own, and passes its manager to added functions', async () => {
     const operator = new Operator('tenants');
     operator.for(Tenant).reconciles(() => done());
