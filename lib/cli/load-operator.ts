@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -208,9 +208,10 @@ const marks = ['PROJECT', 'package.json'];
 /**
  * Finds the root of a directory's project: the nearest directory upwards with a `PROJECT` or `package.json`.
  * @param directory - absolute
- * @throws OperatorError `InvalidConfig`: not in a project
+ * @throws OperatorError `InvalidConfig`: no directory, or not in a project
  */
 export async function findProject(directory: string): Promise<string> {
+  await refuseMissing(directory);
   for (let each = resolve(directory); ; each = dirname(each)) {
     for (const mark of marks) if (await exists(join(each, mark))) return each;
     if (each !== dirname(each)) continue;
@@ -220,4 +221,13 @@ export async function findProject(directory: string): Promise<string> {
       `${directory} is not inside a project: no PROJECT or package.json found; ${remedy}`,
     );
   }
+}
+
+/** A misspelled directory must not stand for the project around it. */
+async function refuseMissing(directory: string): Promise<void> {
+  const found = await stat(directory).catch(() => undefined);
+  if (found?.isDirectory() === true) return;
+  const problem = found === undefined ? 'there is no such directory' : 'it is not a directory';
+  const remedy = 'pass the directory of a project';
+  throw new OperatorError('InvalidConfig', `${directory}: ${problem}; ${remedy}`);
 }

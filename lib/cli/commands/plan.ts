@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { usesColors } from '../../feed/index.js';
-import { exitCodes, whileTelling } from '../command-context.js';
+import { UsageError, exitCodes, whileTelling } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import {
   addClusterOptions,
@@ -146,6 +146,16 @@ export function upgradeCheckCommand(context: CommandContext): Command {
     .action((options: UpgradeCheckOptions) => upgradeCheck(options, context));
 }
 
+/** A directory within a project would stand for this project, so that the check might compare it with itself. */
+async function refuseWithin(folder: string, option: 'from' | 'to'): Promise<void> {
+  const { findProject } = await import('../load-operator.js');
+  const root = await findProject(folder);
+  if (root === folder) return;
+  throw new UsageError(
+    `--${option}: ${folder} has no PROJECT or package.json; pass the directory of a project, such as ${root}`,
+  );
+}
+
 async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContext): Promise<void> {
   const { loadOperator } = await import('../load-operator.js');
   const { resourcesAt } = await import('../object-files.js');
@@ -153,12 +163,15 @@ async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContex
   const signal = context.stopSignal();
   const { stdout, cwd } = context;
   const resources = await resourcesAt(options.filename, context);
-  const compiled = (directory: string): Promise<LoadedProject> =>
-    whileTelling(`compiling the operator in ${directory}`, context, () =>
-      loadOperator(resolve(cwd, directory)),
+  const compiled = async (option: 'from' | 'to'): Promise<LoadedProject> => {
+    const folder = resolve(cwd, options[option]);
+    await refuseWithin(folder, option);
+    return whileTelling(`compiling the operator in ${options[option]}`, context, () =>
+      loadOperator(folder),
     );
-  const { operator: from } = await compiled(options.from);
-  const { operator: to } = await compiled(options.to);
+  };
+  const { operator: from } = await compiled('from');
+  const { operator: to } = await compiled('to');
   const logger = await commandLogger(options, context);
   const { namespace } = options;
   const report = await whileTelling('replaying both versions', context, () =>

@@ -81,6 +81,13 @@ describe('The operator of a project', () => {
       .and.include('operator-builder init');
   });
 
+  it('is refused for a missing directory, or a file, in a project', async () => {
+    const missing = join(shopProject, 'srk');
+    expect(await refusal(missing)).to.include(`${missing}: there is no such directory`);
+    const path = join(shopProject, 'package.json');
+    expect(await refusal(path)).to.include(`${path}: it is not a directory`);
+  });
+
   it('is refused without src/operator.ts', async () => {
     expect(await refusal(await projectOf({}))).to.include('has no src/operator.ts');
   });

@@ -97,6 +97,12 @@ describe('operator-builder upgrade-check', () => {
   for (const [what, args, says] of [
     ['a missing directory', ['-f', 'no-such'], "no-such can't be read"],
     ['a directory without a project', ['--to', '/'], 'is not inside a project'],
+    ['a misspelled directory', ['--from', join(projects, 'form')], 'there is no such directory'],
+    [
+      'a directory within a project',
+      ['--from', join(projects, 'bad/src')],
+      `--from: ${join(projects, 'bad/src')} has no PROJECT or package.json`,
+    ],
     ['resources that the old version refuses', ['-f', '-'], "Store b can't be stored"],
   ] as const) {
     it(`exits with 1 for ${what}`, async () => {
