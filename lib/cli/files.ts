@@ -1,4 +1,5 @@
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { access, chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { asError, OperatorError, isOperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
 
@@ -25,7 +26,39 @@ export async function writeResult(
     stdout.write(text);
     return;
   }
-  await whileWriting(file, () => writeFile(file, text));
+  await replaceText(file, text);
+}
+
+/**
+ * Gives a file a new text. If that fails, the file keeps its text.
+ * @throws OperatorError `InvalidConfig`: the file can't be written
+ */
+export async function replaceText(file: string, text: string): Promise<void> {
+  await whileWriting(file, async () => {
+    const found = await stat(file).catch(() => undefined);
+    // A device or a pipe can't be replaced.
+    if (found !== undefined && !found.isFile()) return writeFile(file, text);
+    const place = found === undefined ? file : await realpath(file);
+    try {
+      await rename(await stageText(place, text), place);
+    } finally {
+      await rm(stagedPath(place), { force: true });
+    }
+  });
+}
+
+/** Path of a file's next text until it is complete; in the same folder, since a file moves only within a disk. */
+export function stagedPath(file: string): string {
+  return join(dirname(file), `.${basename(file)}.operator-builder-new`);
+}
+
+/** Writes the next text of a file, to move it in place of the file later. @returns its path */
+export async function stageText(file: string, text: string): Promise<string> {
+  const staged = stagedPath(file);
+  await writeFile(staged, text);
+  const found = await stat(file).catch(() => undefined);
+  if (found !== undefined) await chmod(staged, found.mode);
+  return staged;
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readFile, writeFile } from 'node:fs/promises';
+import { lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { controllerDrawing } from '../../lib/cli/controller-graph.js';
 import type { ControllerGraph } from '../../lib/cli/controller-graph.js';
 import { cli, scratchDirectory } from './cli.js';
@@ -45,6 +45,19 @@ describe('operator-builder graph', () => {
     const args = ['graph', '-', '-f', 'svg', '-o', file('shop.svg')];
     expect(await cli(args, { stdin: named })).to.deep.equal({ code: 0, stdout: '', stderr: '' });
     expect(await readFile(file('shop.svg'), 'utf8')).to.include('</svg>');
+  });
+
+  it('writes through a link, keeps the mode of the file, and does not replace a device', async () => {
+    await writeFile(file('linked.svg'), 'old', { mode: 0o600 });
+    await symlink(file('linked.svg'), file('link.svg'));
+    for (const out of [file('link.svg'), '/dev/null']) {
+      const drawn = await cli(['graph', '-', '-f', 'svg', '-o', out], { stdin: named });
+      expect(drawn).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+    }
+    expect(await readFile(file('linked.svg'), 'utf8')).to.include('</svg>');
+    expect((await stat(file('linked.svg'))).mode & 0o777).to.equal(0o600);
+    expect((await lstat(file('link.svg'))).isSymbolicLink()).to.equal(true);
+    expect((await stat('/dev/null')).isCharacterDevice()).to.equal(true);
   });
 
   it('reports a file that cannot be written', async () => {

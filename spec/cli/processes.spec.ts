@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { scratchDirectory } from './cli.js';
@@ -78,6 +78,24 @@ describe('The process of a command', () => {
         code: 1,
         stderr: "error: the standard output can't be written: the file is too large\n",
       });
+    });
+
+    it('leaves the file of an option as it was if it fails', async () => {
+      const [source, out] = [file('operator.yaml'), file('graph/drawn.svg')];
+      await mkdir(file('graph'));
+      await writeFile(out, 'the one before');
+      await writeFile(
+        source,
+        'controllers: [{ name: a, sources: [{ kind: A }], target: { kind: B } }]',
+      );
+      const words = command.replace('completion bash', `graph '${source}' -f svg --out '${out}'`);
+      const { code, stderr } = await endOf(`ulimit -f 1; ${words}`);
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr: `error: ${out} can't be written: the file is too large\n`,
+      });
+      expect(await readFile(out, 'utf8')).to.equal('the one before');
+      expect(await readdir(file('graph'))).to.deep.equal(['drawn.svg']);
     });
 
     it('fails only for a missing result: other outputs may be full', async () => {

@@ -1,7 +1,7 @@
 import { dirname, relative, resolve } from 'node:path';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import type { CommandContext } from '../command-context.js';
-import { whileWriting } from '../files.js';
+import { replaceText, whileWriting } from '../files.js';
 import { objectsText } from '../object-texts.js';
 import type { Output } from '../options.js';
 import { builtOverlay } from './overlay.js';
@@ -30,10 +30,8 @@ export async function buildInstaller(
     return;
   }
   const file = resolve(folder, out);
-  await whileWriting(file, async () => {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
-  });
+  await whileWriting(file, () => mkdir(dirname(file), { recursive: true }));
+  await replaceText(file, text);
   const named = objects.map(({ kind, metadata: { name = '', namespace } }) => {
     return { kind, namespace, name };
   });

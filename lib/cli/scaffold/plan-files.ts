@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { OperatorError } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
-import { fileError, whileWriting } from '../files.js';
+import { fileError, stagedPath, stageText, whileWriting } from '../files.js';
 import type { Output } from '../options.js';
 import { withMergedImports, insert, missingMarkers } from './insertions.js';
 import type { Insertion } from './insertions.js';
@@ -187,7 +187,7 @@ export async function writeFiles(
     }
     for (const { file, place, temporary } of staged) {
       refuseAborted(signal);
-      await putInPlace(temporary, place);
+      await whileWriting(place, () => rename(temporary, place));
       const { before } = file;
       undos.push(() => (before === undefined ? rm(place) : writeFile(place, before)));
     }
@@ -208,24 +208,12 @@ function refuseAborted(signal: AbortSignal): void {
 }
 
 async function stage(place: string, text: string, undos: Undo[]): Promise<string> {
-  const temporary = join(dirname(place), `.${basename(place)}.operator-builder-new`);
-  try {
+  return whileWriting(place, async () => {
     const made = await mkdir(dirname(place), { recursive: true });
     if (made !== undefined) undos.push(() => removeFolders(made, dirname(place)));
-    undos.push(() => rm(temporary, { force: true }));
-    await writeFile(temporary, text);
-  } catch (error) {
-    throw fileError(place, 'written', error);
-  }
-  return temporary;
-}
-
-async function putInPlace(temporary: string, place: string): Promise<void> {
-  try {
-    await rename(temporary, place);
-  } catch (error) {
-    throw fileError(place, 'written', error);
-  }
+    undos.push(() => rm(stagedPath(place), { force: true }));
+    return stageText(place, text);
+  });
 }
 
 /** Removes the empty folders from `deepest` up to `first`, which this program created. */
