@@ -95,12 +95,13 @@ function createApiCommand(context: CommandContext): Command {
     )
     .action(async (options: Unasked<CreateApiOptions, ApiNames>, command: Command) => {
       // Loaded here: `--help` does not need it.
-      const { createApi } = await import('../scaffold/create-api.js');
+      const { createApi, namedProperties } = await import('../scaffold/create-api.js');
       const { recordProject } = await import('../scaffold/project-record.js');
       const { askMissing, apiQuestions } = await import('../prompts.js');
       const questions = await apiQuestions(options, context);
       const asked = await askMissing(options, questions, { command, context });
-      const all = { ...options, ...asked } as CreateApiOptions;
+      const named = namedProperties.filter((one) => command.getOptionValueSource(one) === 'cli');
+      const all = { ...options, ...asked, named } as CreateApiOptions;
       await recordProject(await createApi(all, context), all, context);
     });
 }

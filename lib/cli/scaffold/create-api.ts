@@ -30,7 +30,14 @@ export interface CreateApiOptions extends ScaffoldOptions {
   readonly style: Style;
   /** With `--no-resource`: the CustomResourceDefinition of another operator's kind. */
   readonly crdFile?: string | undefined;
+  /** The properties of the kind that the user has named; others have default values. */
+  readonly named?: readonly NamedProperty[] | undefined;
 }
+
+/** Options that an existing kind has decided. */
+export const namedProperties = ['plural', 'namespaced', 'style'] as const;
+
+type NamedProperty = (typeof namedProperties)[number];
 
 /**
  * Adds a kind, a version of one, or the controller of one to a project.
@@ -60,6 +67,8 @@ export async function replayApi(
   if (isForeign(options, project)) return createForeignApi(opened, options, context);
   const added = addedTo(project, options);
   const { resource } = added;
+  if (added.type === 'version') refuseOtherStyle(added.first, options);
+  refuseOthers(resource, options);
   const files = await (added.type === 'version'
     ? versionFiles(project, added.first, { resource, folder })
     : apiFiles(project, resource, { parts: added, folder }));
@@ -87,6 +96,7 @@ async function createForeignApi(
   context: CommandContext,
 ): Promise<readonly PlannedFile[]> {
   const { resource, definition } = await foreignKind(options, context.cwd);
+  refuseOthers(resource, options);
   refuseTwins(project.resources, resource);
   const controlled = { ...resource, controller: options.style };
   const noted = withResource(text, controlled, path);
@@ -161,6 +171,31 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
     first,
     resource: { ...named, plural: samePlural, scope: sameScope },
   };
+}
+
+/** @throws UsageError the user wants a kind other than it is */
+function refuseOthers(
+  { kind, plural, scope }: ProjectResource,
+  { named = [], ...options }: CreateApiOptions,
+): void {
+  if (named.includes('plural') && options.plural !== plural) {
+    throw new UsageError(`--plural: ${kind} has the plural ${plural}; leave it out`);
+  }
+  if (named.includes('namespaced') && options.namespaced !== (scope === 'Namespaced')) {
+    const option = options.namespaced ? '--namespaced' : '--no-namespaced';
+    throw new UsageError(`${option}: ${kind} has the scope ${scope}; leave it out`);
+  }
+}
+
+/** @throws UsageError the user wants a controller of another style for a further version */
+function refuseOtherStyle(
+  { kind, controller }: ProjectResource,
+  { named = [], style }: CreateApiOptions,
+): void {
+  if (!named.includes('style') || controller === style) return;
+  const problem =
+    controller === undefined ? 'has no controller' : `has a controller of the style ${controller}`;
+  throw new UsageError(`--style ${style}: ${kind} ${problem}; leave it out`);
 }
 
 /** With `--no-resource`: adds only the controller of an existing kind. */

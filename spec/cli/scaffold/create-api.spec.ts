@@ -46,7 +46,8 @@ describe('operator-builder create api', () => {
   });
 
   it('adds a version to a kind, next to the first one', async () => {
-    await makeProject(file('versions'), ['Shop'], ['Shop', 'v1']);
+    const same = ['--plural', 'shops', '--namespaced', '--style', 'builder'];
+    await makeProject(file('versions'), ['Shop'], ['Shop', 'v1', ...same]);
     const texts = await textsIn(file('versions'));
     expect(texts['src/api/v1alpha1/shop.ts'])
       .to.include("import { shopV1 } from '../v1/shop.js';")
@@ -311,7 +312,7 @@ describe('operator-builder create api', () => {
   });
 
   describe('refuses', () => {
-    before(() => makeProject(file('own'), ['Shop']));
+    before(() => makeProject(file('own'), ['Shop'], ['Bare', 'v1', '--no-controller']));
 
     for (const [what, args, says] of [
       ['a lower-case kind', ['shop'], '--kind: want a capital'],
@@ -330,6 +331,36 @@ describe('operator-builder create api', () => {
       ['an invalid version', ['Pot', '1.0'], '--version: want a version such as v1'],
       ['an invalid plural', ['Pot', 'v1', '--plural', 'Pots'], '--plural: "Pots" must be'],
       ['a plural in use', ['Pot', 'v1', '--plural', 'shops'], 'Shop already has the plural shops'],
+      [
+        'another plural of an existing kind',
+        ['Shop', 'v1', '--plural', 'shopz'],
+        '--plural: Shop has the plural shops; leave it out',
+      ],
+      [
+        'another scope of an existing kind',
+        ['Shop', 'v1', '--no-namespaced'],
+        '--no-namespaced: Shop has the scope Namespaced; leave it out',
+      ],
+      [
+        'another style for a further version',
+        ['Shop', 'v1', '--style', 'resources'],
+        '--style resources: Shop has a controller of the style builder; leave it out',
+      ],
+      [
+        'a style for a further version of a kind without a controller',
+        ['Bare', 'v2', '--style', 'builder'],
+        '--style builder: Bare has no controller; leave it out',
+      ],
+      [
+        'another plural with a new controller',
+        ['Bare', 'v1', '--no-resource', '--plural', 'bear'],
+        '--plural: Bare has the plural bares; leave it out',
+      ],
+      [
+        'another plural of a built-in kind',
+        ['Secret', 'v1', '--group', 'core', '--no-resource', '--plural', 'secretz'],
+        '--plural: Secret has the plural secrets; leave it out',
+      ],
       [
         'an existing kind in another group',
         ['Shop', 'v1', '--group', 'b'],
