@@ -21,6 +21,7 @@ import { describeObject, keyOf } from '../object/index.js';
 import {
   StatusWriter,
   commonPauseAnnotations,
+  hasAtomicConditions,
   pauseOf,
   statusConditions,
 } from '../status/index.js';
@@ -135,7 +136,21 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   /** @returns milliseconds until a changed message may be written; undefined if nothing is left to write */
   async #write(object: T, update: StatusUpdate, how: StatusWriting): Promise<number | undefined> {
-    return (await this.#status?.write(object, update, how))?.waitMs;
+    return (await this.#status?.write(object, this.#resumed(object, update, how), how))?.waitMs;
+  }
+
+  /**
+   * Adds the end of a pause to an update that would keep the condition of the pause. Other updates remove the
+   * condition.
+   */
+  #resumed(object: T, update: StatusUpdate, { keepOthers }: StatusWriting): StatusUpdate {
+    const { by, update: end } = pauseOf(object, statusConditions(object), commonPauseAnnotations);
+    if (by !== undefined || end === undefined) return update;
+    const { atomicConditions = hasAtomicConditions(object) } = this.#plan.status ?? {};
+    const { conditions = [] } = update;
+    const isSet = conditions.some(({ type }) => type === end.type);
+    if (isSet || (keepOthers !== true && !atomicConditions)) return update;
+    return { ...update, conditions: [...conditions, end] };
   }
 
   async #handle(object: T, context: ReconcileContext): Promise<Result> {

@@ -3,7 +3,7 @@
  * reconciles, and `condition-claims.ts` settles conditions that another manager writes too. `pause.ts` reads the
  * annotations that pause an object.
  */
-export { patchStatus, statusConditions, mergeStatus } from './status.js';
+export { hasAtomicConditions, patchStatus, statusConditions, mergeStatus } from './status.js';
 export type { PatchStatusOptions, StatusUpdate, StatusMerge } from './status.js';
 export { StatusWriter } from './status-writer.js';
 export type { StatusWriterOptions, StatusWriting, WrittenStatus } from './status-writer.js';

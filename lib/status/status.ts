@@ -175,7 +175,7 @@ export function showsStatus(object: KubernetesObject, status: object): boolean {
 }
 
 /** Returns true if the conditions are a plain list for the server, with one owner as a whole. */
-function hasAtomicConditions(object: KubernetesObject): boolean {
+export function hasAtomicConditions(object: KubernetesObject): boolean {
   if (statusConditions(object).length === 0) return false;
   const [status, conditions] = [fieldElement('status'), fieldElement('conditions')];
   const sets = (object.metadata.managedFields ?? [])

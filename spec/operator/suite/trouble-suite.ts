@@ -4,13 +4,34 @@ import { TerminalError, requeueAfter } from '../../../lib/controller/index.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import { isInvalid } from '../../../lib/object/api-error.js';
 import { findCondition } from '../../../lib/object/conditions.js';
+import type { Condition } from '../../../lib/object/conditions.js';
 import { ConfigMap, Event } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
-import type { StatusDraft } from '../../../lib/operator/index.js';
+import type { ReconcileHandler, StatusDraft } from '../../../lib/operator/index.js';
 import { pinoLogger } from '../../../lib/system/pino-logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { Stage, Tenant } from './stage.js';
+
+/** A kind whose conditions are a plain list. */
+const Crate = defineResource({
+  ...{ group: 'trouble.example', kind: 'Crate' },
+  versions: [
+    {
+      ...{ name: 'v1', schema: s.object({ spec: s.object({}) }) },
+      status: s.object({
+        observedGeneration: s.optional(s.integer()),
+        conditions: s.array(
+          s.object({
+            ...{ type: s.string(), status: s.string(), reason: s.string() },
+            ...{ message: s.string(), lastTransitionTime: s.string() },
+            observedGeneration: s.optional(s.integer()),
+          }),
+        ),
+      }),
+    },
+  ],
+});
 
 /** Failures around an operator, on the embedded and the real server. */
 export function operatorTroubleSuite(newTarget: NewTarget): void {
@@ -205,6 +226,52 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   });
 
+  const paused = (value: string | null): object => ({
+    metadata: { annotations: { 'operator-builder.io/paused': value } },
+  });
+
+  const unready: Record<string, ReconcileHandler<Tenant, never>> = {
+    fails: () => {
+      throw new Error('the licence server does not answer');
+    },
+    waits: () => requeueAfter(60_000, 'waits for the bank'),
+  };
+  for (const [how, handle] of Object.entries(unready)) {
+    it(`shows the end of a pause of an object that ${how}`, async () => {
+      stage.operator.for(Tenant).reconciles(handle);
+      stage.start();
+      await stage.create('acme');
+      await stage.condition('acme', 'Ready', 'False');
+      await stage.change('acme', paused('true'));
+      await stage.condition('acme', 'Paused', 'True');
+      await stage.change('acme', paused(null));
+      const { reason } = await stage.condition('acme', 'Paused', 'False');
+      expect(reason).to.equal('NotPaused');
+    });
+  }
+
+  it('shows the end of a pause in an atomic list', async () => {
+    const { admin, clock } = target;
+    await ensureCrd(admin, Crate.crd, clock instanceof VirtualClock ? {} : { clock });
+    const key = stage.key('acme');
+    const pausedIs = (wanted: string) =>
+      target.eventually(async () => {
+        const { status } = (await admin.get(Crate, key)) as KubernetesObject & {
+          readonly status?: { readonly conditions?: readonly Condition[] };
+        };
+        expect(findCondition(status?.conditions, 'Paused')?.status).to.equal(wanted);
+      });
+    stage.operator
+      .for({ apiVersion: 'trouble.example/v1', kind: 'Crate' }, { status: true })
+      .reconciles(() => undefined);
+    stage.start();
+    await admin.create(Crate.object({ metadata: key, spec: {} }));
+    await admin.patch(Crate, key, { type: 'merge', body: paused('true') });
+    await pausedIs('True');
+    await admin.patch(Crate, key, { type: 'merge', body: paused(null) });
+    await pausedIs('False');
+  });
+
   it('does not loop when the status changes with every reconcile', async () => {
     let count = 0;
     setsStatus((status) => {
@@ -287,24 +354,6 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
   });
 
   it('keeps conditions of other managers in an atomic list', async () => {
-    const Crate = defineResource({
-      ...{ group: 'trouble.example', kind: 'Crate' },
-      versions: [
-        {
-          ...{ name: 'v1', schema: s.object({ spec: s.object({}) }) },
-          status: s.object({
-            observedGeneration: s.optional(s.integer()),
-            conditions: s.array(
-              s.object({
-                ...{ type: s.string(), status: s.string(), reason: s.string() },
-                ...{ message: s.string(), lastTransitionTime: s.string() },
-                observedGeneration: s.optional(s.integer()),
-              }),
-            ),
-          }),
-        },
-      ],
-    });
     const { clock } = target;
     await ensureCrd(target.admin, Crate.crd, clock instanceof VirtualClock ? {} : { clock });
     const key = stage.key('acme');
