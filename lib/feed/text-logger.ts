@@ -139,9 +139,26 @@ function reasonsOf(thrown: unknown, subject: string, seen: Set<unknown>): readon
   const parts = partsOf(thrown).filter((part) => !seen.has(part));
   if (parts.length > 0) return parts.flatMap((part) => reasonsOf(part, subject, seen));
   const answer = answerIn(thrown);
-  const text = answer === undefined ? asError(thrown).message : answerText(answer, subject);
+  const text = answer === undefined ? ownText(asError(thrown), seen) : answerText(answer, subject);
   const line = text.replaceAll(/\s*\n\s*/g, ' ');
   return [line.startsWith(`${subject}: `) ? line.slice(subject.length + 2) : line];
+}
+
+/** Returns the message of an error, or its class if it has none, and the cause of a failed connection. */
+function ownText(error: Error, seen: Set<unknown>): string {
+  const { message, name, constructor, cause } = error;
+  const text = message === '' ? (name === 'Error' ? constructor.name : name) : message;
+  if (!isConnectionCause(error) || seen.has(cause)) return text;
+  const why = reasonsOf(cause, '', seen).join('; ');
+  return text.includes(why) ? text : `${text}: ${why}`;
+}
+
+/**
+ * Returns true if the cause tells why a connection or a file failed: `fetch` itself only says that it failed. The
+ * messages of other causes may quote data, for example of a Secret that can't be parsed.
+ */
+function isConnectionCause({ message, cause }: Error): boolean {
+  return cause instanceof Error && (message === 'fetch failed' || 'syscall' in cause);
 }
 
 /** Returns the API error that is thrown directly or wrapped in a `TerminalError`. */

@@ -16,6 +16,7 @@ import {
   UnfinishedFailure,
 } from '../controller/index.js';
 import type { ReconcileContext, Result } from '../controller/index.js';
+import { briefError } from '../feed/index.js';
 import type { ConditionUpdate, KubernetesObject, TypeReference } from '../object/index.js';
 import { describeObject, keyOf } from '../object/index.js';
 import {
@@ -235,7 +236,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     if (!this.#plan.reports.has(error)) {
       const reason = terminalReasonOf(error) ?? 'ReconcileFailed';
       const event = { type: 'Warning', reason, action: 'Reconcile' } as const;
-      context.recorder.record({ ...event, regarding: object, note: error.message });
+      context.recorder.record({ ...event, regarding: object, note: briefError(error) });
     }
     const conditions = conditionsOf({ error, ...this.#observed(object) });
     // The server may reject the fields that the handler set; then write the failure without them.

@@ -36,6 +36,52 @@ describe('briefError', () => {
     expect(readableMessage(several)).to.equal(`2 errors:\n- ${briefError(required)}\n- no till`);
   });
 
+  describe('with a cause', () => {
+    const refusedBy = (address: string) =>
+      Object.assign(new Error(`connect ECONNREFUSED ${address}`), { syscall: 'connect' });
+    const fetchFailed = (cause: unknown) => new TypeError('fetch failed', { cause });
+
+    it('names why a connection failed, as fetch does not', () => {
+      expect(briefError(fetchFailed(refusedBy('10.0.0.1:80')))).to.equal(
+        'fetch failed: connect ECONNREFUSED 10.0.0.1:80',
+      );
+      const both = new AggregateError([refusedBy('::1:80'), refusedBy('127.0.0.1:80')]);
+      expect(briefError(fetchFailed(both))).to.equal(
+        'fetch failed: connect ECONNREFUSED ::1:80; connect ECONNREFUSED 127.0.0.1:80',
+      );
+      expect(briefError(fetchFailed(new Error('bad port')))).to.equal('fetch failed: bad port');
+      const around = new OperatorError('Terminal', 'no database', { cause: refusedBy('db:5432') });
+      expect(briefError(around)).to.equal('no database: connect ECONNREFUSED db:5432');
+    });
+
+    it('does not repeat a cause that the message contains', () => {
+      const cause = refusedBy('10.0.0.1:80');
+      expect(briefError(new Error(`shops: ${cause.message}`, { cause }))).to.equal(
+        'shops: connect ECONNREFUSED 10.0.0.1:80',
+      );
+      const own: Error = fetchFailed(undefined);
+      own.cause = own;
+      expect(briefError(own)).to.equal('fetch failed');
+    });
+
+    it('leaves out other causes, which may quote the data of a Secret', () => {
+      const cause = new SyntaxError('Unexpected token in "hunter2"');
+      expect(briefError(new Error('Secret creds: not JSON', { cause }))).to.equal(
+        'Secret creds: not JSON',
+      );
+      expect(briefError(fetchFailed({ token: 'hunter2' }))).to.equal('fetch failed');
+    });
+  });
+
+  it('names the class of an error without a message', () => {
+    class NoTill extends Error {}
+    expect(
+      [new Error(''), new RangeError(), new NoTill(), new AggregateError([])].map((error) =>
+        briefError(error),
+      ),
+    ).to.deep.equal(['Error', 'RangeError', 'NoTill', 'AggregateError']);
+  });
+
   it('omits the object that the line begins with', () => {
     expect(briefError(required, 'Deployment shop/web')).to.equal(`422 ${field}: Required value`);
     expect(briefError(new Error('Shop a: the till is full'), 'Shop a')).to.equal(

@@ -106,4 +106,31 @@ describe('The status of a failed reconcile', () => {
       ['terminal', false] as const,
     ]);
   });
+
+  const failures: readonly (readonly [string, Error, string])[] = [
+    ['an error without a message', new Error(''), 'Error'],
+    [
+      'several errors',
+      new AggregateError([new Error('no till'), new Error('no shelf')]),
+      'no till; no shelf',
+    ],
+    [
+      'a failed fetch',
+      new TypeError('fetch failed', { cause: new Error('bad port') }),
+      'fetch failed: bad port',
+    ],
+  ];
+  for (const [what, error, text] of failures) {
+    it(`has the text of the Event after ${what}`, async () => {
+      stage.operator.for(Tenant).reconciles(() => {
+        throw error;
+      });
+      stage.start();
+      await stage.create('acme');
+      expect((await stage.condition('acme', 'Ready', 'False')).message).to.equal(text);
+      await eventually(async () => {
+        expect(await stage.events('acme')).to.deep.equal([`Warning ReconcileFailed: ${text}`]);
+      });
+    });
+  }
 });
