@@ -43,14 +43,29 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   };
   if (after === undefined) return { ...base, action: 'prune', changes: [] };
   if (before === undefined) return { ...base, action: 'create', changes: creationOf(state, after) };
-  // Status changes by the cluster's controllers are not the operator's.
-  const ignored = state.simulated === true ? [...serverSetFields, 'status'] : serverSetFields;
+  const ignored = hasOwnStatus(state) ? serverSetFields : [...serverSetFields, 'status'];
   const [from, to] = [withoutBookkeeping(before), withoutBookkeeping(withUidOf(after, before))];
   const changes = redactChanges(ref.kind, diffObjects(from, to, { ignore: ignored }));
-  if (recreated) {
-    return { ...base, action: 'recreate', changes, reason: 'it is deleted and created again' };
-  }
+  if (recreated) return { ...base, action: 'recreate', changes, reason: reasonOf(state, changes) };
   return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
+}
+
+/**
+ * Returns true if changes of the status are the operator's. The cluster's controllers write the simulated one,
+ * and the one that ends with the deletion of an object.
+ */
+function hasOwnStatus({ simulated, recreated, writers }: PlannedObjectState): boolean {
+  if (simulated === true) return false;
+  return recreated !== true || [...writers].some((each) => each.endsWith('/status'));
+}
+
+function reasonOf({ orphaned }: PlannedObjectState, changes: readonly FieldChange[]): string {
+  const keepsPods = orphaned === true && templateChanges(changes).length === 0;
+  return keepsPods ? 'recreated; its pods stay' : 'it is deleted and created again';
+}
+
+function templateChanges(changes: readonly FieldChange[]): readonly FieldChange[] {
+  return changes.filter(({ path }) => path.startsWith('spec.template'));
 }
 
 /** Returns a recreated object with the uid of its predecessor: the server invents the new one. */
@@ -94,9 +109,8 @@ export function manifestsOf(written: readonly PlannedObjectState[]): readonly Pl
   return written
     .filter(({ before, after }) => before ?? after)
     .map((state) => {
-      const { before, after, simulated = false } = state;
-      // The simulated status of the cluster's controllers is not part of the plan.
-      const own = simulated && after !== undefined ? withStatusOf(after, before) : after;
+      const { before, after } = state;
+      const own = after && !hasOwnStatus(state) ? withStatusOf(after, before) : after;
       const end = own && before ? withUidOf(own, before) : own;
       return {
         action: plannedObject(state).action,
@@ -128,14 +142,14 @@ interface InPlan {
 
 /** Returns the rollout that a change of a workload causes, with the fields or objects behind it. */
 function rolloutOf(
-  { before, after }: PlannedObjectState,
+  { before, after, orphaned = false }: PlannedObjectState,
   { object, objects }: InPlan,
 ): readonly PlannedRollout[] {
   const { ref, action } = object;
   if (before === undefined || after === undefined) return [];
   if (!rollsPods(ref) || updatesOnDelete(after)) return [];
-  const changes = object.changes.filter(({ path }) => path.startsWith('spec.template'));
-  if (changes.length === 0 && action !== 'recreate') return [];
+  const changes = templateChanges(object.changes);
+  if (changes.length === 0 && (action !== 'recreate' || orphaned)) return [];
   const changed = objects.filter((other) => other.action !== 'unchanged');
   const refs = changed.map((other) => other.ref);
   const isExplained = changes.every((change) => hashSources(change, refs).length > 0);

@@ -26,6 +26,8 @@ export interface PlannedObjectState {
   readonly wanted?: UnstructuredObject | undefined;
   /** Deleted and created again. */
   readonly recreated?: boolean;
+  /** Whether the deletion left its pods to the new object. */
+  readonly orphaned?: boolean | undefined;
   /** Reason why `after` is a guess: the server could not be asked. */
   readonly guessed?: string | undefined;
   /** Writers with the part they wrote: `manager/subresource`. */

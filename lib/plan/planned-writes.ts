@@ -156,8 +156,10 @@ export class PlannedWrites {
     key: ObjectKey,
     options: DeleteOptions,
   ): Promise<UnstructuredObject | undefined> {
-    const state = await this.#stateOf({ type, key }, options);
-    if (state.after === undefined) throw missing('delete', state);
+    const known = await this.#stateOf({ type, key }, options);
+    if (known.after === undefined) throw missing('delete', known);
+    const orphaned = options.propagationPolicy === 'Orphan' && known.orphaned !== false;
+    const state = { ...known, after: known.after, orphaned };
     const left: unknown = isNew(state)
       ? undefined
       : await this.#parts.dry.delete(type as ResourceType, key, options);
@@ -194,7 +196,7 @@ export class PlannedWrites {
     const recreated = before !== undefined;
     const writers = new Set([writerOf(how.options)]);
     const state = { type: known?.type ?? object, key, before, writers, recreated, guessed, wanted };
-    this.#parts.planned.set({ ...state, after });
+    this.#parts.planned.set({ ...state, after, orphaned: known?.orphaned });
     return structuredClone(after);
   }
 

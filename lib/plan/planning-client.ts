@@ -72,7 +72,8 @@ export function planningClient(
       const all = planned.laidOver(items, type, selection);
       await dry.deleteCollection(type, options);
       if (options.dryRun === true) return;
-      for (const object of all) await writes.delete(type, keyOf(object), {});
+      const { propagationPolicy } = options;
+      for (const object of all) await writes.delete(type, keyOf(object), { propagationPolicy });
     },
   };
 }

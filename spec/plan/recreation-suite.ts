@@ -3,18 +3,22 @@ import type { Client } from '../../lib/client/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import { diffObjects, serverSetFields } from '../../lib/object/diff-by-path.js';
-import { Job } from '../../lib/object/kinds.js';
+import { Job, Pod, StatefulSet } from '../../lib/object/kinds.js';
 import type { FieldChange, UnstructuredObject } from '../../lib/object/index.js';
 import { Operator } from '../../lib/operator/index.js';
-import { planResource } from '../../lib/plan/index.js';
+import { planResource, renderSteps } from '../../lib/plan/index.js';
 import type { ResourcePlan } from '../../lib/plan/index.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import { systemClock } from '../../lib/system/clock.js';
 import { eventually } from '../../lib/testing/index.js';
 
-const spec = s.object({ version: s.integer() });
+const spec = s.object({
+  makes: s.string<Product>({ enum: ['job', 'kept', 'replaced'] }),
+  version: s.integer(),
+});
+type Product = 'job' | 'kept' | 'replaced';
 
-/** A kind of which every new version has a new Job in the place of the old one. */
+/** A kind of which every new version has a new object in the place of the old one. */
 export const Press = defineResource({
   ...{ group: 'press.example', kind: 'Press' },
   versions: [{ name: 'v1', schema: s.object({ spec }), status: s.status() }],
@@ -23,16 +27,22 @@ export const Press = defineResource({
 const operator = new Operator('press');
 operator
   .for(Press)
-  .owns(Job)
-  .builds(({ object: { metadata, spec: wanted }, builder }) =>
-    builder.job({
-      ...{ name: metadata.name ?? '', onImmutable: 'recreate' },
-      podSpec: {
-        restartPolicy: 'Never',
-        containers: [{ name: 'print', image: `print:${wanted.version}` }],
-      },
-    }),
-  );
+  .owns(Job, StatefulSet)
+  .builds(({ object: { metadata, spec: wanted }, builder }) => {
+    const { makes, version } = wanted;
+    const name = metadata.name ?? '';
+    const container = { name: 'print', image: `print:${version}` };
+    if (makes === 'job') {
+      const podSpec = { restartPolicy: 'Never', containers: [container] } as const;
+      return builder.job({ name, onImmutable: 'recreate', podSpec });
+    }
+    return builder.statefulSet({
+      ...{ name, onImmutable: makes === 'kept' ? 'recreateOrphan' : 'recreate' },
+      podManagementPolicy: version === 1 ? 'OrderedReady' : 'Parallel',
+      // Version 2 has the pods of version 1.
+      podSpec: { containers: [version === 3 ? container : { ...container, image: 'print:1' }] },
+    });
+  });
 
 /** Where the suite runs: any API server that serves {@link Press}. */
 export interface PressRoom {
@@ -42,9 +52,9 @@ export interface PressRoom {
 
 /** Specs of plans that delete objects and create them again, compared with what the operator then does. */
 export function recreationSuite(room: () => PressRoom): void {
-  const press = (name: string, version: number): UnstructuredObject => ({
+  const press = (makes: Product, version: number, name: string = makes) => ({
     ...{ apiVersion: Press.apiVersion, kind: 'Press' },
-    ...{ metadata: { name, namespace: room().namespace }, spec: { version } },
+    ...{ metadata: { name, namespace: room().namespace }, spec: { makes, version } },
   });
 
   function plan(object: UnstructuredObject): Promise<ResourcePlan> {
@@ -80,20 +90,26 @@ export function recreationSuite(room: () => PressRoom): void {
   it('show the changes of a Job, without the names and uids that the server gives it', async () => {
     const { client } = room();
     await run(press('job', 1));
-    const before = await client.get(Job, key(press('job', 1)));
-    const { settled, objects, steps, manifests } = await plan(press('job', 2));
+    const before = await eventually(async () => {
+      const job = await client.get(Job, key(press('job', 1)));
+      expect(job.status?.succeeded).to.equal(1);
+      return job;
+    });
+    const whole = await plan(press('job', 2));
+    const { settled, steps, manifests } = whole;
     expect(settled).to.equal(true);
     const image = 'spec.template.spec.containers[name=print].image';
     const changes = [{ path: image, from: 'print:1', to: 'print:2' }];
-    const planned = objects.find(({ ref }) => ref.kind === 'Job');
-    expect(planned).to.deep.include({ action: 'recreate', changes });
+    for (const { objects } of [whole, ...whole.steps]) {
+      const job = objects.find(({ ref }) => ref.kind === 'Job');
+      expect(job).to.deep.include({ action: 'recreate', changes });
+    }
     expect(steps.flatMap((step) => step.objects.map(({ action }) => action))).to.deep.equal([
       'configure',
       'recreate',
     ]);
-    const whole = manifests.find(({ after }) => after?.kind === 'Job');
-    if (whole?.before === undefined || whole.after === undefined) throw new Error('no manifest');
-    expect(diffObjects(whole.before, whole.after)).to.deep.equal(changes);
+    const manifest = manifests.find(({ after }) => after?.kind === 'Job');
+    expect(diffObjects(manifest?.before ?? {}, manifest?.after ?? {})).to.deep.equal(changes);
 
     await run(press('job', 2));
     const after = await client.get(Job, key(press('job', 2)));
@@ -101,6 +117,53 @@ export function recreationSuite(room: () => PressRoom): void {
     expect(changesOf(before, after)).to.deep.equal(changes);
     expect((await plan(press('job', 2))).changed).to.equal(false);
   });
+
+  async function podsOf(name: string): Promise<readonly (string | undefined)[]> {
+    const { client, namespace } = room();
+    const { items } = await client.list(Pod, { namespace });
+    return items.flatMap(({ metadata }) => (metadata.name === `${name}-0` ? [metadata.uid] : []));
+  }
+
+  const policy = { path: 'spec.podManagementPolicy', from: 'OrderedReady', to: 'Parallel' };
+
+  it('say that pods stay where the operator keeps them', async () => {
+    await run(press('kept', 1));
+    const planned = await plan(press('kept', 2));
+    const set = planned.steps[0]?.objects.find(({ ref }) => ref.kind === 'StatefulSet');
+    const reason = 'recreated; its pods stay';
+    expect(set).to.deep.include({ action: 'recreate', reason, changes: [policy] });
+    expect(planned.steps.flatMap(({ rollouts }) => rollouts)).to.deep.equal([]);
+    expect(renderSteps(planned, {})).to.not.include('its pods are replaced');
+    const pods = await podsOf('kept');
+    expect(pods).to.have.lengthOf(1);
+    await run(press('kept', 2));
+    const { spec: now } = await room().client.get(StatefulSet, key(press('kept', 2)));
+    expect(now?.podManagementPolicy).to.equal('Parallel');
+    expect(await podsOf('kept')).to.deep.equal(pods);
+  });
+
+  for (const [makes, version, also] of [
+    ['kept', 3, 'whose template changes too'],
+    ['replaced', 2, 'that are deleted with their object'],
+  ] as const) {
+    it(`say that pods are replaced ${also}`, async () => {
+      const name = `${makes}-${version}`;
+      await run(press(makes, 1, name));
+      const planned = await plan(press(makes, version, name));
+      const image = 'spec.template.spec.containers[name=print].image';
+      const changes = version === 3 ? [{ path: image, from: 'print:1', to: 'print:3' }] : [];
+      expect(planned.rollouts).to.have.lengthOf(1);
+      expect(planned.rollouts[0]).to.deep.include({ changes });
+      const set = planned.steps[0]?.objects.find(({ ref }) => ref.kind === 'StatefulSet');
+      expect(set?.reason).to.equal('it is deleted and created again');
+      expect(set?.changes).to.have.deep.members([policy, ...changes]);
+      const pods = await podsOf(name);
+      await run(press(makes, version, name));
+      expect(await podsOf(name))
+        .to.have.lengthOf(1)
+        .and.to.not.deep.equal(pods);
+    });
+  }
 }
 
 function changesOf(before: Job, after: Job): readonly FieldChange[] {
