@@ -8,7 +8,7 @@ import {
   isJsonObject,
   apiVersionOf,
 } from '../object/index.js';
-import type { Status, KubernetesObject, ResourceType } from '../object/index.js';
+import type { Status, KubernetesObject, ObjectList, ResourceType } from '../object/index.js';
 import { ConnectionError, WholeBody } from '../system/index.js';
 import type { Logger, TransportResponse } from '../system/index.js';
 import { describeCall } from './call.js';
@@ -17,13 +17,15 @@ import type { DeleteOptions } from './client.js';
 import type { Answer } from './exchange.js';
 
 /**
- * Parses the JSON of a successful response.
- * @throws ApiError with the response's status: it is not JSON. The message omits the body: truncated JSON may
- * be half a Secret.
+ * Parses the JSON object of a successful response.
+ * @throws ApiError with the response's status: it is not a JSON object. The message omits the body: truncated
+ * JSON may be half a Secret.
+ * @throws ApiError with the status of the body: it is the `Status` of a failure, in spite of its HTTP status.
  */
-export function parseJson(answer: Answer, call: Call): unknown {
+export function parseJson(answer: Answer, call: Call): object {
+  let value: unknown;
   try {
-    return JSON.parse(answer.text) as unknown;
+    value = JSON.parse(answer.text);
   } catch {
     const type = answer.headers['content-type'] ?? 'no content type';
     const message = `the answer (${type}, ${Buffer.byteLength(answer.text)} bytes) is not whole JSON`;
@@ -31,6 +33,37 @@ export function parseJson(answer: Answer, call: Call): unknown {
     const context = { ...call, status: answer.status };
     throw new ApiError({ code: answer.status, message: `${message}; ${remedy}` }, context);
   }
+  if (!isJsonObject(value)) throw malformed(call, 'it is not a JSON object');
+  if (isStatus(value) && value.status !== 'Success') throw failureIn(value, call);
+  return value;
+}
+
+/**
+ * Returns the items of a list.
+ * @throws ApiError: the answer is no list, which must not count as an empty one.
+ */
+export function itemsOf<T extends KubernetesObject>(
+  { metadata, items }: Pick<ObjectList<T>, 'metadata' | 'items'>,
+  call: Call,
+): readonly T[] {
+  if (!isJsonObject(metadata)) throw malformed(call, 'the list has no metadata');
+  // Go encodes a nil slice as null.
+  if ((items as unknown) === null) return [];
+  if (!Array.isArray(items)) throw malformed(call, 'the list has no array of items');
+  return items;
+}
+
+/** Returns the error for an answer that is not what the call requests. */
+function malformed(call: Call, problem: string): ApiError {
+  const message = `the server sent a malformed answer: ${problem}`;
+  return new ApiError({ code: 200, message }, { ...call, status: 200 });
+}
+
+/** Returns the error that a `Status` in a successful response or in a watch reports. */
+export function failureIn(status: Status, call: Call): ApiError {
+  const { code } = status;
+  const isError = typeof code === 'number' && code >= 400;
+  return new ApiError(status, { ...call, status: isError ? code : 500 });
 }
 
 /**
@@ -106,9 +139,16 @@ export function dryRunQuery({ dryRun = false }: DeleteOptions): { readonly dryRu
 /**
  * Returns the object if it still exists after a delete, else undefined. For most kinds the server answers
  * with a `Status` once an object is deleted, but for some (Pods, Services) with its last state.
+ * @throws ApiError: the answer is neither.
  */
-export function remainingObject<T extends KubernetesObject>(answer: unknown): T | undefined {
+export function remainingObject<T extends KubernetesObject>(
+  answer: object,
+  call: Call,
+): T | undefined {
   if (isStatus(answer)) return undefined;
+  if (!('metadata' in answer) || !isJsonObject(answer.metadata)) {
+    throw malformed(call, 'the object has no metadata');
+  }
   const object = answer as T & { spec?: { finalizers?: readonly string[] } };
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = object.metadata;
   if (deletionTimestamp === undefined) return undefined;

@@ -38,9 +38,10 @@ import type { ClientOptions } from './client-options.js';
 import {
   deleteBody,
   dryRunQuery,
-  remainingObject,
+  itemsOf,
   jsonBody,
   parseJson,
+  remainingObject,
   withTypeOf,
 } from './answers.js';
 import { Discovery } from './discovery.js';
@@ -184,12 +185,12 @@ class HttpClient implements ConnectedClient {
     const request = requestFor(type, { verb: 'list', namespace }, { query, signal });
     const accept = metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined;
     const sent = this.#send<ObjectList<T>>({ method: 'GET', accept, repeatable: true, ...request });
-    const { apiVersion, kind, metadata, ...rest } = await sent;
-    // Go encodes a nil slice as null.
-    const all = ((rest.items as T[] | null) ?? []).map((item) => withTypeOf(item, type));
+    const list = await sent;
+    const all = itemsOf(list, request.call).map((item) => withTypeOf(item, type));
     const items = all.filter(
       (item) => controllerUid === undefined || isControlledBy(item, controllerUid),
     );
+    const { apiVersion, kind, metadata } = list;
     return { apiVersion, kind, metadata, items };
   }
 
@@ -337,9 +338,8 @@ class HttpClient implements ConnectedClient {
     const { signal, fences } = options;
     const request = requestFor(type, target, { query: dryRunQuery(options), signal, fences });
     const body = JSON.stringify(deleteBody(options));
-    return remainingObject<T>(
-      await this.#send({ method: 'DELETE', body, repeatable: false, ...json, ...request }),
-    );
+    const sent: ApiRequest = { method: 'DELETE', body, repeatable: false, ...json, ...request };
+    return remainingObject<T>(await this.#send(sent), request.call);
   }
 
   async deleteCollection<T extends KubernetesObject>(
@@ -357,7 +357,7 @@ class HttpClient implements ConnectedClient {
   }
 
   async #send<T>(request: ApiRequest): Promise<T> {
-    // The type is the server's claim: nothing is checked, converted or dropped.
+    // The type is the server's claim: nothing is converted or dropped.
     return parseJson(await this.#exchange.send(request), request.call) as T;
   }
 
