@@ -162,9 +162,13 @@ export function isStreamingRefused(error: unknown): boolean {
   return isApiError(error) && [400, 415, 422].includes(error.status);
 }
 
+/** A proxy under maintenance may request hours; the cache must not stay stale for so long. */
+const longestRetryAfterMs = 60_000;
+
 /** Returns the delay that the server requests, in milliseconds; 0 if it requests no delay. */
 function retryAfterMs(error: unknown): number {
-  return isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
+  const { retryAfterMs: askedMs = 0 } = isApiError(error) ? error.context : {};
+  return Math.min(askedMs, longestRetryAfterMs);
 }
 
 /** Returns true if the client would reject the same request on every attempt, before it is sent. */

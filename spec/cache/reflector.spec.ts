@@ -274,16 +274,22 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('waits for Retry-After', async () => {
-    const setup = new Setup();
-    await setup.settle(5_000);
-    const context = { verb: 'watch', kind: 'Thing', status: 429, retryAfterMs: 7_000 };
-    const tooMany = apiError(429, 'TooManyRequests');
-    setup.server.disconnect(Object.assign(tooMany, { context }));
-    await setup.settle(0);
-    expect(setup.clock.nextTimerMs).to.equal(7_000);
-    await setup.cache.stop();
-  });
+  const retryAfters: readonly (readonly [number, number])[] = [
+    [7_000, 7_000],
+    [3_600_000, 60_000],
+  ];
+  for (const [retryAfterMs, waitMs] of retryAfters) {
+    it(`waits ${waitMs} ms for a Retry-After of ${retryAfterMs} ms`, async () => {
+      const setup = new Setup();
+      await setup.settle(5_000);
+      const context = { verb: 'watch', kind: 'Thing', status: 429, retryAfterMs };
+      const tooMany = apiError(429, 'TooManyRequests');
+      setup.server.disconnect(Object.assign(tooMany, { context }));
+      await setup.settle(0);
+      expect(setup.clock.nextTimerMs).to.equal(waitMs);
+      await setup.cache.stop();
+    });
+  }
 
   it('reports its problem, and that a kind is not served', async () => {
     const server = new FakeServer();
