@@ -61,26 +61,37 @@ export const builtInIndexers: Readonly<Record<string, Indexer>> = {
 
 /**
  * Returns the values of `object` in the index `name`.
- * @throws OperatorError `InvalidObject`: the indexer throws or does not return an array.
+ * @throws OperatorError `InvalidObject`: the indexer throws or does not return an array of texts.
  */
 export function indexValues<T extends KubernetesObject>(
   name: string,
   indexer: Indexer<T>,
   object: T,
 ): readonly string[] {
+  let values: unknown;
   try {
-    const values: unknown = indexer(object);
-    if (Array.isArray(values)) {
-      const found = values as readonly (string | undefined)[];
-      return found.includes(undefined)
-        ? found.filter((value) => value !== undefined)
-        : (found as string[]);
-    }
+    values = indexer(object);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new OperatorError('InvalidObject', `index ${name} threw: ${message}`, { cause: error });
   }
-  throw new OperatorError('InvalidObject', `index ${name} returned no array`);
+  if (!Array.isArray(values)) {
+    throw new OperatorError('InvalidObject', `index ${name} returned no array`);
+  }
+  const found = values as readonly unknown[];
+  return found.every(isText) ? found : textsOf(name, found);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** @throws OperatorError `InvalidObject`: a value is neither a text nor undefined. No lookup would find it. */
+function textsOf(name: string, values: readonly unknown[]): readonly string[] {
+  const wrong = values.find((value) => value !== undefined && !isText(value));
+  if (wrong === undefined) return values.filter(isText);
+  const got = wrong === null ? 'null' : typeof wrong;
+  throw new OperatorError('InvalidObject', `index ${name}: want texts, got ${got}`);
 }
 
 /** Builds the error for an index that was not declared. */

@@ -195,6 +195,22 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
+  it('skips objects whose index values are not texts, which no lookup would find', async () => {
+    const indexers = {
+      size: ({ spec }: Thing) => [spec?.size as unknown as string],
+      color: ({ spec }: Thing) => [undefined, spec?.color],
+    };
+    const type = cachedType({ type: Thing, indexers });
+    const { cache, server, informer, quarantined, clock } = newCache({ types: [type] });
+    server.put('numbered', { spec: { size: 1 } });
+    server.put('colored', { spec: { color: 'red' } });
+    await clock.advance(0);
+    const reasons = quarantined.map(({ name, reason }) => `${name}: ${reason}`);
+    expect(reasons).to.deep.equal(['numbered: index size: want texts, got number']);
+    expect(informer.byIndex('color', 'red')).to.have.length(1);
+    await cache.stop();
+  });
+
   it('skips objects for which a transform or an index throws', async () => {
     const failOn = (bad: number, object: Thing): void => {
       if (object.spec?.size === bad) throw new Error(`bug ${bad}`);
