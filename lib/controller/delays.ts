@@ -1,4 +1,9 @@
-import { delayAfter, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import {
+  delayAfter,
+  refuseNonNumbers,
+  refuseUnknownOptions,
+  OperatorError,
+} from '../system/index.js';
 import type { Resolved } from '../system/index.js';
 
 /** An item with a due time; the heap maintains its index. */
@@ -144,6 +149,7 @@ export class Backoff {
 function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions> {
   const { baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
   // Negated, so that it also rejects NaN.
+  refuseNonNumbers('backoff', { baseDelayMs, maxDelayMs });
   if (!(1 <= baseDelayMs && baseDelayMs <= maxDelayMs)) {
     const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
     throw new OperatorError('InvalidOption', `Backoff: want 1 <= base <= max, got ${got}`);

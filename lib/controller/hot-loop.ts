@@ -8,7 +8,7 @@ import type {
   TypeReference,
 } from '../object/index.js';
 import type { Clock, Resolved } from '../system/index.js';
-import { refuseUnknownOptions, OperatorError } from '../system/index.js';
+import { refuseNonNumbers, refuseUnknownOptions, OperatorError } from '../system/index.js';
 
 /** The limits beyond which a key counts as a hot loop, and its delays. */
 export interface HotLoopOptions {
@@ -283,6 +283,7 @@ function managersOf(object: KubernetesObject | undefined): readonly string[] {
 function resolveHotLoopOptions(options: HotLoopOptions): Resolved<HotLoopOptions> {
   const { maxRepeats = 10, maxWrites = 120, windowMs = 60_000 } = options;
   const { baseDelayMs = 1_000, maxDelayMs = 60_000 } = options;
+  refuseNonNumbers('hotLoop', { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs });
   const delays = baseDelayMs >= 1 && baseDelayMs <= maxDelayMs;
   if (!(maxRepeats >= 1 && maxWrites >= 1 && windowMs >= 1 && delays)) {
     const got = JSON.stringify({ maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs });

@@ -3,6 +3,7 @@ import type { Client, Fence } from '../client/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import {
   systemClock,
+  refuseNonNumbers,
   refuseUnknownOptions,
   silentLogger,
   noMetrics,
@@ -77,6 +78,7 @@ export function resolveControllerOptions(
     throw new OperatorError('InvalidOption', `controller ${name}: ${what}`);
   };
   if (name === '') refuse('name is empty');
+  refuseNonNumbers(`controller ${name}`, { maxConcurrentReconciles, reconcileTimeoutMs });
   if (!(Number.isInteger(maxConcurrentReconciles) && maxConcurrentReconciles >= 1)) {
     refuse(`maxConcurrentReconciles ${maxConcurrentReconciles}: want 1, 2, …`);
   }
@@ -150,6 +152,7 @@ export function resolveRuntime(runtime: ControllerRuntime | MultiClusterRuntime)
   const { clock = systemClock, random = systemRandom, signal, fence, ownership } = runtime;
   const { logger = silentLogger, metrics = noMetrics, tracer = noTracer } = runtime;
   const { gracefulShutdownMs = 30_000, standby = false, onEvent } = runtime;
+  refuseNonNumbers('controller runtime', { gracefulShutdownMs });
   const clusters =
     'clusters' in runtime
       ? runtime.clusters

@@ -2,7 +2,7 @@ import type { Cache } from '../cache/index.js';
 import { ReconnectDelay } from '../cache/index.js';
 import type { Client } from '../client/index.js';
 import type { KubernetesObject } from '../object/index.js';
-import { sleep, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import { sleep, refuseNonNumbers, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { Clock, Timer, Logger, Random } from '../system/index.js';
 import type { ReconcileKey } from './keys.js';
 import type { Mapped } from './kind-source.js';
@@ -128,6 +128,7 @@ export function timerSource(options: TimerSourceOptions): Source {
   const { name = 'timer', everyMs, atStart = false, requests } = options;
   const names = { name, everyMs, atStart, requests };
   refuseUnknownOptions<TimerSourceOptions>(`timerSource ${name}`, options, names);
+  refuseNonNumbers(`timerSource ${name}`, { everyMs });
   if (!(everyMs >= 1)) {
     throw new OperatorError('InvalidOption', `timerSource ${name}: everyMs ${everyMs}: want >= 1`);
   }

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { endsWithin, OpenSockets, OperatorError } from '../system/index.js';
+import { endsWithin, OpenSockets, OperatorError, refuseNonNumbers } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 import type { Runnable, RunnableContext } from './runnable.js';
 import type { CertificateSource, ServingCertificate } from './webhooks/certificate-source.js';
@@ -58,6 +58,13 @@ interface HttpEndpointOptions {
 
 /** Time for requests to end when the endpoint is stopped, in milliseconds. */
 const unwindMs = 1_000;
+
+/** @throws OperatorError `InvalidOption`: `port` is not a port number, or 0 for a free one. */
+export function refusePort(subject: string, port: number): void {
+  refuseNonNumbers(subject, { port });
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
+  throw new OperatorError('InvalidOption', `${subject}: port ${port}: want 0 to 65535`);
+}
 
 /** A small HTTP server for `GET`, and for `POST` at some paths, as a runnable of a manager. */
 export class HttpEndpoint implements Runnable {

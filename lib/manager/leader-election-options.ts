@@ -4,6 +4,7 @@ import type { Recorder } from '../events/index.js';
 import { dns1123LabelProblem, dns1123SubdomainProblem } from '../object/index.js';
 import {
   systemClock,
+  refuseNonNumbers,
   refuseUnknownOptions,
   silentLogger,
   noMetrics,
@@ -96,6 +97,7 @@ export function resolveLeaderElectorOptions(
   }
   if (identity === '') throw invalid('identity must not be empty');
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+  refuseNonNumbers('leader election', times);
   refuseTimes(times);
   const resolved = {
     ...{ client, name, namespace, identity, ...times, releaseOnCancel, recorder },

@@ -2,10 +2,15 @@ import type { InformerStatus } from '../cache/index.js';
 import { describeMissing } from '../cache/index.js';
 import type { ActiveReconcile } from '../controller/index.js';
 import { describeObject } from '../object/index.js';
-import { errorMessage, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import {
+  errorMessage,
+  refuseNonNumbers,
+  refuseUnknownOptions,
+  OperatorError,
+} from '../system/index.js';
 import type { Clock, Logger, Metrics } from '../system/index.js';
 import { EventLoopMonitor, HealthChecks, answerHealth } from './health-checks.js';
-import { HttpEndpoint } from './http-endpoint.js';
+import { HttpEndpoint, refusePort } from './http-endpoint.js';
 import { isLeaseForbidden } from './lease.js';
 import type { ManagerStatus } from './manager-entries.js';
 import type { Runnable } from './runnable.js';
@@ -241,6 +246,8 @@ export function resolveHealthOptions(options: HealthOptions): ResolvedHealthOpti
   const refuse = (what: string): never => {
     throw new OperatorError('InvalidOption', `health: ${what}`);
   };
+  refusePort('health', port);
+  refuseNonNumbers('health', { checkTimeoutMs, stallMs, stuckReconcileFactor });
   if (!(checkTimeoutMs > 0)) refuse(`checkTimeoutMs ${checkTimeoutMs}: want more than 0`);
   if (!(stallMs > 0)) refuse(`stallMs ${stallMs}: want more than 0`);
   if (!(stuckReconcileFactor >= 1)) {

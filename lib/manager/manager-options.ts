@@ -3,6 +3,7 @@ import type { ControllerEventListener } from '../controller/index.js';
 import {
   systemClock,
   silentLogger,
+  refuseNonNumbers,
   refuseUnknownOptions,
   OperatorError,
   systemRandom,
@@ -126,6 +127,7 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   const { gracefulShutdownMs = 30_000, startTimeoutMs = 120_000 } = options;
   const { cacheSyncTimeoutMs = Infinity } = options;
   const durations = { gracefulShutdownMs, startTimeoutMs, cacheSyncTimeoutMs };
+  refuseNonNumbers('manager', durations);
   for (const [name, value] of Object.entries(durations)) {
     if (!(value >= 0)) throw invalid(`${name} ${value}: want 0 or more`);
   }

@@ -34,6 +34,23 @@ export function refuseUnknownOptions<T extends object>(
   }
 }
 
+/**
+ * Refuses options that are not numbers. Texts, as of environment variables, pass comparisons with numbers, but
+ * `+` appends to them, and a timer with such a delay may never wait.
+ * @param subject - the function or class that accepts the options.
+ * @throws OperatorError `InvalidOption`: names the option and its value.
+ */
+export function refuseNonNumbers(
+  subject: string,
+  options: Readonly<Record<string, unknown>>,
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value === 'number') continue;
+    const got = typeof value === 'string' ? JSON.stringify(value) : String(value);
+    throw new OperatorError('InvalidOption', `${subject}: ${name}: want a number, got ${got}`);
+  }
+}
+
 function remedyFor(name: string, known: readonly string[], misplaced: MisplacedOptions): string {
   if (Object.hasOwn(misplaced, name)) return misplaced[name] ?? '';
   const nearest = nearestName(name, known);

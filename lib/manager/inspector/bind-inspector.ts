@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Clock, Logger, Random } from '../../system/index.js';
-import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
-import { HttpEndpoint } from '../http-endpoint.js';
+import { refuseNonNumbers, refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import { HttpEndpoint, refusePort } from '../http-endpoint.js';
 import type { Runnable } from '../runnable.js';
 import type { OverviewSources } from './overview-of.js';
 
@@ -79,9 +79,8 @@ export function resolveInspectorOptions(options: InspectorOptions): ResolvedInsp
   const refuse = (what: string): never => {
     throw new OperatorError('InvalidOption', `inspector: ${what}`);
   };
-  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
-    refuse(`port ${port}: want 0 to 65535`);
-  }
+  refusePort('inspector', port);
+  refuseNonNumbers('inspector', { maxLivePages, updateMs });
   if (host === '') refuse('host is empty: name 0.0.0.0 if every address is meant');
   if (!(Number.isInteger(maxLivePages) && maxLivePages >= 1)) {
     refuse(`maxLivePages ${maxLivePages}: want 1 or more`);

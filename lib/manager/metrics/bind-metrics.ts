@@ -10,13 +10,8 @@ import type {
   Metrics,
   RemovableSeries,
 } from '../../system/index.js';
-import {
-  OperatorError,
-  bothMetrics,
-  refuseUnknownOptions,
-  registeredMetrics,
-} from '../../system/index.js';
-import { HttpEndpoint } from '../http-endpoint.js';
+import { bothMetrics, refuseUnknownOptions, registeredMetrics } from '../../system/index.js';
+import { HttpEndpoint, refusePort } from '../http-endpoint.js';
 import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { Runnable } from '../runnable.js';
 import type { CertificateSource } from '../webhooks/certificate-source.js';
@@ -168,9 +163,7 @@ export interface ResolvedMetricsOptions {
 export function resolveMetricsOptions(options: MetricsOptions): ResolvedMetricsOptions {
   const { registry, serve = true, host, port = 8080, certificate } = options;
   const { access = 'everyone', processMetrics = true } = options;
-  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
-    throw new OperatorError('InvalidOption', `metrics: port ${port}: want 0 to 65535`);
-  }
+  refusePort('metrics', port);
   const resolved = { registry, serve, host, port, certificate, access, processMetrics };
   refuseUnknownOptions<MetricsOptions>('metrics', options, resolved);
   return resolved;

@@ -5,6 +5,7 @@ import {
   systemClock,
   silentLogger,
   noMetrics,
+  refuseNonNumbers,
   refuseUnknownOptions,
   OperatorError,
   systemRandom,
@@ -85,6 +86,8 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
   if (name.length > 50) throw invalid(`name ${name}: want 50 characters at most`);
   if (!['key', 'namespace'].includes(by)) throw invalid(`by ${by}: want key or namespace`);
   if (identity === '') throw invalid('identity must not be empty');
+  const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs, drainMs };
+  refuseNonNumbers('sharding', times);
   // Negated, so that NaN is rejected too.
   if (!(drainMs >= 0)) throw invalid(`drainMs ${drainMs}: want 0 or more`);
   const isOrdered =
@@ -98,8 +101,8 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
     throw invalid(`want ${want}, got ${got}`);
   }
   const resolved = {
-    ...{ client, name, namespace, by, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs },
-    ...{ drainMs, clock, random, logger, metrics },
+    ...{ client, name, namespace, by, identity, ...times },
+    ...{ clock, random, logger, metrics },
   };
   refuseUnknownOptions<ShardingOptions>('sharding', options, resolved);
   return resolved;

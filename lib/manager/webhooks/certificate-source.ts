@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { errorMessage, sleep, refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import {
+  errorMessage,
+  sleep,
+  refuseNonNumbers,
+  refuseUnknownOptions,
+  OperatorError,
+} from '../../system/index.js';
 import type { Clock, Logger } from '../../system/index.js';
 import type { RequiredAccess } from '../access/required-access.js';
 
@@ -49,6 +55,7 @@ export function certificateFiles(options: CertificateFilesOptions): CertificateS
   const { folder, intervalMs = 10_000 } = options;
   const known = { folder, intervalMs };
   refuseUnknownOptions<CertificateFilesOptions>('certificateFiles', options, known);
+  refuseNonNumbers('certificateFiles', { intervalMs });
   if (!(intervalMs >= 1)) {
     throw new OperatorError('InvalidOption', `intervalMs ${intervalMs}: want 1 or more`);
   }

@@ -4,6 +4,7 @@ import { isAlreadyExists, isConflict } from '../../object/index.js';
 import {
   errorMessage,
   sleep,
+  refuseNonNumbers,
   refuseUnknownOptions,
   OperatorError,
   isOperatorError,
@@ -98,6 +99,8 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
   const refuse = (what: string): never => {
     throw new OperatorError('InvalidOption', `generatedCertificates: ${what}`);
   };
+  const times = { validityMs, rotateBeforeMs, authorityValidityMs, intervalMs, settleMs };
+  refuseNonNumbers('generatedCertificates', times);
   if (dnsNames.length === 0) refuse('dnsNames is empty: name what the API server connects to');
   if (!(intervalMs >= 1)) refuse(`intervalMs ${intervalMs}: want 1 or more`);
   if (!(rotateBeforeMs > 0 && rotateBeforeMs < validityMs)) {
@@ -111,8 +114,7 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
   }
   const secret = new CertificateSecret(client, options.secret);
   const resolved = {
-    ...{ client, secret, dnsNames, trustedBy, validityMs, rotateBeforeMs, authorityValidityMs },
-    ...{ intervalMs, settleMs, random },
+    ...{ client, secret, dnsNames, trustedBy, ...times, random },
   };
   refuseUnknownOptions<GeneratedCertificatesOptions>('generatedCertificates', options, resolved);
   return resolved;

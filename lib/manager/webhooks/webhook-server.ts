@@ -13,7 +13,7 @@ import {
   OperatorError,
 } from '../../system/index.js';
 import type { Clock, OptionNames, Logger, Metrics } from '../../system/index.js';
-import { inTurn } from '../http-endpoint.js';
+import { inTurn, refusePort } from '../http-endpoint.js';
 import type { HealthCheck } from '../manager-health.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
 import type { CertificateSource, ServingCertificate } from './certificate-source.js';
@@ -63,10 +63,11 @@ export class WebhookServer implements Runnable, HealthCheck {
   readonly #metrics: WebhookMetrics;
   #listener: HttpsListener | undefined;
 
-  /** @throws OperatorError `InvalidOption`: no webhooks are given, or two share a path. */
+  /** @throws OperatorError `InvalidOption`: no webhooks are given, two share a path, or the port is invalid. */
   constructor(options: WebhookServerOptions) {
-    const { webhooks, clock = systemClock, metrics = noMetrics } = options;
+    const { webhooks, clock = systemClock, metrics = noMetrics, port = 9443 } = options;
     refuseUnknownOptions('webhooks', options, webhookServerOptionNames);
+    refusePort('webhooks', port);
     refuseSharedPaths(webhooks);
     this.webhooks = webhooks;
     this.#options = options;
