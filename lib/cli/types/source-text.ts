@@ -6,6 +6,17 @@ export function isIdentifier(name: string): boolean {
   return /^[A-Za-z_$][\w$]*$/.test(name);
 }
 
+/** A value in source text whose type TypeScript would not find by itself. */
+export class TypedValue {
+  readonly value: object;
+  readonly type: string;
+
+  constructor(value: object, type: string) {
+    this.value = value;
+    this.type = type;
+  }
+}
+
 /**
  * Returns a JSON value as source text: keys without quotes where possible, strings in single quotes, lists in one
  * line if they fit.
@@ -15,6 +26,7 @@ export function literal(value: unknown, prefix = ''): string {
   if (typeof value === 'string') return quoted(value);
   if (Array.isArray(value)) return listText(value as readonly unknown[], prefix);
   if (typeof value !== 'object' || value === null) return String(value);
+  if (value instanceof TypedValue) return `${literal(value.value, prefix)} satisfies ${value.type}`;
   const indent = indentOf(prefix);
   const members = memberLines(value, `${indent}  `);
   return members.length === 0 ? '{}' : ['{', ...members, `${indent}}`].join('\n');
@@ -64,9 +76,14 @@ function quoted(text: string): string {
   return `'${json.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
+/** Line ends of Unicode, and spaces that linters refuse in source text. */
+const lineEnds = /\r\n?|[\u0085\u2028\u2029]/g;
+const irregularSpaces = /[\v\f\u00a0\u1680\u180e\u2000-\u200b\u202f\u205f\u3000\ufeff]/g;
+
 /** Returns the lines of a doc comment; none without a text. */
 export function comment(text: string | undefined, indent: string): readonly string[] {
-  const paragraphs = (text ?? '').trim().replaceAll('*/', '*\\/').split('\n');
+  const regular = (text ?? '').replaceAll(lineEnds, '\n').replaceAll(irregularSpaces, ' ');
+  const paragraphs = regular.trim().replaceAll('*/', '*\\/').split('\n');
   const lines = paragraphs.flatMap((line) =>
     wrapped(line.trimEnd(), lineWidth - indent.length - 3),
   );

@@ -1,9 +1,17 @@
 import omit from 'lodash/omit.js';
-import { isJsonObject } from '../../object/index.js';
+import { dns1035LabelProblem, dns1123SubdomainProblem, isJsonObject } from '../../object/index.js';
 import type { CustomResourceDefinition, Schema } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { kebabCase } from '../scaffold/names.js';
 import { SchemaTypes } from './schema-types.js';
-import { comment, lineWidth, literal, memberLines } from './source-text.js';
+import {
+  comment,
+  isIdentifier,
+  lineWidth,
+  literal,
+  memberLines,
+  TypedValue,
+} from './source-text.js';
 
 type Version = CustomResourceDefinition['spec']['versions'][number];
 
@@ -14,8 +22,12 @@ interface TypeModule {
   readonly text: string;
 }
 
-/** Generates a module for each served version of a definition. */
+/**
+ * Generates a module for each served version of a definition.
+ * @throws OperatorError `InvalidConfig`: a name of the definition can't be one in code, or of a file
+ */
 export function typeModules(crd: CustomResourceDefinition): readonly TypeModule[] {
+  refuseNames(crd);
   const { group, names, versions } = crd.spec;
   return versions
     .filter(({ served }) => served)
@@ -23,6 +35,27 @@ export function typeModules(crd: CustomResourceDefinition): readonly TypeModule[
       path: `${group}/${version.name}/${kebabCase(names.kind)}.ts`,
       text: moduleText(crd, version),
     }));
+}
+
+/** Definitions of other operators may come from anywhere: their names become paths and code. */
+function refuseNames({ metadata, spec }: CustomResourceDefinition): void {
+  const { group, names, versions } = spec;
+  const { name = '' } = metadata;
+  const refuse = (field: string, problem: string | undefined): void => {
+    if (problem === undefined) return;
+    const which = `CustomResourceDefinition ${JSON.stringify(name)}`;
+    throw new OperatorError('InvalidConfig', `${which}: ${field}: ${problem}; correct it there`);
+  };
+  refuse('metadata.name', dns1123SubdomainProblem(name));
+  refuse('spec.group', dns1123SubdomainProblem(group));
+  const isType = isIdentifier(names.kind);
+  refuse(
+    'spec.names.kind',
+    isType ? undefined : `can't name a type: ${JSON.stringify(names.kind)}`,
+  );
+  for (const [index, version] of versions.entries()) {
+    refuse(`spec.versions[${index}].name`, dns1035LabelProblem(version.name));
+  }
 }
 
 /** Names that a module uses besides those of its kind. */
@@ -120,7 +153,10 @@ function withoutTexts(schema: Schema): unknown {
       .filter(([name]) => isNames || !texts.has(name))
       .map(([name, member]) => {
         if (!isNames && verbatim.has(name)) return [name, member] as const;
-        return [name, copy(member, !isNames && name === 'properties')] as const;
+        const own = copy(member, !isNames && name === 'properties');
+        // TypeScript takes the type of the member of every object in place of that of a field.
+        const isOfAll = isNames && name in Object.prototype && isJsonObject(own);
+        return [name, isOfAll ? new TypedValue(own, 'Schema') : own] as const;
       });
     return Object.fromEntries(members);
   };

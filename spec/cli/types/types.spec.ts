@@ -73,6 +73,28 @@ describe('operator-builder types', () => {
     }
   });
 
+  it('refuses names that would lead out of the folder, or into the code', async () => {
+    const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
+    for (const [from, to, says] of [
+      ['kind: Gadget\n', 'kind: ../../Evil\n', `spec.names.kind: can't name a type: "../../Evil"`],
+      ['group: factory.example.com', 'group: ../factory', 'spec.group: "../factory" must'],
+      ['- name: v1\n', '- name: v1/../v2\n', 'spec.versions[0].name: "v1/../v2" must'],
+      ['gadgets.factory.example.com', '"a\\nb"', 'metadata.name: "a\\nb" must'],
+    ] as const) {
+      await writeFile(file('foreign.yaml'), yaml.replace(from, to));
+      const { code, stderr } = await cli(['types', file('foreign.yaml'), '--out', file('foreign')]);
+      expect(code).to.equal(1);
+      expect(stderr)
+        .to.match(/^error: CustomResourceDefinition ".*": /)
+        .and.include(says);
+    }
+  });
+
+  it('replaces characters in comments that linters refuse', async () => {
+    const text = await readFile(`${generated}/factory.example.com/v1/gadget.ts`, 'utf8');
+    expect(text).to.include('   * and a description with characters that linters refuse.\n');
+  });
+
   it('refuses a call without definitions', async () => {
     const none = await cli(['types', '--out', file('out')]);
     expect(none.stderr).to.include('no definitions: pass files, folders or URLs, or --cluster');

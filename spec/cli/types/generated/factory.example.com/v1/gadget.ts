@@ -34,6 +34,11 @@ export interface GadgetSpec {
   settings?: Record<string, unknown>;
   template?: GadgetSpecTemplate;
   comment?: string | null;
+  /**
+   * Fields with the names of members of every object,
+   * and a description with characters that linters refuse.
+   */
+  words?: GadgetSpecWords;
   anything?: unknown;
   supplier: GadgetSpecSupplier;
   parts?: GadgetSpecParts[];
@@ -44,6 +49,20 @@ export interface GadgetSpecTemplate {
   kind: string;
   metadata?: Record<string, unknown>;
   [field: string]: unknown;
+}
+
+/**
+ * Fields with the names of members of every object,
+ * and a description with characters that linters refuse.
+ */
+export interface GadgetSpecWords {
+  constructor?: string;
+  toString?: string[];
+  hasOwnProperty?: GadgetSpecWordsHasOwnProperty;
+}
+
+export interface GadgetSpecWordsHasOwnProperty {
+  valueOf?: number;
 }
 
 export interface GadgetSpecSupplier {
@@ -157,6 +176,28 @@ const schema: Schema = {
         comment: {
           type: 'string',
           nullable: true,
+        },
+        words: {
+          type: 'object',
+          properties: {
+            constructor: {
+              type: 'string',
+            } satisfies Schema,
+            toString: {
+              type: 'array',
+              items: {
+                type: 'string',
+              },
+            } satisfies Schema,
+            hasOwnProperty: {
+              type: 'object',
+              properties: {
+                valueOf: {
+                  type: 'integer',
+                } satisfies Schema,
+              },
+            } satisfies Schema,
+          },
         },
         anything: {
           'x-kubernetes-preserve-unknown-fields': true,
