@@ -157,6 +157,8 @@ async function watchDirectory(
     const events = watch(directory, { signal });
     for await (const event of events) if (event.filename !== '') changed();
   } catch (error) {
-    if (!signal.aborted) logger.error(`${directory} is no longer watched`, { error });
+    // A directory that is gone is followed from its parent, and again when it is back.
+    const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (!signal.aborted && !isGone) logger.error(`${directory} is no longer watched`, { error });
   }
 }

@@ -50,6 +50,19 @@ describe('watchFiles', () => {
     await eventually(() => expect(calls).to.equal(2));
   });
 
+  it('logs nothing about a directory that is gone', async () => {
+    const ended = new AbortController();
+    const errors: string[] = [];
+    const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
+    const done = watchFiles([file('operator.yaml'), file('gone/operator.yaml')], {
+      ...{ clock: systemClock, logger, signal: ended.signal },
+      onWatching: () => setImmediate(() => ended.abort()),
+      onChange: () => Promise.resolve(),
+    });
+    await done;
+    expect(errors).to.deep.equal([]);
+  });
+
   it('watches directories created later', async () => {
     const root = file('tree');
     await mkdir(root);
