@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
-import { parse, parseDocument } from 'yaml';
+import { isMap, parse, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isJsonObject, checkYamlDepth } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
@@ -44,7 +44,7 @@ export async function makeChart(options: ChartOptions, context: CommandContext):
   const all = await withOptions({ folder, objects }, options, context);
   const chart = await chartOf({ ...source, all });
   const place = resolve(folder, options.out ?? `charts/${name}`);
-  const out = relative(folder, place).replaceAll(sep, '/');
+  const out = relative(folder, place).replaceAll(sep, '/') || '.';
   const wanted = await wantedFiles(chart, { folder, out, version: source.version, force });
   const next = [
     `helm upgrade --install ${name} ${out} --namespace ${name}-system --create-namespace`,
@@ -173,7 +173,13 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 /** Updates the versions in the user's Chart.yaml. */
 async function chartText(chart: Document, { folder, out, version, force }: ChartPlace) {
   const own = force ? undefined : await textIfExists(join(folder, out, 'Chart.yaml'));
-  const document = own === undefined ? chart : parseDocument(checkYamlDepth(own, 'Chart.yaml'));
+  const path = join(folder, out, 'Chart.yaml');
+  const document = own === undefined ? chart : parseDocument(checkYamlDepth(own, path));
+  const [problem] = document.errors;
+  if (problem !== undefined)
+    throw contentError(path, `${problem.message.trimEnd()}\ncorrect it, or pass --force`);
+  if (!isMap(document.contents))
+    throw contentError(path, 'want a map; correct it, or pass --force');
   document.set('version', version);
   document.set('appVersion', version);
   return document.toString({ lineWidth: 0 });
