@@ -9,6 +9,8 @@ const longestName = 63 - longestSuffix.length;
 const longestKind = 63 - 'List'.length;
 
 const versionPattern = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/;
+/** With its domain, a group is a part of the names of files, which have at most 255 characters. */
+const longestGroup = 140;
 /** Words that YAML 1.1 or 1.2 does not read as a text. */
 const otherInYaml = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
@@ -63,6 +65,12 @@ export function checkDomain(domain: string, source = '--domain'): void {
  */
 export function checkGroup(group: string, domain: string): void {
   checkGroupName(group, domain);
+  const { length } = `${group}.${domain}`;
+  if (length > longestGroup) {
+    throw new UsageError(
+      `--group: has ${length} characters with the domain, at most ${longestGroup} are allowed, because files are named after it`,
+    );
+  }
   if (group !== domain && !group.endsWith(`.${domain}`)) return;
   throw new UsageError(`--group: leave out the domain of ${group}; .${domain} is added`);
 }

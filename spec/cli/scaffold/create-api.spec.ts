@@ -253,9 +253,13 @@ describe('operator-builder create api', () => {
 
   it('adds the longest kind, whose manifests are up to date', async () => {
     const kind = `A${'b'.repeat(53)}Child`;
-    const [, made] = await makeProject(file('long'), [kind, 'v1']);
+    // The longest group with the domain example.com.
+    const group = ['--group', `${'a'.repeat(63)}.${'b'.repeat(62)}.c`];
+    const [, made] = await makeProject(file('long'), [kind, 'v1', ...group]);
     expect(made).to.include({ code: 0, stderr: '' });
-    expect(await createWebhook(file('long'), kind, 'v1', '--validation')).to.include({ code: 0 });
+    expect(await createWebhook(file('long'), kind, 'v1', '--validation', ...group)).to.include({
+      code: 0,
+    });
     linkPackages(file('long'));
     const manifests = ['manifests', '--project', file('long'), '--check'];
     expect(await cli(manifests)).to.include({ code: 0, stderr: '' });
@@ -327,6 +331,11 @@ describe('operator-builder create api', () => {
         'a kind whose lists would have no valid kind',
         [`A${'b'.repeat(59)}`],
         '--kind: has 60 characters, at most 59 are allowed',
+      ],
+      [
+        'a group that is too long for the names of files',
+        ['Pot', 'v1', '--group', Array.from({ length: 16 }, () => 'shopshop').join('.')],
+        '--group: has 155 characters with the domain, at most 140 are allowed',
       ],
       ['an invalid version', ['Pot', '1.0'], '--version: want a version such as v1'],
       ['an invalid plural', ['Pot', 'v1', '--plural', 'Pots'], '--plural: "Pots" must be'],
