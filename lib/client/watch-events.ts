@@ -1,7 +1,7 @@
-import { ApiError, dropMember, isJsonObject } from '../object/index.js';
-import type { Status, KubernetesObject, ResourceType } from '../object/index.js';
+import { dropMember, isJsonObject } from '../object/index.js';
+import type { Status, KubernetesObject, ObjectMeta, ResourceType } from '../object/index.js';
 import { ConnectionError } from '../system/index.js';
-import { withTypeOf } from './answers.js';
+import { failureIn, withTypeOf } from './answers.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { WatchEvent } from './client.js';
@@ -17,6 +17,7 @@ interface RawEvent {
 /**
  * Returns the event that a watch line holds.
  * @throws ApiError: an `ERROR` event, for example 410 if the resourceVersion is too old.
+ * @throws OperatorError `ConnectionFailed`: the event is malformed.
  */
 export function watchEvent<T extends KubernetesObject>(
   line: unknown,
@@ -30,19 +31,24 @@ export function watchEvent<T extends KubernetesObject>(
     case 'DELETED':
       return { type: event, object: withTypeOf(object as T, type) };
     case 'BOOKMARK': {
-      const { resourceVersion = '', annotations } = (object as T).metadata;
+      const metadata = metadataOf(line);
+      if (metadata === undefined) throw malformedEvent(call, 'a bookmark has no metadata');
+      const { resourceVersion = '', annotations } = metadata as ObjectMeta;
       const ended = annotations?.[initialEventsEnd] === 'true';
       return { type: event, resourceVersion, initialEventsEnd: ended };
     }
     case 'ERROR': {
-      const status = object as Status;
-      throw new ApiError(status, { ...call, status: status.code ?? 500 });
+      if (!isJsonObject(object)) throw malformedEvent(call, 'an error has no status');
+      throw failureIn(object as Status, call);
     }
-    default: {
-      const message = `${describeCall(call)}: invalid watch event in the stream`;
-      throw new ConnectionError(message, { requestSent: true });
-    }
+    default:
+      throw malformedEvent(call, 'its type is unknown');
   }
+}
+
+function malformedEvent(call: Call, problem: string): ConnectionError {
+  const message = `${describeCall(call)}: the server sent a malformed watch event: ${problem}`;
+  return new ConnectionError(message, { requestSent: true });
 }
 
 const newline = 0x0a;

@@ -90,6 +90,24 @@ describe('a watch', () => {
     expect(transport.open).to.equal(0);
   });
 
+  const malformed: Readonly<Record<string, [event: unknown, problem: string]>> = {
+    'a bookmark without an object': [{ type: 'BOOKMARK', object: null }, 'has no metadata'],
+    'a bookmark without metadata': [{ type: 'BOOKMARK', object: {} }, 'has no metadata'],
+    'an error without an object': [{ type: 'ERROR', object: null }, 'has no status'],
+    'an unknown type': [{ type: 'WEIRD', object: {} }, 'its type is unknown'],
+    'no object at all': [null, 'its type is unknown'],
+  };
+  for (const [title, [event, problem]] of Object.entries(malformed)) {
+    it(`reports a malformed event: ${title}`, async () => {
+      const { client, transport } = scripted(streaming(`${JSON.stringify(event)}\n`));
+      const error = await failureOf(eventsOf(client));
+      expect(error).to.have.property('code', 'ConnectionFailed');
+      const message = 'watch ConfigMap: the server sent a malformed watch event: ';
+      expect(error.message).to.contain(message).and.to.contain(problem);
+      expect(transport.open).to.equal(0);
+    });
+  }
+
   it('throws when it is refused', async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     expect(await failureOf(eventsOf(client))).to.have.property('status', 403);
