@@ -40,6 +40,10 @@ export interface HotLoop {
   readonly key: string;
   /** The repeatedly written object. */
   readonly object: ObjectReference;
+  /**
+   * The writes of the object within the last `windowMs`, per minute. A burst counts as what it wrote, not as what it
+   * would write in a minute. At most the rate of one write more than `maxWrites`.
+   */
   readonly writesPerMinute: number;
   /** The paths that the last write changed, for example `spec.replicas`; empty if no change is visible. */
   readonly paths: readonly string[];
@@ -145,7 +149,7 @@ export class HotLoopDetector {
     track.changedMs = nowMs;
     if (nowMs - track.reportedMs < this.#calmAfterMs) return undefined;
     track.reportedMs = nowMs;
-    track.report = hotLoopOf(track, sample, before);
+    track.report = hotLoopOf(track, { ...sample, before }, this.#options.windowMs);
     return track.report;
   }
 
@@ -235,15 +239,16 @@ export class HotLoopDetector {
 
 function hotLoopOf(
   { key, writesMs, delayMs }: Track,
-  { type, target, after }: WriteSample,
-  before: KubernetesObject | undefined,
+  { type, target, before, after }: WriteSample,
+  windowMs: number,
 ): HotLoop {
-  const [firstMs = 0, lastMs = 0] = [writesMs[0], writesMs.at(-1)];
+  const nowMs = writesMs.at(-1) ?? 0;
+  const writes = writesMs.filter((ms) => nowMs - ms <= windowMs).length;
   const changes = before === undefined || after === undefined ? [] : differences(before, after);
   return {
     key,
     object: { apiVersion: apiVersionOf(type), kind: type.kind, ...target },
-    writesPerMinute: Math.round(((writesMs.length - 1) * 60_000) / Math.max(1, lastMs - firstMs)),
+    writesPerMinute: Math.round((writes * 60_000) / windowMs),
     paths: changes.map(({ path }) => path),
     managers: managersOf(after ?? before),
     delayMs,
