@@ -7,7 +7,7 @@ import type { Logger, Metrics } from '../system/index.js';
 import { reviewClusters } from './access/preflight.js';
 import { ControllerGroup } from './controller-group.js';
 import { electionAccess } from './leader-election.js';
-import type { Leadership } from './leader-election.js';
+import type { Leadership, LeadershipCallbacks } from './leader-election.js';
 import { homeCachesSynced } from './managed-cluster.js';
 import type { ManagedCluster, ManagerClusters } from './managed-cluster.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
@@ -259,7 +259,7 @@ export class ManagerRun {
       },
     };
     for (;;) {
-      const cause = await leadership.run(callbacks, signal).catch((error: unknown) => error);
+      const cause = await leading(leadership, callbacks, signal);
       if (signal.aborted) {
         if (cause !== undefined) logger.warn('lease not released', { error: cause });
         return;
@@ -356,6 +356,20 @@ export class ManagerRun {
   #become(phase: ManagerPhase): void {
     this.#phase = phase;
     this.#parts.changes.notify();
+  }
+}
+
+/** @returns the error with which the leadership ended; a {@link Leadership} of the user may also throw it */
+async function leading(
+  leadership: Leadership,
+  callbacks: LeadershipCallbacks,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    await leadership.run(callbacks, signal);
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 

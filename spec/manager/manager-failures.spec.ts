@@ -66,6 +66,19 @@ describe('Manager with bad input', () => {
     expect(error).to.have.property('message', 'leader election has not ended');
   });
 
+  it('fails with the error of a leadership that throws instead of rejecting', async () => {
+    const setup = await ManagerSetup.start();
+    const throwing = new ScriptedLeadership();
+    const failure = new Error('no luck');
+    throwing.run = () => {
+      throw failure;
+    };
+    const manager = setup.manager({ leaderElection: throwing });
+    await setup.run(manager);
+    await setup.until(() => manager.phase === 'stopped');
+    expect(await setup.end()).to.equal(failure);
+  });
+
   it('names a runnable that never ends', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ gracefulShutdownMs: 2_000 });
