@@ -67,8 +67,10 @@ export class HealthChecks {
     const onAbort = (): void => over.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const checked = async (): Promise<void> => check.check(over.signal);
-      await Promise.race([checked(), this.#late(over.signal)]);
+      const checked = async (): Promise<unknown> => check.check(over.signal);
+      const result = await Promise.race([checked(), this.#late(over.signal)]);
+      // Plain JavaScript, and functions such as `() => cache.isSynced`, can return it instead of throwing.
+      if (result === false) return { name, type: 'failed', reason: 'the check returned false' };
       const remark = check.remark?.();
       return { name, type: 'ok', remark: remark === undefined ? undefined : oneLine(remark) };
     } catch (error) {

@@ -64,7 +64,10 @@ export class ManagerHealth {
 export interface HealthCheck {
   /** One path segment: `/readyz/<name>` runs only this check, `?exclude=<name>` omits it. */
   readonly name: string;
-  /** Returns or resolves if healthy; throws a short description of the problem, without secrets. */
+  /**
+   * Returns or resolves if healthy; throws a short description of the problem, without secrets. A returned
+   * `false` fails too.
+   */
   check(signal: AbortSignal): void | Promise<void>;
   /** Returns the text that `?verbose` adds to `ok`; short and without secrets. */
   remark?(): string | undefined;

@@ -93,6 +93,26 @@ describe('Health endpoints', () => {
     await setup.end();
   });
 
+  it('fail if a check returns false, at once or later', async () => {
+    const { setup, manager } = await setUp();
+    const state: { synced: boolean } = { synced: false };
+    manager.addReadyCheck({ name: 'now', check: () => state.synced as never });
+    manager.addReadyCheck({ name: 'later', check: async () => state.synced as never });
+    await listening(setup, manager);
+    for (const name of ['now', 'later']) {
+      const { status, text } = await served(manager, `/readyz/${name}`);
+      expect([status, text]).to.deep.equal([
+        500,
+        'internal server error: the check returned false\n',
+      ]);
+    }
+    state.synced = true;
+    for (const name of ['now', 'later']) {
+      expect(await served(manager, `/readyz/${name}`)).to.include({ status: 200 });
+    }
+    await setup.end();
+  });
+
   it('log only failed requests, and answer only the paths of checks', async () => {
     const { setup, manager } = await setUp();
     await listening(setup, manager);
