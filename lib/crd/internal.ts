@@ -3,7 +3,7 @@
  */
 export { CelCompileError } from './cel/expression.js';
 export { GoPattern, goPattern } from './cel/go.js';
-export { parseUrl } from './cel/go-url.js';
+export { parseRequestUrl, parseUrl } from './cel/go-url.js';
 export { compileCel } from './cel/program.js';
 export type { CelProgram } from './cel/program.js';
 export type { CelExtension, CelStructType } from './cel/checker.js';
@@ -24,7 +24,9 @@ export type { CelMap, CelValue } from './cel/values.js';
 export { isConvertedResource } from './definition/convert-object.js';
 export type { ConvertedResource } from './definition/convert-object.js';
 export type { WebhookClientConfig } from './definition/custom-resource.js';
+export { approvalAnnotation, isProtectedGroup } from './definition/define-resource.js';
 export { pluralOf } from './definition/resource-definition.js';
+export { keywordsWithoutStatus } from './definition/schema-metadata.js';
 export { validateStructure } from './definition/schema-structure.js';
 export { builtInDefinitions, definition, rawDefinition, unpack } from './openapi/definitions.js';
 export type { RawSchema } from './openapi/definitions.js';

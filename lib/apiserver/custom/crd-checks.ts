@@ -1,4 +1,4 @@
-import { memberSchema } from '../../crd/internal.js';
+import { keywordsWithoutStatus, memberSchemaOf } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Schema } from '../../object/index.js';
 import { validateReviewVersions, validateWebhookClient } from '../rules/admission.js';
@@ -34,16 +34,38 @@ export function validateVersionFields(
   validateScale(version, `${field}.subresources.scale`, errors);
 }
 
+/** Checks the root of a schema whose status is a subresource: the server checks the status by itself. */
+export function validateRoot(
+  root: Schema,
+  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+): void {
+  const { type = '' } = root as { readonly type?: string };
+  if (type !== '' && type !== 'object') {
+    const why =
+      'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+    errors.invalid(`${field}.type`, type, why);
+  }
+  if (keywordsWithoutStatus(root).length === 0) return;
+  const allowed =
+    'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
+  const why = `only [${allowed}] fields are allowed at the root of the schema if the status subresource is enabled`;
+  errors.invalid(field, root, why);
+}
+
+const columnFormats = 'byte,date,date-time,double,float,int32,int64,password';
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 
 function validateColumns(version: CrdVersion, field: string, errors: FieldErrors): void {
   for (const [index, column] of (version.additionalPrinterColumns ?? []).entries()) {
-    const { name, type, jsonPath } = column;
+    const { name, type, jsonPath, format = '' } = column;
     const at = `${field}.additionalPrinterColumns[${index}]`;
     if (name === '') errors.required(`${at}.name`);
     const oneOf = `must be one of ${columnTypes.join(',')}`;
     if (type === '') errors.required(`${at}.type`, oneOf);
     else if (!columnTypes.includes(type)) errors.invalid(`${at}.type`, type, oneOf);
+    if (format !== '' && !columnFormats.split(',').includes(format)) {
+      errors.invalid(`${at}.format`, format, `must be one of ${columnFormats}`);
+    }
     if (jsonPath === '') errors.required(`${at}.JSONPath`);
     else validateSimplePath(jsonPath, `${at}.JSONPath`, errors);
   }
@@ -86,25 +108,48 @@ function validateScale({ subresources }: CrdVersion, field: string, errors: Fiel
   errors.invalid(`${field}.labelSelectorPath`, selector, why);
 }
 
+const mostSelectable = 8;
+
 /** Checks the selectable fields of a version whose schema is valid. */
 export function validateSelectable(version: CrdVersion, field: string, errors: FieldErrors): void {
+  const paths = new Set<string>();
   for (const [index, { jsonPath }] of (version.selectableFields ?? []).entries()) {
     const at = `${field}.selectableFields[${index}].jsonPath`;
-    const schema = selected(version.schema?.openAPIV3Schema, jsonPath);
-    if (schema === undefined) {
-      errors.invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field');
-    } else if (!['string', 'boolean', 'integer'].includes(schema.type ?? '')) {
+    if (jsonPath === '') {
+      errors.required(at);
+      continue;
+    }
+    const found = selected(version.schema?.openAPIV3Schema ?? {}, jsonPath);
+    if (typeof found === 'string') {
+      errors.invalid(at, jsonPath, `is an invalid path: ${found}`);
+      continue;
+    }
+    if (/^\.metadata(?:\.|$)/.test(jsonPath)) {
+      errors.invalid(at, jsonPath, 'must not point to fields in metadata');
+    }
+    if (!['string', 'boolean', 'integer'].includes(found.type ?? '')) {
       const why =
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
       errors.invalid(at, jsonPath, why);
     }
+    if (paths.has(jsonPath)) errors.duplicate(at, jsonPath);
+    paths.add(jsonPath);
+  }
+  if (paths.size > mostSelectable) {
+    errors.tooMany(`${field}.selectableFields`, paths.size, mostSelectable);
   }
 }
 
-function selected(root: Schema | undefined, jsonPath: string): Schema | undefined {
+/** Returns the schema that a path leads to, or why it leads to none. */
+function selected(root: Schema, jsonPath: string): Schema | string {
   let schema = root;
-  for (const name of jsonPath.replace(/^\./, '').split('.')) {
-    schema = schema?.properties === undefined ? undefined : memberSchema(schema.properties, name);
+  for (const [step = ''] of jsonPath.matchAll(/\.[^.[]*|\[|[^.[]+/g)) {
+    if (step === '[') return 'array notation is not allowed';
+    if (step === '.') return 'unexpected end of JSON path';
+    if (!step.startsWith('.')) return `expected [ or . but got: ${step}`;
+    const next = memberSchemaOf(schema, step.slice(1));
+    if (next === undefined) return 'does not refer to a valid field';
+    schema = next;
   }
   return schema;
 }

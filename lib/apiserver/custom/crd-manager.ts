@@ -6,6 +6,7 @@ import type { LogEntry } from '../storage/mvcc-log.js';
 import { deleteObject, removeObject } from '../writes/delete-object.js';
 import { isBundle } from '../outside/connections.js';
 import { storeStatus } from '../writes/own-writes.js';
+import { approvalCondition } from './api-approval.js';
 import { crdCollection, crdOf, withCondition, cleanupFinalizer } from './crd.js';
 import type { Crd, CrdCondition } from './crd.js';
 import { acceptNames, hasCondition, setCondition, usedNames } from './crd-names.js';
@@ -52,6 +53,11 @@ export class CrdManager {
     const { status, spec } = crd;
     const conditions = status?.conditions ?? [];
     const now = formatTime(this.#core.clock.now());
+    const approval = approvalCondition(crd);
+    if (approval !== undefined && !hasCondition(conditions, approval)) {
+      this.#storeStatus(object, { ...status, conditions: setCondition(conditions, approval, now) });
+      return;
+    }
     const { names, condition } = acceptNames(crd, usedNames(this.#group(spec.group)));
     const isAccepted = condition.status === 'True';
     if (isAccepted) this.#serve(crd.metadata.name ?? '', customKinds(this.#core, crd));

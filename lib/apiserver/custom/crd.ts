@@ -8,7 +8,13 @@ import {
   subdomainProblems,
 } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject, Schema } from '../../object/index.js';
-import { validateConversion, validateSelectable, validateVersionFields } from './crd-checks.js';
+import { validateApproval } from './api-approval.js';
+import {
+  validateConversion,
+  validateRoot,
+  validateSelectable,
+  validateVersionFields,
+} from './crd-checks.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { KindRules, ServerView } from '../rules/kind-rules.js';
@@ -181,8 +187,10 @@ function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): voi
   }
 }
 
-function validateName(crd: UnstructuredObject, errors: FieldErrors): void {
-  const { spec, metadata } = crdOf(crd);
+function validateNew(object: UnstructuredObject, errors: FieldErrors): void {
+  const crd = crdOf(object);
+  validateApproval(crd, errors);
+  const { spec, metadata } = crd;
   const wanted = `${spec.names.plural}.${spec.group}`;
   if (metadata.name === undefined || metadata.name === wanted) return;
   errors.invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group');
@@ -248,10 +256,14 @@ function validateVersions(
     member: 'schema' | 'additionalPrinterColumns' | 'subresources' | 'selectableFields',
   ): boolean => versions.every((version) => deepEqual(version[member], first[member]));
   const oneSchema = same('schema');
-  for (const [index, { schema }] of (oneSchema ? [first] : versions).entries()) {
+  const hasStatus = ({ subresources }: CrdVersion): boolean => subresources?.status !== undefined;
+  for (const [index, version] of (oneSchema ? [first] : versions).entries()) {
     const parent = oneSchema ? 'spec.validation' : `spec.versions[${index}].schema`;
     const at = { field: `${parent}.openAPIV3Schema`, errors };
-    if (schema?.openAPIV3Schema !== undefined) validateStructure(schema.openAPIV3Schema, at);
+    const { openAPIV3Schema: root } = version.schema ?? {};
+    if (root === undefined) continue;
+    if (oneSchema ? versions.some(hasStatus) : hasStatus(version)) validateRoot(root, at);
+    validateStructure(root, { ...at, allowRepeated: true });
   }
   const isSound = errors.causes.length === before;
   const members = ['additionalPrinterColumns', 'subresources', 'selectableFields'] as const;
@@ -269,7 +281,7 @@ export const crdRules: KindRules = {
   ...{ unconditionalUpdate: false, ownPreconditions: true, dependents: false },
   specChanged,
   validate,
-  validateCreate: validateName,
+  validateCreate: validateNew,
   warnings: formatWarnings,
   initialStatus: (object) => ({
     conditions: null,
@@ -293,6 +305,7 @@ export const crdRules: KindRules = {
     const fixed = isConditionTrue(crdOf(old).status?.conditions ?? [], 'Established') ? 0 : 2;
     for (const change of changes.slice(fixed)) validateImmutable(change, errors);
     validateStoredVersions(crdOf(object), errors);
+    validateApproval(crdOf(object), errors, crdOf(old));
   },
   isFinalized: ({ metadata }) => metadata.deletionTimestamp !== undefined,
   markDeleted: (object, old) => {

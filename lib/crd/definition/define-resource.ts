@@ -4,11 +4,13 @@ import type { KubernetesObject, ResourceType, Schema } from '../../object/index.
 import { builtInType } from '../schema/typed-schema.js';
 import type { TypedSchema } from '../schema/typed-schema.js';
 import { CustomResource } from './custom-resource.js';
+import { keywordsWithoutStatus } from './schema-metadata.js';
 import { InvalidDefinitionError, resolveDefinition } from './resource-definition.js';
 import type {
   AnyResourceDefinition,
   DefinitionProblem,
   NamedVersion,
+  PrinterColumn,
   ResolvedDefinition,
   ResolvedVersion,
   ResourceDefinition,
@@ -131,12 +133,29 @@ function nameProblems({ group, kind, plural, singular, listKind, ...rest }: Reso
     : 'has no dot: use a domain of yours, as example.com';
   return [
     ...problemAt('group', grouped),
+    ...problemAt(`annotations[${approvalAnnotation}]`, approvalProblem(group, rest.annotations)),
     ...names.flatMap(([field = '', name = '']) =>
       problemAt(field, dns1035LabelProblem(name.toLowerCase())),
     ),
     ...(/^[A-Z]/.test(kind) ? [] : problemAt('kind', 'must begin with a capital, as CronTab')),
     ...(kind === listKind ? problemAt('listKind', 'must not be the kind: leave it out') : []),
   ];
+}
+
+/** The annotation of definitions in the groups of the Kubernetes project. */
+export const approvalAnnotation = 'api-approved.kubernetes.io';
+
+/** Returns whether a group belongs to the Kubernetes project, so that a definition needs the annotation. */
+export function isProtectedGroup(group: string): boolean {
+  return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group);
+}
+
+function approvalProblem(
+  group: string,
+  annotations: ResolvedDefinition['annotations'],
+): string | undefined {
+  if (!isProtectedGroup(group) || (annotations[approvalAnnotation] ?? '') !== '') return undefined;
+  return `is missing: ${group} belongs to Kubernetes, use a domain of yours, or give the URL of the approval or "unapproved"`;
 }
 
 function versionProblems({ versions }: ResolvedDefinition): DefinitionProblem[] {
@@ -172,26 +191,46 @@ function oneVersionProblems(version: ResolvedVersion, field: string): Definition
     return problemAt(`${field}.schema`, 'is missing: give s.object({ spec })');
   const own = schema.type === 'object' ? undefined : 'must be an object: use s.object({ spec })';
   const misplaced = schema.properties?.['status'];
-  const columns = printerColumns.flatMap(({ jsonPath }, index) =>
-    jsonPath.startsWith('.')
-      ? []
-      : problemAt(
-          `${field}.printerColumns[${index}].jsonPath`,
-          'must begin with a dot, as .spec.replicas',
-        ),
+  const columns = printerColumns.flatMap((column, index) =>
+    columnProblems(column, `${field}.printerColumns[${index}]`),
   );
-  const fields = selectableFields.flatMap((path, index) =>
-    problemAt(`${field}.selectableFields[${index}]`, selectableProblem(version, path)),
-  );
+  const fields = selectableFields.flatMap((path, index) => {
+    const isRepeated = selectableFields.indexOf(path) !== index;
+    const problem = isRepeated ? `${path} is there already: remove it` : undefined;
+    const at = `${field}.selectableFields[${index}]`;
+    return problemAt(at, problem ?? selectableProblem(version, path));
+  });
+  const beside = version.status === undefined ? [] : keywordsWithoutStatus(schema);
   return [
     ...problemAt(`${field}.name`, dns1035LabelProblem(name)),
     ...problemAt(`${field}.schema`, own),
     ...(misplaced === undefined
       ? []
       : problemAt(`${field}.schema`, 'has a status: give it as status, beside schema')),
+    ...(beside.length === 0
+      ? []
+      : problemAt(
+          `${field}.schema`,
+          `has ${beside.join(' and ')}, which the API server refuses beside a status: move it to spec, or use rules`,
+        )),
     ...(scale === undefined ? [] : scaleProblems(version, scale, `${field}.scale`)),
     ...columns,
     ...fields,
+  ];
+}
+
+const columnFormats = [
+  ...['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'],
+];
+
+function columnProblems({ jsonPath, format }: PrinterColumn, field: string): DefinitionProblem[] {
+  const isPath = jsonPath.startsWith('.');
+  const isFormat = format === undefined || format === '' || columnFormats.includes(format);
+  return [
+    ...(isPath ? [] : problemAt(`${field}.jsonPath`, 'must begin with a dot, as .spec.replicas')),
+    ...(isFormat
+      ? []
+      : problemAt(`${field}.format`, `must be one of ${columnFormats.join(', ')}, got ${format}`)),
   ];
 }
 
@@ -215,6 +254,8 @@ function memberOf(schema: Found, name: string): Found {
 
 function selectableProblem(version: ResolvedVersion, path: string): string | undefined {
   if (!path.startsWith('.')) return 'must begin with a dot, as .spec.node';
+  if (path.includes('[')) return `${path} must not have brackets: name fields only, as .spec.node`;
+  if (/^\.metadata(?:\.|$)/.test(path)) return `${path} is metadata: name a field of yours`;
   const found = schemaAt(version, path);
   if (found === undefined) return `${path} is not a field of the schema: correct the path`;
   if (found === 'unknown') return undefined;

@@ -1,10 +1,12 @@
 import { deepEqual } from '../../object/index.js';
-import type { Schema } from '../../object/index.js';
+import type { Schema, StatusCause } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
 import { validateRules } from '../rules/validate-rules.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { prune } from '../validation/prune.js';
 import { validateSchema } from '../validation/validate-schema.js';
+import { metaFields, validateMetaFields, validatePlace } from './schema-metadata.js';
+import type { MetaPlace } from './schema-metadata.js';
 import { preserves, unsupported } from './schema-parts.js';
 
 /** The position of a schema in its parent. */
@@ -30,9 +32,17 @@ function forbidUnsupported(
   }
 }
 
+/** Where to check a schema, and what it describes. */
+interface CommonCheck {
+  readonly field: string;
+  readonly errors: FieldErrors;
+  readonly place: MetaPlace;
+}
+
 /** Checks what applies to all schemas, also those within `allOf`, `anyOf`, `oneOf` and `not`. */
-export function validateCommon(schema: Schema, field: string, errors: FieldErrors): void {
+export function validateCommon(schema: Schema, { field, errors, place }: CommonCheck): void {
   const { type, properties = {}, additionalProperties } = schema;
+  validatePlace(schema, place, { field, errors });
   forbidUnsupported(schema as Readonly<Record<string, unknown>>, field, errors);
   if (Array.isArray(schema.items)) {
     errors.forbidden(`${field}.items`, 'items must be a schema object and not an array');
@@ -68,6 +78,10 @@ export function validateKeywords(schema: Schema, check: KeywordCheck): void {
   validateType(schema, check);
   if (level === 'root' && schema.additionalProperties !== undefined) {
     errors.forbidden(`${field}.additionalProperties`, 'must not be used at the root');
+  }
+  const isWhole = level === 'root';
+  if (isWhole || schema['x-kubernetes-embedded-resource'] === true) {
+    validateMetaFields(schema, { isWhole, field, errors });
   }
   validateIntOrString(schema, field, errors);
 }
@@ -321,40 +335,61 @@ function isSaid(value: unknown, keyword: string): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }
 
+/** Where to check defaults. */
+interface DefaultCheck {
+  readonly field: string;
+  readonly errors: FieldErrors;
+  /** Accepts lists that repeat an item of a set or a key of a map, as the API server does. */
+  readonly allowRepeated: boolean;
+  /** Whether the schema is within apiVersion, kind or metadata, whose fields the API server knows. */
+  readonly insideMeta: boolean;
+}
+
 /**
  * Checks that the defaults of a schema and its subschemas have the right form, no unknown fields, and satisfy
  * the rules. The schema must be sound otherwise.
  */
-export function validateDefaults(schema: Schema, field: string, errors: FieldErrors): void {
+export function validateDefaults(schema: Schema, check: DefaultCheck): void {
   // A null default counts as absent.
-  if ((schema.default ?? null) !== null) validateDefault(schema, `${field}.default`, errors);
+  if ((schema.default ?? null) !== null) validateDefault(schema, check);
   const { items, properties = {}, additionalProperties } = schema;
-  if (items !== undefined) validateDefaults(items, `${field}.items`, errors);
+  const isObject = schema['x-kubernetes-embedded-resource'] === true;
+  const outer = check.insideMeta && !isObject;
+  const inner = (part: Schema, path: string, insideMeta = outer): void =>
+    validateDefaults(part, { ...check, field: `${check.field}.${path}`, insideMeta });
+  if (items !== undefined) inner(items, 'items');
   for (const [name, one] of Object.entries(properties)) {
-    validateDefaults(one, `${field}.properties[${name}]`, errors);
+    inner(one, `properties[${name}]`, outer || (isObject && metaFields.includes(name)));
   }
-  if (typeof additionalProperties === 'object') {
-    validateDefaults(additionalProperties, `${field}.additionalProperties`, errors);
-  }
+  if (typeof additionalProperties === 'object') inner(additionalProperties, 'additionalProperties');
 }
 
-function validateDefault(schema: Schema, field: string, errors: FieldErrors): void {
+function validateDefault(schema: Schema, check: DefaultCheck): void {
+  const { field, errors, allowRepeated, insideMeta } = check;
   const { default: value } = schema;
-  if (prune(value, schema).unknownFields.length > 0) {
-    errors.invalid(field, value, 'must not have unknown fields');
-  }
-  const own = new FieldErrors();
-  validateSchema(value, { schema, path: '', errors: own });
-  if (own.empty) {
-    const isRoot = schema['x-kubernetes-embedded-resource'] === true;
-    const check = { schema, path: '', errors: own, isRoot };
-    // Checks the default as an unchanged value first, then as a new one.
-    validateRules(value, { ...check, old: value });
-    if (own.causes.length === 0) validateRules(value, check);
-  }
-  for (const cause of own.causes) {
+  const at = `${field}.default`;
+  const add = (cause: StatusCause, beforeIndex: string): void => {
     const { field: inner = '' } = cause;
-    const separator = inner === '' || inner.startsWith('[') ? '' : '.';
-    errors.causes.push({ ...cause, field: `${field}${separator}${inner}` });
+    const isIndex = inner.startsWith('[');
+    const separator = inner === '' || inner.startsWith('.') ? '' : isIndex ? beforeIndex : '.';
+    errors.causes.push({ ...cause, field: `${at}${separator}${inner}` });
+  };
+  if (!insideMeta && prune(value, schema).unknownFields.length > 0) {
+    errors.invalid(at, value, 'must not have unknown fields');
   }
+  const form = new FieldErrors();
+  validateSchema(value, { schema, path: '', errors: form });
+  const found = form.causes.filter(({ reason }) => !(allowRepeated && reason === duplicate));
+  // The API server shows an item of the default as a member, but for rules.
+  for (const cause of found) add(cause, '.');
+  if (found.length > 0) return;
+  const rules = new FieldErrors();
+  const isRoot = schema['x-kubernetes-embedded-resource'] === true;
+  const whole = { schema, path: '', errors: rules, isRoot };
+  // Checks the default as an unchanged value first, then as a new one.
+  validateRules(value, { ...whole, old: value });
+  if (rules.empty) validateRules(value, whole);
+  for (const cause of rules.causes) add(cause, '');
 }
+
+const duplicate = 'FieldValueDuplicate';

@@ -15,6 +15,8 @@ import {
   validateJunctors,
   validateKeywords,
 } from './schema-keywords.js';
+import { outsideMeta, placeOfProperty, placeOfValues } from './schema-metadata.js';
+import type { MetaPlace } from './schema-metadata.js';
 import { schemaFormProblems } from './schema-form.js';
 import type { SchemaLevel } from './schema-keywords.js';
 
@@ -25,13 +27,19 @@ export interface StructureCheck {
   readonly errors: FieldErrors;
   /** Receives the estimated cost of each rule, as a share of the limit. @defaultValue not called */
   readonly onCost?: ((field: string, share: number) => void) | undefined;
+  /**
+   * Accepts defaults that repeat an item of a set or a key of a map, as the API server does. It then refuses
+   * every object with the default. @defaultValue false
+   */
+  readonly allowRepeated?: boolean | undefined;
 }
 
-interface At extends StructureCheck {
+interface At extends Omit<StructureCheck, 'allowRepeated'> {
   readonly isRoot: boolean;
   /** False: the whole schema cannot be read as a structural one. */
   readonly isStructural: boolean;
   readonly level: SchemaLevel;
+  readonly place: MetaPlace;
   /** Path of the enclosing list or map whose old and new entries cannot be matched; undefined if absent. */
   readonly uncorrelatable: string | undefined;
   /**
@@ -46,7 +54,10 @@ interface At extends StructureCheck {
  * Checks that a schema is structural and that its rules compile, with the API server's messages; see
  * "Specifying a structural schema" in Kubernetes' documentation.
  */
-export function validateStructure(schema: Schema, { field, errors, onCost }: StructureCheck): void {
+export function validateStructure(
+  schema: Schema,
+  { field, errors, onCost, allowRepeated = false }: StructureCheck,
+): void {
   const budget = new RuleBudget();
   const isStructural = isReadable(schema);
   const root = { isRoot: true, isStructural, level: 'root', uncorrelatable: undefined } as const;
@@ -57,14 +68,22 @@ export function validateStructure(schema: Schema, { field, errors, onCost }: Str
     errors.append(own.causes);
     return;
   }
+  if (schema.nullable === true) {
+    own.forbidden(`${field}.nullable`, 'nullable cannot be true at the root');
+  }
   if (isStructural) validateCompleteness(schema, field, own);
-  validateLevel(schema, { ...root, field, errors: own, onCost, occurrences: 1, budget });
+  const place = outsideMeta;
+  validateLevel(schema, { ...root, field, errors: own, onCost, occurrences: 1, budget, place });
   budget.check(field, own);
   if (own.causes.length === 0 && namesDialect(schema)) {
     own.invalid(field, '', "OpenAPIV3Schema 'schema' is not supported");
   }
   // Like the API server, check defaults only in schemas that are otherwise sound.
-  if (own.causes.length === 0) validateDefaults(schema, field, own);
+  if (own.causes.length === 0) {
+    // A default of the whole object has its apiVersion and kind, as one of an object inside it has.
+    const whole: Schema = { ...schema, 'x-kubernetes-embedded-resource': true };
+    validateDefaults(whole, { field, errors: own, allowRepeated, insideMeta: false });
+  }
   errors.append(own.causes);
 }
 
@@ -72,10 +91,11 @@ export function validateStructure(schema: Schema, { field, errors, onCost }: Str
 function validateLevel(schema: Schema, at: At): boolean {
   const own = new FieldErrors();
   if (at.isStructural) validateKeywords(schema, { ...at, errors: own });
-  validateCommon(schema, at.field, own);
+  const { place } = at;
+  validateCommon(schema, { field: at.field, errors: own, place });
   if (at.isStructural) validateJunctors(schema, at.field, own);
   for (const [path, part] of junctorParts(schema)) {
-    validateNested(part, `${at.field}.${path}`, own);
+    validateNested(part, { field: `${at.field}.${path}`, errors: own, place });
   }
   at.errors.append(own.causes);
   let sound = own.empty;
@@ -89,10 +109,13 @@ function validateLevel(schema: Schema, at: At): boolean {
 }
 
 /** Checks a schema within `allOf`, `anyOf`, `oneOf` or `not`, whose rules are not compiled. */
-function validateNested(schema: Schema, field: string, errors: FieldErrors): void {
-  validateCommon(schema, field, errors);
+function validateNested(schema: Schema, at: Pick<At, 'field' | 'errors' | 'place'>): void {
+  const { field, errors } = at;
+  validateCommon(schema, at);
   validateRuleTexts(schema, field, errors);
-  for (const [path, part] of allParts(schema)) validateNested(part, `${field}.${path}`, errors);
+  for (const [path, part] of allParts(schema)) {
+    validateNested(part, { ...at, field: `${field}.${path}` });
+  }
 }
 
 function validateRuleTexts(schema: Schema, field: string, errors: FieldErrors): void {
@@ -104,15 +127,18 @@ function validateRuleTexts(schema: Schema, field: string, errors: FieldErrors): 
 function* partsOf(schema: Schema, at: At): Generator<[Schema, At]> {
   const { properties = {}, items, additionalProperties } = schema;
   const occurrences = occurrencesWithin(schema, at.occurrences);
-  const inner = (part: Schema, path: string): At => ({
+  const inner = (part: Schema, path: string, place = at.place): At => ({
     ...at,
     occurrences,
+    place,
     field: `${at.field}.${path}`,
     level: path === 'items' ? 'item' : 'field',
     isRoot: part['x-kubernetes-embedded-resource'] === true,
   });
   for (const [name, property] of Object.entries(properties)) {
-    yield [property, inner(property, `properties[${name}]`)];
+    const isRoot = at.level === 'root';
+    const place = placeOfProperty(schema, name, { isRoot, place: at.place });
+    yield [property, inner(property, `properties[${name}]`, place)];
   }
   if (typeof items === 'object') {
     const isMap = schema['x-kubernetes-list-type'] === 'map';
@@ -120,7 +146,8 @@ function* partsOf(schema: Schema, at: At): Generator<[Schema, At]> {
     yield [items, isMap ? place : { ...place, uncorrelatable: at.uncorrelatable ?? at.field }];
   }
   if (typeof additionalProperties === 'object') {
-    yield [additionalProperties, inner(additionalProperties, 'additionalProperties')];
+    const place = placeOfValues(at.place);
+    yield [additionalProperties, inner(additionalProperties, 'additionalProperties', place)];
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { Api } from '../api.js';
+import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
+import { Api, merge } from '../api.js';
 import { causeMessages } from '../causes.js';
 import { crds, version, widgetCrd } from './widgets.js';
 
@@ -9,8 +10,19 @@ const notLabel = (name: string): string =>
   `Invalid value: "${name}": a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`;
 
 const versionWith = (schema: object): object => ({
-  versions: [{ ...version, schema: { openAPIV3Schema: { type: 'object', ...schema } } }],
+  versions: [
+    {
+      ...version,
+      subresources: {},
+      selectableFields: [],
+      schema: { openAPIV3Schema: { type: 'object', ...schema } },
+    },
+  ],
 });
+const root = 'spec.validation.openAPIV3Schema';
+const onlyNames =
+  'Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified';
+const formats = 'byte,date,date-time,double,float,int32,int64,password';
 
 // Messages of the real server (v1.36).
 const refused: readonly (readonly [string, object, Readonly<Record<string, string>>])[] = [
@@ -113,6 +125,97 @@ const refused: readonly (readonly [string, object, Readonly<Record<string, strin
     { 'spec.names.shortNames[0]': notLabel('W'), 'spec.names.categories[0]': notLabel('A') },
   ],
   [
+    'labels in the metadata of a schema',
+    versionWith({
+      properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } },
+    }),
+    { [`${root}.properties[metadata]`]: onlyNames },
+  ],
+  [
+    'other types of kind, apiVersion and metadata',
+    versionWith({
+      properties: {
+        kind: { type: 'integer' },
+        apiVersion: { type: 'boolean' },
+        metadata: { type: 'string' },
+      },
+    }),
+    {
+      [`${root}.properties[kind].type`]: 'Invalid value: "integer": must be string',
+      [`${root}.properties[apiVersion].type`]: 'Invalid value: "boolean": must be string',
+      [`${root}.properties[metadata].type`]: 'Invalid value: "string": must be object',
+    },
+  ],
+  [
+    'another type of the kind of an embedded object',
+    versionWith({
+      properties: {
+        a: {
+          type: 'object',
+          'x-kubernetes-embedded-resource': true,
+          properties: { kind: { type: 'integer' } },
+        },
+      },
+    }),
+    { [`${root}.properties[a].properties[kind].type`]: 'Invalid value: "integer": must be string' },
+  ],
+  [
+    'a default of metadata',
+    versionWith({ properties: { metadata: { type: 'object', default: {} } } }),
+    {
+      [`${root}.properties[metadata].default`]: 'Forbidden: must not be set in top-level metadata',
+    },
+  ],
+  [
+    'a nullable root',
+    versionWith({ nullable: true }),
+    { [`${root}.nullable`]: 'Forbidden: nullable cannot be true at the root' },
+  ],
+  [
+    'a default of the whole object without its type',
+    versionWith({ default: {} }),
+    {
+      [`${root}.default.apiVersion`]: 'Required value',
+      [`${root}.default.kind`]: 'Required value',
+    },
+  ],
+  [
+    'an unknown format of a column',
+    {
+      versions: [
+        {
+          ...version,
+          additionalPrinterColumns: [{ name: 'a', type: 'string', format: 'zz', jsonPath: '.a' }],
+        },
+      ],
+    },
+    {
+      'spec.additionalPrinterColumns[0].format': `Invalid value: "zz": must be one of ${formats}`,
+    },
+  ],
+  [
+    'selectable fields that repeat, or name items',
+    {
+      versions: [
+        {
+          ...version,
+          selectableFields: ['.spec.code', '.spec.code', '.spec.tags[0]', 'spec', '.'].map(
+            (jsonPath) => ({ jsonPath }),
+          ),
+        },
+      ],
+    },
+    {
+      'spec.selectableFields[1].jsonPath': 'Duplicate value: ".spec.code"',
+      'spec.selectableFields[2].jsonPath':
+        'Invalid value: ".spec.tags[0]": is an invalid path: array notation is not allowed',
+      'spec.selectableFields[3].jsonPath':
+        'Invalid value: "spec": is an invalid path: expected [ or . but got: spec',
+      'spec.selectableFields[4].jsonPath':
+        'Invalid value: ".": is an invalid path: unexpected end of JSON path',
+    },
+  ],
+  [
     'no versions',
     { versions: [] },
     {
@@ -141,6 +244,102 @@ describe('checks of custom resource definitions', () => {
       expect(code).to.equal(isAllowed ? 201 : 422);
     });
   }
+
+  for (const keyword of [{ oneOf: [{ required: ['spec'] }] }, { minProperties: 1 }]) {
+    it(`refuse ${Object.keys(keyword).join()} at the root beside a status only`, async () => {
+      const own = (subresources: object) => {
+        const schema = {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+              },
+            },
+            ...keyword,
+          },
+        };
+        return widgetCrd({
+          versions: [{ ...version, schema, subresources, selectableFields: [] }],
+        });
+      };
+      const answer = await new Api().call('POST', crds, own({ status: {} }));
+      expect(answer.code).to.equal(422);
+      expect(causeMessages(answer)[root]).to.match(
+        /only \[Description Type .* XValidations\] fields are allowed at the root of the schema if the status subresource is enabled$/,
+      );
+      expect(await new Api().call('POST', crds, own({}))).to.include({ code: 201 });
+    });
+  }
+
+  it('accept a default that repeats an item of a set', async () => {
+    const set = { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' };
+    const spec = versionWith({ properties: { a: { ...set, default: ['x', 'x'] } } });
+    expect(await new Api().call('POST', crds, widgetCrd(spec))).to.include({ code: 201 });
+  });
+
+  it('refuse an update as they refuse a creation', async () => {
+    const api = new Api();
+    await api.create(crds, widgetCrd({}));
+    const spec = versionWith({ nullable: true });
+    const answer = await api.call('PATCH', `${crds}/widgets.example.com`, { spec }, merge);
+    expect(causeMessages(answer)).to.deep.equal({
+      [`${root}.nullable`]: 'Forbidden: nullable cannot be true at the root',
+    });
+  });
+
+  describe('in a group of Kubernetes', () => {
+    const field = 'metadata.annotations[api-approved.kubernetes.io]';
+    const required = 'protected groups must have approval annotation "api-approved.kubernetes.io"';
+    const see = 'see https://github.com/kubernetes/enhancements/pull/1111';
+    const approved = (text?: string, group = 'example.k8s.io') => ({
+      metadata: {
+        name: `widgets.${group}`,
+        annotations: text === undefined ? {} : { 'api-approved.kubernetes.io': text },
+      },
+      spec: { ...(widgetCrd({}) as { spec: object }).spec, group },
+    });
+
+    it('need the annotation, but not in other groups', async () => {
+      const answer = await new Api().call('POST', crds, approved());
+      expect(causeMessages(answer)).to.deep.equal({
+        [field]: `Required value: ${required}, ${see}`,
+      });
+      const other = await new Api().call('POST', crds, approved(undefined, 'example.x-k8s.io'));
+      expect(other.code).to.equal(201);
+    });
+
+    it('refuse an annotation that is neither a URL nor "unapproved"', async () => {
+      const answer = await new Api().call('POST', crds, approved('x'));
+      expect(causeMessages(answer)).to.deep.equal({
+        [field]: `Invalid value: "x": ${required} with either a URL or a reason starting with "unapproved", ${see}`,
+      });
+    });
+
+    for (const [text, status, reason, message] of [
+      ['unapproved', 'False', 'UnapprovedAnnotation', 'not approved: "unapproved"'],
+      ['https://a.b/c', 'True', 'ApprovedAnnotation', 'approved in https://a.b/c'],
+    ] as const) {
+      it(`report the annotation ${text} in a condition, and serve the kind`, async () => {
+        const api = new Api();
+        await api.create(crds, approved(text));
+        const { body } = await api.call('GET', `${crds}/widgets.example.k8s.io`);
+        const { conditions = [] } = (body as unknown as CustomResourceDefinition).status ?? {};
+        expect(conditions.map(({ type }) => type)).to.include('Established');
+        const found = conditions.find(({ type }) => type.startsWith('KubernetesAPIApproval'));
+        expect(found).to.include({ status, reason, message });
+      });
+    }
+
+    it('refuse to lose the annotation', async () => {
+      const api = new Api();
+      const one = `${crds}/widgets.example.k8s.io`;
+      await api.create(crds, approved('https://a.b/c'));
+      const annotations = { 'api-approved.kubernetes.io': null };
+      const answer = await api.call('PATCH', one, { metadata: { annotations } }, merge);
+      expect(causeMessages(answer)).to.have.property(field);
+    });
+  });
 
   it('follow the default port of the Service of a conversion', async () => {
     const service = { name: 's', namespace: 'n' };

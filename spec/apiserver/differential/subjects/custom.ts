@@ -1,5 +1,6 @@
 import { apply, get, patch, post, put, remove, representations, watch } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
+import { definitionScenarios } from './definitions.js';
 import { features, number, pair, rules, syntaxes, text } from './custom-values.js';
 import type { Schema } from './custom-values.js';
 
@@ -217,6 +218,7 @@ export const custom: readonly Scenario[] = [
     title: `rule ${JSON.stringify(schema['x-kubernetes-validations'])}`,
     requests: featureRequests(schema, list),
   })),
+  ...definitionScenarios,
   { title: 'establishing of a definition', requests: establishing() },
   {
     title: 'syntax of rules',

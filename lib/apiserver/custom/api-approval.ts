@@ -1,0 +1,49 @@
+import { approvalAnnotation, isProtectedGroup, parseRequestUrl } from '../../crd/internal.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import type { Crd, CrdCondition } from './crd.js';
+
+/** Reason and message of the condition that reports the annotation. */
+interface Approval {
+  readonly reason: `${'Missing' | 'Invalid' | 'Unapproved' | 'Approved'}Annotation`;
+  readonly message: string;
+}
+
+/** @returns undefined if the group is not one of the Kubernetes project */
+function approvalOf({ spec, metadata }: Crd): Approval | undefined {
+  if (!isProtectedGroup(spec.group)) return undefined;
+  const { [approvalAnnotation]: text = '' } = metadata.annotations ?? {};
+  const required = `protected groups must have approval annotation "${approvalAnnotation}"`;
+  const see = 'see https://github.com/kubernetes/enhancements/pull/1111';
+  if (text === '') return { reason: 'MissingAnnotation', message: `${required}, ${see}` };
+  const shown = JSON.stringify(text);
+  if (text.startsWith('unapproved')) {
+    return { reason: 'UnapprovedAnnotation', message: `not approved: ${shown}` };
+  }
+  const url = parseRequestUrl(text);
+  if (typeof url !== 'string' && url.host !== '' && url.scheme !== '') {
+    return { reason: 'ApprovedAnnotation', message: `approved in ${text}` };
+  }
+  const message = `${required} with either a URL or a reason starting with "unapproved", ${see}`;
+  return { reason: 'InvalidAnnotation', message };
+}
+
+/** Checks the annotation of a definition in a group of Kubernetes; an update may keep what it says. */
+export function validateApproval(crd: Crd, errors: FieldErrors, old?: Crd): void {
+  const approval = approvalOf(crd);
+  if (approval === undefined) return;
+  const { reason, message } = approval;
+  if (old !== undefined && approvalOf(old)?.reason === reason) return;
+  const field = `metadata.annotations[${approvalAnnotation}]`;
+  if (reason === 'MissingAnnotation') errors.required(field, message);
+  if (reason === 'InvalidAnnotation') {
+    errors.invalid(field, crd.metadata.annotations?.[approvalAnnotation], message);
+  }
+}
+
+/** Returns the condition of a definition in a group of Kubernetes. */
+export function approvalCondition(crd: Crd): Omit<CrdCondition, 'lastTransitionTime'> | undefined {
+  const approval = approvalOf(crd);
+  if (approval === undefined) return undefined;
+  const status = approval.reason === 'ApprovedAnnotation' ? 'True' : 'False';
+  return { type: 'KubernetesAPIApprovalPolicyConformant', status, ...approval };
+}

@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { defineResource, InvalidDefinitionError, s } from '../../../lib/crd/index.js';
+import type { VersionDefinition } from '../../../lib/crd/index.js';
+
+const spec = s.object({ a: s.string() });
+const status = s.object({ phase: s.optional(s.string()) });
+
+/** Returns the problems of a definition with one version. */
+function problemsOf(version: Partial<VersionDefinition>, more: object = {}): string[] {
+  const one = { name: 'v1', schema: s.object({ spec }), ...version };
+  const definition = { group: 'example.com', kind: 'Shop', versions: [one] as const, ...more };
+  try {
+    expect(defineResource(definition).crd.spec.group).to.equal(definition.group);
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidDefinitionError)) throw error;
+    return error.problems.map(({ field, message }) => `${field}: ${message}`);
+  }
+}
+
+const either = s.object(
+  { spec: s.optional(spec), other: s.optional(spec) },
+  { oneOf: [{ required: ['spec'] }, { required: ['other'] }] },
+);
+
+describe('defineResource with a definition that API servers refuse', () => {
+  it('refuses alternatives at the root beside a status', () => {
+    expect(problemsOf({ schema: either, status })).to.deep.equal([
+      'versions[0].schema: has oneOf, which the API server refuses beside a status: move it to spec, or use rules',
+    ]);
+    expect(problemsOf({ schema: either })).to.deep.equal([]);
+  });
+
+  it('accepts rules and a description at the root beside a status', () => {
+    const options = { rules: ['has(self.spec.a)'], description: 'A shop' };
+    expect(problemsOf({ schema: s.object({ spec }, options), status })).to.deep.equal([]);
+  });
+
+  it('refuses labels in the metadata, but not a limit of the name', () => {
+    const withMetadata = (metadata: object) => ({
+      schema: s.object({ spec, metadata: s.object(metadata as never) }),
+    });
+    expect(problemsOf(withMetadata({ labels: s.map(s.string()) }))).to.deep.equal([
+      'versions[0].schema.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
+    ]);
+    const name = s.optional(s.string({ maxLength: 5 }));
+    expect(problemsOf(withMetadata({ name }))).to.deep.equal([]);
+  });
+
+  it('refuses another type of the kind of an object inside the resource', () => {
+    const template = s.embeddedResource({ properties: { kind: s.integer() } });
+    expect(problemsOf({ schema: s.object({ spec: s.object({ template }) }) })).to.deep.equal([
+      'versions[0].schema.properties[spec].properties[template].properties[kind].type: Invalid value: "integer": must be string',
+    ]);
+  });
+
+  it('refuses an unknown format of a column', () => {
+    const column = { name: 'A', type: 'string', jsonPath: '.spec.a', format: 'zz' } as const;
+    expect(problemsOf({ printerColumns: [column] })).to.deep.equal([
+      'versions[0].printerColumns[0].format: must be one of byte, date, date-time, double, float, int32, int64, password, got zz',
+    ]);
+    expect(problemsOf({ printerColumns: [{ ...column, format: 'date' }] })).to.deep.equal([]);
+  });
+
+  it('refuses selectable fields that repeat, name items or metadata', () => {
+    const selectableFields = ['.spec.a', '.spec.a', '.spec.a[0]', '.metadata.name'];
+    expect(problemsOf({ selectableFields })).to.deep.equal([
+      'versions[0].selectableFields[1]: .spec.a is there already: remove it',
+      'versions[0].selectableFields[2]: .spec.a[0] must not have brackets: name fields only, as .spec.node',
+      'versions[0].selectableFields[3]: .metadata.name is metadata: name a field of yours',
+    ]);
+  });
+
+  it('refuses a group of Kubernetes without the annotation', () => {
+    const group = 'shops.k8s.io';
+    expect(problemsOf({}, { group })).to.deep.equal([
+      'annotations[api-approved.kubernetes.io]: is missing: shops.k8s.io belongs to Kubernetes, use a domain of yours, or give the URL of the approval or "unapproved"',
+    ]);
+    const annotations = { 'api-approved.kubernetes.io': 'unapproved' };
+    expect(problemsOf({}, { group, annotations })).to.deep.equal([]);
+    expect(problemsOf({}, { group: 'shops.x-k8s.io' })).to.deep.equal([]);
+  });
+
+  it('refuses a default that repeats an item of a set, with which no object is valid', () => {
+    const tags = s.defaulted(s.array(s.string(), { listType: 'set' }), ['a', 'a']);
+    const [problem] = problemsOf({ schema: s.object({ spec: s.object({ tags }) }) });
+    expect(problem).to.match(/default\.\[1\]: Duplicate value: "a"$/);
+  });
+});
