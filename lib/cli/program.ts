@@ -62,6 +62,7 @@ export function settle(
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
+      outputError: (text, write) => write(text + folderHint(text, command)),
       getOutHelpWidth: () => stdout.columns ?? 100,
       getErrHelpWidth: () => stderr.columns ?? 100,
       getOutHasColors: () => false,
@@ -71,6 +72,18 @@ export function settle(
     .showHelpAfterError(`(${names.join(' ')} --help lists commands and options)`);
   if (command.commands.length > 0) command.helpCommand(false);
   for (const child of command.commands) settle(child, context, names);
+}
+
+/** Options that name the folder of the project; each command has one of them. */
+const folderOptions = { '--project': /'(?:-C|--directory)\b/, '--directory': /'--project\b/ };
+
+/** Returns a line about the option that a command has in place of an unknown one; empty without such an option. */
+function folderHint(error: string, { options }: Command): string {
+  if (!error.startsWith('error: unknown option')) return '';
+  const found = options.find(({ long }) =>
+    Object.entries(folderOptions).some(([name, others]) => name === long && others.test(error)),
+  );
+  return found === undefined ? '' : `(this command has ${found.flags})\n`;
 }
 
 /** The command context without the parts that each run creates. */

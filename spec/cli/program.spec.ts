@@ -73,4 +73,22 @@ describe('The command line', () => {
     const { stderr } = await cli(missing, { env: { OPERATOR_BUILDER_DEBUG: '1' } });
     expect(stderr).to.match(/\n {4}at [^]*\ncaused by Error: ENOENT/);
   });
+
+  for (const [args, hint] of [
+    [['manifests', '-C', 'shop'], '--project <directory>'],
+    [['helm', '--directory', 'shop'], '--project <directory>'],
+    [['upgrade-project', '--project=shop'], '-C, --directory <folder>'],
+  ] as const) {
+    it(`names the option that ${args.join(' ')} is for`, async () => {
+      const { code, stderr } = await cli(args);
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/^error: unknown option /);
+      expect(stderr).to.include(`\n(this command has ${hint})\n`);
+    });
+  }
+
+  it('names no other option for an unknown one', async () => {
+    const { stderr } = await cli(['manifests', '--projct', 'shop']);
+    expect(stderr).to.not.include('this command has');
+  });
 });
