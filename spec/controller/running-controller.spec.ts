@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { controllerFor } from '../../lib/controller/controller.js';
+import type { ControllerBuilder } from '../../lib/controller/controller.js';
 import type { ReconcileContext } from '../../lib/controller/reconcile.js';
 import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
@@ -64,6 +65,22 @@ describe('RunningController', () => {
     await setup.clock.advance(0);
     expect(setup.cache.status()).to.deep.equal([]);
     await setup.cache.stop();
+  });
+
+  it('waits for the sync of many sources without a warning from Node', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): number => warnings.push(name);
+    process.on('warning', onWarning);
+    const setup = new ControllerSetup();
+    const watching = Array.from({ length: 20 }).reduce<ControllerBuilder>(
+      (builder) => builder.watches(Part, () => []),
+      controllerFor(Thing),
+    );
+    const running = await setup.start(watching.complete(async () => done()));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', onWarning);
+    await setup.stop(running);
+    expect(warnings).not.to.include('MaxListenersExceededWarning');
   });
 
   it('reconciles once a key that is added several times in one tick', async () => {
