@@ -179,10 +179,13 @@ export function warnOfDroppedManagers(
   { desired, before, after }: Reapplied,
 ): void {
   const { client, controllerName, logger } = settings;
-  const isOurs = before.metadata.annotations?.[appliedHashAnnotation] !== undefined;
-  if (!isOurs || appliedFields(before, controllerName) !== undefined) return;
-  // If the managers were missing on the server, the apply would have made a new version.
+  const { annotations = {}, managedFields = [] } = before.metadata;
+  if (annotations[appliedHashAnnotation] === undefined || managedFields.length > 0) return;
+  // If the managers were missing on the server, the apply would have made a new version. A dry run makes none,
+  // but its answer has no managers then, or `before-first-apply` among them.
   if (before.metadata.resourceVersion !== after.metadata.resourceVersion) return;
+  const isKnown = appliedFields(after, controllerName) !== undefined;
+  if (!isKnown || after.metadata.managedFields?.some(({ manager }) => manager === nobody)) return;
   const kinds = warned.get(client) ?? new Set();
   warned.set(client, kinds);
   const { kind } = desired.ref;
