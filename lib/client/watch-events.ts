@@ -1,5 +1,5 @@
 import { dropMember, isJsonObject } from '../object/index.js';
-import type { Status, KubernetesObject, ObjectMeta, ResourceType } from '../object/index.js';
+import type { KubernetesObject, ObjectMeta, ResourceType } from '../object/index.js';
 import { ConnectionError } from '../system/index.js';
 import { failureIn, withTypeOf } from './answers.js';
 import { describeCall } from './call.js';
@@ -39,7 +39,7 @@ export function watchEvent<T extends KubernetesObject>(
     }
     case 'ERROR': {
       if (!isJsonObject(object)) throw malformedEvent(call, 'an error has no status');
-      throw failureIn(object as Status, call);
+      throw failureIn(object, call);
     }
     default:
       throw malformedEvent(call, 'its type is unknown');
