@@ -48,7 +48,7 @@ export async function getCached<T extends KubernetesObject>(
 ): Promise<T | undefined> {
   if (options.subresource !== undefined || !isAnyVersion(options.resourceVersion)) return undefined;
   const informer = informerFor(reads.cache, type, options);
-  if (informer?.covers(key.namespace) !== true || !isAddress(informer, key)) return undefined;
+  if (informer?.covers(key.namespace) !== true || !isPathSegment(key.name)) return undefined;
   const name = informer.keyFor(key);
   const isSettled = (): boolean => informer.overlay.look(name).type !== 'unsettled';
   if (!isSettled() && !(await waitUntil(informer, isSettled, { ...reads, ...options }))) {
@@ -58,8 +58,9 @@ export async function getCached<T extends KubernetesObject>(
   const look = informer.overlay.look(name);
   if (look.type === 'object') return asWanted(look.object, options);
   if (look.type === 'quarantined') throw quarantinedError('get', look.object);
-  // The object may exist without matching the selectors of the cache.
-  if (informer.filtered) return undefined;
+  // The object may exist without matching the selectors of the cache. A client refuses most keys without a
+  // namespace; for views it does not.
+  if (informer.filtered || lacksNamespace(informer, key)) return undefined;
   throw notFound(type, key);
 }
 
@@ -105,10 +106,11 @@ export function looksInto(cache: Cache): CacheLooks {
   return {
     get: (type, key) => {
       const informer = informerFor(cache, type, {});
-      if (informer?.covers(key.namespace) !== true || !isAddress(informer, key)) return undefined;
+      if (informer?.covers(key.namespace) !== true || !isPathSegment(key.name)) return undefined;
       const look = informer.overlay.look(informer.keyFor(key));
       if (look.type === 'object') return look.object;
-      return look.type === 'absent' && !informer.filtered ? null : undefined;
+      const isKnown = look.type === 'absent' && !informer.filtered;
+      return isKnown && !lacksNamespace(informer, key) ? null : undefined;
     },
     list: (type, options) => {
       const selection = selectionFrom(cache, type, options);
@@ -298,12 +300,11 @@ function sorted<T extends KubernetesObject>(objects: readonly T[]): readonly T[]
   return keyed.map(({ object }) => object);
 }
 
-/** Returns false for a key that no request can address, so that the client refuses it. */
-function isAddress(
+function lacksNamespace(
   { namespaced }: Pick<SharedInformer, 'namespaced'>,
-  { namespace, name }: ObjectKey,
+  { namespace }: ObjectKey,
 ): boolean {
-  return isPathSegment(name) && (!namespaced || isPathSegment(namespace));
+  return namespaced && !isPathSegment(namespace);
 }
 
 /** Builds the error that the API server would return. */
