@@ -79,6 +79,24 @@ describe('Manager with bad input', () => {
     expect(await setup.end()).to.equal(failure);
   });
 
+  it('warns of a runnable that fails while it ends, unless it throws the reason of its end', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
+    const failing = (name: string, errorAfter: (signal: AbortSignal) => unknown): Runnable => ({
+      name,
+      run: async ({ signal }) => {
+        await aborted(signal);
+        throw errorAfter(signal);
+      },
+    });
+    manager.add(failing('obedient', ({ reason }) => reason as unknown));
+    manager.add(failing('broken', () => new Error('the disk is gone')));
+    await setup.run(manager);
+    await manager.whenStarted();
+    expect(await setup.end()).to.equal(undefined);
+    expect(setup.logged('warn')).to.deep.equal(['broken failed while it ended']);
+  });
+
   it('names a runnable that never ends', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ gracefulShutdownMs: 2_000 });

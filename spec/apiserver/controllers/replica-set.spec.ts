@@ -37,6 +37,18 @@ describe('a ReplicaSet in the embedded cluster', () => {
     expect(await cluster.names(Pod)).to.have.length(2);
   });
 
+  it('counts the pods that have all labels of its template', async () => {
+    const cluster = await simulatedCluster();
+    const template = { ...podTemplate('rs'), metadata: { labels: { app: 'rs', tier: 'web' } } };
+    await cluster.create(replicaSet('rs', { replicas: 2, template }));
+    const labeled = async (): Promise<unknown> =>
+      (await cluster.get(ReplicaSet, 'rs')).status?.fullyLabeledReplicas;
+    expect(await labeled()).to.equal(2);
+    const [name] = await cluster.names(Pod);
+    await cluster.patch(Pod, name!, { metadata: { labels: { tier: 'other' } } });
+    expect(await labeled()).to.equal(1);
+  });
+
   it('replaces a pod without its owner reference', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(replicaSet('rs', { replicas: 1 }));

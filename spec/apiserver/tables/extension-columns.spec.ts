@@ -68,4 +68,19 @@ describe('tables of kinds that few clients list', () => {
       );
     });
   }
+
+  it('print the group of an owner, unless it is the core group', async () => {
+    const revisions = '/apis/apps/v1/namespaces/default/controllerrevisions';
+    const api = new Api();
+    for (const [name, apiVersion] of Object.entries({ core: 'v1', apps: 'apps/v1' })) {
+      const owner = { apiVersion, kind: 'Owner', name: 'o', uid: 'u', controller: true };
+      const metadata = { name, ownerReferences: [owner] };
+      await api.create(revisions, { metadata, revision: 1, data: {} });
+    }
+    const { rows } = (await api.get(revisions, { accept })).body as unknown as Table;
+    expect(rows.map(({ cells }) => cells.slice(0, 2))).to.deep.equal([
+      ['apps', 'owner.apps/o'],
+      ['core', 'owner/o'],
+    ]);
+  });
 });

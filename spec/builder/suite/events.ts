@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { isReconcileFailed } from '../../../lib/apply/index.js';
 import type { Builder } from '../../../lib/builder/index.js';
 import { EventRecorder, OperatorEvents } from '../../../lib/events/index.js';
+import { isApiError } from '../../../lib/object/api-error.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { Event } from '../../../lib/object/kinds.js';
 import type { OperatorError } from '../../../lib/system/operator-error.js';
@@ -79,6 +80,22 @@ export function eventsSuite(open: OpenScene): void {
     await reconcile('1');
     await reconcile('2');
     expect(heard).to.deep.equal([['created'], ['deleted', 'data.A'], ['created', 'data.A']]);
+  });
+
+  it('emits one failed event for a change that the server refuses and the builder explains', async () => {
+    const scene = await open();
+    const emitter = new OperatorEvents();
+    const heard: unknown[] = [];
+    emitter.on('failed', ({ ref, verb, error }) => heard.push([ref.name, verb, isApiError(error)]));
+    const reconcile = (A: string): Promise<unknown> =>
+      scene
+        .builder({ emitter })
+        .configMap({ name: 'env', data: { A }, immutable: true })
+        .reconcile();
+    await reconcile('1');
+    const error = await reconcile('2').catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message').that.includes('data');
+    expect(heard).to.deep.equal([['env', 'apply', true]]);
   });
 
   it('emits one failed event for each failure, also without a request', async () => {

@@ -184,6 +184,11 @@ describe('breakingChanges', () => {
         spec({ ...webhook, versions: [v1, { ...v2, storage: false }] }),
         versions(v1, { ...v2, storage: false }),
       ],
+      [
+        [],
+        spec({ ...webhook, versions: [v1, { ...v2, storage: false, served: false }] }),
+        versions(v1, { ...v2, storage: false, served: false }),
+      ],
       [['subresource-changed'], versions(version({ subresources: { status: {} } })), base],
       [['subresource-changed'], base, versions(version({ subresources: { status: {} } }))],
       [['subresource-changed'], versions(version({ subresources: { scale } })), base],

@@ -53,6 +53,21 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(pods[0]!.metadata.ownerReferences?.[0]).to.include({ kind: 'DaemonSet', name: 'ds' });
   });
 
+  it('deletes later pods of its revision on a node that has one', async () => {
+    const { create, list, names, settled } = await simulatedCluster();
+    await create(daemonSet('ds'));
+    const [first] = await list(Pod);
+    for (const name of ['late', 'later']) {
+      await create({
+        ...{ apiVersion: 'v1', kind: 'Pod' },
+        metadata: { name, namespace: 'default', labels: first!.metadata.labels ?? {} },
+        spec: first!.spec!,
+      } as Pod);
+    }
+    await settled();
+    expect(await names(Pod)).to.deep.equal([first!.metadata.name]);
+  });
+
   it('removes its pod from a node that no longer fits', async () => {
     const { create, names, client, settled } = await simulatedCluster();
     await create(daemonSet('ds'));
