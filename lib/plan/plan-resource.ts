@@ -12,7 +12,8 @@ import type {
   ObjectReference,
   TypeReference,
 } from '../object/index.js';
-import { keyOf, referenceTo, groupOfType } from '../object/index.js';
+import { findCondition, keyOf, referenceTo, groupOfType } from '../object/index.js';
+import { pausedCondition, statusConditions } from '../status/index.js';
 import { asError, OperatorError } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 import { applyResource } from './applied-resource.js';
@@ -47,6 +48,8 @@ export interface ResourcePlan extends Plan {
   readonly settled: boolean;
   /** The operator's error after the planned writes. */
   readonly error?: Error;
+  /** What pauses the resource, in words, so that the operator changes nothing. Absent: its conditions show no pause. */
+  readonly paused?: string;
 }
 
 /**
@@ -180,12 +183,19 @@ interface Steps {
   readonly steps: readonly PlanStep[];
 }
 
-function whole({ planned, owner, steps }: Steps): Plan & Pick<ResourcePlan, 'steps' | 'manifests'> {
+function whole({ planned, owner, steps }: Steps): Omit<ResourcePlan, 'settled' | 'error'> {
   const states = [...planned.all, ...planned.keptOf(owner)];
   const plan = planOf(states, owner);
   const rollouts = steps.flatMap((step) => step.rollouts);
   const changed = plan.changed || steps.some((step) => step.changed);
-  return { ...plan, rollouts, changed, steps, manifests: manifestsOf(states) };
+  const paused = pausedBy(planned.get(owner, keyOf(owner))?.after ?? owner);
+  const state = { rollouts, changed, ...(paused !== undefined && { paused }) };
+  return { ...plan, ...state, steps, manifests: manifestsOf(states) };
+}
+
+function pausedBy(owner: UnstructuredObject): string | undefined {
+  const pause = findCondition(statusConditions(owner), pausedCondition);
+  return pause?.status === 'True' ? pause.message : undefined;
 }
 
 function withChanges(step: Plan): Plan {

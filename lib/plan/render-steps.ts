@@ -17,8 +17,12 @@ export function renderSteps(
     ...renderObjects(step, { color, unchanged }),
   ]);
   const goesOn = plan.settled || plan.error !== undefined ? [] : [notSettled];
+  const { paused } = plan;
   const lines = [
     bold(`Plan for ${describeObject(plan.owner)}`),
+    ...(paused === undefined
+      ? []
+      : [`It is paused (${paused}): the operator changes nothing else.`]),
     ...(first === undefined ? [] : renderObjects(first, { color, unchanged })),
     ...later,
     planSummary(plan),

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { planResource } from '../../lib/plan/plan-resource.js';
 import type { PlanStep, ResourcePlan } from '../../lib/plan/plan-resource.js';
 import { renderSteps } from '../../lib/plan/render-steps.js';
-import { getIfExists } from '../../lib/client/index.js';
+import { ensureCrd, getIfExists } from '../../lib/client/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { controllerFor, done, requeueAfter } from '../../lib/controller/index.js';
@@ -60,11 +61,12 @@ describe('The steps of a plan', () => {
 
   afterEach(() => cluster.stop());
 
-  function plan(spec: object, planned: OperatorDefinition = operator): Promise<ResourcePlan> {
+  function plan(given: object, planned: OperatorDefinition = operator): Promise<ResourcePlan> {
     const { signal } = new AbortController();
     const surroundings = { logger: silentLogger, clock: systemClock, signal };
     const planning = { operator: planned, client, namespace: 'default', ...surroundings };
-    return planResource(farm(spec), planning);
+    const object = 'kind' in given ? (given as UnstructuredObject) : farm(given);
+    return planResource(object, planning);
   }
 
   /** Runs the operator until it is ready and all rollouts are complete. */
@@ -265,6 +267,37 @@ describe('The steps of a plan', () => {
     const plans = await plan({ restless: true });
     expect(plans.settled).to.equal(false);
     expect(renderSteps(plans, {})).to.include('The operator did not settle');
+  });
+
+  it('name what pauses the resource', async () => {
+    const Shed = defineResource({
+      ...{ group: 'farms.example', kind: 'Shed' },
+      versions: [
+        {
+          name: 'v1',
+          schema: s.object({ spec: s.object({ size: s.integer() }) }),
+          status: s.object({ conditions: s.conditions() }),
+        },
+      ],
+    });
+    await ensureCrd(client, Shed.crd);
+    const sheds = new Operator('sheds');
+    sheds
+      .for(Shed)
+      .owns(ConfigMap)
+      .builds(({ builder }) => builder.configMap({ name: 'shed' }));
+    const shed = (paused: string) => ({
+      ...{ apiVersion: Shed.apiVersion, kind: 'Shed', spec: { size: 1 } },
+      metadata: { name: 's', annotations: { 'operator-builder.io/paused': paused } },
+    });
+    const paused = await plan(shed('true'), sheds);
+    expect(paused.paused).to.equal('annotation operator-builder.io/paused: "true"');
+    expect(renderSteps(paused, {})).to.include(
+      'It is paused (annotation operator-builder.io/paused: "true"): the operator changes nothing else.',
+    );
+    const running = await plan(shed('false'), sheds);
+    expect([running.paused, running.error?.message]).to.deep.equal([undefined, undefined]);
+    expect(did(running.steps[0]!)[1]).to.include('create ConfigMap shed');
   });
 
   it('are printed as text', async () => {
