@@ -53,7 +53,9 @@ interface Shared {
  */
 export class Cache {
   readonly #options: ResolvedCacheOptions;
-  readonly #parts: InformerParts;
+  readonly #parts: Omit<InformerParts, 'kindLabel'>;
+  /** The apiVersion of the kind whose name alone is its label in metrics. */
+  readonly #labelled = new Map<string, string>();
   readonly #shared = new Map<string, Shared>();
   readonly #changes = new ChangeNotifier();
   readonly #stopping = new Set<Promise<void>>();
@@ -188,12 +190,22 @@ export class Cache {
     name: string,
     { type, metadataOnly }: { type: TypeReference<KubernetesObject>; metadataOnly: boolean },
   ): Shared {
-    const informer = new SharedInformer(this.#scopeOf(type, metadataOnly), this.#parts);
+    const parts = { ...this.#parts, kindLabel: this.#kindLabelOf(type) };
+    const informer = new SharedInformer(this.#scopeOf(type, metadataOnly), parts);
     informer.changes.listen(() => this.#changes.notify());
     const shared = { informer, users: 0 };
     this.#shared.set(name, shared);
     if (this.#phase === 'running') informer.start();
     return shared;
+  }
+
+  /** Returns the kind; with its apiVersion if another kind of that name was cached before. */
+  #kindLabelOf(type: TypeReference<KubernetesObject>): string {
+    const { kind } = type;
+    const apiVersion = apiVersionOf(type);
+    const first = this.#labelled.get(kind) ?? apiVersion;
+    this.#labelled.set(kind, first);
+    return first === apiVersion ? kind : `${kind} (${apiVersion})`;
   }
 
   #scopeOf(

@@ -45,6 +45,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: CacheMetrics;
+  /** The label of the kind in metrics. */
+  readonly kindLabel: string;
   /** Requests streaming lists as long as the server supports them. */
   readonly streamingLists: boolean;
   /** Called before each list; if it throws, the list counts as failed. @defaultValue nothing */
@@ -85,7 +87,7 @@ export class Reflector<T extends KubernetesObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    const labelsOf = (type: string): MetricLabels => ({ kind: options.type.kind, type });
+    const labelsOf = (type: string): MetricLabels => ({ kind: options.kindLabel, type });
     this.#labels = {
       ...{ ADDED: labelsOf('ADDED'), MODIFIED: labelsOf('MODIFIED') },
       ...{ DELETED: labelsOf('DELETED'), BOOKMARK: labelsOf('BOOKMARK') },
@@ -208,9 +210,9 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   #listed({ objects, resourceVersion }: InitialList<T>): WatchState {
-    const { sink, metrics, type, clock } = this.#options;
+    const { sink, metrics, kindLabel, clock } = this.#options;
     this.#heardAtMs = clock.monotonicMs();
-    metrics.relists.add(1, { kind: type.kind });
+    metrics.relists.add(1, { kind: kindLabel });
     sink.replace(objects, resourceVersion);
     return { phase: 'watch', resourceVersion, failures: 0 };
   }

@@ -7,6 +7,8 @@ import { isNotServed } from './missing.js';
 
 interface SetbacksOptions {
   readonly kind: string;
+  /** The label of the kind in metrics. */
+  readonly kindLabel: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -68,9 +70,9 @@ export class Setbacks {
     message: string,
     { error, delayMs, quiet }: { error: unknown; delayMs: number; quiet: boolean },
   ): void {
-    const { kind, logger, metrics } = this.#options;
+    const { kind, kindLabel, logger, metrics } = this.#options;
     const code = isOperatorError(error) ? error.code : 'unknown';
-    metrics.watchErrors.add(1, { kind, code });
+    metrics.watchErrors.add(1, { kind: kindLabel, code });
     const fields = { error, retryInMs: Math.round(delayMs) };
     if (quiet) logger.debug(`${kind}: ${message}`, fields);
     else logger.warn(`${kind}: ${message}`, fields);

@@ -24,8 +24,10 @@ import type { ReflectorSink } from './reflector.js';
 import { compareResourceVersions } from './resource-version.js';
 import { WriteOverlay } from './write-overlay.js';
 
-/** The parts that all informers of a cache share. */
+/** The parts of an informer, which all informers of a cache share but for `kindLabel`. */
 export interface InformerParts {
+  /** The label of the kind in metrics. */
+  readonly kindLabel: string;
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -222,7 +224,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     // Create the series before the first problem, so that rates over them are defined.
     quarantined.set(this.quarantine.size, { kind });
     for (const counter of [droppedEvents, handlerErrors]) {
-      counter.add(0, { kind: this.scope.type.kind });
+      counter.add(0, { kind: this.#parts.kindLabel });
     }
     const ends = [
       bytes.onCollect?.(() =>
@@ -242,8 +244,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   get #label(): string {
-    const { type, metadataOnly } = this.scope;
-    return metadataOnly ? `${type.kind} (metadata)` : type.kind;
+    const { kindLabel } = this.#parts;
+    return this.scope.metadataOnly ? `${kindLabel} (metadata)` : kindLabel;
   }
 
   #partitionOf(namespace: string | undefined): Partition<T> | undefined {
@@ -278,8 +280,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Finds out the scope of a kind, and merges all partitions into `partition` if it is cluster-scoped. A kind given as apiVersion and kind
-   * counts as namespaced until discovery knows it, which may be long after the start.
+   * Finds out the scope of a kind, and merges all partitions into `partition` if it is cluster-scoped. A kind
+   * given as apiVersion and kind counts as namespaced until discovery knows it, which may be long after the start.
    */
   async #resolveScope(partition: Partition<T>, type: TypeReference<T>): Promise<void> {
     const { namespaced } = await this.#parts.client.resourceType(type);
@@ -351,7 +353,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     // proxy may repeat events, and later pages of a list may be newer than the first.
     const isOld = (compareResourceVersions(resourceVersion, partition.progress) ?? 1) <= 0;
     if (isOld || (compareResourceVersions(resourceVersion, known) ?? 0) < 0) {
-      this.#parts.metrics.droppedEvents.add(1, { kind: this.scope.type.kind });
+      this.#parts.metrics.droppedEvents.add(1, { kind: this.#parts.kindLabel });
       return resourceVersion;
     }
     const events = type === 'DELETED' ? this.#remove(key, object) : this.#store(key, object);
@@ -408,9 +410,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   #failed(what: string, error: unknown, object?: T): void {
-    const { logger, metrics } = this.#parts;
+    const { logger, metrics, kindLabel } = this.#parts;
     const { kind } = this.scope.type;
-    metrics.handlerErrors.add(1, { kind });
+    metrics.handlerErrors.add(1, { kind: kindLabel });
     const { namespace, name } = object?.metadata ?? {};
     logger.error(`${kind}: ${what} threw`, { error, kind, namespace, name });
   }

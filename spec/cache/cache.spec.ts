@@ -333,6 +333,28 @@ describe('Cache', () => {
     await cache.stop();
   });
 
+  it('tells kinds of one name apart in metrics', async () => {
+    const registry = new Registry();
+    const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
+    server.put('a');
+    server.put('b');
+    cache.informer(Thing);
+    const other = cache.informer({ ...Thing, group: 'other.example.com' });
+    cache.start();
+    await clock.advance(0);
+    const objects = async (): Promise<readonly string[]> =>
+      (await registry.metrics()).match(/^operator_builder_cache_objects\{.*$/gm) ?? [];
+    const name = 'operator_builder_cache_objects';
+    expect(await objects()).to.deep.equal([
+      `${name}{kind="Thing"} 2`,
+      `${name}{kind="Thing (other.example.com/v1)"} 2`,
+    ]);
+    other.release();
+    await clock.advance(0);
+    expect((await objects())[0]).to.equal(`${name}{kind="Thing"} 2`);
+    await cache.stop();
+  });
+
   it('drops events that the watch repeats, and counts them in metrics', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
