@@ -154,6 +154,18 @@ export class Operator implements OperatorDefinition {
     );
   }
 
+  /** Functions that convert have no effect unless a webhook, perhaps of another operator, serves them. */
+  #warnOfUnconverted({ logger }: Manager): void {
+    const served = this.webhooks.flatMap(({ type, name }) => (type === 'conversion' ? [name] : []));
+    for (const { kind, plural, group } of this.resources.filter(isConvertedResource)) {
+      if (served.includes(`${plural}.${group}`)) continue;
+      const problem = 'no webhook of this operator converts between its versions';
+      const remedy =
+        'add its conversionWebhook to webhooks; else writes lose the fields of a version';
+      logger.warn(`${kind}: ${problem}`, { remedy });
+    }
+  }
+
   /** Adds a controller of `controllerFor` or a runnable. */
   add(item: Controller | Runnable, options?: ManagerAddOptions): this;
   /**
@@ -194,6 +206,7 @@ export class Operator implements OperatorDefinition {
    * @throws OperatorError `InvalidOption`: a controller has no `builds`, `reconciles` or `uses`.
    */
   setup(manager: Manager): void {
+    this.#warnOfUnconverted(manager);
     if (this.#installsCrds) {
       const crds = this.resources.map(({ crd }) => crd);
       manager.add(crdInstaller(crds, this.name, manager), { requires: installAccess(crds) });

@@ -2,11 +2,14 @@ import { expect } from 'chai';
 import { done } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import { ConfigMap, CustomResourceDefinition, Deployment, Secret } from '../../lib/object/kinds.js';
-import { Manager } from '../../lib/manager/index.js';
+import { Manager, conversionWebhook } from '../../lib/manager/index.js';
+import type { Webhook } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
 import type { ForOptions } from '../../lib/operator/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { silentLogger } from '../../lib/system/logger.js';
+import { rememberingLogger } from '../manager/manager-setup.js';
+import type { LogLine } from '../manager/manager-setup.js';
 import { Tenant, podSpec } from './suite/stage.js';
 
 describe('Operator', () => {
@@ -78,19 +81,34 @@ describe('Operator', () => {
       );
     });
 
+    const specWith = (field: string) => s.object({ spec: s.object({ [field]: s.string() }) });
+    const Shop = defineResource({
+      ...{ group: 'front.example', kind: 'Shop' },
+      versions: [
+        { name: 'v1', storage: true, schema: specWith('title') },
+        { name: 'v1beta1', schema: specWith('name') },
+      ],
+      conversion: {
+        hub: 'v1',
+        spokes: { v1beta1: { toHub: (old) => old, fromHub: (hub) => hub } },
+      },
+    });
+
+    it('warns of a resource whose functions convert, but are served by no webhook', () => {
+      const warned = (webhooks: readonly Webhook[]): readonly string[] => {
+        const lines: LogLine[] = [];
+        const operator = new Operator('shops', { resources: [Shop, Tenant], webhooks });
+        const logger = rememberingLogger(lines);
+        operator.setup(new Manager({ client: cluster.client(), logger }));
+        return lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+      };
+      expect(warned([])).to.deep.equal([
+        'Shop: no webhook of this operator converts between its versions',
+      ]);
+      expect(warned([conversionWebhook(Shop)])).to.deep.equal([]);
+    });
+
     it('rejects installCrds of a resource whose functions convert, which a definition alone cannot do', () => {
-      const spec = (field: string) => s.object({ spec: s.object({ [field]: s.string() }) });
-      const Shop = defineResource({
-        ...{ group: 'front.example', kind: 'Shop' },
-        versions: [
-          { name: 'v1', storage: true, schema: spec('title') },
-          { name: 'v1beta1', schema: spec('name') },
-        ],
-        conversion: {
-          hub: 'v1',
-          spokes: { v1beta1: { toHub: (old) => old, fromHub: (hub) => hub } },
-        },
-      });
       const refusal =
         'Operator: installCrds is not possible for Shop, whose versions functions convert; serve its conversionWebhook, and install the CRDs that `operator-builder manifests` writes';
       expect(() => new Operator('shops', { resources: [Shop], installCrds: true })).to.throw(
