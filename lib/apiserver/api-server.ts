@@ -89,6 +89,8 @@ export interface EmbeddedApiServerOptions {
    * (`https://127.0.0.1:9443`), or a function that answers in place of the Service. @defaultValue none
    */
   readonly services?: WebhookServices;
+  /** Further Services, which convert custom resources in this process. @internal */
+  readonly conversions?: WebhookServices;
   /**
    * Store custom resources as their writers send them, without the rules that need a cluster.
    *
@@ -170,12 +172,12 @@ export class EmbeddedApiServer {
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
     const log = new MvccLog({ length: logLength, bytes: logBytes, firstRevision });
-    const { users, rbac, services, looseCustomResources } = this.#options;
+    const { users, rbac, services, conversions, looseCustomResources } = this.#options;
     const access = new AccessControl({ log, clock, random, users, rbac });
     const webhooks = new WebhookConfigurations(log);
     const needed = (): boolean => !webhooks.empty || kinds.converting;
     const outside = new Outside({ clock, random, needed });
-    const connections = new Connections(services);
+    const connections = new Connections(services, conversions);
     this.#core = createServerCore({
       ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
       systemRandom: random,
@@ -452,6 +454,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     users = {},
     rbac = false,
     services = {},
+    conversions = {},
     looseCustomResources = false,
     logLength = 10_000,
     logBytes = Infinity,
@@ -461,7 +464,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     commands,
   } = options;
   refuseUnknownOptions<EmbeddedApiServerOptions>('EmbeddedApiServer', options, {
-    ...{ clock, random, users, rbac, services, looseCustomResources },
+    ...{ clock, random, users, rbac, services, conversions, looseCustomResources },
     ...{ logLength, logBytes, requestLogLength, bookmarkEveryMs, firstResourceVersion },
     commands: true,
   });
@@ -483,6 +486,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     users,
     rbac,
     services,
+    conversions,
     looseCustomResources,
     logLength,
     logBytes,

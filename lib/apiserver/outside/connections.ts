@@ -23,19 +23,19 @@ const idleMs = 4_000;
 
 /** The targets of Services, and keep-alive connections to other servers. */
 export class Connections {
-  readonly #services: WebhookServices;
+  readonly #services: readonly WebhookServices[];
   readonly #agents = new Map<string, Agent>();
   readonly #ongoing = new Set<OngoingRequest>();
   #closed = false;
 
-  constructor(services: WebhookServices) {
+  constructor(...services: readonly WebhookServices[]) {
     this.#services = services;
   }
 
   /** Returns the target of a Service; undefined if the server has none. */
   target(namespace: string, name: string): string | RequestHandler | undefined {
     const key = `${namespace}/${name}`;
-    return Object.hasOwn(this.#services, key) ? this.#services[key] : undefined;
+    return this.#services.find((services) => Object.hasOwn(services, key))?.[key];
   }
 
   /** Starts a request, which ends early when its caller aborts `signal` or the connections close. */

@@ -1,4 +1,5 @@
 import omit from 'lodash/omit.js';
+import { approvalAnnotation } from '../../crd/internal.js';
 import { dns1035LabelProblem, dns1123SubdomainProblem, isJsonObject } from '../../object/index.js';
 import type { CustomResourceDefinition, Schema } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
@@ -178,7 +179,11 @@ function definitionLines(
   const { group, names, scope } = crd.spec;
   const { kind, plural, singular, listKind, shortNames, categories } = names;
   const { additionalPrinterColumns, selectableFields, subresources, deprecated } = version;
-  const resource = { group, kind, plural, singular, listKind, scope, shortNames, categories };
+  const { [approvalAnnotation]: approval } = crd.metadata.annotations ?? {};
+  const annotations = approval === undefined ? undefined : { [approvalAnnotation]: approval };
+  const resource = {
+    ...{ group, kind, plural, singular, listKind, scope, shortNames, categories, annotations },
+  };
   const columns = additionalPrinterColumns?.map((column) => omit(column, 'description'));
   const settings = {
     printerColumns: columns,
