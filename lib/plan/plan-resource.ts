@@ -48,7 +48,7 @@ export interface ResourcePlan extends Plan {
   readonly settled: boolean;
   /** The operator's error after the planned writes. */
   readonly error?: Error;
-  /** What pauses the resource, in words, so that the operator changes nothing. Absent: its conditions show no pause. */
+  /** Annotation that pauses the operator for this resource, in words. Absent: its conditions show no pause. */
   readonly paused?: string;
 }
 
