@@ -70,7 +70,7 @@ function adoptedRemovals(
 const cleared = 'its managedFields had been cleared';
 // The manager to which the server assigns all existing fields at the first apply to an object without
 // managers.
-const nobody = 'before-first-apply';
+const beforeFirstApply = 'before-first-apply';
 const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
 
 /**
@@ -90,7 +90,9 @@ function releasedFields(
   const { managedFields = [] } = live.metadata;
   const index = managedFields.findIndex(
     (entry) =>
-      entry.manager === nobody && entry.operation === 'Update' && (entry.subresource ?? '') === '',
+      entry.manager === beforeFirstApply &&
+      entry.operation === 'Update' &&
+      (entry.subresource ?? '') === '',
   );
   const entry = managedFields[index];
   if (entry === undefined) return undefined;
@@ -185,7 +187,8 @@ export function warnOfDroppedManagers(
   // but its answer has no managers then, or `before-first-apply` among them.
   if (before.metadata.resourceVersion !== after.metadata.resourceVersion) return;
   const isKnown = appliedFields(after, controllerName) !== undefined;
-  if (!isKnown || after.metadata.managedFields?.some(({ manager }) => manager === nobody)) return;
+  if (!isKnown || after.metadata.managedFields?.some(({ manager }) => manager === beforeFirstApply))
+    return;
   const kinds = warned.get(client) ?? new Set();
   warned.set(client, kinds);
   const { kind } = desired.ref;

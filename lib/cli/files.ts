@@ -1,4 +1,6 @@
-import { access, chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { access, chmod, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { asError, OperatorError, isOperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
@@ -35,7 +37,7 @@ export async function writeResult(
  */
 export async function replaceText(file: string, text: string): Promise<void> {
   await whileWriting(file, async () => {
-    const found = await stat(file).catch(() => undefined);
+    const found = statIfExists(file);
     // A device or a pipe can't be replaced.
     if (found !== undefined && !found.isFile()) return writeFile(file, text);
     const place = found === undefined ? file : await realpath(file);
@@ -56,7 +58,7 @@ export function stagedPath(file: string): string {
 export async function stageText(file: string, text: string): Promise<string> {
   const staged = stagedPath(file);
   await writeFile(staged, text);
-  const found = await stat(file).catch(() => undefined);
+  const found = statIfExists(file);
   if (found !== undefined) await chmod(staged, found.mode);
   return staged;
 }
@@ -97,6 +99,18 @@ export async function whileWriting<T>(file: string, write: () => Promise<T>): Pr
     return await write();
   } catch (error) {
     throw isOperatorError(error) ? error : fileError(file, 'written', error);
+  }
+}
+
+/**
+ * Returns the state of a file or directory; undefined if the path leads to nothing.
+ * @throws OperatorError `InvalidConfig`: the path can't be read
+ */
+export function statIfExists(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileError(path, 'read', error);
   }
 }
 

@@ -1,11 +1,11 @@
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { OperatorDefinition } from '../manager/index.js';
 import { isJsonObject, dns1123LabelProblem } from '../object/index.js';
 import { asError, OperatorError, systemRandom } from '../system/index.js';
-import { exists, fileError } from './files.js';
+import { exists, fileError, statIfExists } from './files.js';
 
 /** An operator loaded from its sources. */
 export interface LoadedProject {
@@ -211,7 +211,7 @@ const marks = ['PROJECT', 'package.json'];
  * @throws OperatorError `InvalidConfig`: no directory, or not in a project
  */
 export async function findProject(directory: string): Promise<string> {
-  await refuseMissing(directory);
+  refuseMissing(directory);
   for (let each = resolve(directory); ; each = dirname(each)) {
     for (const mark of marks) if (await exists(join(each, mark))) return each;
     if (each !== dirname(each)) continue;
@@ -224,8 +224,8 @@ export async function findProject(directory: string): Promise<string> {
 }
 
 /** A misspelled directory must not stand for the project around it. */
-async function refuseMissing(directory: string): Promise<void> {
-  const found = await stat(directory).catch(() => undefined);
+function refuseMissing(directory: string): void {
+  const found = statIfExists(directory);
   if (found?.isDirectory() === true) return;
   const problem = found === undefined ? 'there is no such directory' : 'it is not a directory';
   const remedy = 'pass the directory of a project';

@@ -148,8 +148,8 @@ export class Backoff {
 
 function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions> {
   const { baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
-  // Negated, so that it also rejects NaN.
   refuseNonNumbers('backoff', { baseDelayMs, maxDelayMs });
+  // Negated, so that it also rejects NaN.
   if (!(1 <= baseDelayMs && baseDelayMs <= maxDelayMs)) {
     const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
     throw new OperatorError('InvalidOption', `Backoff: want 1 <= base <= max, got ${got}`);

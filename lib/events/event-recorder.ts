@@ -98,7 +98,7 @@ const topicBurst = 10;
  * (`series`); a Warning with another note is not like it. Any other event becomes an Event if its object is
  * within its limits: 10 events of one reason and action, 25 Normal and 25 Warning events in all, then one every
  * five minutes. Further events are combined into one summary Event per reason, with their number and the kinds
- * of the related objects. The summary is written after five seconds without a further event.
+ * of the related objects. The summary is written after five seconds without another one.
  *
  * Guarantees: {@link EventRecorder.record} returns at once and never throws. The limits lose no event: a
  * summary counts each event beyond them. Events that the server does not accept are counted and logged.

@@ -226,7 +226,7 @@ export class PlannedWrites {
     { verb, options }: Creation,
   ): Promise<UnstructuredObject> {
     const { name } = object.metadata;
-    const wanted = anew(object);
+    const wanted = withoutServerFields(object);
     const free = state?.before === undefined ? name : this.#freeName(name);
     const tried = { ...wanted, metadata: { ...wanted.metadata, ...(free && { name: free }) } };
     const { dry } = this.#parts;
@@ -303,7 +303,7 @@ function writerOf({ fieldManager = '', subresource = '' }: WriteOptions): string
 }
 
 /** Returns `object` without the fields that only the server sets. */
-function anew<T extends KubernetesObject>(object: T): T {
+function withoutServerFields<T extends KubernetesObject>(object: T): T {
   return { ...object, metadata: omit(object.metadata, setByServer) };
 }
 

@@ -1,11 +1,10 @@
-import { statSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ListenTls } from '../../apiserver/internal.js';
 import { OperatorError, sleep } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { readText, whileWriting } from '../files.js';
+import { readText, statIfExists, whileWriting } from '../files.js';
 import { commandLogger } from '../options.js';
 import { startServer, controlTokenVariable } from './serve-api.js';
 
@@ -67,7 +66,7 @@ const scriptHead = '#!/bin/sh\n[ "$1" = --help ] && exit\nexec ';
 
 /** The folder may have the real programs. @throws OperatorError `InvalidConfig` */
 async function refuseOthers(file: string): Promise<void> {
-  const { size = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  const { size = 0 } = statIfExists(file) ?? {};
   if (size === 0) return;
   const isOwn = size < 65_536 && (await readFile(file, 'utf8')).startsWith(scriptHead);
   if (isOwn) return;
@@ -109,6 +108,7 @@ export async function serveForEnvtest(
   context.stdout.write(`the API server is at ${cluster.url}\n`);
   try {
     while (!signal.aborted && process.ppid === starter) {
+      // An abort only ends the wait: the loop checks the signal.
       await sleep(context.clock, starterCheckMs, signal).catch(() => undefined);
     }
   } finally {

@@ -88,6 +88,12 @@ describe('The operator of a project', () => {
     expect(await refusal(path)).to.include(`${path}: it is not a directory`);
   });
 
+  it('is refused with the reason for a directory that cannot be read', async () => {
+    const loop = join(await projectOf({}), 'loop');
+    await symlink(loop, loop);
+    expect(await refusal(loop)).to.include(`${loop} can't be read: ELOOP`);
+  });
+
   it('is refused without src/operator.ts', async () => {
     expect(await refusal(await projectOf({}))).to.include('has no src/operator.ts');
   });
