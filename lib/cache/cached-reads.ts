@@ -2,6 +2,7 @@ import { isPathSegment } from '../client/index.js';
 import type { CacheLooks, GetOptions, ListOptions } from '../client/index.js';
 import {
   ApiError,
+  isPlainField,
   matchesFields,
   parseFieldSelector,
   matchesLabels,
@@ -146,7 +147,7 @@ function selectionFrom<T extends KubernetesObject>(
   if (isGiven && !isPathSegment(options.namespace)) return undefined;
   const namespace = informer.namespaceFor(options.namespace);
   const fields = parseFieldSelector(options.fieldSelector ?? '');
-  if (informer.scope.metadataOnly && !fields.every(isMetadataField)) return undefined;
+  if (!fields.every(({ field }) => hasField(informer, field))) return undefined;
   const mayBeSelected = selectionOf({ ...options, namespace }, fields);
   const isSelected = (object: T): boolean => mayBeSelected(object) && isIndexed(object);
   const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);
@@ -289,8 +290,13 @@ function selectionOf(
     matchesFields(fields, object);
 }
 
-function isMetadataField({ field }: FieldTerm): boolean {
-  return field === 'metadata.name' || field === 'metadata.namespace';
+/** Returns true if the cached objects have the value that the server compares for this field. */
+function hasField<T extends KubernetesObject>(
+  { scope: { type, metadataOnly, transform } }: SharedInformer<T>,
+  field: string,
+): boolean {
+  const isWhole = !metadataOnly && transform === undefined;
+  return isPlainField(type, field) && (isWhole || field.startsWith('metadata.'));
 }
 
 function sorted<T extends KubernetesObject>(objects: readonly T[]): readonly T[] {

@@ -40,7 +40,11 @@ export interface ListOptions extends CallOptions {
   readonly namespace?: string | undefined;
   /** For example `app=web,tier in (a,b)`. */
   readonly labelSelector?: string | undefined;
-  /** For example `metadata.name=web`. */
+  /**
+   * For example `metadata.name=web`. A cached client asks the server if it can't tell the value that the server
+   * compares: for `selectableFields` of custom resources, and fields that only the server computes. Use `index`
+   * for those.
+   */
   readonly fieldSelector?: string | undefined;
   /**
    * Only objects whose controller has this UID. API servers cannot select by it: a cached client uses an

@@ -1,5 +1,8 @@
 import { OperatorError } from '../system/index.js';
 import { isJsonObject, memberOf } from './json.js';
+import type { KubernetesObject } from './kubernetes-object.js';
+import { apiVersionOf } from './resource-type.js';
+import type { TypeReference } from './resource-type.js';
 
 /** One condition on an object's fields. */
 export interface FieldTerm {
@@ -47,6 +50,29 @@ export function matchesFields(
   return terms.every(
     ({ field, operator, value }) => (valueOf(field) === value) === (operator === '='),
   );
+}
+
+const textFields: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Namespace', ['status.phase']],
+  [
+    'Pod',
+    [
+      ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],
+      ...['status.phase', 'status.podIP', 'status.nominatedNodeName'],
+    ],
+  ],
+  ['Secret', ['type']],
+  ['Service', ['spec.clusterIP', 'spec.type']],
+]);
+
+/**
+ * Returns true if API servers select objects of the kind by this field, and compare the text that is stored
+ * there. They refuse other fields, or compute their values: `spec.unschedulable` of a Node without it is
+ * `false`. They also select by the fields that a CustomResourceDefinition names, which are not known here.
+ */
+export function isPlainField(type: TypeReference<KubernetesObject>, field: string): boolean {
+  if (field === 'metadata.name' || field === 'metadata.namespace') return true;
+  return apiVersionOf(type) === 'v1' && textFields.get(type.kind)?.includes(field) === true;
 }
 
 /** Returns the value that a field selector compares: strings, numbers and booleans as text, else empty. */

@@ -49,6 +49,7 @@ export type { DiffOptions, FieldChange } from './diff-by-path.js';
 export {
   fieldValue,
   formatFieldSelector,
+  isPlainField,
   matchesFields,
   parseFieldSelector,
 } from './field-selector.js';

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { Cache } from '../../lib/cache/cache.js';
+import { cachedType } from '../../lib/cache/index.js';
+import type { CacheOptions } from '../../lib/cache/index.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
 import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
-import { ConfigMap } from '../../lib/object/kinds.js';
+import { ConfigMap, Node, Pod } from '../../lib/object/kinds.js';
 import type { CustomResourceDefinition } from '../../lib/object/kinds.js';
 import { isNotFound } from '../../lib/object/api-error.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
@@ -42,12 +44,12 @@ const widgetCrd: CustomResourceDefinition = {
   },
 };
 
-async function start(streamingLists: boolean) {
+async function start(streamingLists: boolean, types: CacheOptions['types'] = []) {
   const clock = new VirtualClock();
   const cluster = await EmbeddedCluster.start({ clock, logLength: 50 });
   const client = cluster.client({ user: 'operator' });
   const other = cluster.client({ user: 'other' });
-  const cache = new Cache({ client, clock, random: seededRandom(3), streamingLists });
+  const cache = new Cache({ client, clock, random: seededRandom(3), streamingLists, types });
   const cached = cachedClient(client, cache, { clock });
   const informer = cache.informer(ConfigMap);
   cache.start();
@@ -118,6 +120,58 @@ describe('a cache on the embedded cluster', () => {
     expect(cluster.requests.reads).to.equal(before);
     await clock.advance(0);
     expect(cached.live).to.not.equal(cached);
+    await stop();
+  });
+
+  it('leaves field selectors to the server whose values the cache does not have', async () => {
+    const { cache, cached, clock, cluster, stop } = await start(true);
+    const namespace = 'default';
+    const containers = [{ name: 'app', image: 'app' }];
+    cache.informer(Pod);
+    cache.informer(Node);
+    await clock.advance(0);
+    await cached.create<Pod>({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'a' } },
+      spec: { containers, serviceAccountName: 'default', automountServiceAccountToken: false },
+    });
+    await cached.create<Node>({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
+    const names = async (type: ResourceType<KubernetesObject>, fieldSelector: string) => {
+      const { items } = await cached.list(type, { fieldSelector });
+      return items.map(({ metadata }) => metadata.name);
+    };
+    const before = cluster.requests.reads;
+    expect(await names(Pod, 'spec.nodeName=,status.phase!=Failed')).to.deep.equal(['a']);
+    expect(await names(Pod, 'status.phase=Running')).to.deep.equal([]);
+    expect(cluster.requests.reads).to.equal(before);
+    // The server compares `false`, although the Node has no such field.
+    expect(await names(Node, 'spec.unschedulable=false')).to.deep.equal(['n']);
+    expect(cluster.requests.reads).to.equal(before + 1);
+    const error = await names(ConfigMap, 'data.size=1').catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('status', 400);
+    await stop();
+  });
+
+  it('leaves fields that a transform may drop to the server', async () => {
+    const transform = ({ apiVersion, kind, metadata, spec }: Pod): Pod =>
+      ({ apiVersion, kind, metadata, spec }) as Pod;
+    const { cache, cached, clock, stop } = await start(true, [
+      cachedType({ type: Pod, transform }),
+    ]);
+    cache.informer(Pod);
+    await clock.advance(0);
+    const [namespace, name] = ['default', 'a'];
+    const containers = [{ name: 'app', image: 'app' }];
+    const spec = { containers, serviceAccountName: 'default', automountServiceAccountToken: false };
+    await cached.create<Pod>({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace, name },
+      spec,
+    });
+    await clock.advance(0);
+    expect(await cached.get(Pod, { namespace, name })).to.not.have.property('status');
+    const { items } = await cached.list(Pod, { fieldSelector: 'status.phase=Pending' });
+    expect(items.length).to.equal(1);
     await stop();
   });
 
