@@ -2,7 +2,7 @@ import { forgetCacheMetrics } from '../cache/index.js';
 import type { ChangeNotifier } from '../cache/index.js';
 import { forgetMetrics } from '../controller/index.js';
 import type { KeyOwnership } from '../controller/index.js';
-import { endsWithin, whenAborted, OperatorError } from '../system/index.js';
+import { endsWithin, sleep, whenAborted, OperatorError } from '../system/index.js';
 import type { Logger, Metrics } from '../system/index.js';
 import { reviewClusters } from './access/preflight.js';
 import { ControllerGroup } from './controller-group.js';
@@ -259,6 +259,7 @@ export class ManagerRun {
       },
     };
     for (;;) {
+      const nextMs = options.clock.monotonicMs() + betweenCandidaciesMs;
       const cause = await leading(leadership, callbacks, signal);
       if (signal.aborted) {
         if (cause !== undefined) logger.warn('lease not released', { error: cause });
@@ -270,6 +271,8 @@ export class ManagerRun {
       await this.#standingBy;
       if (this.#ending.signal.aborted) return;
       logger.warn('leadership lost; standing by', { error: cause });
+      const waitMs = Math.max(0, nextMs - options.clock.monotonicMs());
+      await sleep(options.clock, waitMs, signal).catch(() => undefined);
     }
   }
 
@@ -358,6 +361,9 @@ export class ManagerRun {
     this.#parts.changes.notify();
   }
 }
+
+/** Least time between the starts of two candidacies. A leadership that fails at once must not keep the process busy. */
+const betweenCandidaciesMs = 1_000;
 
 /** @returns the error with which the leadership ended; a {@link Leadership} of the user may also throw it */
 async function leading(

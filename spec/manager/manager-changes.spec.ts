@@ -65,7 +65,9 @@ describe('A controller that is being removed', () => {
     const removing = watched(added.remove());
     leadership.lose();
     holder.release();
-    await setup.until(() => removing.isOver && leadership.log.length === 2);
+    await setup.until(() => removing.isOver);
+    await setup.clock.advance(1_000);
+    expect(leadership.log.length).to.equal(2);
     others.length = 0;
     leadership.lead();
     await setup.until(() => others.includes('a'));

@@ -186,6 +186,26 @@ describe('Manager with bad input', () => {
     });
   });
 
+  it('waits a second between candidacies of a leadership that fails at once', async () => {
+    const setup = await ManagerSetup.start();
+    const startedMs: number[] = [];
+    const leaderElection = {
+      isLeader: false,
+      fence: { check: () => undefined },
+      run: async () => {
+        startedMs.push(setup.clock.monotonicMs());
+        throw new Error('no quorum');
+      },
+    };
+    const manager = setup.manager({ leaderElection, whenLeadershipIsLost: 'standby' });
+    await setup.run(manager);
+    await setup.clock.advance(3_000);
+    const [first = 0, ...later] = startedMs;
+    expect(later.map((each) => each - first)).to.deep.equal([1_000, 2_000, 3_000]);
+    expect(await setup.end()).to.equal(undefined);
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
   it('names a port that is in use', async () => {
     const setup = await ManagerSetup.start();
     const taken = createServer();

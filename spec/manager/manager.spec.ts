@@ -182,7 +182,7 @@ describe('Manager', () => {
       ).length;
     const before = reads();
     leadership.lose();
-    await setup.clock.advance(0);
+    await setup.clock.advance(1_000);
     expect([manager.phase, manager.status().isLeading]).to.deep.equal(['running', false]);
     seen.length = 0;
     await setup.create('b');
@@ -216,7 +216,7 @@ describe('Manager', () => {
     await setup.clock.advance(0);
     expect(leadership.log).to.deep.equal(['candidate']);
     end();
-    await setup.clock.advance(0);
+    await setup.clock.advance(1_000);
     expect(leadership.log).to.deep.equal(['candidate', 'candidate']);
     expect(await setup.end()).to.equal(undefined);
   });
