@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { compare } from './comparison.js';
 import type { Comparison, Servers } from './comparison.js';
 import { compareRandomWrites, sequenceText } from './random/random-writes.js';
-import { recordAnswers, recordedRun, recordedSubjects } from './recorded-answers.js';
+import { recordAnswers, recordedRun, unrecordedSubjects } from './recorded-answers.js';
 import { isClean, reportOf, reportText, totalText } from './report.js';
 import type { Report } from './report.js';
 import { startEmbedded, startReal } from './servers.js';
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
       const report = reportOf(subject, compared);
       process.stdout.write(`${reportText(report)}\n`);
       reports.push(report);
-      const isRecorded = (recordedSubjects as readonly string[]).includes(subject);
+      const isRecorded = subject !== random && !unrecordedSubjects.includes(subject);
       if (values.record && isRecorded && isClean(report)) recordAnswers(subject, compared);
     }
   } finally {

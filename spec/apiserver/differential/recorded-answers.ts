@@ -1,9 +1,12 @@
+import { expect } from 'chai';
 import groupBy from 'lodash/groupBy.js';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { differences } from './comparison.js';
+import { answersOf, differences } from './comparison.js';
 import type { Comparison } from './comparison.js';
-import type { Answer } from './servers.js';
+import { embeddedInProcess } from './servers.js';
+import type { Answer, Server } from './servers.js';
+import { subjects } from './subjects/index.js';
 
 /**
  * The real server's answers to a scenario: each as its code and a digest, or null if the embedded server's answer
@@ -11,12 +14,18 @@ import type { Answer } from './servers.js';
  */
 export type RecordedAnswers = readonly (string | null)[];
 
-/** The subjects with recorded answers. Those that wait for the time of watches and of continued lists have none. */
-export const recordedSubjects = [
-  ...['discovery', 'verbs', 'writes', 'workloads', 'merging', 'custom', 'corners', 'access'],
-  ...['deletions', 'evictions', 'scaling', 'resizes', 'odd-verbs', 'addresses', 'services'],
-  ...['texts', 'quoting', 'values', 'versions', 'fields'],
-] as const;
+/** The subjects with recorded answers, by the spec file that asks the embedded server. */
+export const recordedSubjects = {
+  verbs: ['verbs', 'odd-verbs'],
+  custom: ['custom', 'fields', 'versions', 'discovery'],
+  objects: [
+    ...['writes', 'workloads', 'merging', 'corners', 'access', 'deletions', 'evictions', 'scaling'],
+    ...['resizes', 'addresses', 'services', 'texts', 'quoting', 'values'],
+  ],
+} as const;
+
+/** The subjects without recorded answers: they wait for the time of watches and of continued lists. */
+export const unrecordedSubjects: readonly string[] = ['reads', 'watches'];
 
 /** The seed of generated requests with recorded answers. */
 export const recordedSeed = 1;
@@ -56,4 +65,36 @@ export function recordedAnswers(subject: string): ReadonlyMap<string, RecordedAn
 
 function recordingUrl(subject: string): URL {
   return new URL(`recorded/${subject}.jsonl`, import.meta.url);
+}
+
+/** Declares a spec for each subject: the embedded server answers as recorded. */
+export function itAnswersAsRecorded(names: readonly string[]): void {
+  for (const subject of names) {
+    it(`are those of the embedded server about ${subject}`, async () => {
+      const server = embeddedInProcess();
+      const problems = await problemsOf(subject, server);
+      await server.stop();
+      const remedy = `npm run differential -- --subject ${subject}`;
+      expect(problems, `${remedy} shows the differences`).to.deep.equal([]);
+    });
+  }
+}
+
+/** Returns a line for each answer that is not the recorded one. */
+async function problemsOf(subject: string, server: Server): Promise<readonly string[]> {
+  const scenarios = subjects[subject]?.(recordedSeed) ?? [];
+  const recorded = recordedAnswers(subject);
+  expect([...recorded.keys()]).to.deep.equal(scenarios.map(({ title }) => title));
+  const answers = await answersOf(server, scenarios, recordedRun(subject));
+  return scenarios.flatMap(({ title, requests }, index) => {
+    const given = (answers[index] ?? []).map(digestOf);
+    const wanted = recorded.get(title) ?? [];
+    const steps = requests.slice(0, Math.max(given.length, wanted.length));
+    return steps.flatMap(({ method, path }, step) => {
+      const { [step]: got = 'none' } = given;
+      const { [step]: want = 'none' } = wanted;
+      const problem = `${title}, ${step}: ${method} ${path}: got ${got}, want ${want}`;
+      return wanted[step] === null || got === want ? [] : [problem];
+    });
+  });
 }
