@@ -1,10 +1,16 @@
 import type { Client } from '../client/index.js';
-import type { FieldChange, ManagedFieldsEntry, UnstructuredObject } from '../object/index.js';
+import type {
+  FieldChange,
+  FieldPath,
+  ManagedFieldsEntry,
+  UnstructuredObject,
+} from '../object/index.js';
 import {
   fieldPath,
   pathToString,
   valueAtPath,
   FieldSet,
+  isApiError,
   isJsonObject,
   adoptManagedFields,
   appliedFields,
@@ -104,6 +110,54 @@ function releasedFields(
   const rest = all.difference(ours);
   const kept = rest.equals(FieldSet.empty) ? [] : [{ ...entry, fieldsV1: rest.toFieldsV1() }];
   return managedFields.toSpliced(index, 1, ...kept);
+}
+
+/**
+ * Returns the adoption of defaults for which the server has refused an apply: `strategy.rollingUpdate`
+ * beside the type `Recreate`. No manager has set them, so an apply removes them only if the operator owns them.
+ * @returns undefined if the refusal does not name such a field
+ */
+export function adoptionOfDefaults(
+  { desired, live }: Pair,
+  manager: string,
+  refusal: unknown,
+): Adoption | undefined {
+  const { managedFields = [] } = live.metadata;
+  const applied = managedFields.find(
+    (entry) => entry.manager === manager && entry.operation === 'Apply' && !entry.subresource,
+  );
+  if (applied === undefined) return undefined;
+  const owned = managedFields.map(({ fieldsV1 = {} }) => FieldSet.fromFieldsV1(fieldsV1));
+  const causes = isApiError(refusal) ? refusal.causes : [];
+  const named = causes.flatMap(({ field = '' }) =>
+    plainPath.test(field) ? [fieldPath(...field.split('.'))] : [],
+  );
+  const blocking = named.filter(
+    (path) =>
+      valueAtPath(live, path) !== undefined &&
+      valueAtPath(desired.object, path) === undefined &&
+      owned.every((set) => set.recursiveDifference(FieldSet.of(path)).equals(set)),
+  );
+  if (blocking.length === 0) return undefined;
+  const leaves = blocking.flatMap((path) => leavesOf(valueAtPath(live, path), path));
+  const fieldsV1 = FieldSet.of(...blocking, ...leaves).toFieldsV1();
+  const unowned = { ...applied, manager: '', operation: 'Update', fieldsV1 } as const;
+  const entries = [...managedFields, unowned];
+  const adopted = adoptManagedFields(entries, { managers: [unowned.manager], into: manager });
+  const removals = blocking.map((path) => ({
+    ...{ path: pathToString(path), from: valueAtPath(live, path), to: undefined },
+  }));
+  const cause = `the server's default of ${removals.map(({ path }) => path).join(', ')} is in the way`;
+  return adopted && { managedFields: adopted, cause, removals: redactChanges(live.kind, removals) };
+}
+
+const plainPath = /^[a-zA-Z]+(\.[a-zA-Z]+)+$/;
+
+function leavesOf(value: unknown, path: FieldPath): readonly FieldPath[] {
+  if (!isJsonObject(value)) return [path];
+  return Object.entries(value).flatMap(([name, below]) =>
+    leavesOf(below, [...path, ...fieldPath(name)]),
+  );
 }
 
 /** Writes the managers of `adoption`. @returns the object after the write */

@@ -172,10 +172,11 @@ async function planUpdate(
     return { planned: { ...configure, ...planned }, keepsPods: false };
   } catch (error) {
     const next = decideRefused(context, decision, error);
-    if (next !== undefined) return describe(context, ref, next);
-    const reason = dryRunProblem(error);
+    const blocking = next?.action === 'adopt' ? next.adoption : undefined;
+    if (next !== undefined && blocking === undefined) return describe(context, ref, next);
+    const reason = blocking?.cause ?? dryRunProblem(error);
     if (reason === undefined) throw error;
-    const changes = expectedChanges(decision, drift);
+    const changes = [...expectedChanges(decision, drift), ...(blocking?.removals ?? [])];
     return { planned: { ...configure, changes, approximate: true, reason }, keepsPods: false };
   }
 }

@@ -13,6 +13,7 @@ import { appliedChanges, driftOf, isUnchanged } from './differences.js';
 import {
   adoptFields,
   adoptionOf,
+  adoptionOfDefaults,
   handOverReplicas,
   releaseFields,
   warnOfDroppedManagers,
@@ -129,7 +130,9 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
   } catch (error) {
     const next = decideRefused(context, decision, error);
     if (next === undefined) throw error;
-    return carryOut(context, ref, next);
+    if (next.action !== 'adopt') return carryOut(context, ref, next);
+    const owned = await adoptFields(context, next, next.adoption);
+    return updateObject(context, { ...decision, live: owned });
   }
 }
 
@@ -209,7 +212,7 @@ async function decideUpdate(
 
 /**
  * Decides the next step after the server has refused an apply.
- * @returns undefined if the refusal does not concern immutable fields
+ * @returns undefined if the refusal concerns neither immutable fields nor defaults
  */
 export function decideRefused(
   context: ApplyContext,
@@ -223,8 +226,10 @@ export function decideRefused(
     const waiting = notGrown(context, { desired, live }, { changes, error });
     if (waiting !== undefined) return waiting;
   }
-  if (!isInvalid(error) || changes.length === 0) return undefined;
-  return decideImmutable(context, update, { changes, error });
+  if (!isInvalid(error)) return undefined;
+  if (changes.length > 0) return decideImmutable(context, update, { changes, error });
+  const adoption = adoptionOfDefaults(update, context.settings.controllerName, error);
+  return adoption && { action: 'adopt', desired, live, adoption };
 }
 
 interface ImmutableChange {

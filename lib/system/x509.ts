@@ -44,9 +44,7 @@ const rsaAlgorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 async function load(): Promise<typeof X509> {
   // `@peculiar/x509` needs this polyfill when it is imported, for its dependency injection.
   await import('reflect-metadata');
-  const x509 = await import('@peculiar/x509');
-  x509.cryptoProvider.set(webcrypto);
-  return x509;
+  return import('@peculiar/x509');
 }
 
 /** Creates a certificate authority called `name`. */

@@ -46,6 +46,18 @@ describe('waitFor', () => {
     expect((await waiting)?.metadata.name).to.equal('web');
   });
 
+  it('waits a minute without another timeout', async () => {
+    const clock = new VirtualClock();
+    const { client } = embeddedClient();
+    const state = { isOver: false };
+    const failure = failureOf(waitFor(client, ready, { until: isReady, clock }));
+    void failure.then(() => (state.isOver = true));
+    await clock.advance(59_999);
+    expect(state.isOver).to.equal(false);
+    await clock.advance(1);
+    expect(await failure).to.have.property('code', 'Timeout');
+  });
+
   it("throws Timeout with the object's name after the timeout", async () => {
     const clock = new VirtualClock();
     const { client, server } = embeddedClient();

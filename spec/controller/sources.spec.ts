@@ -54,6 +54,15 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
+  it('accepts an interval of one millisecond, and no shorter one', async () => {
+    const requests = (): { name: string }[] => toKey('a');
+    const { clock, keys, started } = start(timerSource({ everyMs: 1, requests }));
+    await clock.advance(2);
+    expect(keys.length).to.equal(2);
+    await started.stop();
+    expect(() => timerSource({ everyMs: 0.9, requests })).to.throw('everyMs 0.9: want >= 1');
+  });
+
   it('sets no timer when stopped during a round', async () => {
     const held: (() => void)[] = [];
     const requests = () =>

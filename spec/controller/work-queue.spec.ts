@@ -192,7 +192,10 @@ describe('WorkQueue', () => {
       expect(text).to.include(line);
     }
     queue.done('ns/a');
-    expect(await registry.metrics()).to.include(`workqueue_adds_total{${labels}} 3`);
+    const idle = await registry.metrics();
+    expect(idle).to.include(`workqueue_adds_total{${labels}} 3`);
+    expect(idle).to.match(/workqueue_unfinished_work_seconds\{.*\} 0$/m);
+    expect(idle).to.match(/workqueue_longest_running_processor_seconds\{.*\} 0$/m);
     expect(await registry.metrics()).to.include(`workqueue_work_duration_seconds_sum{${labels}} 3`);
   });
 

@@ -426,12 +426,18 @@ describe('LeaderElector', () => {
     const fail = (): never => {
       throw new Error('broken');
     };
-    const a = election.candidate('a', {}, { onNewLeader: fail, onStoppedLeading: fail });
+    const lines: LogLine[] = [];
+    const logger = rememberingLogger(lines);
+    const a = election.candidate('a', { logger }, { onNewLeader: fail, onStoppedLeading: fail });
     await election.clock.advance(0);
     expect(a.elector.isLeader).to.be.true;
     a.stop();
     await election.clock.advance(0);
     expect(await a.ended).to.equal('given back');
+    const failures = lines.filter(({ message }) => message.endsWith('a callback failed'));
+    expect(failures.map(({ fields }) => String(fields['error']))).to.deep.equal([
+      ...['Error: broken', 'Error: broken'],
+    ]);
   });
 
   it('records an Event on the Lease and sets client-go’s metric', async () => {

@@ -109,6 +109,66 @@ export function immutableSuite(open: OpenScene): void {
     });
   }
 
+  it('changes and drops the fields of a StatefulSet that may change, without recreating it', async () => {
+    const scene = await open();
+    const chain = (spec: object): Builder =>
+      scene.builder({ onImmutable: 'recreate' }).statefulSet({ name: 'web', podSpec, spec });
+    await chain({}).reconcile();
+    const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
+    const retained = (whenDeleted: string) => ({ whenDeleted, whenScaled: 'Retain' });
+    const mutable = {
+      replicas: [2, 1],
+      ordinals: [{ start: 3 }, { start: 4 }],
+      updateStrategy: [{ type: 'OnDelete' }, { type: 'RollingUpdate' }],
+      revisionHistoryLimit: [3, 4],
+      persistentVolumeClaimRetentionPolicy: [retained('Delete'), retained('Retain')],
+      minReadySeconds: [5, 6],
+    };
+    for (const [field, values] of Object.entries(mutable)) {
+      for (const spec of [...values.map((value) => ({ [field]: value })), {}]) {
+        const [result] = await chain(spec).reconcile();
+        expect(result?.operation, `${field}: ${JSON.stringify(spec)}`).to.equal('configured');
+      }
+    }
+    expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
+  });
+
+  it('removes a default of the server that the new value of another field forbids', async () => {
+    const scene = await open();
+    const chain = (strategy: { type: string } | undefined): Builder =>
+      scene.builder().deployment({ name: 'web', podSpec, replicas: 0, strategy });
+    await chain(undefined).reconcile();
+    const recreate = chain({ type: 'Recreate' });
+    const paths = ['spec.strategy.rollingUpdate', 'spec.strategy.type'];
+    const [planned] = (await recreate.plan()).objects;
+    expect(planned).to.deep.include({ action: 'configure', approximate: true });
+    expect(planned?.changes.map(({ path }) => path).toSorted()).to.deep.equal(paths);
+    expect(planned?.reason).to.include('default of spec.strategy.rollingUpdate is in the way');
+    await scene.writes();
+    const [result] = await recreate.reconcile();
+    expect(result?.operation).to.equal('configured');
+    expect(result?.changes.map(({ path }) => path).toSorted()).to.deep.equal(paths);
+    expect((await scene.get(Deployment, 'web')).spec?.strategy).to.deep.equal({ type: 'Recreate' });
+    await scene.reconcileUntilDone(() => chain({ type: 'Recreate' }));
+    // The operator alone owns the strategy, so that the server's default returns.
+    await chain(undefined).reconcile();
+    expect((await scene.get(Deployment, 'web')).spec?.strategy?.type).to.equal('RollingUpdate');
+  });
+
+  it('leaves a field in the way that another manager has set', async () => {
+    const scene = await open();
+    const chain = (strategy: { type: string } | undefined): Builder =>
+      scene.builder().deployment({ name: 'web', podSpec, replicas: 0, strategy });
+    await chain(undefined).reconcile();
+    const key = { namespace: scene.namespace, name: 'web' };
+    const body = { spec: { strategy: { rollingUpdate: { maxSurge: 2 } } } };
+    await scene.admin.patch(Deployment, key, { type: 'merge', body }, { fieldManager: 'someone' });
+    const [error] = await errorsOf(chain({ type: 'Recreate' }));
+    expect(error?.message).to.include('spec.strategy.rollingUpdate: Forbidden');
+    const { spec } = await scene.get(Deployment, 'web');
+    expect(spec?.strategy?.rollingUpdate?.maxSurge).to.equal(2);
+  });
+
   it('treats dropping a field of a claim template as a change of an immutable field', async () => {
     const scene = await open();
     const chain = (more: object): Builder =>
