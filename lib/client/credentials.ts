@@ -80,13 +80,45 @@ function unreadable(path: string, cause: unknown): OperatorError {
   return new OperatorError('InvalidKubeConfig', message, { cause });
 }
 
+/** Reads the current TLS settings. Returns the same object while they are unchanged. */
+type TlsReader = () => Promise<TlsOptions>;
+
+/**
+ * Returns a reader that keeps the last settings while `read` fails: a file may be absent for a moment, or the
+ * new key may not be there yet. Each problem is logged once.
+ * @throws the error of `read`, until it has succeeded once.
+ */
+export function keepingFormer(read: TlsReader, logger: Logger): TlsReader {
+  let former: TlsOptions | undefined;
+  let problem: string | undefined;
+  return async () => {
+    try {
+      former = await read();
+      if (problem !== undefined) logger.info('the certificate files can be used again');
+      problem = undefined;
+      return former;
+    } catch (error) {
+      if (former === undefined) throw error;
+      const message = errorMessage(error);
+      if (message !== problem) {
+        logger.warn('the certificate files can not be used: the former ones stay in use', {
+          error,
+        });
+      }
+      problem = message;
+      return former;
+    }
+  };
+}
+
 interface CertificateFilesOptions {
-  /** Reads the files. Returns the same object while their content is unchanged. */
-  readonly tls: () => Promise<TlsOptions>;
+  /** Reads the files, or fails. */
+  readonly read: TlsReader;
+  /** The settings of new connections: those of {@link keepingFormer}. */
+  readonly tls: TlsReader;
   /** Makes later requests use new connections. */
   readonly reconnect: () => Promise<void>;
   readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 // Certificates are rotated well before they expire.
@@ -96,44 +128,29 @@ const freshMs = 60_000;
  * Wraps `credentials` of a user whose client certificate is in files that are replaced. A kept-alive
  * connection would present the old certificate forever, and the API server checks its expiry at each request.
  * The files are read again after a minute and after a 401; a changed certificate opens new connections.
- * Watches under way keep theirs. An unreadable file is logged once per problem.
+ * Watches under way keep theirs.
  */
 export function withCertificateFiles(
   credentials: Credentials,
-  { tls, reconnect, clock, logger }: CertificateFilesOptions,
+  { read, tls, reconnect, clock }: CertificateFilesOptions,
 ): Credentials {
   let used: TlsOptions | undefined;
   let readAtMs = -Infinity;
-  let problem: string | undefined;
-  const check = async (): Promise<void> => {
+  const check = async (now: TlsReader): Promise<void> => {
     readAtMs = clock.monotonicMs();
-    const now = await tls();
-    const isAnother = used !== undefined && (used.cert !== now.cert || used.key !== now.key);
-    used = now;
-    if (problem !== undefined) logger.info('the files of the client certificate can be read again');
-    problem = undefined;
+    const { cert, key } = await now();
+    const isAnother = used !== undefined && (used.cert !== cert || used.key !== key);
+    used = { cert, key };
     if (isAnother) await reconnect();
-  };
-  const keepFormer = (error: unknown): void => {
-    const message = errorMessage(error);
-    if (message === problem) return;
-    problem = message;
-    logger.warn(
-      'the files of the client certificate can not be read: the former one stays in use',
-      {
-        error,
-      },
-    );
   };
   return {
     headers: async () => {
-      // The files may be absent for a moment. The current certificate may still be valid; if not, the server
-      // answers 401.
-      if (clock.monotonicMs() - readAtMs >= freshMs) await check().catch(keepFormer);
+      // The former certificate may still be valid; if not, the server answers 401.
+      if (clock.monotonicMs() - readAtMs >= freshMs) await check(tls);
       return credentials.headers();
     },
     refresh: async () => {
-      await check();
+      await check(read);
       await credentials.refresh?.();
     },
   };

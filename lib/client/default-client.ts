@@ -5,6 +5,7 @@ import omit from 'lodash/omit.js';
 import {
   systemClock,
   refuseUnknownOptions,
+  silentLogger,
   OperatorError,
   UndiciTransport,
 } from '../system/index.js';
@@ -20,7 +21,7 @@ import {
   proxyFromEnvironment,
 } from './kube-config.js';
 import type { KubeConfigClientOptions } from './kube-config.js';
-import { tokenFile } from './credentials.js';
+import { keepingFormer, tokenFile } from './credentials.js';
 
 /**
  * Connects by controller-runtime's rules. Uses the first of these that exists: a given `path`, `text` or
@@ -101,8 +102,8 @@ export async function clientInCluster(
 ): Promise<ConnectedClient> {
   refuseUnknownOptions<InClusterClientOptions>('clientInCluster', options, optionNames);
   const { directory = serviceAccountDirectory, env = process.env } = options;
-  const { clock = systemClock, maxConnections } = options;
-  const tls = trustedCa(join(directory, 'ca.crt'));
+  const { clock = systemClock, logger = silentLogger, maxConnections } = options;
+  const tls = keepingFormer(trustedCa(join(directory, 'ca.crt')), logger);
   const credentials = tokenFile(join(directory, 'token'), clock);
   const server = inClusterServer(env);
   const proxy = proxyFromEnvironment(server, env);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { domainToASCII } from 'node:url';
 import type * as ClientNode from '@kubernetes/client-node';
 import omit from 'lodash/omit.js';
@@ -18,6 +19,7 @@ import {
   anonymous,
   basicAuth,
   bearerToken,
+  keepingFormer,
   withHeaders,
   tokenFile,
 } from './credentials.js';
@@ -25,7 +27,6 @@ import { clientSettingNames } from './client-options.js';
 import type { ClientSettings } from './client-options.js';
 import type { CredentialHeaders, Credentials } from './credentials.js';
 import { ExecCredentials } from './exec-credentials.js';
-import type { ClientCertificate } from './exec-credentials.js';
 import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';
 import { invalidKubeConfig, readKubeConfig } from './kube-config-file.js';
@@ -81,7 +82,9 @@ export async function clientFromKubeConfig(
       clock,
       onNewCertificate: () => transport.reconnect(),
     });
-  const tls = tlsOf(context, () => exec?.certificate());
+  const read = tlsOf(context, exec);
+  // A program's failure is not hidden by its former certificate.
+  const tls = exec === undefined ? keepingFormer(read, logger) : read;
   const proxy = proxyOf(cluster, source) ?? proxyFromEnvironment(cluster.server, env);
   const transport: UndiciTransport = new UndiciTransport({
     ...{ server: cluster.server, tls, maxConnections, proxy },
@@ -91,7 +94,7 @@ export async function clientFromKubeConfig(
   const reconnect = (): Promise<void> => transport.reconnect();
   const plain = exec ?? (await userCredentials(context, clock));
   const hasFiles = user['client-certificate'] !== undefined && exec === undefined;
-  const files = { tls, reconnect, clock, logger };
+  const files = { read, tls, reconnect, clock };
   const credentials = hasFiles ? withCertificateFiles(plain, files) : plain;
   return createClient({
     ...omit(options, ['maxConnections', 'path', 'text', 'context', 'env']),
@@ -109,19 +112,20 @@ function proxyOf({ 'proxy-url': proxy = '' }: ClusterEntry, source: string): str
   throw invalidKubeConfig(source, 'proxy-url is not an http, https or socks5 URL', 'correct it');
 }
 
-type CertificateSource = () => Promise<ClientCertificate | undefined> | undefined;
-
 /**
  * Returns a function that reads the current TLS settings: files may be rotated, plugins may print new
  * certificates.
  */
-function tlsOf(context: KubeConfigContext, issued: CertificateSource): () => Promise<TlsOptions> {
+function tlsOf(
+  context: KubeConfigContext,
+  exec: ExecCredentials | undefined,
+): () => Promise<TlsOptions> {
   const { cluster, user, source } = context;
   const read = (name: string, data: string | undefined, path: string | undefined) =>
     pem(`${source}: ${name}`, { data, path });
   let last: TlsOptions = {};
   return async () => {
-    const { cert, key } = (await issued()) ?? {};
+    const { cert, key } = (await exec?.certificate()) ?? {};
     const settings: TlsOptions = {
       ca: await read(
         'certificate-authority',
@@ -140,9 +144,21 @@ function tlsOf(context: KubeConfigContext, issued: CertificateSource): () => Pro
       insecure: cluster['insecure-skip-tls-verify'] === true,
     };
     // The same object while the settings are unchanged, so that TLS sessions are resumed.
-    if (!sameTls(last, settings)) last = settings;
+    if (sameTls(last, settings)) return last;
+    if (exec === undefined) refuseOtherKey(source, settings);
+    last = settings;
     return last;
   };
+}
+
+/** Between the writes of two files, the certificate and the key do not fit together. */
+function refuseOtherKey(source: string, { cert, key }: TlsOptions): void {
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const reason = `client-certificate and client-key: ${errorMessage(error)}`;
+    throw invalidKubeConfig(source, reason, 'give a certificate and its own key', error);
+  }
 }
 
 function sameTls(a: TlsOptions, b: TlsOptions): boolean {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withCertificateFiles } from '../../lib/client/credentials.js';
+import { keepingFormer, withCertificateFiles } from '../../lib/client/credentials.js';
 import { bearerToken } from '../../lib/client/index.js';
 import type { TlsOptions } from '../../lib/system/connector.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -11,14 +11,15 @@ function setUp() {
   const clock = new VirtualClock();
   const files: { current: TlsOptions; problem: string } = { current: { cert: 'a' }, problem: '' };
   const counts = { reads: 0, reconnects: 0 };
+  const read = async (): Promise<TlsOptions> => {
+    counts.reads++;
+    if (files.problem !== '') throw new Error(files.problem);
+    return files.current;
+  };
   const credentials = withCertificateFiles(bearerToken('t'), {
     clock,
-    logger: rememberingLogger(lines),
-    tls: async () => {
-      counts.reads++;
-      if (files.problem !== '') throw new Error(files.problem);
-      return files.current;
-    },
+    read,
+    tls: keepingFormer(read, rememberingLogger(lines)),
     reconnect: async () => {
       counts.reconnects++;
     },

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { rememberingLogger } from '../manager/manager-setup.js';
+import type { LogLine } from '../manager/manager-setup.js';
 import { startConnectProxy } from '../system/connect-proxy.js';
 import { answerJson, startStubServer } from '../system/stub-server.js';
 import type { StubServer } from '../system/stub-server.js';
@@ -27,6 +29,10 @@ const kubeConfig = (cluster: object, user: object, context: object = {}): string
   });
 
 const key = { namespace: 'shop', name: 'web' };
+
+interface Answer {
+  readonly subject: { readonly CN: string };
+}
 
 describe('clientFromKubeConfig', () => {
   let server: StubServer;
@@ -147,6 +153,55 @@ describe('clientFromKubeConfig', () => {
       expect(await seen()).to.equal('spec client');
       await client.close();
     });
+  });
+
+  it('keeps the former client certificate while its files are absent or do not fit together', async () => {
+    const pair = {
+      'client.pem': certificate('client.pem'),
+      'client.key': certificate('client.key'),
+    };
+    await withFolder({ ...pair, 'ca.pem': certificate('ca.pem') }, async (folder) => {
+      const [certFile, keyFile] = [join(folder, 'client.pem'), join(folder, 'client.key')];
+      const authority = { 'certificate-authority': join(folder, 'ca.pem') };
+      const user = { 'client-certificate': certFile, 'client-key': keyFile };
+      const [clock, lines] = [new VirtualClock(), [] as LogLine[]];
+      const text = kubeConfig({ server: server.url, ...authority }, user);
+      const client = await clientFromKubeConfig({ text, clock, logger: rememberingLogger(lines) });
+      const seen = async (): Promise<string> => {
+        await client.get(ConfigMap, key);
+        // Each stream has a connection of its own.
+        const chunks: Uint8Array[] = [];
+        const subresource = 'answer';
+        for await (const chunk of client.stream(ConfigMap, key, { subresource }))
+          chunks.push(chunk);
+        return (JSON.parse(Buffer.concat(chunks).toString()) as Answer).subject.CN;
+      };
+      expect(await seen()).to.equal('spec client');
+      await rm(keyFile);
+      await clock.advance(60_000);
+      expect(await seen(), 'without a key').to.equal('spec client');
+      await writeFile(certFile, certificate('server.pem'));
+      await writeFile(keyFile, certificate('client.key'));
+      await clock.advance(60_000);
+      expect(await seen(), 'with the former key').to.equal('spec client');
+      await writeFile(keyFile, certificate('server.key'));
+      await rm(join(folder, 'ca.pem'));
+      expect(await seen(), 'without the authority').to.equal('spec client');
+      await writeFile(join(folder, 'ca.pem'), certificate('ca.pem'));
+      expect(await seen(), 'with all files').to.not.equal('spec client');
+      expect(lines.map(({ level }) => level)).to.deep.equal(['warn', 'warn', 'warn', 'info']);
+      await client.close();
+    });
+  });
+
+  it('refuses a client certificate with the key of another one', async () => {
+    const user = {
+      'client-certificate-data': data('client.pem'),
+      'client-key-data': data('server.key'),
+    };
+    const error = await failureOf(clientFromKubeConfig({ text: kubeConfig(cluster(), user) }));
+    expect(error).to.have.property('code', 'InvalidKubeConfig');
+    expect(error.message).to.contain('client-certificate and client-key: ');
   });
 
   it('authenticates with a client certificate', async () => {
