@@ -201,21 +201,40 @@ class CertificateRotation {
   /** Takes steps until the rotation is complete; then updates the `caBundle`s. */
   async #settled(): Promise<CertificateState> {
     const { secret } = this.#options;
-    const { clock, signal } = this.#context;
+    const { signal } = this.#context;
     for (let steps = 0; steps < maxSteps; steps++) {
       const stored = await secret.read(signal);
-      const { state } = stored;
-      const moment = { nowMs: clock.now(), trustedForMs: this.#trustedForMs(state) };
-      const step = rotationStep(state, this.#options, moment);
+      const { step, state } = this.#next(stored.state);
       if (step.type === 'none' && state !== undefined) {
         await this.#tellWhomToTrust(state);
         return state;
       }
       this.#warnOfOthers(step);
-      await this.#take(step, stored);
+      const next = await this.#after(step, state);
+      if (next !== undefined) await this.#store(next, stored, step);
     }
     const message = `${secret.title} is changed all the time (give each operator one of its own)`;
     throw new OperatorError('Timeout', `certificates: ${message}`);
+  }
+
+  /**
+   * Returns the next step, and the state that it changes. If the Secret was deleted or emptied, that is the
+   * state in use: other replicas present its certificate until their next check, so it must stay trusted.
+   */
+  #next(stored: CertificateState | undefined): {
+    readonly step: RotationStep;
+    readonly state: CertificateState | undefined;
+  } {
+    const step = this.#stepOf(stored);
+    const [state, shown] = [stored, this.#shown];
+    if (step.type !== 'renewAll' || shown === undefined) return { step, state };
+    if (this.#stepOf(shown).type === 'renewAll') return { step, state };
+    return { step: { type: 'addAuthority', why: step.why }, state: shown };
+  }
+
+  #stepOf(state: CertificateState | undefined): RotationStep {
+    const moment = { nowMs: this.#context.clock.now(), trustedForMs: this.#trustedForMs(state) };
+    return rotationStep(state, this.#options, moment);
   }
 
   #trustedForMs(state: CertificateState | undefined): number | undefined {
@@ -246,10 +265,12 @@ class CertificateRotation {
     });
   }
 
-  async #take(step: RotationStep, stored: StoredCertificates): Promise<void> {
+  async #store(
+    next: CertificateState,
+    stored: StoredCertificates,
+    step: RotationStep,
+  ): Promise<void> {
     const { signal, logger } = this.#context;
-    const next = await this.#after(step, stored.state);
-    if (next === undefined) return;
     try {
       await this.#options.secret.write(stored, next, signal);
       logger.info(`certificates: ${step.type}`, { why: 'why' in step ? step.why : undefined });

@@ -87,10 +87,10 @@ describe('The rotation of generated certificates', () => {
     return isLive && trusted.some((pem) => certificate.checkIssued(new X509Certificate(pem)));
   };
   /** Advances time in steps of five minutes, each until the trust has been checked. */
-  const pass = async (ms: number): Promise<void> => {
-    for (let passed = 0; passed < ms; passed += short.intervalMs) {
+  const pass = async (ms: number, stepMs = short.intervalMs): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += stepMs) {
       const mark = cluster.requests.mark();
-      await clock.advance(short.intervalMs);
+      await clock.advance(stepMs);
       const seen = () => cluster.requests.since(mark).entries.map(({ name }) => name);
       await until(() => seen().includes(configuration.name));
       await turns();
@@ -219,6 +219,30 @@ describe('The rotation of generated certificates', () => {
     const written = entries.filter(({ verb, code }) => verb === 'update' && code === 200);
     expect(written).to.have.lengthOf(2);
   });
+
+  const nothing = { 'tls.crt': '', 'tls.key': '', 'ca.crt': null, 'ca.key': null };
+  const losses: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['deleted', () => client.delete(Secret, key)],
+    ['emptied', () => client.patch(Secret, key, { type: 'merge', body: { data: nothing } })],
+  ];
+  for (const [how, lose] of losses) {
+    it(`replaces the certificates of a Secret that was ${how} while all replicas stay trusted`, async () => {
+      const first = await start(short);
+      // Each replica checks while the other one presents the certificate of its last check.
+      const stepMs = short.intervalMs / 2;
+      await clock.advance(stepMs);
+      const second = await start(short);
+      const before = first.shown?.certificate;
+      await lose();
+      for (let passed = 0; passed < 30 * minuteMs; passed += stepMs) {
+        await pass(stepMs, stepMs);
+        const areTrusted = [await isTrusted(first), await isTrusted(second)];
+        expect(areTrusted, `${passed} ms later`).to.deep.equal([true, true]);
+      }
+      expect(first.shown?.certificate).to.equal(second.shown?.certificate);
+      expect(first.shown?.certificate).to.not.equal(before);
+    });
+  }
 
   it('bounds the authorities in a Secret that is damaged repeatedly', async () => {
     const replica = await start(short);

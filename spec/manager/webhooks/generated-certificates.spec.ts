@@ -178,6 +178,8 @@ describe('generatedCertificates', () => {
     const body = { data: { 'ca.key': null, 'ca.crt': null } };
     await client.patch(Secret, key, { type: 'merge', body });
     await pass(60_000, 60_000);
+    expect(await isTrusted(replica.first)).to.equal(true);
+    await pass(5 * 60_000, 60_000);
     await until(() => replica.shown.length === 2);
     expect(await isTrusted(replica.shown[1] ?? replica.first)).to.equal(true);
   });
