@@ -124,7 +124,10 @@ export interface ShardTimes {
   readonly retryPeriodMs: number;
 }
 
-/** All objects of a group, from a single list request, so that they are consistent. */
+/**
+ * All objects of a group, from a single list request, so that they are consistent. A record without the label
+ * is read after the members: what they have acknowledged or left stays true.
+ */
 export interface ShardView {
   readonly members: readonly MemberLease[];
   readonly record: StoredAssignment | undefined;

@@ -1,4 +1,5 @@
 import { Deadline } from '../../client/index.js';
+import type { ListOptions } from '../../client/index.js';
 import {
   isAlreadyExists,
   isConflict,
@@ -24,6 +25,7 @@ import type { ResolvedShardingOptions } from './sharding-options.js';
 
 /** Fields to set on exactly the version that was read. */
 interface LeaseChange {
+  readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly spec: Readonly<Record<string, unknown>>;
 }
@@ -46,19 +48,26 @@ export class ShardStore {
     return `${this.#options.name}-shards`;
   }
 
-  /** Lists all Leases of the group in one request. */
+  /** Lists all Leases of the group in one request; in two, while none of them is the record. */
   async list(): Promise<ShardView> {
-    const { client, name, namespace } = this.#options;
-    const labelSelector = `${groupLabel}=${name}`;
-    const { items } = await this.#within('list', (signal) =>
-      client.list(Lease, { namespace, labelSelector, signal }),
-    );
+    const items = await this.#list({ labelSelector: `${groupLabel}=${this.#options.name}` });
     const isRecord = ({ metadata }: Lease): boolean => metadata.name === this.recordName;
-    const record = items.find(isRecord);
+    // A record that has lost its label can't be created again.
+    const record =
+      items.find(isRecord) ??
+      (await this.#list({ fieldSelector: `metadata.name=${this.recordName}` }))[0];
     return {
       members: items.filter((lease) => !isRecord(lease)).map(memberLeaseOf),
       record: record === undefined ? undefined : this.#read(record),
     };
+  }
+
+  async #list(selector: Pick<ListOptions, 'labelSelector' | 'fieldSelector'>) {
+    const { client, namespace } = this.#options;
+    const { items } = await this.#within('list', (signal) =>
+      client.list(Lease, { namespace, ...selector, signal }),
+    );
+    return items;
   }
 
   /** Creates the Lease of a member. */
@@ -96,7 +105,8 @@ export class ShardStore {
     const read = (lease: Lease): StoredAssignment => storedAssignmentOf(lease, slotCount);
     if (over === undefined) return this.#create({ name, annotations, spec }, read);
     const { uid, resourceVersion } = over;
-    return this.#change({ name, uid, resourceVersion }, { annotations, spec }, read);
+    const labels = { [groupLabel]: this.#options.name };
+    return this.#change({ name, uid, resourceVersion }, { labels, annotations, spec }, read);
   }
 
   /** Deletes a Lease without a holder. The next list shows the result. */
@@ -137,13 +147,13 @@ export class ShardStore {
 
   async #change<T>(
     version: { name: string; uid: string; resourceVersion: string },
-    { annotations, spec }: LeaseChange,
+    { spec, ...metadata }: LeaseChange,
     read: (lease: Lease) => T,
   ): Promise<WriteOutcome<T>> {
     const { client, namespace } = this.#options;
     const { name, uid, resourceVersion } = version;
-    const metadata = { uid, resourceVersion, ...(annotations !== undefined && { annotations }) };
-    const patch = { type: 'merge', body: { metadata, spec } } as const;
+    const body = { metadata: { uid, resourceVersion, ...metadata }, spec };
+    const patch = { type: 'merge', body } as const;
     return this.#outcome(async () =>
       read(
         await this.#within('patch', (signal) =>
@@ -195,8 +205,10 @@ export class ShardStore {
       this.#record = storedAssignmentOf(lease, slotCount);
     } catch (error) {
       if (this.#unreadable !== resourceVersion) {
-        const message = `Lease ${this.recordName} can't be read: delete it; it is created again`;
-        this.#options.logger.error(message, { error });
+        const { logger, namespace } = this.#options;
+        const what = `Lease ${namespace}/${this.recordName} can't be read, so no key moves`;
+        const remedy = 'give shards another name if another program uses it';
+        logger.error(`${what}: delete it, it is created again; or ${remedy}`, { error });
       }
       this.#unreadable = resourceVersion;
       // Use the record that was read before. It can't overwrite the unreadable one: its resource version

@@ -9,6 +9,8 @@ import { rememberingLogger } from '../manager-setup.js';
 import type { LogLine } from '../manager-setup.js';
 import { ReplicaGroup, heldWork, keys, times } from './sharding-setup.js';
 
+const groupLabel = 'operator-builder.io/shards';
+
 describe('Sharding', () => {
   let group: ReplicaGroup;
 
@@ -237,6 +239,34 @@ describe('Sharding', () => {
     await group.admin.delete(Lease, { namespace: 'default', name: 'operator-shards' });
     await group.clock.advance(4_000);
     expect(replicas.map((replica) => replica.owned()).reduce((a, b) => a + b)).to.equal(1_000);
+  });
+
+  it('keeps the assignment record although it loses its label, and gives it the label again', async () => {
+    const [one, two] = await group.replicas(2);
+    const record = { namespace: 'default', name: 'operator-shards' };
+    const { metadata } = await group.admin.get(Lease, record);
+    const body = { metadata: { labels: { [groupLabel]: null } } };
+    await group.admin.patch(Lease, record, { type: 'merge', body });
+    one?.stop();
+    await group.clock.advance(4_000);
+    expect(two?.owned()).to.equal(1_000);
+    const { uid, labels } = (await group.admin.get(Lease, record)).metadata;
+    expect([uid, labels]).to.deep.equal([metadata.uid, { [groupLabel]: 'operator' }]);
+  });
+
+  it('reports once that another program uses the name of the assignment record', async () => {
+    const metadata = { namespace: 'default', name: 'operator-shards' };
+    const spec = { holderIdentity: 'leader of operator-shards' };
+    const apiVersion = 'coordination.k8s.io/v1';
+    await group.admin.create<Lease>({ apiVersion, kind: 'Lease', metadata, spec });
+    const lines: LogLine[] = [];
+    group.replica({ logger: rememberingLogger(lines) });
+    await group.clock.advance(4_000);
+    expect(lines.map(({ message }) => message)).to.deep.equal([
+      "Lease default/operator-shards can't be read, so no key moves: delete it, it is created again; " +
+        'or give shards another name if another program uses it',
+    ]);
+    expect((await group.admin.get(Lease, metadata)).spec).to.deep.equal(spec);
   });
 
   it('reports its share, members and epoch as metrics, and nothing once it has left', async () => {
