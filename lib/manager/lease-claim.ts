@@ -1,11 +1,5 @@
 import type { Fence } from '../client/index.js';
-import {
-  isAlreadyExists,
-  isApiError,
-  isConflict,
-  isNotFound,
-  formatMicroTime,
-} from '../object/index.js';
+import { isAlreadyExists, isConflict, isNotFound, formatMicroTime } from '../object/index.js';
 import type { Lease } from '../object/index.js';
 import type { Clock, Timer } from '../system/index.js';
 import { OperatorError } from '../system/index.js';
@@ -110,14 +104,20 @@ export class LeaseClaim {
   #create(signal: AbortSignal): Promise<ClaimOutcome> {
     const { namespace, name } = this.#options;
     const lease = newLease({ namespace, name }, this.#holding());
-    return this.#send(lease, () => this.#store.create(lease, signal));
+    // A 404 of a creation is about the namespace.
+    return this.#send(lease, isAlreadyExists, () => this.#store.create(lease, signal));
   }
 
   #write(lease: Lease, signal: AbortSignal): Promise<ClaimOutcome> {
-    return this.#send(lease, () => this.#store.update(lease, signal));
+    return this.#send(lease, isGone, () => this.#store.update(lease, signal));
   }
 
-  async #send(lease: Lease, send: () => Promise<Lease>): Promise<ClaimOutcome> {
+  /** @param isBeaten - whether another process wrote first, by the error of `send` */
+  async #send(
+    lease: Lease,
+    isBeaten: (error: unknown) => boolean,
+    send: () => Promise<Lease>,
+  ): Promise<ClaimOutcome> {
     // Taken before sending: the server may grant the Lease immediately.
     const started = momentOf(this.#options.clock);
     this.#mark(lease);
@@ -127,8 +127,7 @@ export class LeaseClaim {
       this.#isUnsettled = false;
       return this.#held(stored, started);
     } catch (error) {
-      if (isVanished(error)) return { type: 'beaten' };
-      if (!isGone(error) && !isAlreadyExists(error)) throw error;
+      if (!isBeaten(error)) throw error;
       this.#isUnsettled = false;
       return { type: 'beaten' };
     }
@@ -168,14 +167,6 @@ export class LeaseClaim {
 /** Returns whether the Lease was changed or deleted since it was read. */
 function isGone(error: unknown): boolean {
   return isConflict(error) || isNotFound(error);
-}
-
-/**
- * Detects an update of a deleted Lease. Leases allow creation by PUT, so the server treats the update as a
- * creation and rejects its `resourceVersion` with 500.
- */
-function isVanished(error: unknown): boolean {
-  return isApiError(error) && error.status === 500;
 }
 
 /** A moment on clocks that cannot be set. */

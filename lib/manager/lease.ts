@@ -1,8 +1,15 @@
 import type { Client } from '../client/index.js';
 import { Deadline } from '../client/index.js';
-import { isApiError, isForbidden, isNotFound, Lease, formatMicroTime } from '../object/index.js';
+import {
+  isApiError,
+  isForbidden,
+  isNamespaceTerminating,
+  isNotFound,
+  Lease,
+  formatMicroTime,
+} from '../object/index.js';
 import type { Clock } from '../system/index.js';
-import { isOperatorError, OperatorError } from '../system/index.js';
+import { errorMessage, isOperatorError, OperatorError } from '../system/index.js';
 
 /** Options of {@link LeaseStore}. */
 export interface LeaseStoreOptions {
@@ -78,7 +85,7 @@ export class LeaseStore {
   }
 
   #explain(verb: string, error: unknown): unknown {
-    if (!isForbidden(error) || !isApiError(error)) return error;
+    if (!isForbidden(error) || !isApiError(error) || isNamespaceTerminating(error)) return error;
     return new LeaseForbiddenError(verb, this.#options, error);
   }
 }
@@ -92,8 +99,11 @@ export class LeaseForbiddenError extends OperatorError {
     const { namespace, name } = key;
     const rule =
       '{ apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update] }';
-    const remedy = `add the rule ${rule} to a Role in namespace ${namespace}`;
-    super('LeaseForbidden', `${verb} Lease ${namespace}/${name}: forbidden; ${remedy}`, { cause });
+    // A quota or an admission plugin forbids with the same status.
+    const why = isApiError(cause) ? cause.body.message : errorMessage(cause);
+    const remedy = `if RBAC denies it, add the rule ${rule} to a Role in namespace ${namespace}`;
+    const message = `${verb} Lease ${namespace}/${name}: forbidden: ${why}; ${remedy}`;
+    super('LeaseForbidden', message, { cause });
     this.verb = verb;
   }
 }

@@ -121,7 +121,7 @@ describe('leader election on a real API server', () => {
     await eventually(async () => expect(isLeaseForbidden(elector.problem)).to.be.true);
     expect(elector.problem)
       .to.have.property('message')
-      .that.matches(/get Lease .*forbidden; add the rule .*leases/);
+      .that.matches(/get Lease .*forbidden: .*; if RBAC denies it, add the rule .*leases/);
     ending.abort();
     await ended;
     await client.close();

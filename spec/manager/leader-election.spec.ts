@@ -416,10 +416,37 @@ describe('LeaderElector', () => {
     expect(a.elector.problem).to.have.property('verb', 'get');
     expect(a.elector.problem)
       .to.have.property('message')
-      .that.matches(/get Lease default\/operator: forbidden; add the rule .*leases.*get, create/);
+      .that.matches(
+        /get Lease default\/operator: forbidden: .*; if RBAC denies it, add the rule .*leases.*get, create/,
+      );
     fault.remove();
     await election.clock.advance(4_400);
     expect([a.elector.isLeader, a.elector.problem]).to.deep.equal([true, undefined]);
+  });
+
+  it('logs and keeps the error of a renewal that the server answers with 500', async () => {
+    const lines: LogLine[] = [];
+    const a = election.candidate('a', { logger: rememberingLogger(lines) });
+    await election.clock.advance(1_000);
+    const fault = election.fail('a', 500, 'update');
+    await election.clock.advance(2_500);
+    expect(a.elector.problem).to.be.an('error').with.property('message').that.contains('500');
+    expect(lines.filter(({ level }) => level === 'warn')).to.have.lengthOf(1);
+    fault.remove();
+    await election.clock.advance(2_500);
+    expect([a.elector.isLeader, a.elector.problem]).to.deep.equal([true, undefined]);
+  });
+
+  it('logs and keeps the error of a namespace that does not exist', async () => {
+    const lines: LogLine[] = [];
+    const logger = rememberingLogger(lines);
+    const a = election.candidate('a', { namespace: 'nowhere', logger });
+    await election.clock.advance(1_000);
+    const problem = 'create Lease nowhere/operator: 404 NotFound: namespaces "nowhere" not found';
+    expect(a.elector.problem).to.have.property('message', problem);
+    expect(lines.map(({ level, fields }) => `${level} ${String(fields['error'])}`)).to.deep.equal([
+      `warn ApiError: ${problem}`,
+    ]);
   });
 
   it('continues if a listener throws', async () => {

@@ -2,8 +2,10 @@ import { Deadline } from '../../client/index.js';
 import type { ListOptions } from '../../client/index.js';
 import {
   isAlreadyExists,
+  isApiError,
   isConflict,
   isForbidden,
+  isNamespaceTerminating,
   isNotFound,
   Lease,
   formatMicroTime,
@@ -36,11 +38,17 @@ export class ShardStore {
   readonly #signal: AbortSignal;
   #record: StoredAssignment | undefined;
   #unreadable = '';
+  #problem: unknown;
 
   /** @param signal - aborts every request */
   constructor(options: ResolvedShardingOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
+  }
+
+  /** Error of the last write, for readiness checks; undefined if it had an answer. */
+  get problem(): unknown {
+    return this.#problem;
   }
 
   /** Name of the Lease with the record. */
@@ -140,9 +148,10 @@ export class ShardStore {
       kind: 'Lease',
       ...{ metadata, spec },
     };
-    return this.#outcome(async () =>
-      read(await this.#within('create', (signal) => client.create(object, { signal }))),
-    );
+    const created = async (): Promise<T> =>
+      read(await this.#within('create', (signal) => client.create(object, { signal })));
+    // A 404 of a creation is about the namespace.
+    return this.#outcome(created, () => false);
   }
 
   async #change<T>(
@@ -154,21 +163,26 @@ export class ShardStore {
     const { name, uid, resourceVersion } = version;
     const body = { metadata: { uid, resourceVersion, ...metadata }, spec };
     const patch = { type: 'merge', body } as const;
-    return this.#outcome(async () =>
+    const patched = async (): Promise<T> =>
       read(
         await this.#within('patch', (signal) =>
           client.patch(Lease, { namespace, name }, patch, { signal }),
         ),
-      ),
-    );
+      );
+    return this.#outcome(patched, isNotFound);
   }
 
-  async #outcome<T>(write: () => Promise<T>): Promise<WriteOutcome<T>> {
+  async #outcome<T>(
+    write: () => Promise<T>,
+    isGone: (error: unknown) => boolean,
+  ): Promise<WriteOutcome<T>> {
+    this.#problem = undefined;
     try {
       return { type: 'stored', object: await write() };
     } catch (error) {
       if (isConflict(error) || isAlreadyExists(error)) return { type: 'conflict' };
-      if (isNotFound(error)) return { type: 'gone' };
+      if (isGone(error)) return { type: 'gone' };
+      this.#problem = error;
       if (!this.#signal.aborted) this.#options.logger.warn('a Lease was not written', { error });
       return { type: 'failed' };
     }
@@ -188,10 +202,13 @@ export class ShardStore {
         const message = `${verb} Lease in ${namespace}: no answer in time`;
         throw new OperatorError('Timeout', message, { cause: error });
       }
-      if (!isForbidden(error)) throw error;
+      if (!isForbidden(error) || isNamespaceTerminating(error)) throw error;
       const rule =
         '{ apiGroups: [coordination.k8s.io], resources: [leases], verbs: [list, create, patch, delete] }';
-      const message = `${verb} Lease: forbidden; add the rule ${rule} to a Role in ${namespace}`;
+      const why = isApiError(error) ? error.body.message : '';
+      // A quota or an admission plugin forbids with the same status.
+      const remedy = `if RBAC denies it, add the rule ${rule} to a Role in ${namespace}`;
+      const message = `${verb} Lease: forbidden: ${why}; ${remedy}`;
       throw new OperatorError('LeaseForbidden', message, { cause: error });
     } finally {
       deadline.release();

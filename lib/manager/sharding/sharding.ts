@@ -262,7 +262,8 @@ export class Sharding implements KeyOwnership, Runnable {
 
   #check(): void {
     if (this.#machine.isFresh(this.#nowMs())) return;
-    const why = this.#problem instanceof Error ? `: ${this.#problem.message}` : '';
+    const problem = this.#problem ?? this.#store?.problem;
+    const why = problem instanceof Error ? `: ${problem.message}` : '';
     throw new OperatorError('Fenced', `not a member of shards ${this.#options.name}${why}`);
   }
 

@@ -234,6 +234,30 @@ describe('Sharding', () => {
     check();
   });
 
+  it('reports a namespace that does not exist in its log and its health check', async () => {
+    const lines: LogLine[] = [];
+    const { sharding } = group.replica({ namespace: 'nowhere', logger: rememberingLogger(lines) });
+    await group.clock.advance(1_000);
+    const check = (): unknown => sharding.healthCheck.check(new AbortController().signal);
+    expect(check).to.throw(
+      /^not a member of shards operator: create Lease nowhere\/.*: 404 NotFound/,
+    );
+    expect(new Set(lines.map(({ message }) => message))).to.deep.equal(
+      new Set(['a Lease was not written']),
+    );
+  });
+
+  it('shows the reason of the server if a Lease is forbidden', async () => {
+    const match = { verb: 'create', resource: 'leases' } as const;
+    const message = 'exceeded quota: q';
+    const effect = { type: 'status', code: 403, reason: 'Forbidden', message } as const;
+    group.cluster.faults.add({ match, effect });
+    const { sharding } = group.replica();
+    await group.clock.advance(1_000);
+    const check = (): unknown => sharding.healthCheck.check(new AbortController().signal);
+    expect(check).to.throw('create Lease: forbidden: exceeded quota: q; if RBAC denies it, add');
+  });
+
   it('rebuilds a deleted assignment record while all replicas continue', async () => {
     const replicas = await group.replicas(2);
     await group.admin.delete(Lease, { namespace: 'default', name: 'operator-shards' });
