@@ -137,7 +137,7 @@ export class LeaderElector implements Leadership {
       const started = await this.#attempt(renewDeadlineMs / 2, signal, (until) =>
         this.#take(claim, until),
       );
-      this.#report(callbacks);
+      this.#report(callbacks, started !== undefined || claim.isUnsettled);
       if (started !== undefined) {
         const options = { clock, validMs: renewDeadlineMs, lease: this.#store.key };
         const fence = new LeaseFence(options, started);
@@ -186,7 +186,7 @@ export class LeaderElector implements Leadership {
       const lost = lostOf(error, this.#store.key);
       this.#end(fence, lost, callbacks);
       ending.abort(lost);
-      this.#report(callbacks);
+      this.#report(callbacks, claim.isUnsettled);
       await failed;
       throw lost;
     } finally {
@@ -286,7 +286,8 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  #report(callbacks: LeaderCallbacks): void {
+  /** @param isOwn - whether this process may be the holder with its identity */
+  #report(callbacks: LeaderCallbacks, isOwn: boolean): void {
     const { leader } = this;
     if (leader === this.#reported) return;
     this.#reported = leader;
@@ -294,6 +295,9 @@ export class LeaderElector implements Leadership {
     if (leader !== identity) {
       const what = leader === '' ? 'no leader' : 'standing by';
       logger.info(`Lease ${this.#store.key}: ${what}`, { identity, leader });
+    } else if (!isOwn) {
+      const what = 'standing by: another process, or an earlier one, holds it with this identity';
+      logger.warn(`Lease ${this.#store.key}: ${what} (give each process its own)`, { identity });
     }
     if (leader !== '') this.#tell(() => callbacks.onNewLeader?.(leader));
   }

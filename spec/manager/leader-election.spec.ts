@@ -134,9 +134,12 @@ describe('LeaderElector', () => {
 
     it('treats a Lease with its own identity that it did not write as held by another', async () => {
       await election.createLease({ holderIdentity: 'a', leaseDurationSeconds: 15 });
-      const a = election.candidate('a');
+      const lines: LogLine[] = [];
+      const a = election.candidate('a', { logger: rememberingLogger(lines) });
       await election.clock.advance(14_999);
       expect(a.elector.isLeader).to.be.false;
+      expect(lines.map(({ level }) => level)).to.deep.equal(['warn']);
+      expect(lines[0]?.message).to.match(/standing by: another process.* with this identity/);
       await election.clock.advance(1);
       expect(a.elector.isLeader).to.be.true;
     });
