@@ -71,7 +71,9 @@ export interface OperatorContext<
 }
 
 /** Return value of a handler: nothing, or a result. */
-export type Handled = Result | undefined | Promise<Result | undefined>;
+// Not `undefined`: before version 6.0, TypeScript infers `void` for an arrow function that returns nothing.
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type
+export type Handled = Result | void | Promise<Result | void>;
 
 /** Returns the chain of the objects that an object should have. */
 export type BuildHandler<T extends KubernetesObject, Owned extends string> = (

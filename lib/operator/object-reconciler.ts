@@ -189,14 +189,14 @@ export class ObjectReconciler<T extends KubernetesObject> {
       this.#newChain(object, context, onResult),
     );
     let returned: Result | undefined;
-    if (handler.type === 'reconciles') returned = await handler.handle(given);
+    if (handler.type === 'reconciles')
+      returned = handled(await handler.handle(given), handler.type, object);
     else {
       const built = await handler.handle(given);
       if (!(await this.#isThere(object, context))) return undefined;
       await reconcileChain(built, object);
     }
     const all = [...results.values()];
-    checkHandled(handler.type, returned, object);
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const waitsFor = draft.waitsFor(returnedWait);
     const end = { results: all, waitsFor, ...this.#observed(object) };
@@ -285,8 +285,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const parts = { context, draft, results: new Map<string, ObjectResult>() };
     let returned: Result | undefined;
     try {
-      returned = await finalize?.(extendContext(context, { object, status: draft }));
-      checkHandled('finalizes', returned, object);
+      const answer = await finalize?.(extendContext(context, { object, status: draft }));
+      returned = handled(answer, 'finalizes', object);
     } catch (error) {
       return this.#fail(object, error, parts);
     }
@@ -419,19 +419,16 @@ class Draft<T extends KubernetesObject> implements StatusDraft<T> {
 async function reconcileChain(chain: unknown, object: KubernetesObject): Promise<void> {
   const isChain = typeof chain === 'object' && chain !== null && 'reconcile' in chain;
   if (!isChain) {
-    const message = `builds for ${describeObject(object)}: want the chain to be returned, got ${typeof chain}`;
+    const message = `builds for ${describeObject(object)}: want the chain to be returned, got ${shapeOf(chain)}`;
     throw new OperatorError('InvalidOption', `${message}; return builder.configMap(…)`);
   }
   await (chain as Builder).reconcile();
 }
 
 /** @throws InvalidResultError: a handler returned something other than nothing or a result. */
-function checkHandled(by: string, returned: unknown, object: KubernetesObject): void {
-  if (returned === undefined || returned === null) return;
-  if (isResult(returned)) {
-    checkedResult(returned);
-    return;
-  }
+function handled(returned: unknown, by: string, object: KubernetesObject): Result | undefined {
+  if (returned === undefined || returned === null) return undefined;
+  if (isResult(returned)) return checkedResult(returned);
   const message = `${by} for ${describeObject(object)}: want nothing or a result, got ${shapeOf(returned)}`;
   const remedy =
     returned instanceof Builder

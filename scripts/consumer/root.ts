@@ -116,6 +116,15 @@ export const elector = new LeaderElector(value);
 export const { fence } = elector;
 export const operator = new Operator('consumer');
 export const { webhooks } = operator;
+operator
+  .for(ConfigMap)
+  .reconciles(async ({ logger, object }) => {
+    if (object.metadata.name !== 'consumer') return;
+    logger.info('handlers may return nothing');
+  })
+  .finalizes(({ logger }) => {
+    logger.info('this one, too');
+  });
 export const events = new OperatorEvents();
 export class OwnManager extends Manager {
   readonly first = this.status();

@@ -118,6 +118,17 @@ describe('Operator', () => {
       expect(new Operator('shops', { resources: [Shop] }).resources).to.deep.equal([Shop]);
     });
 
+    it('accepts handlers that return nothing, whatever type the compiler infers for that', () => {
+      // Before version 6.0, TypeScript infers these types where a function returns nothing.
+      const now = (): void => undefined;
+      const later = async (): Promise<void> => Promise.resolve();
+      const operator = new Operator('tenants');
+      operator.for(Tenant).reconciles(now).finalizes(later);
+      operator.for(ConfigMap).reconciles(later).finalizes(now);
+      // @ts-expect-error a number is no result
+      expect(() => operator.for(Deployment).reconciles(() => 5)).not.to.throw();
+    });
+
     it('rejects a link of an unowned kind at compile time', () => {
       const operator = new Operator('tenants');
       operator
