@@ -59,6 +59,8 @@ export class BuilderChain<Names extends ChainNames> {
   readonly #options: BuilderOptions<Names['order']>;
   readonly #settings: BuilderSettings;
   #last: LastLink | undefined;
+  /** The last link that was chained to this chain: a link of another chain. */
+  #next: ChainedLink | undefined;
   #rolloutOrder: readonly string[] | undefined;
   #run: Run | undefined;
 
@@ -212,8 +214,12 @@ export class BuilderChain<Names extends ChainNames> {
     return next;
   }
 
-  /** Reconciles every object in the order of dependencies, then prunes what is no longer chained. */
+  /**
+   * Reconciles every object in the order of dependencies, then prunes what is no longer chained.
+   * @throws OperatorError `InvalidOption`: a link was chained to this chain, and its result dropped.
+   */
   async reconcile(): Promise<readonly ObjectResult[]> {
+    this.#refuseDropped();
     if (this.#run !== undefined) return this.#run.reconcileAll();
     const links = this.#links();
     const check = new SettledCheck(this.#settings, this.#rolloutOrder, links);
@@ -274,6 +280,7 @@ export class BuilderChain<Names extends ChainNames> {
    * where the server allows them; otherwise computes the change locally and marks it `approximate`.
    */
   async plan(): Promise<Plan> {
+    this.#refuseDropped();
     return this.#act().plan();
   }
 
@@ -300,7 +307,17 @@ export class BuilderChain<Names extends ChainNames> {
     this.#refuseUnowned(link);
     const next = this.#copy<Next>();
     next.#last = { link, before: this.#last };
+    this.#next = link;
     return next;
+  }
+
+  /** The object of a dropped link would not be applied, and an earlier one be pruned. */
+  #refuseDropped(): void {
+    if (this.#next === undefined) return;
+    const object = describeObject(JSON.parse(this.#next.json) as KubernetesObject);
+    const remedy = 'each link returns a new chain: return or reconcile the last one';
+    const message = `${object}: it was chained, but the chain that it was chained to is reconciled without it; ${remedy}`;
+    throw new OperatorError('InvalidOption', message);
   }
 
   #refuseUnowned({ type, json }: ChainedLink): void {

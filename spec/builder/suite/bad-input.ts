@@ -31,6 +31,20 @@ function dynamic(name: string): string {
 export function badInputSuite(open: OpenScene): void {
   const ports = [{ port: 80 }];
 
+  it('rejects a chain of which a link was dropped, before any request', async () => {
+    const scene = await open();
+    const base = scene.builder().configMap({ name: 'env' });
+    const whole = base.configMap({ name: 'files' });
+    const message = /^ConfigMap files: it was chained, but .* return or reconcile the last one$/;
+    for (const work of [() => base.reconcile(), () => base.plan()]) {
+      const error = await refusal(work);
+      expect(error).to.have.property('code', 'InvalidOption');
+      expect(error.message).to.match(message);
+    }
+    expect(await scene.writes()).to.deep.equal([]);
+    expect(await whole.reconcile()).to.have.length(2);
+  });
+
   describe('rejects an invalid value or option before any request', () => {
     const cases: readonly [string, (chain: Builder) => Builder, string, RegExp][] = [
       [
