@@ -76,7 +76,7 @@ export type {
   WorkQueueOptions,
 } from './queue.js';
 export type { ReconcileClient } from './reconcile-client.js';
-export { extendContext } from './reconcile.js';
+export { extendContext, warnOfPendingWrites } from './reconcile.js';
 export type { ReconcileContext, Reconciler, SingleReconcile } from './reconcile.js';
 export {
   checkedResult,

@@ -28,7 +28,7 @@ export interface ReconcileGuard {
    * Tracks a write until it settles.
    * @returns the same result
    */
-  track<T>(write: Promise<T>): Promise<T>;
+  track<T>(write: Promise<T>, what: WriteTarget): Promise<T>;
   /**
    * Ends every read without its own signal; once it is aborted, no write is sent. Each call reads this
    * property, so that an unused signal is never created.
@@ -45,6 +45,13 @@ export interface ReconcileGuard {
    * @returns a function that receives the completed write
    */
   observe(target: Target): (write: ObservedWrite) => void;
+}
+
+/** The verb and the object of a write; without a key those of its kind. */
+export interface WriteTarget {
+  readonly verb: ObservedWrite['verb'] | 'deleteCollection';
+  readonly type: TypeReference<KubernetesObject>;
+  readonly key?: ObjectKey;
 }
 
 /** The object of a write. */
@@ -92,48 +99,54 @@ class GuardedClient implements Client {
   readonly resourceType: Client['resourceType'] = (type) => this.#client.resourceType(type);
 
   readonly create: Client['create'] = async (object, options) => {
-    const wrote = begin(this.#guard, { verb: 'create', ...targetOf(object, options) }, options);
+    const write = { verb: 'create', ...targetOf(object, options) } as const;
+    const wrote = begin(this.#guard, write, options);
     const writing = this.#client.create(object, this.#endingWrite(options));
-    const answer = await this.#guard.track(writing);
+    const answer = await this.#guard.track(writing, write);
     wrote(answer);
     return answer;
   };
 
   readonly update: Client['update'] = async (object, options) => {
-    const wrote = begin(this.#guard, { verb: 'update', ...targetOf(object, options) }, options);
+    const write = { verb: 'update', ...targetOf(object, options) } as const;
+    const wrote = begin(this.#guard, write, options);
     const writing = this.#client.update(object, this.#endingWrite(options));
-    const answer = await this.#guard.track(writing);
+    const answer = await this.#guard.track(writing, write);
     wrote(answer);
     return answer;
   };
 
   readonly patch: Client['patch'] = async (type, key, patch, options) => {
-    const wrote = begin(this.#guard, { verb: 'patch', type, key }, options);
+    const write = { verb: 'patch', type, key } as const;
+    const wrote = begin(this.#guard, write, options);
     const writing = this.#client.patch(type, key, patch, this.#endingWrite(options));
-    const answer = await this.#guard.track(writing);
+    const answer = await this.#guard.track(writing, write);
     wrote(answer);
     return answer;
   };
 
   readonly apply: Client['apply'] = async (object, options) => {
-    const wrote = begin(this.#guard, { verb: 'apply', ...targetOf(object, options) }, options);
+    const write = { verb: 'apply', ...targetOf(object, options) } as const;
+    const wrote = begin(this.#guard, write, options);
     const writing = this.#client.apply(object, this.#endingWrite(options));
-    const applied = await this.#guard.track(writing);
+    const applied = await this.#guard.track(writing, write);
     wrote(applied.object);
     return applied;
   };
 
   readonly delete: Client['delete'] = async (type, key, options) => {
-    const wrote = begin(this.#guard, { verb: 'delete', type, key }, options);
+    const write = { verb: 'delete', type, key } as const;
+    const wrote = begin(this.#guard, write, options);
     const writing = this.#client.delete(type, key, this.#endingWrite(options));
-    const remaining = await this.#guard.track(writing);
+    const remaining = await this.#guard.track(writing, write);
     wrote(remaining);
     return remaining;
   };
 
   readonly deleteCollection: Client['deleteCollection'] = async (type, options) => {
-    refuseAfter(this.#guard, `deleteCollection ${type.kind}`);
-    await this.#guard.track(this.#client.deleteCollection(type, this.#endingWrite(options)));
+    refuseAfter(this.#guard, describeWrite({ verb: 'deleteCollection', type }));
+    const deleting = this.#client.deleteCollection(type, this.#endingWrite(options));
+    await this.#guard.track(deleting, { verb: 'deleteCollection', type });
   };
 
   #ending<Options extends CallOptions>(options: Options | undefined): Options {
@@ -219,8 +232,8 @@ function begin(
   write: Omit<ObservedWrite, 'answer'>,
   options: { readonly dryRun?: boolean | undefined } = {},
 ): (answer: KubernetesObject | undefined) => void {
-  const { verb, type, key } = write;
-  refuseAfter(guard, `${verb} ${type.kind} ${keyString(key)}`);
+  const { type, key } = write;
+  refuseAfter(guard, describeWrite(write));
   if (options.dryRun === true) return () => undefined;
   const wrote = guard.observe({ type, key });
   return (answer) => wrote({ ...write, answer });
@@ -231,14 +244,23 @@ function begin(
  */
 function refuseAfter(guard: ReconcileGuard, what: string): void {
   if (guard.signal.aborted) refuse(what, guard.signal.reason);
-  if (guard.isOver) refuse(what, new OperatorError('Stopped', 'its handler has ended'));
+  if (guard.isOver) {
+    const why = 'its handler has returned: await the call, and what calls it, in the handler';
+    refuse(what, new OperatorError('Stopped', why));
+  }
   // Checked here too: a client that sends nothing itself (a fake, a recorder) may ignore fences.
   for (const fence of guard.fences) fence.check(what);
 }
 
 function refuse(what: string, cause: unknown): never {
   const code = isOperatorError(cause) ? cause.code : 'Aborted';
-  throw new OperatorError(code, `${what}: refused, the reconcile is over`, { cause });
+  const why = cause instanceof Error && code === 'Stopped' ? `, ${cause.message}` : '';
+  throw new OperatorError(code, `${what}: refused, the reconcile is over${why}`, { cause });
+}
+
+/** Returns verb, kind and key. */
+export function describeWrite({ verb, type, key }: WriteTarget): string {
+  return key === undefined ? `${verb} ${type.kind}` : `${verb} ${type.kind} ${keyString(key)}`;
 }
 
 function targetOf(

@@ -17,8 +17,14 @@ import { workKeyOf } from './keys.js';
 import type { WorkKey } from './keys.js';
 import { ownedTypes } from './options.js';
 import type { ControllerDefinition } from './options.js';
-import { reconcileClient } from './reconcile-client.js';
-import type { ObservedWrite, ReconcileClient, ReconcileGuard, Target } from './reconcile-client.js';
+import { describeWrite, reconcileClient } from './reconcile-client.js';
+import type {
+  ObservedWrite,
+  ReconcileClient,
+  ReconcileGuard,
+  Target,
+  WriteTarget,
+} from './reconcile-client.js';
 import {
   checkedResult,
   InvalidResultError,
@@ -80,6 +86,7 @@ export interface ReconcileContext {
 export type Reconciler = (context: ReconcileContext) => Promise<Result>;
 
 const noFences: readonly Fence[] = [];
+const noWrites: readonly WriteTarget[] = [];
 
 /** The result of a handler. */
 export type Settled = { readonly type: 'returned'; readonly result: Result } | Threw;
@@ -144,7 +151,8 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   #harmless: (() => void)[] | undefined;
   #timedOutMs: number | undefined;
   #abortedMs: number | undefined;
-  #pendingWrites = 0;
+  #pendingWrites: readonly WriteTarget[] = noWrites;
+  #hasWarned = false;
   #isBegun = false;
   #isOver = false;
 
@@ -249,19 +257,27 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
    * Counts `write` as pending until it settles.
    * @returns the same result
    */
-  async track<T>(write: Promise<T>): Promise<T> {
-    this.#pendingWrites++;
+  async track<T>(write: Promise<T>, what: WriteTarget): Promise<T> {
+    this.#pendingWrites = [...this.#pendingWrites, what];
     try {
       return await write;
     } finally {
-      this.#pendingWrites--;
+      this.#pendingWrites = this.#pendingWrites.filter((other) => other !== what);
       this.#notify();
     }
   }
 
+  /** Logs the writes that the handler has begun, and not awaited. Their errors reach no one. */
+  warnOfPendingWrites(): void {
+    if (this.#pendingWrites.length === 0 || this.isAborted || this.#hasWarned) return;
+    this.#hasWarned = true;
+    const writes = this.#pendingWrites.map(describeWrite).join(', ');
+    this.logger.warn(`the handler returned before a write had ended: ${writes}; await each call`);
+  }
+
   /** True if the handler and all tracked writes have ended. */
   get hasEnded(): boolean {
-    return this.#isOver && this.#pendingWrites === 0;
+    return this.#isOver && this.#pendingWrites.length === 0;
   }
 
   /** Resolves when the handler and all tracked writes have ended. */
@@ -295,7 +311,9 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
 
   async #settle(handler: () => Promise<Result>): Promise<Settled> {
     try {
-      return { type: 'returned', result: returned(await handler()) };
+      const result = await handler();
+      this.warnOfPendingWrites();
+      return { type: 'returned', result: returned(result) };
     } catch (error) {
       return threw(readableError(error));
     } finally {
@@ -306,7 +324,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
 
   // Writes that the handler did not await may outlast it, so they count.
   #isHarmless(): boolean {
-    return (this.#isOver || this.isAborted) && this.#pendingWrites === 0;
+    return (this.#isOver || this.isAborted) && this.#pendingWrites.length === 0;
   }
 
   #notify(): void {
@@ -378,6 +396,11 @@ export class LazyContext implements ReconcileContext {
     return new LazyContext(this.#run);
   }
 
+  /** See {@link ReconcileRun.warnOfPendingWrites}. */
+  warnOfPendingWrites(): void {
+    this.#run.warnOfPendingWrites();
+  }
+
   // Shared by all contexts: separate functions would give each context its own hidden class, which is slow.
   static readonly #properties = {
     signal: ownProperty(function (this: LazyContext) {
@@ -411,6 +434,11 @@ export function extendContext<Fields extends object>(
 ): ReconcileContext & Fields {
   const copy = context instanceof LazyContext ? context.copy() : { ...context };
   return Object.assign(copy, fields);
+}
+
+/** Logs the writes that a handler, which has just returned, did not await. */
+export function warnOfPendingWrites(context: ReconcileContext): void {
+  if (context instanceof LazyContext) context.warnOfPendingWrites();
 }
 
 /** Parameters of a single reconcile; the controller need not run. */

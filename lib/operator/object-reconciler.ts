@@ -10,6 +10,7 @@ import {
   checkedResult,
   done,
   extendContext,
+  warnOfPendingWrites,
   isResult,
   requeueAfter,
   shapeOf,
@@ -188,13 +189,13 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const given = withBuilder(extendContext(context, { object, status: draft }), () =>
       this.#newChain(object, context, onResult),
     );
+    const answer = await handler.handle(given);
+    warnOfPendingWrites(context);
     let returned: Result | undefined;
-    if (handler.type === 'reconciles')
-      returned = handled(await handler.handle(given), handler.type, object);
+    if (handler.type === 'reconciles') returned = handled(answer, handler.type, object);
     else {
-      const built = await handler.handle(given);
       if (!(await this.#isThere(object, context))) return undefined;
-      await reconcileChain(built, object);
+      await reconcileChain(answer, object);
     }
     const all = [...results.values()];
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
@@ -286,6 +287,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     let returned: Result | undefined;
     try {
       const answer = await finalize?.(extendContext(context, { object, status: draft }));
+      warnOfPendingWrites(context);
       returned = handled(answer, 'finalizes', object);
     } catch (error) {
       return this.#fail(object, error, parts);

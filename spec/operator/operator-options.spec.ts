@@ -1,13 +1,22 @@
 import { expect } from 'chai';
 import { done } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
-import { ConfigMap, CustomResourceDefinition, Deployment, Secret } from '../../lib/object/kinds.js';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Namespace,
+  Secret,
+} from '../../lib/object/kinds.js';
 import { Manager, conversionWebhook } from '../../lib/manager/index.js';
 import type { Webhook } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
 import type { ForOptions } from '../../lib/operator/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import type { Client } from '../../lib/client/index.js';
+import { errorMessage } from '../../lib/system/as-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
+import { deferred } from '../controller/deferred.js';
 import { rememberingLogger } from '../manager/manager-setup.js';
 import type { LogLine } from '../manager/manager-setup.js';
 import { Tenant, podSpec } from './suite/stage.js';
@@ -194,6 +203,33 @@ describe('Operator', () => {
     await running;
     expect(names).to.include('health-server');
     expect(process.exitCode).to.equal(exitCode);
+  });
+
+  it('warns of writes that a handler did not await, and says so when it refuses later ones', async () => {
+    const client = cluster.client();
+    const metadata = { name: 'unawaited', namespace: 'default' };
+    const lines: LogLine[] = [];
+    const [stop, refused] = [new AbortController(), deferred<unknown>()];
+    const operator = new Operator('unawaited');
+    const make = (own: Client, name: string) =>
+      own.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name } });
+    operator.for(Namespace).reconciles(({ client: own, key }) => {
+      if (key.name !== 'default') return;
+      void make(own, 'now');
+      setImmediate(() => void make(own, 'later').catch(refused.resolve));
+    });
+    const running = operator.run({ client, signal: stop.signal, logger: rememberingLogger(lines) });
+    const error = await refused.promise;
+    stop.abort();
+    await running;
+    expect(error).to.have.property('code', 'Stopped');
+    expect(errorMessage(error)).to.match(
+      /^create ConfigMap default\/later: refused, .* await the call/,
+    );
+    const warnings = lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+    expect(warnings).to.include(
+      'the handler returned before a write had ended: create ConfigMap default/now; await each call',
+    );
   });
 
   it('ends as a program with exit code 1 and a message if a reconcile ignores its signal', async () => {
