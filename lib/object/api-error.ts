@@ -84,7 +84,8 @@ function apiErrorMessage(body: Status, context: ApiErrorContext): string {
   const key = [namespace, name].filter((part) => part !== undefined && part !== '').join('/');
   const subject = key === '' ? kind : `${kind} ${key}`;
   const answer = body.message ?? text ?? 'no message';
-  const remedy = remedies[status];
+  const isRefused = denial.test(answer) || byPlugin.test(answer);
+  const remedy = isRefused ? undefined : remedies[status];
   const said = `${verb} ${subject}: ${status} ${body.reason ?? ''}`.trimEnd();
   return `${said}: ${answer}${remedy === undefined ? '' : ` (${remedy})`}`;
 }
@@ -98,6 +99,10 @@ const forbiddenByServer =
   /^secrets( "[^"]*")? is forbidden: (User "[^"]*" cannot |exceeded quota: |unable to create new content in namespace )/;
 const denial =
   /(admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*'( with binding '[^']*')?) (denied (the )?request|does not support dry run)/;
+
+/** A refusal by an admission plugin: no permission would change it. */
+const byPlugin =
+  /exceeded quota: |unable to create new content in namespace |violates PodSecurity /;
 
 const unusable = /failed to (create typed patch object|convert new object)/;
 

@@ -85,6 +85,15 @@ describe('the message of an ApiError', () => {
     [{ message: 'm' }, { namespace: 'a', name: 'b', text: 't' }, 'get Pod a/b: 500: m'],
     [{}, { status: 401 }, 'get Pod: 401: no message (check the credentials)'],
     [{}, { status: 403 }, 'get Pod: 403: no message (check the RBAC rules of this operator)'],
+    ...[
+      'admission webhook "v.example.com" denied the request: remove its label first',
+      "pods \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
+      'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
+      'pods "a" is forbidden: violates PodSecurity "restricted:latest": privileged',
+      'pods "a" is forbidden: unable to create new content in namespace n because it is being terminated',
+    ].map((message): [Status, Partial<ApiErrorContext>, string] => [
+      ...([{ message }, { status: 403 }, `get Pod: 403: ${message}`] as const),
+    ]),
     [{}, { status: 410 }, 'get Pod: 410: no message (list again)'],
     [{}, { status: 429 }, 'get Pod: 429: no message (slow down and retry)'],
   ];
