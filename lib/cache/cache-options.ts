@@ -108,9 +108,15 @@ export function resolveCacheOptions(options: CacheOptions): ResolvedCacheOptions
     ...{ client, clock, random, logger, metrics, types, freeze, streamingLists },
     ...{ namespaces, allNamespacesOf, onQuarantined },
   };
-  refuseUnknownOptions<CacheOptions>('cache', options, resolved);
+  refuseUnknownOptions<CacheOptions>('cache', options, resolved, ofOneType);
   return resolved;
 }
+
+const toOneType = 'give it to a kind: types: [cachedType({ type, … })]';
+const ofOneType = {
+  ...{ labelSelector: toOneType, fieldSelector: toOneType, transform: toOneType },
+  ...{ indexers: toOneType, keepManagedFields: toOneType },
+};
 
 function checkScope(what: string, scope: Omit<CachedType, 'type'>): void {
   if (scope.namespaces?.length === 0) {

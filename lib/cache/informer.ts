@@ -18,6 +18,7 @@ export type CacheEvent<T extends KubernetesObject = KubernetesObject> =
 export interface AddedEvent<T extends KubernetesObject = KubernetesObject> {
   readonly type: 'added';
   readonly object: T;
+  readonly old?: undefined;
   /** True if the object existed when the handler was added or when the cache was first filled. */
   readonly isInInitialList: boolean;
 }
@@ -34,6 +35,7 @@ export interface DeletedEvent<T extends KubernetesObject = KubernetesObject> {
   readonly type: 'deleted';
   /** The last known state. */
   readonly object: T;
+  readonly old?: undefined;
   /** True if the deletion itself was missed: `object` is the last state seen and may be out of date. */
   readonly finalStateUnknown: boolean;
 }

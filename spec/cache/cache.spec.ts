@@ -448,6 +448,34 @@ describe('Cache', () => {
     await cache.stop();
   });
 
+  it('says where an option of a single kind belongs', () => {
+    const options = { labelSelector: 'app=web' };
+    expect(() => newCache(options as object)).to.throw(
+      'cache: unknown option "labelSelector"; give it to a kind: types: [cachedType({ type, … })]',
+    );
+  });
+
+  it('tells handlers the old state of an update, in an event that can be destructured', async () => {
+    const { cache, server, clock } = newCache();
+    const informer = cache.informer(Thing);
+    const seen: unknown[] = [];
+    informer.addHandler(({ type, object, old }) =>
+      seen.push([type, old !== undefined && old !== object]),
+    );
+    cache.start();
+    await clock.advance(0);
+    server.put('a');
+    server.put('a');
+    server.remove('a');
+    await clock.advance(0);
+    expect(seen).to.deep.equal([
+      ['added', false],
+      ['updated', true],
+      ['deleted', false],
+    ]);
+    await cache.stop();
+  });
+
   for (const [options, code] of [
     [{ namespaces: [] }, 'InvalidOption'],
     [{ types: [cachedType({ type: Thing, namespaces: [] })] }, 'InvalidOption'],
