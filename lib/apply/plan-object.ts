@@ -2,6 +2,7 @@ import omit from 'lodash/omit.js';
 import {
   isApiError,
   isForbidden,
+  isNamespaceTerminating,
   isNotFound,
   describeObject,
   redactChanges,
@@ -48,8 +49,8 @@ export interface ObjectPlan {
   readonly planned: PlannedObject;
   /** The live object; undefined if it does not exist. */
   readonly live?: UnstructuredObject;
-  /** True if the object is recreated and its pods stay unchanged. */
-  readonly keepsPods: boolean;
+  /** For `recreate`: whether its pods stay unchanged. */
+  readonly keepsPods?: boolean;
 }
 
 /**
@@ -85,18 +86,17 @@ async function describe(
   decision: ObjectDecision,
 ): Promise<ObjectPlan> {
   const base = { ref, changes: [], approximate: false };
-  const keepsPods = false;
   switch (decision.action) {
     case 'nothing': {
       const why = decision.reason !== undefined && { reason: decision.reason };
-      return { keepsPods, planned: { ...base, action: 'unchanged', ...why } };
+      return { planned: { ...base, action: 'unchanged', ...why } };
     }
     case 'wait': {
       const { reason, waiting: changes = [] } = decision;
-      return { keepsPods, planned: { ...base, action: 'wait', changes, reason } };
+      return { planned: { ...base, action: 'wait', changes, reason } };
     }
     case 'create':
-      return { keepsPods, planned: await planCreation(context, decision.desired) };
+      return { planned: await planCreation(context, decision.desired) };
     case 'adopt':
       return planAdoption(context, ref, decision);
     case 'apply':
@@ -104,7 +104,7 @@ async function describe(
     case 'recreate':
       return planRecreation(context, ref, decision);
     case 'refuse':
-      return { keepsPods, planned: violation(ref, decision) };
+      return { planned: violation(ref, decision) };
   }
 }
 
@@ -169,7 +169,7 @@ async function planUpdate(
       emptied === live
         ? { changes: await dryApply(context, decision, drift), approximate: false }
         : afterEmptying(decision, emptied, drift);
-    return { planned: { ...configure, ...planned }, keepsPods: false };
+    return { planned: { ...configure, ...planned } };
   } catch (error) {
     const next = decideRefused(context, decision, error);
     const blocking = next?.action === 'adopt' ? next.adoption : undefined;
@@ -177,7 +177,7 @@ async function planUpdate(
     const reason = blocking?.cause ?? dryRunProblem(error);
     if (reason === undefined) throw error;
     const changes = [...expectedChanges(decision, drift), ...(blocking?.removals ?? [])];
-    return { planned: { ...configure, changes, approximate: true, reason }, keepsPods: false };
+    return { planned: { ...configure, changes, approximate: true, reason } };
   }
 }
 
@@ -249,6 +249,7 @@ function dryRunProblem(error: unknown): string | undefined {
   if (isOperatorError(error, 'UnknownKind')) return 'the server does not serve the kind yet';
   if (!isApiError(error)) return undefined;
   if (isNotFound(error)) return 'its namespace, or its kind, does not exist yet';
+  if (isNamespaceTerminating(error)) return undefined;
   if (isForbidden(error)) return `no dry run: ${error.message}`;
   const webhook = /does not support dry run/.test(error.message);
   return webhook ? 'a webhook does not support dry runs' : undefined;

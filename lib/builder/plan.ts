@@ -247,7 +247,7 @@ export async function planStep(
 
 /** Returns the step of an object that the plan does not change, because it fails or waits. */
 export function failedStep(chained: ChainedObject, planned: PlannedObject): PlannedStep {
-  return { chained, causes: [], keepsPods: false, planned };
+  return { chained, causes: [], planned };
 }
 
 async function desiredOf(

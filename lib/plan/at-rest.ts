@@ -11,73 +11,56 @@ import type {
   UnstructuredObject,
 } from '../object/index.js';
 
-/** Progress of an object towards its spec. */
-export type Progress =
-  /** No further change without a new write. */
-  | 'rest'
-  /** The cluster's controllers are working on it, or will. */
-  | 'underway'
-  /** The cluster's controllers failed or are paused. */
-  | 'stuck';
-
 interface Behavior {
-  readonly progress: (object: UnstructuredObject) => Progress;
+  /** Whether the cluster's controllers are working on the object, or will; false: they are done, failed or paused. */
+  readonly isUnderway: (object: UnstructuredObject) => boolean;
   /** Returns the status at rest, reached at `time`. */
   readonly status: (object: UnstructuredObject, time: string) => object;
-}
-
-/** Returns the progress of `object`; objects without a controller in the cluster are at rest. */
-export function progressOf(object: UnstructuredObject): Progress {
-  return behaviorOf(object)?.progress(object) ?? 'rest';
 }
 
 /**
  * Returns `object` after its controllers succeed: rolled out, complete, bound.
  * @param now - milliseconds since 1970
+ * @returns undefined if its controllers do nothing without a new write: they are done, failed or paused
  */
-export function atRest(object: UnstructuredObject, now: number): UnstructuredObject {
-  const behavior = behaviorOf(object);
-  if (behavior === undefined) return object;
+export function atRest(object: UnstructuredObject, now: number): UnstructuredObject | undefined {
+  const behavior = behaviors[`${groupOf(object.apiVersion)}/${object.kind}`];
+  if (behavior?.isUnderway(object) !== true) return undefined;
   const time = `${new Date(now).toISOString().slice(0, 19)}Z`;
   const { status: earlier = {} } = object as { readonly status?: object };
   const status = { ...earlier, ...behavior.status(object, time) };
   return { ...object, status: omitBy(status, (value) => value === undefined) };
 }
 
-function behaviorOf({ apiVersion, kind }: UnstructuredObject): Behavior | undefined {
-  return behaviors[`${groupOf(apiVersion)}/${kind}`];
-}
-
 /** Defines a behavior with the type of its kind. */
 function behavior<T>(
-  progress: (object: T) => Progress,
+  isUnderway: (object: T) => boolean,
   status: (object: T, time: string) => object,
 ): Behavior {
   return {
-    progress: (object) => progress(object as unknown as T),
+    isUnderway: (object) => isUnderway(object as unknown as T),
     status: (object, time) => status(object as unknown as T, time),
   };
 }
 
 const behaviors: Readonly<Record<string, Behavior>> = {
   'apps/Deployment': behavior<Deployment>(
-    (object) => (object.spec?.paused === true ? 'stuck' : rolloutProgress(object)),
+    (object) => object.spec?.paused !== true && isRolling(object),
     deploymentStatus,
   ),
-  'apps/StatefulSet': behavior<StatefulSet>(rolloutProgress, statefulSetStatus),
-  'apps/DaemonSet': behavior<DaemonSet>(rolloutProgress, daemonSetStatus),
+  'apps/StatefulSet': behavior<StatefulSet>(isRolling, statefulSetStatus),
+  'apps/DaemonSet': behavior<DaemonSet>(isRolling, daemonSetStatus),
   'batch/Job': behavior<Job>(
-    (object) => (object.spec?.suspend === true ? 'stuck' : rolloutProgress(object)),
+    (object) => object.spec?.suspend !== true && isRolling(object),
     jobStatus,
   ),
-  '/PersistentVolumeClaim': behavior<PersistentVolumeClaim>(claimProgress, claimStatus),
-  '/Pod': behavior<Pod>(podProgress, podStatus),
+  '/PersistentVolumeClaim': behavior<PersistentVolumeClaim>(isBindingOrGrowing, claimStatus),
+  '/Pod': behavior<Pod>(isStarting, podStatus),
 };
 
-function rolloutProgress(object: Deployment | StatefulSet | DaemonSet | Job): Progress {
+function isRolling(object: Deployment | StatefulSet | DaemonSet | Job): boolean {
   const status = rolloutStatus(object);
-  if (status.complete) return 'rest';
-  return status.stuck ? 'stuck' : 'underway';
+  return !status.complete && !status.stuck;
 }
 
 function deploymentStatus({ metadata, spec }: Deployment, time: string): object {
@@ -132,12 +115,11 @@ function jobStatus({ spec, status }: Job, time: string): object {
   };
 }
 
-function claimProgress({ spec, status }: PersistentVolumeClaim): Progress {
-  if (status?.phase === 'Lost') return 'stuck';
-  const wanted = spec?.resources?.requests?.['storage'];
-  const has = status?.capacity?.['storage'];
-  if (status?.phase !== 'Bound' || has === undefined) return 'underway';
-  return wanted !== undefined && compareQuantities(has, wanted) < 0 ? 'underway' : 'rest';
+function isBindingOrGrowing({ spec, status }: PersistentVolumeClaim): boolean {
+  if (status?.phase === 'Lost') return false;
+  const { storage: wanted = '0' } = spec?.resources?.requests ?? {};
+  const { storage: has = '0' } = status?.capacity ?? {};
+  return status?.phase !== 'Bound' || compareQuantities(has, wanted) < 0;
 }
 
 function claimStatus({ spec }: PersistentVolumeClaim): object {
@@ -145,10 +127,9 @@ function claimStatus({ spec }: PersistentVolumeClaim): object {
   return { phase: 'Bound', accessModes, capacity: { storage: resources?.requests?.['storage'] } };
 }
 
-function podProgress({ status }: Pod): Progress {
-  if (status?.phase === 'Succeeded') return 'rest';
-  if (status?.phase === 'Failed') return 'stuck';
-  return findCondition(status?.conditions, 'Ready')?.status === 'True' ? 'rest' : 'underway';
+function isStarting({ status }: Pod): boolean {
+  if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return false;
+  return findCondition(status?.conditions, 'Ready')?.status !== 'True';
 }
 
 function podStatus({ spec }: Pod, time: string): object {

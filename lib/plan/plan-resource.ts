@@ -18,7 +18,7 @@ import { asError, OperatorError } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 import { applyResource } from './applied-resource.js';
 import type { ApplyingOptions } from './applied-resource.js';
-import { atRest, progressOf } from './at-rest.js';
+import { atRest } from './at-rest.js';
 import { manifestsOf, planOf } from './plan-of.js';
 import type { PlannedManifest } from './plan-of.js';
 import { PlannedObjects } from './planned-objects.js';
@@ -165,15 +165,10 @@ function due({ controllers, root, planned }: Work): readonly Due[] {
 function rollOut(planned: PlannedObjects, clock: Clock): readonly ObjectReference[] {
   return planned.known.flatMap((state) => {
     const { after } = state;
-    if (after === undefined) return [];
-    const progress = progressOf(after);
-    // A failed workload may succeed after the planned change.
-    const isRetried = progress === 'stuck' && planned.get(state.type, state.key) !== undefined;
-    if (progress === 'rest' || (progress === 'stuck' && !isRetried)) return [];
-    const rested = atRest(after, clock.now());
-    if (progressOf(rested) !== 'rest') return [];
+    const rested = after && atRest(after, clock.now());
+    if (rested === undefined) return [];
     planned.simulate(state, rested);
-    return [referenceTo(after)];
+    return [referenceTo(rested)];
   });
 }
 

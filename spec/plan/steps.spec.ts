@@ -3,12 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { planResource } from '../../lib/plan/plan-resource.js';
 import type { PlanStep, ResourcePlan } from '../../lib/plan/plan-resource.js';
 import { renderSteps } from '../../lib/plan/render-steps.js';
-import { ensureCrd, getIfExists } from '../../lib/client/index.js';
+import { ensureCrd } from '../../lib/client/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { controllerFor, done, requeueAfter } from '../../lib/controller/index.js';
-import type { ReconcileContext, Result } from '../../lib/controller/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import type { OperatorDefinition } from '../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../lib/object/kinds.js';
@@ -22,32 +21,6 @@ const key = { namespace: 'default', name: 'f' };
 
 function farm(spec: object): UnstructuredObject {
   return { apiVersion: Farm.apiVersion, kind: 'Farm', metadata: { name: 'f' }, spec };
-}
-
-interface ChildStatus {
-  readonly phase?: string;
-  readonly observedGeneration?: number;
-  readonly startTime?: string;
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-}
-
-/** Returns an operator that creates `child`, and copies its status into a ConfigMap once it is final. */
-function copyingStatusOf(child: UnstructuredObject): OperatorDefinition {
-  const at = { namespace: 'default', name: 'child' };
-  const seenAt = { ...at, name: 'seen' };
-  const reconcile = async ({ client }: ReconcileContext): Promise<Result> => {
-    const live = await getIfExists(client, child, at);
-    if (live === undefined) await client.create({ ...child, metadata: at });
-    const { status } = (live ?? {}) as { readonly status?: ChildStatus };
-    const isFinal = ['Bound', 'Running', 'Succeeded'].includes(status?.phase ?? '');
-    if (!isFinal && status?.observedGeneration === undefined) return requeueAfter(1);
-    if ((await getIfExists(client, ConfigMap, seenAt)) !== undefined) return done();
-    const data = { status: JSON.stringify(status) };
-    await client.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata: seenAt, data });
-    return done();
-  };
-  const controller = controllerFor(Farm).complete(reconcile);
-  return { name: 'copying', setup: (manager) => void manager.add(controller) };
 }
 
 describe('The steps of a plan', () => {
@@ -167,68 +140,6 @@ describe('The steps of a plan', () => {
     expect(settled).to.equal(true);
     expect(steps.map(did)).to.deep.equal([[[], ['create Farm f', 'create ConfigMap child']]]);
   });
-
-  const container = { name: 'c', image: 'farm:1' };
-  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } };
-  const selector = { matchLabels: { a: 'b' } };
-  const storage = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
-  const ready = ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'];
-  const onlyRan = { ContainersReady: 'False', Ready: 'False' };
-  const statuses: readonly [ofWhat: string, child: UnstructuredObject, status: object][] = [
-    [
-      'a DaemonSet',
-      { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: {}, spec: { selector, template } },
-      {
-        ...{ observedGeneration: 1, desiredNumberScheduled: 1, currentNumberScheduled: 1 },
-        ...{ numberMisscheduled: 0, updatedNumberScheduled: 1, numberReady: 1, numberAvailable: 1 },
-      },
-    ],
-    [
-      'a claim',
-      { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {}, spec: storage },
-      { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } },
-    ],
-    [
-      'a Pod',
-      { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: template.spec },
-      {
-        phase: 'Running',
-        qosClass: 'BestEffort',
-        conditions: Object.fromEntries(ready.map((type) => [type, 'True'])),
-      },
-    ],
-    [
-      'a Pod that ends',
-      {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: {},
-        spec: { ...template.spec, restartPolicy: 'Never' },
-      },
-      {
-        phase: 'Succeeded',
-        qosClass: 'BestEffort',
-        conditions: { PodScheduled: 'True', Initialized: 'True', ...onlyRan },
-      },
-    ],
-  ];
-  for (const [what, child, expected] of statuses) {
-    it(`wait for ${what}, and show what follows from its final status`, async () => {
-      const { steps, settled, manifests } = await plan({}, copyingStatusOf(child));
-      expect(settled).to.equal(true);
-      expect(steps.map(did)).to.deep.equal([
-        [[], ['create Farm f', `create ${child.kind} child`]],
-        [[`${child.kind} child`], ['create ConfigMap seen']],
-      ]);
-      const seen = manifests.map(({ after }) => after as ConfigMap | undefined);
-      const status = seen.find((object) => object?.metadata.name === 'seen')?.data?.['status'];
-      const { startTime, conditions, ...rest } = JSON.parse(status ?? '{}') as ChildStatus;
-      const types = conditions?.map((one) => [one.type, one.status] as const);
-      const said = types === undefined ? {} : { conditions: Object.fromEntries(types) };
-      expect({ ...rest, ...said }).to.deep.equal(expected);
-      expect(startTime === undefined).to.equal(child.kind !== 'Pod');
-    });
-  }
 
   it('contain no changes in a steady state', async () => {
     await run({ workers: false });

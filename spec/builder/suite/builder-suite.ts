@@ -11,6 +11,7 @@ import { immutableSuite } from './immutable.js';
 import { jobsSuite } from './jobs.js';
 import { lateWritesSuite } from './late-writes.js';
 import { planSuite } from './plan.js';
+import { plannedDecisionsSuite } from './planned-decisions.js';
 import { pruningSuite } from './pruning.js';
 import { replicasSuite } from './replicas.js';
 import { rolloutGateSuite } from './rollout-gate.js';
@@ -55,4 +56,5 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('events', () => eventsSuite(open));
   describe('a repeated reconcile', () => settledSuite(open));
   describe('plan', () => planSuite(open));
+  describe('a planned object', () => plannedDecisionsSuite(open));
 }

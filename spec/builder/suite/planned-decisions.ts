@@ -1,0 +1,227 @@
+import { expect } from 'chai';
+import type { Builder, Plan } from '../../../lib/builder/index.js';
+import { faulty } from '../../../lib/client/index.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import type { OpenScene } from './builder-suite.js';
+import { controllerName, podSpec } from './scene.js';
+import type { Scene } from './scene.js';
+
+/** Specs of planned objects, each compared as a whole. */
+export function plannedDecisionsSuite(open: OpenScene): void {
+  /** Returns the planned objects, without ids and errors, of which the reason has the message. */
+  function decisions({ objects }: Plan): readonly object[] {
+    return objects.map(({ ref: { kind, name }, error, ...rest }) => {
+      const code = error && { code: error.code };
+      return { ref: `${kind} ${name}`, ...rest, ...code };
+    });
+  }
+
+  const exact = { approximate: false, changes: [] };
+  const image = 'registry.example/web:2';
+  const newer = { containers: [{ name: 'web', image }] };
+  const imageChange = {
+    ...{ path: 'spec.template.spec.containers[name=web].image', to: image },
+    from: 'registry.example/web:1',
+  };
+  const added = (path: string, to: object): object => ({ path, from: undefined, to });
+  const labels = added('metadata.labels', {
+    'app.kubernetes.io/name': 'configmap',
+    'app.kubernetes.io/instance': 'shop',
+    'app.kubernetes.io/managed-by': controllerName,
+  });
+  const env = { ref: 'ConfigMap env', approximate: false };
+  const newEnv = {
+    ref: 'ConfigMap env',
+    action: 'create',
+    changes: [labels, added('data', { A: '1' })],
+  };
+
+  it('has the own fields of a new object, then only those that change', async () => {
+    const scene = await open();
+    const chain = (A: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data: { A } })
+        .object({
+          ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+          metadata: { name: 'noted', annotations: { note: 'ours' } },
+        });
+    const annotations = added('metadata.annotations', { note: 'ours' });
+    const noted = { ref: 'ConfigMap noted', approximate: false };
+    expect(decisions(await chain('1').plan())).to.deep.equal([
+      { ...newEnv, approximate: false },
+      { ...noted, action: 'create', changes: [labels, annotations] },
+    ]);
+    await chain('1').reconcile();
+    expect(decisions(await chain('1').plan())).to.deep.equal([
+      { ...env, action: 'unchanged', changes: [] },
+      { ...noted, action: 'unchanged', changes: [] },
+    ]);
+    expect(decisions(await chain('2').plan())).to.deep.equal([
+      { ...env, action: 'configure', changes: [{ path: 'data.A', from: '1', to: '2' }] },
+      { ...noted, action: 'unchanged', changes: [] },
+    ]);
+  });
+
+  it('waits while the namespace is being deleted, as a reconcile does', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const metadata = { namespace, name: 'held', finalizers: ['example.com/held'] };
+    await scene.admin.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    await scene.admin.delete({ apiVersion: 'v1', kind: 'Namespace' }, { name: namespace });
+    const plan = await scene
+      .builder()
+      .configMap({ name: 'env', data: { A: '1' } })
+      .plan();
+    expect(decisions(plan)).to.deep.equal([
+      { ...env, action: 'wait', changes: [], reason: 'its namespace is being deleted' },
+    ]);
+    await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
+  });
+
+  it('fails for an autoscaler whose workload disappears', async () => {
+    const scene = await open();
+    const chain = (name: string, maxReplicas: number): Builder =>
+      scene
+        .builder()
+        .deployment({ name: 'api', podSpec, replicas: 2 })
+        .horizontalPodAutoscaler({
+          name: 'scaler',
+          spec: {
+            maxReplicas,
+            scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+          },
+        });
+    await chain('api', 2).reconcile();
+    const [, scaler] = (await chain('apo', 3).plan()).objects;
+    expect(scaler).to.deep.include({ action: 'fail', ...exact });
+    expect(scaler?.error?.code).to.equal('TargetMissing');
+  });
+
+  for (const [what, status, message, reason] of [
+    ['a webhook refuses it', 400, 'admission webhook "a" does not support dry run', /^a webhook/],
+    ['it is forbidden', 403, 'no', /^no dry run: apply (ConfigMap|Deployment) .*: 403: no/],
+  ] as const) {
+    it(`lists expected changes and restarts without a dry run, because ${what}`, async () => {
+      const scene = await open();
+      await scene.builder().deployment({ name: 'web', podSpec }).reconcile();
+      const fault = { type: 'error', status, message } as const;
+      const client = faulty(scene.operator.client, { rules: [{ fault, verbs: ['apply'] }] });
+      const plan = await scene
+        .builder({ client })
+        .configMap({ name: 'env', data: { A: '1' } })
+        .deployment({ name: 'web', podSpec: newer })
+        .plan();
+      const told = plan.objects.map((each) => ({
+        ...each,
+        reason: reason.test(each.reason ?? ''),
+      }));
+      const guessed = { approximate: true, reason: true };
+      expect(decisions({ ...plan, objects: told as never })).to.deep.equal([
+        { ...newEnv, ...guessed },
+        { ref: 'Deployment web', action: 'configure', changes: [imageChange], ...guessed },
+      ]);
+      expect(plan.rollouts.map(({ changes }) => changes)).to.deep.equal([[imageChange]]);
+    });
+  }
+
+  it('tells what happens to the pods of a workload with immutable fields', async () => {
+    const scene = await open();
+    const path = 'spec.serviceName';
+    const planned = async (
+      options: Parameters<Scene['builder']>[0],
+      template = podSpec,
+    ): Promise<object> => {
+      const set = { name: 'store', podSpec: template, spec: { serviceName: 'two' } };
+      const plan = await scene.builder(options).statefulSet(set).plan();
+      return { decision: decisions(plan)[0], rolls: plan.rollouts.length };
+    };
+    await scene
+      .builder()
+      .statefulSet({ name: 'store', podSpec, spec: { serviceName: 'one' } })
+      .reconcile();
+    const set = {
+      ...{ ref: 'StatefulSet store', changes: [{ path, from: 'one', to: 'two' }] },
+      ...{ immutable: [path], approximate: false },
+    };
+    const where = `StatefulSet ${scene.namespace}/store`;
+    const violation = { action: 'violate', reason: `${where}: ${path} can't change once set` };
+    expect(await planned({})).to.deep.equal({
+      ...{ rolls: 0, decision: { ...set, ...violation, code: 'ImmutableField' } },
+    });
+    const replaced = { ...set, action: 'recreate', reason: 'deleted and recreated' };
+    expect(await planned({ onImmutable: 'recreate' })).to.deep.equal({
+      ...{ rolls: 1, decision: replaced },
+    });
+    const kept = { ...set, action: 'recreate', reason: 'recreated; its pods stay' };
+    const onImmutable = 'recreateOrphan';
+    expect(await planned({ onImmutable })).to.deep.equal({ rolls: 0, decision: kept });
+    expect(await planned({ onImmutable }, newer)).to.deep.equal({ rolls: 1, decision: kept });
+    const fault = { type: 'error', status: 403, message: 'no' } as const;
+    const client = faulty(scene.operator.client, { rules: [{ fault, verbs: ['create'] }] });
+    const problem = `no dry run: create ${where}: 403: no (check the RBAC rules of this operator)`;
+    const reason = `${kept.reason}; ${problem}`;
+    expect(await planned({ onImmutable, client })).to.deep.equal({
+      ...{ rolls: 0, decision: { ...kept, reason, approximate: true } },
+    });
+  });
+
+  it('shows what is taken over from other managers', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const { apiVersion, kind, metadata } = scene.owner;
+    const { name: owner = '', uid = '' } = metadata;
+    const ownerReferences = [{ apiVersion, kind, name: owner, uid, controller: true }];
+    for (const [name, immutable] of Object.entries({ env: false, fixed: true })) {
+      const made: ConfigMap = {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { A: '0', OLD: 'x' }, immutable },
+        metadata: { namespace, name, ownerReferences },
+      };
+      await scene.admin.create(made, { fieldManager: 'manager' });
+    }
+    const chain = (A: string, adoptManagers: readonly string[] = []): Builder =>
+      scene.builder({ adoptManagers }).configMap({ name: 'env', data: { A } });
+    await chain('1').reconcile();
+    const removals = [
+      { path: 'immutable', from: false, to: undefined },
+      { path: 'data.OLD', from: 'x', to: undefined },
+    ];
+    const reason = 'takes over the fields of manager';
+    const adopted = { ref: 'ConfigMap env', action: 'configure', approximate: true, reason };
+    for (const [A, changes] of [
+      ['1', removals],
+      ['2', [{ path: 'data.A', from: '1', to: '2' }, ...removals]],
+    ] as const) {
+      const plan = await chain(A, ['manager'])
+        .configMap({ name: 'fixed', data: { A: '1' } })
+        .plan();
+      const [seen, fixed] = decisions(plan);
+      expect(seen).to.deep.equal({ ...adopted, changes });
+      expect(fixed).to.include({ action: 'violate', approximate: false });
+    }
+    // The server gives the fields of an object without managers to a manager of its own.
+    await scene.edit(ConfigMap, 'env', { body: { metadata: { managedFields: [{}] } } });
+    const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'env' } };
+    await scene.admin.apply({ ...theirs, data: { THEIRS: 'x' } }, { fieldManager: 'other' });
+    expect(decisions(await chain('1').plan())).to.deep.equal([
+      { ...env, action: 'configure', changes: [] },
+    ]);
+  });
+
+  it('shows that only the manager of fields changes', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const chain = (adoptManagers: readonly string[]): Builder =>
+      scene.builder({ adoptManagers }).configMap({ name: 'env', data: { A: '1' } });
+    await chain([]).reconcile();
+    const key = { namespace, name: 'env' };
+    for (const A of ['2', '1']) {
+      const patch = { type: 'merge', body: { data: { A } } } as const;
+      await scene.admin.patch(ConfigMap, key, patch, { fieldManager: 'manager' });
+    }
+    const reason = 'takes over the fields of manager';
+    expect(decisions(await chain(['manager']).plan())).to.deep.equal([
+      { ref: 'ConfigMap env', action: 'configure', changes: [], approximate: true, reason },
+    ]);
+  });
+}
