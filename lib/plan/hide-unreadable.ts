@@ -3,7 +3,6 @@ import type { Plan } from '../builder/index.js';
 import type { Client } from '../client/index.js';
 import { redacted, referenceTo } from '../object/index.js';
 import type { FieldChange, ObjectReference } from '../object/index.js';
-import { isOperatorError } from '../system/index.js';
 import type { ResourcePlan } from './plan-resource.js';
 
 /** A resource in a namespace, or a cluster-scoped one. */
@@ -26,8 +25,9 @@ export async function hideUnreadable(
   const readable = new Map<string, boolean>();
   for (const { ref } of plan.objects) {
     if (readable.has(placeOf(ref))) continue;
-    const resource = await resourceOf(ref, client);
-    readable.set(placeOf(ref), resource !== undefined && (await isReadable(resource)));
+    const { group, plural: resource, namespaced } = await client.resourceType(ref);
+    const namespace = namespaced ? ref.namespace : undefined;
+    readable.set(placeOf(ref), await isReadable({ group, resource, namespace }));
   }
   const isHidden = (ref: ObjectReference): boolean => readable.get(placeOf(ref)) !== true;
   const shown = <T extends Pick<PlannedObject, 'ref' | 'changes'>>(part: T): T =>
@@ -45,20 +45,6 @@ export async function hideUnreadable(
       return object !== undefined && !isHidden(referenceTo(object));
     }),
   };
-}
-
-async function resourceOf(
-  ref: ObjectReference,
-  client: Pick<Client, 'resourceType'>,
-): Promise<ReadResource | undefined> {
-  try {
-    const { group, plural: resource, namespaced } = await client.resourceType(ref);
-    return { group, resource, namespace: namespaced ? ref.namespace : undefined };
-  } catch (error) {
-    // The plan creates the definition: no user can read the kind yet.
-    if (isOperatorError(error, 'UnknownKind')) return undefined;
-    throw error;
-  }
 }
 
 function hidden({ path, from, to }: FieldChange): FieldChange {
