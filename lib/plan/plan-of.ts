@@ -27,7 +27,7 @@ export function planOf(written: readonly PlannedObjectState[], owner: Kubernetes
   const states = written.filter(({ before, after }) => before ?? after);
   const objects = states.map(plannedObject);
   const rollouts = states.flatMap((state, index) => {
-    const [object] = objects.slice(index, index + 1);
+    const object = objects[index];
     return object === undefined ? [] : rolloutOf(state, { object, objects });
   });
   const changed = objects.some(({ action }) => action !== 'unchanged');
@@ -85,7 +85,7 @@ function creationOf(
   after: UnstructuredObject,
 ): readonly FieldChange[] {
   // Built-in kinds have many defaults, which would hide the desired fields.
-  const shown = wanted === undefined || !isBuiltInGroup(groupOf(after.apiVersion)) ? after : wanted;
+  const shown = isBuiltInGroup(groupOf(after.apiVersion)) ? (wanted ?? after) : after;
   const { metadata, ...fields } = withoutBookkeeping(shown);
   const { labels, annotations } = metadata;
   const whole = {
@@ -142,14 +142,14 @@ interface InPlan {
 
 /** Returns the rollout that a change of a workload causes, with the fields or objects behind it. */
 function rolloutOf(
-  { before, after, orphaned = false }: PlannedObjectState,
+  { before, after, orphaned }: PlannedObjectState,
   { object, objects }: InPlan,
 ): readonly PlannedRollout[] {
   const { ref, action } = object;
   if (before === undefined || after === undefined) return [];
   if (!rollsPods(ref) || updatesOnDelete(after)) return [];
   const changes = templateChanges(object.changes);
-  if (changes.length === 0 && (action !== 'recreate' || orphaned)) return [];
+  if (changes.length === 0 && (action !== 'recreate' || orphaned === true)) return [];
   const changed = objects.filter((other) => other.action !== 'unchanged');
   const refs = changed.map((other) => other.ref);
   const isExplained = changes.every((change) => hashSources(change, refs).length > 0);

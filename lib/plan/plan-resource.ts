@@ -77,7 +77,7 @@ export async function planResource(
   const { operator, logger, clock, signal } = planning;
   const planned = new PlannedObjects();
   const client = planningClient(planning.client, { planned });
-  const manager = new Manager({ client, logger, clock, rbacPreflight: 'off', shards: false });
+  const manager = new Manager({ client, logger, clock, shards: false });
   await operator.setup(manager);
   const { controllers, cache } = manager;
   requireController(controllers, operator, object);

@@ -68,9 +68,7 @@ export class PlannedObjects {
     const earlier = this.#states.get(id);
     const from = earlier === undefined ? given.before : earlier.after;
     const state = { ...given, after: withGeneration(from, given.after) };
-    if (differ(from, state.after) || (state.recreated === true && earlier?.recreated !== true)) {
-      this.#revision++;
-    }
+    if (differ(from, state.after)) this.#revision++;
     this.#states.set(id, state);
   }
 
@@ -146,9 +144,8 @@ function withGeneration(
   from: UnstructuredObject | undefined,
   to: UnstructuredObject | undefined,
 ): UnstructuredObject | undefined {
-  const earlier = from?.metadata.generation;
-  if (from === undefined || to?.metadata.generation === undefined) return to;
-  if (earlier === undefined) return to;
+  if (from?.metadata.generation === undefined || to?.metadata.generation === undefined) return to;
+  const { generation: earlier } = from.metadata;
   const ignore = ['metadata', 'status'];
   const generation = diffObjects(from, to, { ignore }).length > 0 ? earlier + 1 : earlier;
   return { ...to, metadata: { ...to.metadata, generation } };

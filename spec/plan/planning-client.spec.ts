@@ -4,7 +4,7 @@ import { planningClient } from '../../lib/plan/planning-client.js';
 import type { Client } from '../../lib/client/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
-import { ConfigMap, Deployment } from '../../lib/object/kinds.js';
+import { ConfigMap, Deployment, Secret } from '../../lib/object/kinds.js';
 
 const namespace = 'default';
 const key = { namespace, name: 'a' };
@@ -49,6 +49,7 @@ describe('planningClient', () => {
     expect((await planning.list(ConfigMap, { labelSelector: 'app=bar' })).items).to.have.lengthOf(
       0,
     );
+    expect((await planning.list(Secret, { namespace })).items).to.deep.equal([]);
     expect(await codeOf(planning.create(configMap({})))).to.equal(409);
     expect(await codeOf(client.get(ConfigMap, key))).to.equal(404);
   });

@@ -1,0 +1,268 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import type { Client } from '../../lib/client/index.js';
+import { controllerFor, done } from '../../lib/controller/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
+import type { OperatorDefinition } from '../../lib/manager/index.js';
+import { ConfigMap, Deployment } from '../../lib/object/index.js';
+import type { ObjectKey, ObjectReference, UnstructuredObject } from '../../lib/object/index.js';
+import { planJson, planResource } from '../../lib/plan/index.js';
+import type { ResourcePlan } from '../../lib/plan/index.js';
+import { silentLogger } from '../../lib/system/index.js';
+import { VirtualClock } from '../../lib/testing/index.js';
+
+const Yard = defineResource({
+  ...{ group: 'farms.example', kind: 'Yard' },
+  versions: [
+    {
+      name: 'v1',
+      schema: s.object({
+        spec: s.object({ size: s.optional(s.integer()), template: s.optional(s.string()) }),
+      }),
+      status: s.object({ phase: s.optional(s.string()) }),
+    },
+  ],
+});
+
+const namespace = 'default';
+const force = { fieldManager: 'yards', force: true };
+const selector = { matchLabels: { a: 'b' } };
+
+function yard(name: string, spec: object = {}, place = namespace): UnstructuredObject {
+  return { apiVersion: Yard.apiVersion, kind: 'Yard', metadata: { namespace: place, name }, spec };
+}
+
+function object(apiVersion: string, kind: string, name: string, rest: object): UnstructuredObject {
+  return { apiVersion, kind, metadata: { namespace, name }, ...rest };
+}
+
+const configMap = (name: string, x: string): UnstructuredObject =>
+  object('v1', 'ConfigMap', name, { data: { x } });
+const secret = (name: string, x: string): UnstructuredObject =>
+  object('v1', 'Secret', name, { data: { x: Buffer.from(x).toString('base64') } });
+
+/** Returns a workload whose container has variables, by name. */
+function workload(kind: string, name: string, image: string, variables: object, rest: object = {}) {
+  const env = Object.entries(variables).map(([variable, value]) => ({ name: variable, value }));
+  const container = { name: 'c', image, ...(env.length > 0 && { env }) };
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } };
+  return object('apps/v1', kind, name, { spec: { selector, template, ...rest } });
+}
+
+type Reconcile = (client: Client, key: ObjectKey) => Promise<unknown>;
+
+/** Returns an operator that is set up late. */
+function acting(reconcile: Reconcile): OperatorDefinition {
+  const controller = controllerFor(Yard).complete(async ({ client, key }) => {
+    await reconcile(client, key);
+    return done();
+  });
+  const setup: OperatorDefinition['setup'] = async (manager) => {
+    await Promise.resolve();
+    manager.add(controller);
+  };
+  return { name: 'yards', setup };
+}
+
+describe('A whole plan', () => {
+  let cluster: EmbeddedCluster;
+  let client: Client;
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start({ crds: [Yard] });
+    client = cluster.client();
+  });
+
+  afterEach(() => cluster.stop());
+
+  function plan(reconcile: Reconcile, given = yard('y', { size: 1 })): Promise<ResourcePlan> {
+    const { signal } = new AbortController();
+    const surroundings = { clock: new VirtualClock(), logger: silentLogger, signal };
+    return planResource(given, { operator: acting(reconcile), client, namespace, ...surroundings });
+  }
+
+  async function applyAll(to: Client, objects: readonly UnstructuredObject[]): Promise<void> {
+    for (const each of objects) await to.apply(each, force);
+  }
+
+  const nameOf = ({ kind, name }: ObjectReference): string => `${kind} ${name}`;
+
+  /** Returns objects and rollouts with names for references. */
+  const told = ({ objects, rollouts }: Pick<ResourcePlan, 'objects' | 'rollouts'>) => ({
+    objects: objects.map(({ ref, ...rest }) => ({ ref: nameOf(ref), ...rest })),
+    rollouts: rollouts.map(({ ref, changes, causes }) => {
+      return {
+        ref: nameOf(ref),
+        paths: changes.map(({ path }) => path),
+        causes: causes.map(nameOf),
+      };
+    }),
+  });
+
+  it('has created, changed, recreated, unchanged and deleted objects', async () => {
+    await applyAll(client, [
+      configMap('same', '1'),
+      configMap('changes', '1'),
+      configMap('goes', '1'),
+    ]);
+    await applyAll(client, [yard('again', { size: 1 }), yard('silent', { size: 1 })]);
+    for (const name of ['again', 'silent']) {
+      const patch = { type: 'merge', body: { status: { phase: 'old' } } } as const;
+      await client.patch(Yard, { namespace, name }, patch, { subresource: 'status' });
+    }
+    const room = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'new' } };
+    const later = { ...configMap('later', '1'), metadata: { namespace: 'new', name: 'later' } };
+    let isFirst = true;
+    const whole = await plan(async (own, { name }) => {
+      if (name !== 'y' || !isFirst) return;
+      isFirst = false;
+      await applyAll(own, [configMap('same', '1'), configMap('changes', '2')]);
+      await own.delete(ConfigMap, { namespace, name: 'goes' });
+      await applyAll(own, [configMap('brief', '1')]);
+      await own.delete(ConfigMap, { namespace, name: 'brief' });
+      for (const each of ['again', 'silent']) {
+        await own.delete(Yard, { namespace, name: each });
+        await own.create(yard(each, { size: 2 }));
+      }
+      const patch = { type: 'merge', body: { status: { phase: 'new' } } } as const;
+      await own.patch(Yard, { namespace, name: 'again' }, patch, { subresource: 'status' });
+      await own.patch(Yard, { namespace, name: 'y' }, patch, { subresource: 'status' });
+      await applyAll(own, [room, later, workload('Deployment', 'web', 'web:1', {})]);
+    });
+    const exact = { approximate: false };
+    const unchanged = { ...exact, changes: [] };
+    const size = { path: 'spec.size', from: 1, to: 2 };
+    const reason = 'it is deleted and created again';
+    const added = (path: string, to: unknown): object => ({ path, from: undefined, to });
+    const phase = { path: 'status.phase', from: 'old', to: 'new' };
+    const { spec } = workload('Deployment', 'web', 'web:1', {});
+    expect(told(whole)).to.deep.equal({
+      objects: [
+        { ref: 'Yard y', action: 'create', ...exact, changes: [added('spec', { size: 1 })] },
+        { ref: 'ConfigMap same', action: 'unchanged', ...unchanged },
+        {
+          ...{ ref: 'ConfigMap changes', action: 'configure', ...exact },
+          changes: [{ path: 'data.x', from: '1', to: '2' }],
+        },
+        { ref: 'ConfigMap goes', action: 'prune', ...unchanged },
+        { ref: 'Yard again', action: 'recreate', ...exact, changes: [size, phase], reason },
+        { ref: 'Yard silent', action: 'recreate', ...exact, changes: [size], reason },
+        { ref: 'Namespace new', action: 'create', ...unchanged },
+        {
+          ...{ ref: 'ConfigMap later', action: 'create', changes: [added('data', { x: '1' })] },
+          ...{ approximate: true, reason: 'its namespace does not exist yet' },
+        },
+        { ref: 'Deployment web', action: 'create', ...exact, changes: [added('spec', spec)] },
+      ],
+      rollouts: [],
+    });
+    const status = (text: string): object => ({ status: { phase: text } });
+    const [created, ...others] = whole.manifests;
+    const deployment = others.pop();
+    expect(created).to.deep.equal({
+      ...{ action: 'create', after: { ...yard('y', { size: 1 }), ...status('new') } },
+    });
+    expect(deployment?.after).to.not.have.property('status');
+    expect(others.filter(({ after }) => after?.kind !== 'Namespace')).to.deep.equal([
+      { action: 'unchanged', before: configMap('same', '1'), after: configMap('same', '1') },
+      { action: 'configure', before: configMap('changes', '1'), after: configMap('changes', '2') },
+      { action: 'prune', before: configMap('goes', '1') },
+      {
+        action: 'recreate',
+        before: { ...yard('again', { size: 1 }), ...status('old') },
+        after: { ...yard('again', { size: 2 }), ...status('new') },
+      },
+      {
+        action: 'recreate',
+        before: { ...yard('silent', { size: 1 }), ...status('old') },
+        after: { ...yard('silent', { size: 2 }), ...status('old') },
+      },
+      { action: 'create', after: later },
+    ]);
+  });
+
+  it('names ConfigMaps and Secrets behind a rollout, if nothing else changes', async () => {
+    const all = (x: string, image: string): readonly UnstructuredObject[] => [
+      ...[configMap('db', x), configMap('shop-db', x), secret('keys', x), secret('unused', x)],
+      workload('Deployment', 'map', 'web:1', { HASH_SHOP_DB: x, OTHER: '1' }),
+      workload('Deployment', 'both', 'web:1', {
+        CONFIGMAP_HASH_DB: x,
+        SECRET_HASH_KEYS_0123ABCD: x,
+      }),
+      workload('StatefulSet', 'image', image, { HASH_DB: x }, { serviceName: '' }),
+      workload('Deployment', 'first', 'web:1', x === '1' ? {} : { HASH_KEYS: x }),
+      workload('DaemonSet', 'never', image, {}, { updateStrategy: { type: 'OnDelete' } }),
+      yard('other', { template: x }),
+    ];
+    await applyAll(client, all('1', 'web:1'));
+    const { rollouts } = await plan((own) => applyAll(own, all('2', 'web:2')));
+    const container = 'spec.template.spec.containers[name=c]';
+    const rollout = (
+      ref: string,
+      fields: readonly string[],
+      causes: readonly string[],
+    ): object => ({
+      ...{ ref, paths: fields.map((field) => `${container}.${field}`), causes },
+    });
+    expect(told({ objects: [], rollouts }).rollouts).to.deep.equal([
+      rollout('Deployment map', ['env[name=HASH_SHOP_DB].value'], ['ConfigMap shop-db']),
+      rollout(
+        'Deployment both',
+        ['env[name=CONFIGMAP_HASH_DB].value', 'env[name=SECRET_HASH_KEYS_0123ABCD].value'],
+        ['ConfigMap db', 'Secret keys'],
+      ),
+      rollout('StatefulSet image', ['image', 'env[name=HASH_DB].value'], []),
+      rollout('Deployment first', ['env'], ['Secret keys']),
+    ]);
+  });
+
+  it('reconciles each existing object of the kind once a round', async () => {
+    await client.create(yard('goes'));
+    const calls: string[] = [];
+    const { steps, settled } = await plan(async (own, { namespace: place = '', name }) => {
+      calls.push(`${place}/${name}`);
+      if (calls.length > 1) return;
+      await applyAll(own, [yard('y', {}, 'kube-system'), yard('z')]);
+      await own.delete(Yard, { namespace, name: 'goes' });
+    });
+    expect(settled).to.equal(true);
+    expect(steps).to.have.lengthOf(1);
+    const others = ['kube-system/y', 'default/z'];
+    expect(calls).to.deep.equal(['default/y', 'default/y', ...others]);
+  });
+
+  it('ends after 10 rounds of changes, and after 30 steps', async () => {
+    const deployment = (nth: number) => workload('Deployment', `d${nth}`, 'web:1', {});
+    let count = 0;
+    const restless = await plan((own) => {
+      count++;
+      return applyAll(own, [configMap('count', `${count}`), deployment(0)]);
+    });
+    expect({ count, settled: restless.settled }).to.deep.equal({ count: 10, settled: false });
+    expect(restless.steps).to.have.lengthOf(1);
+    const endless = await plan(async (own) => {
+      const { items } = await own.list(Deployment, { namespace });
+      const isReady = items.every(({ status }) => (status?.availableReplicas ?? 0) > 0);
+      if (isReady) await applyAll(own, [deployment(items.length)]);
+    });
+    expect(endless.settled).to.equal(false);
+    expect(endless.steps.map(({ after }) => after.map(nameOf))).to.deep.equal([
+      [],
+      ...Array.from({ length: 29 }, (_, nth) => [`Deployment d${nth}`]),
+    ]);
+  });
+
+  it('has what was planned before an error, and its message', async () => {
+    const whole = await plan(async (own) => {
+      await applyAll(own, [configMap('a', '1')]);
+      throw new Error('no stock');
+    });
+    const { error, settled, changed, steps } = planJson(whole) as ResourcePlan;
+    expect({ error, settled, changed }).to.deep.equal({
+      ...{ error: 'no stock', settled: false, changed: true },
+    });
+    expect(steps.flatMap(({ objects }) => objects.map(({ ref }) => nameOf(ref)))).to.deep.equal([
+      ...['Yard y', 'ConfigMap a'],
+    ]);
+  });
+});
