@@ -166,7 +166,7 @@ function isListed(object: KubernetesObject, options: ListOptions): boolean {
   const { namespace, labelSelector = '', fieldSelector = '', controllerUid } = options;
   const { metadata } = object;
   return (
-    (namespace === undefined || namespace === '' || metadata.namespace === namespace) &&
+    (namespace === undefined || metadata.namespace === namespace) &&
     matchesLabels(labelSelector, metadata.labels) &&
     matchesFields(fieldSelector, object) &&
     (controllerUid === undefined || controllerOf(object)?.uid === controllerUid)

@@ -165,7 +165,7 @@ export class PlannedWrites {
       : await this.#parts.dry.delete(type as ResourceType, key, options);
     const { finalizers = [] } = state.after.metadata;
     if (finalizers.every((each) => dependents.includes(each))) {
-      this.#parts.planned.set({ ...state, after: undefined, recreated: false });
+      this.#parts.planned.set({ ...state, after: undefined });
       return left as UnstructuredObject | undefined;
     }
     const deletionTimestamp = state.after.metadata.deletionTimestamp ?? new Date(0).toISOString();
@@ -288,8 +288,8 @@ export class PlannedWrites {
 }
 
 /** Whether the server has no such object, or one whose deletion is planned. */
-function isNew({ before, recreated = false }: PlannedObjectState): boolean {
-  return before === undefined || recreated;
+function isNew({ before, after, recreated }: PlannedObjectState): boolean {
+  return before === undefined || after === undefined || recreated === true;
 }
 
 /** Returns `object` without a planned deletion. */

@@ -8,6 +8,7 @@ import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import { Farm } from '../cli/project/farm/src/operator.js';
 
 const namespace = 'default';
+const key = { namespace, name: 'f' };
 
 const farm = (spec: object, metadata: object = {}): UnstructuredObject => ({
   ...{ apiVersion: Farm.apiVersion, kind: 'Farm', metadata: { name: 'f', ...metadata } },
@@ -55,9 +56,48 @@ describe('applyResource', () => {
   it('writes nothing for an unchanged resource', async () => {
     await apply(farm({ barn: 'red' }));
     const since = cluster.requests.mark();
-    await apply(farm({ barn: 'red' }));
+    const { metadata } = await apply(farm({ barn: 'red' }));
     expect(cluster.requests.since(since).writes).to.equal(0);
+    expect(metadata).to.deep.include(key);
   });
+
+  it('keeps the order of lists in the last-applied annotation', async () => {
+    const finalizers = ['farms.example/b', 'farms.example/a'];
+    const { metadata } = await apply(farm({}, { finalizers }));
+    const note = JSON.parse(metadata.annotations?.[lastAppliedAnnotation] ?? '') as object;
+    expect(note).to.have.deep.nested.property('metadata.finalizers', finalizers);
+  });
+
+  for (const note of ['{', '1']) {
+    it(`takes the last-applied annotation ${note} for absent`, async () => {
+      const annotations = { [lastAppliedAnnotation]: note };
+      await client.create(farm({ migration: 'a' }, { namespace, annotations }));
+      const { spec, metadata } = await apply(farm({ barn: 'blue' }));
+      expect(spec).to.deep.equal({ ...defaults, migration: 'a', barn: 'blue' });
+      expect(metadata.annotations?.[lastAppliedAnnotation]).to.match(/^\{"apiVersion"/);
+    });
+  }
+
+  it('uses the name of kubectl for the first server-side apply', async () => {
+    const { metadata } = await apply(farm({ barn: 'red' }), { serverSide: true });
+    expect(
+      metadata.managedFields?.map(({ manager, operation }) => [manager, operation]),
+    ).to.deep.equal([['kubectl', 'Apply']]);
+  });
+
+  for (const [what, managers, manager] of [
+    ['kubectl among several appliers', ['gitops', 'kubectl'], 'kubectl'],
+    ['no one of several others', ['gitops', 'other'], undefined],
+  ] as const) {
+    it(`applies as ${what}`, async () => {
+      const [first, second] = managers;
+      await client.apply(farm({ barn: 'red' }, { namespace }), { fieldManager: first });
+      await client.apply(farm({ migration: 'a' }, { namespace }), { fieldManager: second });
+      const { metadata } = await apply(farm({ migration: 'b' }), { forceConflicts: true });
+      const note = metadata.annotations?.[lastAppliedAnnotation];
+      expect(note === undefined).to.equal(manager !== undefined);
+    });
+  }
 
   for (const [how, options, isThere] of [
     ['created', {}, false],

@@ -174,7 +174,7 @@ describe('Answers to requests for plans', () => {
   });
 
   it('applies the resource as the parameters say', async () => {
-    const given = { ...JSON.parse(shop({ image: 'shop:2' })), metadata: key };
+    const given = JSON.parse(shop({ image: 'shop:2' }, key)) as UnstructuredObject;
     await client.apply(given, { fieldManager: 'gitops' });
     const text = shop({ image: 'shop:3' });
     expect((await ask(text)).status).to.equal(200);

@@ -14,6 +14,18 @@ const configMap = (data: Record<string, string>, metadata: object = {}): ConfigM
   ...{ metadata: { ...key, ...metadata }, data },
 });
 
+function deploymentOf(image: string): Deployment {
+  const labels = { app: 'web' };
+  const containers = [{ name: 'web', image }];
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: key },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  };
+}
+
 async function codeOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => undefined,
@@ -112,22 +124,32 @@ describe('planningClient', () => {
     expect({ created, data: object.data }).to.deep.equal({ created: false, data: { x: '2' } });
   });
 
-  it('separates status and other fields', async () => {
-    const container = { name: 'web', image: 'web:1' };
-    const labels = { app: 'web' };
-    await planning.create({
-      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: key },
-      spec: {
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [container] } },
-      },
-    } satisfies Deployment);
-    const body = { status: { replicas: 1 } };
-    await planning.patch(Deployment, key, { type: 'merge', body }, { subresource: 'status' });
-    await planning.patch(Deployment, key, { type: 'merge', body: { spec: { replicas: 4 } } });
-    const { spec, status } = await planning.get(Deployment, key);
-    expect([spec?.replicas, status?.replicas]).to.deep.equal([4, 1]);
-  });
+  for (const exists of [true, false]) {
+    it(`separates status and other fields of ${exists ? 'an existing' : 'a new'} object`, async () => {
+      const first = deploymentOf('web:1');
+      await (exists ? client : planning).apply(first, { fieldManager: 'shop' });
+      const subresource = 'status';
+      const status = { status: { replicas: 1 } };
+      await planning.patch(Deployment, key, { type: 'merge', body: status }, { subresource });
+      await planning.patch(Deployment, key, { type: 'merge', body: { spec: { replicas: 4 } } });
+      const containers = [{ name: 'side', image: 'side:1' }];
+      const body = { spec: { template: { spec: { containers } } } };
+      if (exists) await planning.patch(Deployment, key, { type: 'strategic', body });
+      const seen = await planning.get(Deployment, key);
+      expect([seen.spec?.replicas, seen.status?.replicas]).to.deep.equal([4, 1]);
+      const names = seen.spec?.template.spec?.containers.map(({ name }) => name) ?? [];
+      expect(names).to.have.members(exists ? ['web', 'side'] : ['web']);
+      await planning.update({ ...seen, spec: { ...seen.spec, replicas: 5 } } as Deployment);
+      await planning.apply(first, { fieldManager: 'shop' });
+      expect((await planning.get(Deployment, key)).status?.replicas).to.equal(1);
+      const { created } = await planning.apply(
+        { ...first, status: { replicas: 2 } },
+        { fieldManager: 'status', force: true, subresource },
+      );
+      const last = await planning.get(Deployment, key);
+      expect([created, last.status?.replicas]).to.deep.equal([false, 2]);
+    });
+  }
 
   it('keeps a simulated status in other writes', async () => {
     await client.create(configMap({ x: '1' }));
@@ -186,5 +208,116 @@ describe('planningClient', () => {
     ).to.equal(0);
     expect((await client.get(ConfigMap, key)).data).to.deep.equal({ x: '1' });
     expect(await codeOf(planning.get(ConfigMap, key))).to.equal(404);
+  });
+
+  it('lists planned objects by namespace and controller', async () => {
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u' };
+    await planning.create(configMap({}, { ownerReferences: [{ ...owner, controller: true }] }));
+    await planning.create(configMap({}, { namespace: 'kube-system' }));
+    const places = async (options: Parameters<Client['list']>[1]): Promise<readonly unknown[]> => {
+      const { items } = await planning.list(ConfigMap, options);
+      return items.flatMap(({ metadata }) => (metadata.name === 'a' ? [metadata.namespace] : []));
+    };
+    expect(await places({})).to.deep.equal([namespace, 'kube-system']);
+    expect(await places({ namespace })).to.deep.equal([namespace]);
+    expect(await places({ controllerUid: 'u' })).to.deep.equal([namespace]);
+  });
+
+  it("answers the caller's own dry runs from the plan, and does not record them", async () => {
+    const dry = { fieldManager: 'shop', dryRun: true };
+    const tried = async (): Promise<object> => {
+      const { object, created } = await planning.apply(configMap({ x: '2' }), dry);
+      return { data: object.data, created };
+    };
+    expect(await tried()).to.deep.equal({ data: { x: '2' }, created: true });
+    await client.create(configMap({ w: '1' }));
+    expect(await tried()).to.deep.equal({ data: { w: '1', x: '2' }, created: false });
+    await planning.delete(ConfigMap, key);
+    expect(await tried()).to.deep.equal({ data: { x: '2' }, created: true });
+    await planning.create(configMap({ y: '1' }));
+    expect(await tried()).to.deep.include({ created: false });
+    expect(await data()).to.deep.equal({ y: '1' });
+  });
+
+  it('deletes as the server would, and answers as it does', async () => {
+    await client.create(configMap({ x: '1' }));
+    const preconditions = { uid: 'another' };
+    expect(await codeOf(planning.delete(ConfigMap, key, { preconditions }))).to.equal(409);
+    expect(await data()).to.deep.equal({ x: '1' });
+    const left = await planning.delete(ConfigMap, key, { propagationPolicy: 'Foreground' });
+    expect(left?.metadata.name).to.equal('a');
+    expect(await codeOf(planning.get(ConfigMap, key))).to.equal(404);
+  });
+
+  it('creates an object with a name as long as its kind allows again', async () => {
+    const name = 's'.repeat(63);
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { namespace, name } };
+    const spec = { selector: { app: 'shop' }, ports: [{ port: 80 }] };
+    await client.create({ ...service, spec });
+    await planning.delete(service, { namespace, name });
+    const made = await planning.create({ ...service, spec });
+    expect(made.metadata.name).to.equal(name);
+  });
+
+  it('keeps fields of all managers between their applies', async () => {
+    await planning.apply(configMap({ x: '1' }), { fieldManager: 'shop' });
+    await planning.apply(configMap({ y: '1' }), { fieldManager: 'other' });
+    expect(await data()).to.deep.equal({ x: '1', y: '1' });
+  });
+
+  it('sends what is no part of a plan as dry runs, and does not lay it over reads', async () => {
+    const reported = {
+      ...{ eventTime: '2024-05-06T07:08:09.000000Z', reportingInstance: 'a' },
+      ...{ action: 'Open', reason: 'Opened', type: 'Normal', metadata: key },
+    };
+    const reporter = 'shop.example/till';
+    const given: readonly UnstructuredObject[] = [
+      {
+        ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event', ...reported },
+        reportingController: reporter,
+      },
+      {
+        ...{ apiVersion: 'v1', kind: 'Event', ...reported, involvedObject: { namespace } },
+        reportingComponent: reporter,
+      },
+    ];
+    for (const event of given) {
+      const made = await planning.create(event);
+      expect(made.metadata.name).to.equal('a');
+      expect(await codeOf(planning.get(event, key))).to.equal(404);
+    }
+    await client.apply(deploymentOf('web:1'), { fieldManager: 'shop' });
+    const scale = { type: 'merge', body: { spec: { replicas: 3 } } } as const;
+    const subresource = 'scale';
+    const answer = await planning.patch<UnstructuredObject>(Deployment, key, scale, {
+      subresource,
+    });
+    expect(answer).to.deep.include({ kind: 'Scale' });
+    expect(planned.all).to.deep.equal([]);
+    await planning.get(Deployment, key, { metadataOnly: true });
+    expect(planned.known).to.deep.equal([]);
+    await planning.get(Deployment, key);
+    expect(planned.known).to.have.lengthOf(1);
+  });
+
+  it('answers as the server does for objects that it lacks or has already', async () => {
+    const patch = { type: 'merge', body: {} } as const;
+    const lacking = {
+      ...{ kind: 'Status', status: 'Failure', code: 404, reason: 'NotFound' },
+      message: 'ConfigMap "a" not found',
+    };
+    const bodyOf = (work: Promise<unknown>): Promise<unknown> =>
+      work.then(
+        () => undefined,
+        (error: unknown) => (error as { readonly body?: unknown }).body,
+      );
+    for (const work of [planning.patch(ConfigMap, key, patch), planning.delete(ConfigMap, key)]) {
+      expect(await bodyOf(work)).to.deep.equal(lacking);
+    }
+    await planning.create(configMap({}));
+    expect(await bodyOf(planning.create(configMap({})))).to.deep.equal({
+      ...{ kind: 'Status', status: 'Failure', code: 409, reason: 'AlreadyExists' },
+      message: 'ConfigMap "a" already exists',
+    });
   });
 });

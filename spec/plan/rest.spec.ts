@@ -7,7 +7,7 @@ import { defineResource, s } from '../../lib/crd/index.js';
 import type { OperatorDefinition } from '../../lib/manager/index.js';
 import { keyOf } from '../../lib/object/index.js';
 import type { ConfigMap, ObjectReference, UnstructuredObject } from '../../lib/object/index.js';
-import { planResource } from '../../lib/plan/index.js';
+import { planResource, renderSteps } from '../../lib/plan/index.js';
 import type { ResourcePlan } from '../../lib/plan/index.js';
 import { silentLogger } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/testing/index.js';
@@ -198,6 +198,9 @@ describe('The cluster at rest in a plan', () => {
     );
     expect(second).to.deep.equal([rested, ['configure ConfigMap seen']]);
     expect(others).to.deep.equal([]);
+    const awaited =
+      /Job default\/one is complete, .*Claim default\/disk is bound, .*Pod new\/runs is ready:/;
+    expect(renderSteps(result, {})).to.match(awaited);
     expect(statuses(result)).to.deep.equal({
       ...{ web: deployed(1), 'web-3': deployed(3), 'web-paused': {} },
       ...{ db: set('db', 1, [1, 1]), 'db-4': set('db-4', 4, [1, 3]) },

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { getIfExists } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import type { OperatorDefinition } from '../../lib/manager/index.js';
-import { ConfigMap, Deployment } from '../../lib/object/index.js';
+import { ConfigMap, DaemonSet, Deployment } from '../../lib/object/index.js';
 import type { ObjectKey, ObjectReference, UnstructuredObject } from '../../lib/object/index.js';
 import { planJson, planResource } from '../../lib/plan/index.js';
 import type { ResourcePlan } from '../../lib/plan/index.js';
@@ -42,7 +43,13 @@ const secret = (name: string, x: string): UnstructuredObject =>
   object('v1', 'Secret', name, { data: { x: Buffer.from(x).toString('base64') } });
 
 /** Returns a workload whose container has variables, by name. */
-function workload(kind: string, name: string, image: string, variables: object, rest: object = {}) {
+function workload(
+  kind: string,
+  name: string,
+  image: string,
+  variables: Record<string, string>,
+  rest: object = {},
+) {
   const env = Object.entries(variables).map(([variable, value]) => ({ name: variable, value }));
   const container = { name: 'c', image, ...(env.length > 0 && { env }) };
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } };
@@ -229,6 +236,42 @@ describe('A whole plan', () => {
     expect(steps).to.have.lengthOf(1);
     const others = ['kube-system/y', 'default/z'];
     expect(calls).to.deep.equal(['default/y', 'default/y', ...others]);
+  });
+
+  it('goes on after a creation and after a deletion', async () => {
+    await client.create(configMap('old', '1'));
+    const { steps } = await plan(async (own) => {
+      const has = async (name: string): Promise<boolean> =>
+        (await getIfExists(own, ConfigMap, { namespace, name })) !== undefined;
+      if (!(await has('one'))) await own.create(configMap('one', '1'));
+      else if (await has('old')) await own.delete(ConfigMap, { namespace, name: 'old' });
+      else if (!(await has('two'))) await own.create(configMap('two', '1'));
+    });
+    expect(steps.map(({ objects }) => objects.map(({ ref }) => nameOf(ref)))).to.deep.equal([
+      ['Yard y', 'ConfigMap one', 'ConfigMap old', 'ConfigMap two'],
+    ]);
+  });
+
+  it('replaces pods if one of two deletions does', async () => {
+    const agent = workload('DaemonSet', 'agent', 'web:1', {});
+    const key = { namespace, name: 'agent' };
+    await client.create(agent);
+    for (const [first, second, reason] of [
+      ['Orphan', 'Orphan', 'recreated; its pods stay'],
+      ['Foreground', 'Orphan', 'it is deleted and created again'],
+      ['Orphan', 'Foreground', 'it is deleted and created again'],
+    ] as const) {
+      let isFirst = true;
+      const { objects } = await plan(async (own) => {
+        if (!isFirst) return;
+        isFirst = false;
+        for (const propagationPolicy of [first, second]) {
+          await own.delete(DaemonSet, key, { propagationPolicy });
+          await own.create(agent);
+        }
+      });
+      expect(objects.find(({ ref }) => ref.kind === 'DaemonSet')?.reason).to.equal(reason);
+    }
   });
 
   it('ends after 10 rounds of changes, and after 30 steps', async () => {
