@@ -1,6 +1,6 @@
 import type { ApplyOptions, Client, DeleteOptions, WriteOptions } from '../client/index.js';
 import { dryRun, forwarding } from '../client/index.js';
-import { ApiError, keyOf, groupOf, groupOfType } from '../object/index.js';
+import { ApiError, keyOf, groupOfType } from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
@@ -125,7 +125,7 @@ function isWhole(subresource: string | undefined): boolean {
 }
 
 function isPassing(type: TypeReference<KubernetesObject>): boolean {
-  const group = 'apiVersion' in type ? groupOf(type.apiVersion) : groupOfType(type);
+  const group = groupOfType(type);
   return passing.includes(group) || (group === '' && type.kind === 'Event');
 }
 

@@ -109,6 +109,9 @@ describe('planningClient', () => {
       await (exists ? client : planning).create(configMap({}, { finalizers }));
       await planning.delete(ConfigMap, key);
       expect((await planning.get(ConfigMap, key)).metadata.deletionTimestamp).to.be.a('string');
+      const labels = { metadata: { labels: { app: 'shop' } } };
+      const labelled = await planning.patch(ConfigMap, key, { type: 'merge', body: labels });
+      expect(labelled.metadata.deletionTimestamp).to.be.a('string');
       const body = { metadata: { finalizers: null } };
       await planning.patch(ConfigMap, key, { type: 'merge', body });
       expect(await codeOf(planning.get(ConfigMap, key))).to.equal(404);
@@ -219,6 +222,9 @@ describe('planningClient', () => {
       return items.flatMap(({ metadata }) => (metadata.name === 'a' ? [metadata.namespace] : []));
     };
     expect(await places({})).to.deep.equal([namespace, 'kube-system']);
+    for await (const { items } of planning.pages(ConfigMap)) {
+      expect(items.filter(({ metadata }) => metadata.name === 'a')).to.have.lengthOf(2);
+    }
     expect(await places({ namespace })).to.deep.equal([namespace]);
     expect(await places({ controllerUid: 'u' })).to.deep.equal([namespace]);
   });
@@ -232,6 +238,10 @@ describe('planningClient', () => {
     expect(await tried()).to.deep.equal({ data: { x: '2' }, created: true });
     await client.create(configMap({ w: '1' }));
     expect(await tried()).to.deep.equal({ data: { w: '1', x: '2' }, created: false });
+    const left = await planning.delete(ConfigMap, key, {
+      ...{ dryRun: true, propagationPolicy: 'Foreground' },
+    });
+    expect([left?.data, await data()]).to.deep.equal([{ w: '1' }, { w: '1' }]);
     await planning.delete(ConfigMap, key);
     expect(await tried()).to.deep.equal({ data: { x: '2' }, created: true });
     await planning.create(configMap({ y: '1' }));
