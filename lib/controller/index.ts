@@ -6,7 +6,7 @@
  * Read in this order: `controller.ts` describes a controller and `options.ts` its settings.
  * `sources.ts` and `kind-source.ts`, with its predicates, turn events into keys with triggers.
  * `queue.ts`, on `ready-list.ts` and `delays.ts`, decides which key is next. `workers.ts` takes keys,
- * `reconcile.ts` is one reconcile of one key with its context and `reconcile-client.ts` its client.
+ * `reconcile.ts` is one reconcile of one key, `lazy-context.ts` its context and `reconcile-client.ts` its client.
  * `outcome.ts` requeues, counts and logs; `result.ts` classifies results and errors.
  * `running-controller.ts` starts and stops all of it, per cluster with `running-cluster.ts`.
  * `hot-loop.ts` slows down keys that write one object repeatedly.
@@ -76,7 +76,7 @@ export type {
   WorkQueueOptions,
 } from './queue.js';
 export type { ReconcileClient } from './reconcile-client.js';
-export { extendContext, warnOfPendingWrites } from './reconcile.js';
+export { extendContext, warnOfPendingWrites } from './lazy-context.js';
 export type { ReconcileContext, Reconciler, SingleReconcile } from './reconcile.js';
 export {
   checkedResult,

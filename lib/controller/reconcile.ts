@@ -15,6 +15,7 @@ import {
 import type { Clock, Logger, Random, Span, Tracer } from '../system/index.js';
 import { workKeyOf } from './keys.js';
 import type { WorkKey } from './keys.js';
+import { LazyContext } from './lazy-context.js';
 import { ownedTypes } from './options.js';
 import type { ControllerDefinition } from './options.js';
 import { describeWrite, reconcileClient } from './reconcile-client.js';
@@ -347,98 +348,6 @@ function returned(result: unknown): Result {
   if (isResult(result)) return checkedResult(result);
   const wanted = 'return done() or requeueAfter(ms)';
   throw new InvalidResultError(`reconciler: want a result, got ${shapeOf(result)}; ${wanted}`);
-}
-
-/** The trigger of a key that was handed out without a recorded one. */
-const unknownTrigger: Trigger = { type: 'source', source: 'unknown' };
-
-/**
- * The context of a reconcile. Its signal, logger, recorder and client are created on first access. Together
- * they cost as much as the rest of a reconcile, and not every reconcile needs them. They are own properties
- * nonetheless, so that a context can be spread.
- */
-export class LazyContext implements ReconcileContext {
-  readonly key: ObjectKey;
-  readonly cluster: string;
-  readonly trigger: Trigger;
-  readonly triggers: readonly Trigger[];
-  readonly moreTriggers: number;
-  readonly reconcileID: string;
-  readonly span: Span;
-  readonly clock: Clock;
-  readonly planning: boolean;
-  declare readonly signal: AbortSignal;
-  declare readonly logger: Logger;
-  declare readonly recorder: Recorder;
-  declare readonly client: ReconcileClient;
-  readonly #run: ReconcileRun;
-
-  constructor(run: ReconcileRun) {
-    const { work, triggers: known } = run;
-    const [trigger = unknownTrigger] = known.triggers;
-    this.key = work.key;
-    this.cluster = work.cluster;
-    this.trigger = trigger;
-    this.triggers = known.triggers.length > 0 ? known.triggers : [trigger];
-    this.moreTriggers = known.more;
-    this.reconcileID = run.reconcileID;
-    this.span = run.span;
-    this.clock = run.clock;
-    this.planning = run.planning;
-    this.#run = run;
-    for (const name of createdOnAccess) {
-      Object.defineProperty(this, name, LazyContext.#properties[name]);
-    }
-  }
-
-  /** Returns another context of the same reconcile. */
-  copy(): LazyContext {
-    return new LazyContext(this.#run);
-  }
-
-  /** See {@link ReconcileRun.warnOfPendingWrites}. */
-  warnOfPendingWrites(): void {
-    this.#run.warnOfPendingWrites();
-  }
-
-  // Shared by all contexts: separate functions would give each context its own hidden class, which is slow.
-  static readonly #properties = {
-    signal: ownProperty(function (this: LazyContext) {
-      return this.#run.signal;
-    }),
-    logger: ownProperty(function (this: LazyContext) {
-      return this.#run.logger;
-    }),
-    recorder: ownProperty(function (this: LazyContext) {
-      return this.#run.recorder;
-    }),
-    client: ownProperty(function (this: LazyContext) {
-      return this.#run.client;
-    }),
-  };
-}
-
-const createdOnAccess = ['signal', 'logger', 'recorder', 'client'] as const;
-
-function ownProperty(get: (this: LazyContext) => unknown): PropertyDescriptor {
-  return { configurable: true, enumerable: true, get };
-}
-
-/**
- * Returns `context` with more fields. Unlike a spread, it does not create the parts that a context creates on
- * first access.
- */
-export function extendContext<Fields extends object>(
-  context: ReconcileContext,
-  fields: Fields,
-): ReconcileContext & Fields {
-  const copy = context instanceof LazyContext ? context.copy() : { ...context };
-  return Object.assign(copy, fields);
-}
-
-/** Logs the writes that a handler, which has just returned, did not await. */
-export function warnOfPendingWrites(context: ReconcileContext): void {
-  if (context instanceof LazyContext) context.warnOfPendingWrites();
 }
 
 /** Parameters of a single reconcile; the controller need not run. */
