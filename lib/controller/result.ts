@@ -215,16 +215,31 @@ export class UnfinishedFailure extends Error {
 
 /**
  * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a
- * string, or it is a proxy. A logger would throw on such an error.
+ * string, or it is a proxy. A logger would throw on such an error. The substitute for an error about a frozen
+ * object tells what to do.
  */
 export function readableError(error: unknown): unknown {
   try {
     read(error, new Set());
-    return error;
+    return isAboutFrozen(error) ? frozenError(error) : error;
   } catch {
     // The exception from reading it may be unreadable too.
     return new Error('threw an unreadable value: a proxy, or an object whose getter throws');
   }
+}
+
+/** The messages of V8 about a change of a frozen object, and about nothing else that a handler usually does. */
+const frozenMessage = /^Cannot (?:assign to read only property|add property|delete property) /;
+const frozenRemedy =
+  'objects that a client returns are frozen if a cache shares them: change a copy, made by structuredClone';
+
+function isAboutFrozen(error: unknown): error is TypeError {
+  if (!(error instanceof TypeError) || !frozenMessage.test(error.message)) return false;
+  return !error.message.endsWith(frozenRemedy);
+}
+
+function frozenError(cause: TypeError): TypeError {
+  return new TypeError(`${cause.message}; ${frozenRemedy}`, { cause });
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   checkedResult,
   done,
   extendContext,
+  readableError,
   warnOfPendingWrites,
   isResult,
   requeueAfter,
@@ -230,7 +231,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
   async #fail(object: T, thrown: unknown, parts: HandlerParts<T>): Promise<never> {
     const { context, draft } = parts;
     // A thrown value that is not an error, even undefined, counts as a failure.
-    const error = asError(thrown);
+    const error = asError(readableError(thrown));
     const kind = failureKindOf(error);
     // A stopped or timed-out reconcile must not write.
     if (kind === 'conflict' || kind === 'waiting' || context.signal.aborted) throw error;

@@ -18,6 +18,15 @@ const unreadable: readonly [title: string, error: unknown][] = [
   ['a code that is not a string', Object.assign(new Error('x'), { code: { toString: refuse } })],
 ];
 
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not throw');
+}
+
 describe('readableError', () => {
   for (const [title, error] of unreadable) {
     it(`replaces an unreadable error: ${title} throws`, () => {
@@ -28,6 +37,27 @@ describe('readableError', () => {
       );
     });
   }
+
+  it('names the remedy for a change of a frozen object, once', () => {
+    const frozen = Object.freeze({ a: 1, list: Object.freeze([2, 1]) });
+    const changes: (() => unknown)[] = [
+      () => Object.assign(frozen, { a: 2 }),
+      () => Object.assign(frozen, { b: 2 }),
+      () => Object.assign(frozen.list, [1, 2]),
+      () => delete (frozen as { a?: number }).a,
+    ];
+    for (const change of changes) {
+      const error = thrownBy(change);
+      const readable = readableError(error);
+      expect(readable).to.be.instanceOf(TypeError);
+      const { message, cause } = readable as TypeError;
+      expect(message).to.match(/^Cannot .*; objects that a client returns are frozen .*a copy/);
+      expect(cause).to.equal(error);
+      expect(readableError(readable)).to.equal(readable);
+    }
+    const other = new TypeError('Cannot read properties of undefined');
+    expect(readableError(other)).to.equal(other);
+  });
 
   it('returns a readable error unchanged', () => {
     const parts = new AggregateError([new Error('one'), 'two'], 'x', { cause: new Error('y') });

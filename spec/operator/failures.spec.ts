@@ -72,6 +72,19 @@ describe('The status of a failed reconcile', () => {
     expect(ended.at(-1)).to.include({ outcome: 'terminal', againInMs: undefined });
   });
 
+  it('tells what to do if the handler changed an object of the cache', async () => {
+    stage.operator.for(Tenant).reconciles(({ object }) => {
+      Object.assign(object.spec.env, { MODE: 'slow' });
+      return undefined;
+    });
+    stage.start();
+    await stage.create('acme', { env: { MODE: 'fast' } });
+    await eventually(async () => {
+      const { message } = await stage.condition('acme', 'Ready', 'False');
+      expect(message).to.include("read only property 'MODE'").and.include('change a copy');
+    });
+  });
+
   it('is replaced by that of the next change if the server has not accepted it', async () => {
     const { seen } = startStrict();
     await stage.create('acme', { env: { MODE: 'fast' } });
