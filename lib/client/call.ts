@@ -139,7 +139,8 @@ function resourcePath(
   if (type.namespaced && target.namespace !== undefined) {
     path += `/namespaces/${segment(type, target, target.namespace)}`;
   } else if (type.namespaced && name !== undefined) {
-    throw invalid(type, target, 'metadata.namespace is missing, the kind is namespaced');
+    const remedy = 'set namespace in the key, or metadata.namespace in the object';
+    throw invalid(type, target, `the kind is namespaced; ${remedy}`);
   }
   path += `/${type.plural}`;
   if (name !== undefined) path += `/${segment(type, target, name)}`;

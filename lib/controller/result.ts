@@ -53,7 +53,8 @@ export function checkedResult<T extends Result>(result: T): T {
   const afterMs: unknown = result.afterMs;
   if (typeof afterMs === 'number' && afterMs > 0) return result;
   const got = typeof afterMs === 'number' ? afterMs : `a value of type ${typeof afterMs}`;
-  throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${got}`);
+  const remedy = 'return done() to wait for the next change, or throw to retry';
+  throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${got}; ${remedy}`);
 }
 
 /** Describes an invalid {@link Result} in a message, without its values. */
