@@ -272,9 +272,11 @@ export class RunningController {
     const { text } = work;
     const cluster = this.#clusters.get(work.cluster);
     if (cluster === undefined) {
-      const remedy = `want ${[...this.#clusters.keys()].join(' or ') || 'none'}`;
-      const message = `controller ${this.name}: the cluster of ${text} is unknown`;
-      throw new OperatorError('InvalidValue', `${message}: ${remedy}`);
+      const named = [...this.#clusters.keys()].filter((name) => name !== '');
+      const remedy =
+        named.length === 0 ? 'give keys without a cluster' : `want ${named.join(' or ')}`;
+      const message = `controller ${this.name}: there is no cluster ${work.cluster}: ${remedy}`;
+      throw new OperatorError('InvalidValue', message);
     }
     if (!this.#owned.owns(work)) {
       // The sources replay existing objects later; only deletions and keys from other sources must be

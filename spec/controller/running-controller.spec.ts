@@ -4,6 +4,7 @@ import { controllerFor } from '../../lib/controller/controller.js';
 import type { ControllerBuilder } from '../../lib/controller/controller.js';
 import type { ReconcileContext } from '../../lib/controller/reconcile.js';
 import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
+import type { Source } from '../../lib/controller/sources.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
@@ -23,6 +24,32 @@ describe('RunningController', () => {
     await running.activate();
     await setup.clock.advance(0);
     expect([runs, running.status().isActive]).to.deep.equal([1, true]);
+    await setup.stop(running);
+  });
+
+  it('reconciles no key before its sources are synced, although it is active', async () => {
+    const setup = new ControllerSetup();
+    const seen: string[] = [];
+    const synced = deferred();
+    const slow: Source = {
+      name: 'slow',
+      start: (context) => {
+        context.enqueue({ name: 'early' }, { trigger: { type: 'source', source: 'slow' } });
+        return { whenSynced: () => synced.promise, stop: async () => undefined };
+      },
+    };
+    const controller = controllerFor(Thing)
+      .from(slow)
+      .complete(async ({ key }) => {
+        seen.push(key.name);
+        return done();
+      });
+    const running = await setup.start(controller);
+    await setup.clock.advance(1_000);
+    expect([seen, running.status().isActive]).to.deep.equal([[], false]);
+    synced.resolve();
+    await setup.clock.advance(0);
+    expect([seen, running.status().isActive]).to.deep.equal([['early'], true]);
     await setup.stop(running);
   });
 

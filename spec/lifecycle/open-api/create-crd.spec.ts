@@ -22,6 +22,14 @@ describe('createCrd', () => {
     expect([spec.names.plural, spec.versions[0]?.name]).to.deep.equal(['samples', 'v2']);
   });
 
+  it('rejects unknown options by name', () => {
+    const options = { scop: 'Namespaced' } as object;
+    const create = () => createCrd({ group: 'example.com', kind: 'X' }, options);
+    expect(create)
+      .to.throw(/createCrd: .*scop.*scope/)
+      .with.property('code', 'InvalidOption');
+  });
+
   it('rejects an invalid regular expression', () => {
     const create = () => createCrd({ group: 'example.com', kind: 'X' }, { nameRegex: '(' });
     expect(create).to.throw('is no regular expression').with.property('code', 'InvalidOption');
