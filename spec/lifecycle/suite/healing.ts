@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { createCrd } from '../../../lib/lifecycle/index.js';
+import type { Deployment } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { configMap, deployment, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
@@ -43,6 +44,16 @@ export function healingSuite(open: OpenStage): void {
       expect((await stage.pass('1.0.0')).conditions).to.equal('T/F/F DeployCompleted');
     });
   }
+
+  it('removes a default of the server that the new value of another field forbids', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.resources = () => system(stage.namespace, { strategy: { type: 'Recreate' } });
+    const seen = await stage.pass('1.0.0');
+    expect(seen.events).to.deep.equal(['UpdateResourceSuccess Deployment web']);
+    const { spec } = await stage.get<Deployment>('Deployment', 'web');
+    expect(spec?.strategy).to.deep.equal({ type: 'Recreate' });
+  });
 
   it('reports no update that the server reverts at once, like a webhook', async () => {
     const stage = await open();
