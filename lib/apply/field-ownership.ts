@@ -1,3 +1,4 @@
+import has from 'lodash/has.js';
 import type { Client } from '../client/index.js';
 import type {
   FieldChange,
@@ -128,16 +129,9 @@ export function adoptionOfDefaults(
   );
   if (applied === undefined) return undefined;
   const owned = managedFields.map(({ fieldsV1 = {} }) => FieldSet.fromFieldsV1(fieldsV1));
-  const causes = isApiError(refusal) ? refusal.causes : [];
-  const named = causes.flatMap(({ field = '' }) =>
-    plainPath.test(field) ? [fieldPath(...field.split('.'))] : [],
-  );
-  const blocking = named.filter(
-    (path) =>
-      valueAtPath(live, path) !== undefined &&
-      valueAtPath(desired.object, path) === undefined &&
-      owned.every((set) => set.recursiveDifference(FieldSet.of(path)).equals(set)),
-  );
+  const blocking = refusedFields({ live, desired: desired.object }, refusal)
+    .map((names) => fieldPath(...names))
+    .filter((path) => owned.every((set) => set.recursiveDifference(FieldSet.of(path)).equals(set)));
   if (blocking.length === 0) return undefined;
   const leaves = blocking.flatMap((path) => leavesOf(valueAtPath(live, path), path));
   const fieldsV1 = FieldSet.of(...blocking, ...leaves).toFieldsV1();
@@ -151,7 +145,19 @@ export function adoptionOfDefaults(
   return adopted && { managedFields: adopted, cause, removals: redactChanges(live.kind, removals) };
 }
 
-const plainPath = /^[a-zA-Z]+(\.[a-zA-Z]+)+$/;
+const plainPath = /^[a-z]+(?:\.[a-z]+)+$/i;
+
+/** Returns the fields, as names from the root, that a refusal of `desired` names and only `live` has. */
+export function refusedFields(
+  { live, desired }: { readonly live: UnstructuredObject; readonly desired: UnstructuredObject },
+  refusal: unknown,
+): readonly (readonly string[])[] {
+  const causes = isApiError(refusal) ? refusal.causes : [];
+  const plain = causes.flatMap(({ field = '' }) => (plainPath.test(field) ? [field] : []));
+  return plain
+    .map((field) => field.split('.'))
+    .filter((names) => has(live, names) && !has(desired, names));
+}
 
 function leavesOf(value: unknown, path: FieldPath): readonly FieldPath[] {
   if (!isJsonObject(value)) return [path];

@@ -25,6 +25,7 @@ export type {
   WantedObject,
 } from './desired-object.js';
 export { desiredDifferences, isUnchanged } from './differences.js';
+export { refusedFields } from './field-ownership.js';
 export { FieldWriter } from './field-writer.js';
 export type { DesiredFields, FieldWriting } from './field-writer.js';
 export { immutableChanges } from './immutable-fields.js';

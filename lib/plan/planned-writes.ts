@@ -1,4 +1,6 @@
 import omit from 'lodash/omit.js';
+import unset from 'lodash/unset.js';
+import { refusedFields } from '../apply/index.js';
 import type {
   ApplyOptions,
   Applied,
@@ -256,11 +258,37 @@ export class PlannedWrites {
     state: PlannedObjectState,
     options: ApplyOptions,
   ): Promise<UnstructuredObject> {
-    if (!isNew(state))
-      return (await this.#parts.dry.apply(object, options)).object as UnstructuredObject;
+    if (!isNew(state)) return this.#answerOfServer(object, state, options);
     if (state.guessed !== undefined)
       return applyMergePatch(state.after, object) as UnstructuredObject;
     return this.#tryNew(object, state, { verb: 'apply', options });
+  }
+
+  /**
+   * Applies to the server's object. It may refuse that for a default that the operator has taken over in the
+   * plan, to remove it: then an update without it tells the result.
+   */
+  async #answerOfServer(
+    object: KubernetesObject,
+    state: PlannedObjectState,
+    options: ApplyOptions,
+  ): Promise<UnstructuredObject> {
+    const { dry } = this.#parts;
+    try {
+      return (await dry.apply(object, options)).object as UnstructuredObject;
+    } catch (error) {
+      const { before: live, after, writers } = state;
+      if (live === undefined || after === undefined) throw error;
+      if (!writers.has(writerOf(options))) throw error;
+      const refused = refusedFields({ live, desired: object as UnstructuredObject }, error);
+      if (refused.length === 0) throw error;
+      const whole = applyMergePatch(after, object) as UnstructuredObject;
+      for (const names of refused) unset(whole, names);
+      const updating = omit(options, 'force');
+      const answer = await dry.update(knownToServer(whole, state), updating);
+      const { managedFields = [] } = after.metadata;
+      return { ...answer, metadata: { ...answer.metadata, managedFields } };
+    }
   }
 
   /** @returns a copy, so that the caller can't change the plan */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { Builder } from '../../lib/builder/index.js';
 import { getIfExists } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
@@ -104,6 +105,34 @@ describe('A whole plan', () => {
         causes: causes.map(nameOf),
       };
     }),
+  });
+
+  it('shows the default that goes with the change of another field', async () => {
+    await client.create(yard('y'));
+    const podSpec = { containers: [{ name: 'c', image: 'app:1' }] };
+    const building =
+      (type?: string): Reconcile =>
+      async (to, key) => {
+        const owner = await to.get(Yard, key);
+        const builder = new Builder({ client: to, owner, controllerName: 'yards' });
+        const strategy = type === undefined ? undefined : { type };
+        await builder.deployment({ name: 'd', podSpec, strategy }).reconcile();
+      };
+    await building()(client, { namespace, name: 'y' });
+    const recreating = await plan(building('Recreate'), yard('y'));
+    expect([recreating.error, recreating.settled]).to.deep.equal([undefined, true]);
+    const [deployment] = recreating.objects.filter(({ ref }) => ref.kind === 'Deployment');
+    expect(deployment).to.deep.include({ action: 'configure', approximate: false });
+    expect(deployment?.changes).to.deep.equal([
+      { path: 'spec.strategy.type', from: 'RollingUpdate', to: 'Recreate' },
+      {
+        ...{ path: 'spec.strategy.rollingUpdate', to: undefined },
+        from: { maxSurge: '25%', maxUnavailable: '25%' },
+      },
+    ]);
+    // Another problem of the apply stays one.
+    const invalid = await plan(building('Sometimes'), yard('y'));
+    expect(String(invalid.error)).to.include('"Sometimes"');
   });
 
   it('has created, changed, recreated, unchanged and deleted objects', async () => {
