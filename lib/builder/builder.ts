@@ -58,9 +58,7 @@ import { SettledCheck } from './settled.js';
 export class BuilderChain<Names extends ChainNames> {
   readonly #options: BuilderOptions<Names['order']>;
   readonly #settings: BuilderSettings;
-  #last: LastLink | undefined;
-  /** The last link that was chained to this chain: a link of another chain. */
-  #next: ChainedLink | undefined;
+  #end: ChainEnd = { before: undefined, next: [], hasRun: false };
   #rolloutOrder: readonly string[] | undefined;
   #run: Run | undefined;
 
@@ -272,7 +270,7 @@ export class BuilderChain<Names extends ChainNames> {
 
   /** Returns the desired objects, which pruning keeps. */
   async store(): Promise<InternalStore> {
-    return this.#act().store();
+    return this.#started().store();
   }
 
   /**
@@ -280,11 +278,15 @@ export class BuilderChain<Names extends ChainNames> {
    * where the server allows them; otherwise computes the change locally and marks it `approximate`.
    */
   async plan(): Promise<Plan> {
-    this.#refuseDropped();
     return this.#act().plan();
   }
 
   #act(): Run {
+    this.#refuseDropped();
+    return this.#started();
+  }
+
+  #started(): Run {
     const settings = { ...this.#settings, rolloutOrder: this.#rolloutOrder };
     this.#run ??= new Run(settings, this.#links().map(readLink));
     return this.#run;
@@ -292,13 +294,13 @@ export class BuilderChain<Names extends ChainNames> {
 
   #links(): readonly ChainedLink[] {
     const links: ChainedLink[] = [];
-    for (let last = this.#last; last !== undefined; last = last.before) links.push(last.link);
+    for (const { link } of this.#ends()) if (link !== undefined) links.push(link);
     return links.reverse();
   }
 
   #copy<Next extends ChainNames>(): BuilderChain<Next> {
     const next = new BuilderChain<Next>(this.#options, this.#settings);
-    next.#last = this.#last;
+    next.#end = this.#end;
     next.#rolloutOrder = this.#rolloutOrder;
     return next;
   }
@@ -306,18 +308,27 @@ export class BuilderChain<Names extends ChainNames> {
   #with<Next extends ChainNames>(link: ChainedLink): BuilderChain<Next> {
     this.#refuseUnowned(link);
     const next = this.#copy<Next>();
-    next.#last = { link, before: this.#last };
-    this.#next = link;
+    next.#end = { link, before: this.#end, next: [], hasRun: false };
+    this.#end.next.push(next.#end);
     return next;
   }
 
-  /** The object of a dropped link would not be applied, and an earlier one be pruned. */
+  /**
+   * Refuses this chain if a link was chained to a part of it, and no chain with that link has run. Its object
+   * would not be applied, and an earlier one be pruned.
+   */
   #refuseDropped(): void {
-    if (this.#next === undefined) return;
-    const object = describeObject(JSON.parse(this.#next.json) as KubernetesObject);
-    const remedy = 'each link returns a new chain: return or reconcile the last one';
-    const message = `${object}: it was chained, but the chain that it was chained to is reconciled without it; ${remedy}`;
-    throw new OperatorError('InvalidOption', message);
+    const own = new Set(this.#ends());
+    for (const { next } of own) {
+      const dropped = next.find((end) => !end.hasRun && !own.has(end))?.link;
+      if (dropped !== undefined) throw droppedLink(dropped);
+    }
+    for (const end of own) end.hasRun = true;
+  }
+
+  /** Returns the ends of this chain and of those that it continues, last first. */
+  *#ends(): Generator<ChainEnd> {
+    for (let end: ChainEnd | undefined = this.#end; end !== undefined; end = end.before) yield end;
   }
 
   #refuseUnowned({ type, json }: ChainedLink): void {
@@ -333,10 +344,22 @@ export class BuilderChain<Names extends ChainNames> {
   }
 }
 
-/** The links of a chain as a list, last link first. Chains share their common links. */
-interface LastLink {
-  readonly link: ChainedLink;
-  readonly before: LastLink | undefined;
+/** The end of a chain. Chains share the ends of the chains that they continue. */
+interface ChainEnd {
+  /** The last link; absent in an empty chain. */
+  readonly link?: ChainedLink;
+  readonly before: ChainEnd | undefined;
+  /** The ends of the chains that continue this one. */
+  readonly next: ChainEnd[];
+  /** Whether a chain with this end or a later one was reconciled or planned. */
+  hasRun: boolean;
+}
+
+function droppedLink({ json }: ChainedLink): OperatorError {
+  const object = describeObject(JSON.parse(json) as KubernetesObject);
+  const remedy = 'each link returns a new chain: return or reconcile the last one';
+  const message = `${object}: it was chained, but a chain is reconciled without it; ${remedy}`;
+  return new OperatorError('InvalidOption', message);
 }
 
 type WithWorkload<

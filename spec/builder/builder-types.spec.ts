@@ -204,7 +204,7 @@ describe('The types of Builder', () => {
       .when(false, (more) => more.secret({ name: 'token' }));
     const deployment = chain.deployment({ name: 'web', podSpec, rolloutOn: ['env', 'token'] });
     // @ts-expect-error 'tokn' was never chained
-    chain.deployment({ name: 'web', podSpec, rolloutOn: ['tokn'] });
+    chain.when(false, (more) => more.deployment({ name: 'api', podSpec, rolloutOn: ['tokn'] }));
     const error: unknown = await deployment.reconcile().catch((caught: unknown) => caught);
     expect(error).to.have.property('code', 'UnknownReference');
     const both = new Builder(options).when(true, (more) => more.secret({ name: 'token' }));

@@ -35,13 +35,34 @@ export function badInputSuite(open: OpenScene): void {
     const scene = await open();
     const base = scene.builder().configMap({ name: 'env' });
     const whole = base.configMap({ name: 'files' });
-    const message = /^ConfigMap files: it was chained, but .* return or reconcile the last one$/;
-    for (const work of [() => base.reconcile(), () => base.plan()]) {
-      const error = await refusal(work);
-      expect(error).to.have.property('code', 'InvalidOption');
-      expect(error.message).to.match(message);
+    const other = base.secret({ name: 'keys' });
+    const dropped: [Builder, RegExp][] = [
+      [base, /^ConfigMap files: it was chained, but .* return or reconcile the last one$/],
+      [other, /^ConfigMap files: /],
+      [whole, /^Secret keys: /],
+    ];
+    for (const [chain, message] of dropped) {
+      const works = [
+        ...[() => chain.reconcile(), () => chain.plan()],
+        ...[() => chain.reconcileConfigMap(), () => chain.reconcileStore()],
+      ];
+      for (const work of works) {
+        const error = await refusal(work);
+        expect(error).to.have.property('code', 'InvalidOption');
+        expect(error.message).to.match(message);
+      }
     }
     expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('accepts chains that continue one that has run, one after the other', async () => {
+    const scene = await open();
+    const base = scene.builder().configMap({ name: 'env' });
+    expect(await base.reconcile()).to.have.length(1);
+    for (const name of ['files', 'keys']) {
+      expect(await base.secret({ name }).plan()).to.have.property('changed', true);
+    }
+    const whole = base.when(false, (chain) => chain.secret({ name: 'none' })).secret({ name: 'a' });
     expect(await whole.reconcile()).to.have.length(2);
   });
 

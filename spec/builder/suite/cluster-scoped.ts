@@ -103,12 +103,13 @@ export function clusterScopedSuite(open: OpenScene): void {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
-    const chain = builder(scene, owner, { namespace: scene.namespace })
-      .configMap({ name: 'env', namespace: elsewhere })
-      .deployment({ name: 'web', namespace: elsewhere, podSpec });
+    const chain = () =>
+      builder(scene, owner, { namespace: scene.namespace })
+        .configMap({ name: 'env', namespace: elsewhere })
+        .deployment({ name: 'web', namespace: elsewhere, podSpec });
     const chains = [
-      chain.service({ name: 'web', spec: { ports: [{ port: 80 }] } }),
-      chain.deployment({ name: 'api', podSpec, rolloutOn: ['env'] }),
+      chain().service({ name: 'web', spec: { ports: [{ port: 80 }] } }),
+      chain().deployment({ name: 'api', podSpec, rolloutOn: ['env'] }),
     ];
     for (const each of chains) {
       const failure = await each.reconcile().catch((error: unknown) => error);
