@@ -53,7 +53,7 @@ import { SettledCheck } from './settled.js';
  *   after the other objects are reconciled.
  * - Nothing is written for an owner that is being deleted.
  * - An inconsistent chain throws `DuplicateObject`, `UnknownReference`, `InvalidOwner` or `InvalidOption`
- *   before anything is written.
+ *   before anything is written. So does a chain beside which the result of a link was dropped.
  */
 export class BuilderChain<Names extends ChainNames> {
   readonly #options: BuilderOptions<Names['order']>;
@@ -212,10 +212,7 @@ export class BuilderChain<Names extends ChainNames> {
     return next;
   }
 
-  /**
-   * Reconciles every object in the order of dependencies, then prunes what is no longer chained.
-   * @throws OperatorError `InvalidOption`: a link was chained to this chain, and its result dropped.
-   */
+  /** Reconciles every object in the order of dependencies, then prunes what is no longer chained. */
   async reconcile(): Promise<readonly ObjectResult[]> {
     this.#refuseDropped();
     if (this.#run !== undefined) return this.#run.reconcileAll();
