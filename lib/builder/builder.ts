@@ -58,7 +58,7 @@ import { SettledCheck } from './settled.js';
 export class BuilderChain<Names extends ChainNames> {
   readonly #options: BuilderOptions<Names['order']>;
   readonly #settings: BuilderSettings;
-  #end: ChainEnd = { before: undefined, next: [], hasRun: false };
+  #end: ChainEnd = { link: undefined, before: undefined, pending: new Set() };
   #rolloutOrder: readonly string[] | undefined;
   #run: Run | undefined;
 
@@ -207,7 +207,7 @@ export class BuilderChain<Names extends ChainNames> {
   rolloutOrder<const NodeType extends string>(
     order: readonly ChainedName<Names['nodeType'], NodeType>[],
   ): BuilderChain<Names> {
-    const next = this.#copy<Names>();
+    const next = this.#continued<Names>();
     next.#rolloutOrder = order;
     return next;
   }
@@ -262,12 +262,13 @@ export class BuilderChain<Names extends ChainNames> {
    * @throws OperatorError `DependencyFailed`: another method of this Builder failed before.
    */
   async reconcileStore(): Promise<readonly ObjectResult[]> {
+    this.#refuseDropped();
     return this.#act().prune();
   }
 
   /** Returns the desired objects, which pruning keeps. */
   async store(): Promise<InternalStore> {
-    return this.#started().store();
+    return this.#act().store();
   }
 
   /**
@@ -275,15 +276,11 @@ export class BuilderChain<Names extends ChainNames> {
    * where the server allows them; otherwise computes the change locally and marks it `approximate`.
    */
   async plan(): Promise<Plan> {
+    this.#refuseDropped();
     return this.#act().plan();
   }
 
   #act(): Run {
-    this.#refuseDropped();
-    return this.#started();
-  }
-
-  #started(): Run {
     const settings = { ...this.#settings, rolloutOrder: this.#rolloutOrder };
     this.#run ??= new Run(settings, this.#links().map(readLink));
     return this.#run;
@@ -304,23 +301,32 @@ export class BuilderChain<Names extends ChainNames> {
 
   #with<Next extends ChainNames>(link: ChainedLink): BuilderChain<Next> {
     this.#refuseUnowned(link);
+    return this.#continued<Next>(link);
+  }
+
+  #continued<Next extends ChainNames>(link?: ChainedLink): BuilderChain<Next> {
     const next = this.#copy<Next>();
-    next.#end = { link, before: this.#end, next: [], hasRun: false };
-    this.#end.next.push(next.#end);
+    next.#end = { link, before: this.#end, pending: new Set() };
+    // Two are enough to find one that is not part of a chain, and stay few in a chain that is used for long.
+    if (this.#end.pending.size < 2) this.#end.pending.add(next.#end);
     return next;
   }
 
   /**
-   * Refuses this chain if a link was chained to a part of it, and no chain with that link has run. Its object
-   * would not be applied, and an earlier one be pruned.
+   * Refuses this chain if a part of it was continued by a link, and no chain with that link has pruned. Its
+   * object would not be applied, and an earlier one be pruned. A dropped link is reported once: a chain that
+   * outlives an error of its user's code is not refused forever.
    */
   #refuseDropped(): void {
-    const own = new Set(this.#ends());
-    for (const { next } of own) {
-      const dropped = next.find((end) => !end.hasRun && !own.has(end))?.link;
-      if (dropped !== undefined) throw droppedLink(dropped);
+    let own: ChainEnd | undefined;
+    for (const end of this.#ends()) {
+      if (own !== undefined) end.pending.delete(own);
+      own = end;
+      const [dropped] = end.pending;
+      if (dropped === undefined) continue;
+      end.pending.clear();
+      throw droppedLink(dropped);
     }
-    for (const end of own) end.hasRun = true;
   }
 
   /** Returns the ends of this chain and of those that it continues, last first. */
@@ -343,19 +349,18 @@ export class BuilderChain<Names extends ChainNames> {
 
 /** The end of a chain. Chains share the ends of the chains that they continue. */
 interface ChainEnd {
-  /** The last link; absent in an empty chain. */
-  readonly link?: ChainedLink;
+  /** The last link; undefined in an empty chain, and after `rolloutOrder`. */
+  readonly link: ChainedLink | undefined;
   readonly before: ChainEnd | undefined;
-  /** The ends of the chains that continue this one. */
-  readonly next: ChainEnd[];
-  /** Whether a chain with this end or a later one was reconciled or planned. */
-  hasRun: boolean;
+  /** The ends of chains that continue this one and have not pruned: at most two. */
+  readonly pending: Set<ChainEnd>;
 }
 
-function droppedLink({ json }: ChainedLink): OperatorError {
-  const object = describeObject(JSON.parse(json) as KubernetesObject);
-  const remedy = 'each link returns a new chain: return or reconcile the last one';
-  const message = `${object}: it was chained, but a chain is reconciled without it; ${remedy}`;
+function droppedLink({ link }: ChainEnd): OperatorError {
+  const object = link && describeObject(JSON.parse(link.json) as KubernetesObject);
+  const remedy =
+    'each link returns a new chain: return or reconcile the last one, and chain with when() what is not always wanted';
+  const message = `${object ?? 'rolloutOrder'}: it was chained, but a chain is reconciled without it; ${remedy}`;
   return new OperatorError('InvalidOption', message);
 }
 

@@ -90,22 +90,19 @@ type TlsReader = () => Promise<TlsOptions>;
  */
 export function keepingFormer(read: TlsReader, logger: Logger): TlsReader {
   let former: TlsOptions | undefined;
-  let problem: string | undefined;
+  const problems = new Set<string>();
   return async () => {
     try {
       former = await read();
-      if (problem !== undefined) logger.info('the certificate files can be used again');
-      problem = undefined;
+      if (problems.size > 0) logger.info('the certificate files can be used again');
+      problems.clear();
       return former;
     } catch (error) {
       if (former === undefined) throw error;
       const message = errorMessage(error);
-      if (message !== problem) {
-        logger.warn('the certificate files can not be used: the former ones stay in use', {
-          error,
-        });
-      }
-      problem = message;
+      const what = 'the certificate files can not be used: the former ones stay in use';
+      if (!problems.has(message)) logger.warn(what, { error });
+      problems.add(message);
       return former;
     }
   };
@@ -136,9 +133,9 @@ export function withCertificateFiles(
 ): Credentials {
   let used: TlsOptions | undefined;
   let readAtMs = -Infinity;
-  const check = async (now: TlsReader): Promise<void> => {
+  const check = async (): Promise<void> => {
     readAtMs = clock.monotonicMs();
-    const { cert, key } = await now();
+    const { cert, key } = await tls();
     const isAnother = used !== undefined && (used.cert !== cert || used.key !== key);
     used = { cert, key };
     if (isAnother) await reconnect();
@@ -146,11 +143,13 @@ export function withCertificateFiles(
   return {
     headers: async () => {
       // The former certificate may still be valid; if not, the server answers 401.
-      if (clock.monotonicMs() - readAtMs >= freshMs) await check(tls);
+      if (clock.monotonicMs() - readAtMs >= freshMs) await check();
       return credentials.headers();
     },
     refresh: async () => {
-      await check(read);
+      // The server has rejected the former certificate: the problem of the files is the one to report.
+      await read();
+      await check();
       await credentials.refresh?.();
     },
   };

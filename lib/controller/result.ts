@@ -229,18 +229,23 @@ export function readableError(error: unknown): unknown {
   }
 }
 
-/** The messages of V8 about a change of a frozen object, and about nothing else that a handler usually does. */
-const frozenMessage = /^Cannot (?:assign to read only property|add property|delete property) /;
+/** The messages of V8 about a change of a frozen object or array. */
+const frozenMessage =
+  /^Cannot (?:assign to read only property .* of object|(?:add|define) property .*, object is not extensible|delete property .* of (?:#<|\[object))/;
 const frozenRemedy =
   'objects that a client returns are frozen if a cache shares them: change a copy, made by structuredClone';
 
 function isAboutFrozen(error: unknown): error is TypeError {
-  if (!(error instanceof TypeError) || !frozenMessage.test(error.message)) return false;
-  return !error.message.endsWith(frozenRemedy);
+  if (!(error instanceof TypeError) || error.constructor !== TypeError) return false;
+  return frozenMessage.test(error.message) && !error.message.includes(frozenRemedy);
 }
 
+/** Returns the error with the remedy, and with the place in the user's code. */
 function frozenError(cause: TypeError): TypeError {
-  return new TypeError(`${cause.message}; ${frozenRemedy}`, { cause });
+  const message = `${cause.message}; ${frozenRemedy}`;
+  const error = new TypeError(message, { cause });
+  if (cause.stack !== undefined) error.stack = cause.stack.replace(cause.message, () => message);
+  return error;
 }
 
 /**

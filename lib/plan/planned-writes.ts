@@ -1,5 +1,6 @@
+import get from 'lodash/get.js';
 import omit from 'lodash/omit.js';
-import unset from 'lodash/unset.js';
+import set from 'lodash/set.js';
 import { refusedFields } from '../apply/index.js';
 import type {
   ApplyOptions,
@@ -266,28 +267,28 @@ export class PlannedWrites {
 
   /**
    * Applies to the server's object. It may refuse that for a default that the operator has taken over in the
-   * plan, to remove it: then an update without it tells the result.
+   * plan, to remove it. Then two dry runs together tell the result: an apply with the server's value of what
+   * contains the default, and an update of its answer to the value that is applied.
    */
   async #answerOfServer(
     object: KubernetesObject,
-    state: PlannedObjectState,
+    { before: live, writers }: PlannedObjectState,
     options: ApplyOptions,
   ): Promise<UnstructuredObject> {
     const { dry } = this.#parts;
     try {
       return (await dry.apply(object, options)).object as UnstructuredObject;
     } catch (error) {
-      const { before: live, after, writers } = state;
-      if (live === undefined || after === undefined) throw error;
-      if (!writers.has(writerOf(options))) throw error;
-      const refused = refusedFields({ live, desired: object as UnstructuredObject }, error);
-      if (refused.length === 0) throw error;
-      const whole = applyMergePatch(after, object) as UnstructuredObject;
-      for (const names of refused) unset(whole, names);
-      const updating = omit(options, 'force');
-      const answer = await dry.update(knownToServer(whole, state), updating);
-      const { managedFields = [] } = after.metadata;
-      return { ...answer, metadata: { ...answer.metadata, managedFields } };
+      if (live === undefined || !writers.has(writerOf(options))) throw error;
+      const desired = object as UnstructuredObject;
+      const parents = refusedFields({ live, desired }, error).map((names) => names.slice(0, -1));
+      // A default in `spec` itself would leave nothing to apply.
+      if (parents.length === 0 || parents.some(({ length }) => length < 2)) throw error;
+      const kept = withValues(desired, live, parents);
+      const { object: applied } = await dry.apply(kept, options);
+      const updated = withValues(applied, desired, parents);
+      const answer = await dry.update(withMetadataOf(updated, live), omit(options, 'force'));
+      return withMetadataOf(answer, live);
     }
   }
 
@@ -313,6 +314,25 @@ export class PlannedWrites {
     // The recorded object, with its generation.
     return structuredClone(this.#parts.planned.get(state.type, state.key)?.after ?? after);
   }
+}
+
+/** Returns a copy of `object` with the values that `other` has at these paths. */
+function withValues(
+  object: UnstructuredObject,
+  other: UnstructuredObject,
+  paths: readonly (readonly string[])[],
+): UnstructuredObject {
+  const copy = structuredClone(object);
+  for (const path of paths) set(copy, path, get(other, path));
+  return copy;
+}
+
+/** Returns `object` with the version and the managers of `live`. */
+function withMetadataOf(
+  object: UnstructuredObject,
+  { metadata: { resourceVersion = '', managedFields = [] } }: UnstructuredObject,
+): UnstructuredObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion, managedFields } };
 }
 
 /** Whether the server has no such object, or one whose deletion is planned. */

@@ -16,15 +16,16 @@ function setUp() {
     if (files.problem !== '') throw new Error(files.problem);
     return files.current;
   };
-  const credentials = withCertificateFiles(bearerToken('t'), {
-    clock,
-    read,
-    tls: keepingFormer(read, rememberingLogger(lines)),
-    reconnect: async () => {
-      counts.reconnects++;
-    },
-  });
-  return { clock, counts, credentials, files, lines };
+  const tls = keepingFormer(read, rememberingLogger(lines));
+  let connection: TlsOptions | undefined;
+  const reconnect = async (): Promise<void> => {
+    counts.reconnects++;
+    connection = undefined;
+  };
+  const credentials = withCertificateFiles(bearerToken('t'), { clock, read, tls, reconnect });
+  /** Returns the certificate of the connection in use. */
+  const connected = async () => (connection ??= await tls()).cert;
+  return { clock, connected, counts, credentials, files, lines };
 }
 
 describe('withCertificateFiles', () => {
@@ -50,6 +51,20 @@ describe('withCertificateFiles', () => {
     files.current = { cert: 'b' };
     await credentials.refresh?.();
     expect(counts.reconnects).to.equal(1);
+  });
+
+  it('leaves the former certificate, even if the files were missing at the connection after a 401', async () => {
+    const { clock, connected, credentials, files } = setUp();
+    await credentials.headers();
+    expect(await connected()).to.equal('a');
+    files.current = { cert: 'b' };
+    await credentials.refresh?.();
+    files.problem = 'away';
+    await connected();
+    files.problem = '';
+    await clock.advance(60_000);
+    await credentials.headers();
+    expect(await connected()).to.equal('b');
   });
 
   it('keeps the certificate while the files are missing, and rejects a forced refresh', async () => {

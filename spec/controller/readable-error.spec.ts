@@ -18,6 +18,10 @@ const unreadable: readonly [title: string, error: unknown][] = [
   ['a code that is not a string', Object.assign(new Error('x'), { code: { toString: refuse } })],
 ];
 
+function changeText(text: string): void {
+  (text as unknown as Record<number, string>)[0] = 'x';
+}
+
 function thrownBy(work: () => unknown): unknown {
   try {
     work();
@@ -45,18 +49,23 @@ describe('readableError', () => {
       () => Object.assign(frozen, { b: 2 }),
       () => Object.assign(frozen.list, [1, 2]),
       () => delete (frozen as { a?: number }).a,
+      () => Object.defineProperty(frozen, 'x', { value: 1 }),
     ];
     for (const change of changes) {
       const error = thrownBy(change);
       const readable = readableError(error);
       expect(readable).to.be.instanceOf(TypeError);
-      const { message, cause } = readable as TypeError;
+      const { message, cause, stack = '' } = readable as TypeError;
+      expect(stack.split('\n')[1]).to.equal((error as TypeError).stack?.split('\n')[1]);
       expect(message).to.match(/^Cannot .*; objects that a client returns are frozen .*a copy/);
       expect(cause).to.equal(error);
       expect(readableError(readable)).to.equal(readable);
     }
-    const other = new TypeError('Cannot read properties of undefined');
-    expect(readableError(other)).to.equal(other);
+    const others = [
+      ...[new TypeError('Cannot read properties of undefined'), thrownBy(() => changeText('abc'))],
+      new (class extends TypeError {})('Cannot add property x, object is not extensible'),
+    ];
+    for (const other of others) expect(readableError(other)).to.equal(other);
   });
 
   it('returns a readable error unchanged', () => {

@@ -1,12 +1,20 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { appliedHashAnnotation } from '../../lib/apply/index.js';
 import { Builder } from '../../lib/builder/index.js';
+import type { DeploymentOptions } from '../../lib/builder/index.js';
 import { getIfExists } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import type { OperatorDefinition } from '../../lib/manager/index.js';
-import { ConfigMap, DaemonSet, Deployment } from '../../lib/object/index.js';
+import {
+  ConfigMap,
+  DaemonSet,
+  Deployment,
+  diffObjects,
+  serverSetFields,
+} from '../../lib/object/index.js';
 import type { ObjectKey, ObjectReference, UnstructuredObject } from '../../lib/object/index.js';
 import { planJson, planResource } from '../../lib/plan/index.js';
 import type { ResourcePlan } from '../../lib/plan/index.js';
@@ -27,6 +35,7 @@ const Yard = defineResource({
 });
 
 const namespace = 'default';
+const hashField = `metadata.annotations[${JSON.stringify(appliedHashAnnotation)}]`;
 const force = { fieldManager: 'yards', force: true };
 const selector = { matchLabels: { a: 'b' } };
 
@@ -111,27 +120,32 @@ describe('A whole plan', () => {
     await client.create(yard('y'));
     const podSpec = { containers: [{ name: 'c', image: 'app:1' }] };
     const building =
-      (type?: string): Reconcile =>
+      (options: Partial<DeploymentOptions>): Reconcile =>
       async (to, key) => {
         const owner = await to.get(Yard, key);
-        const builder = new Builder({ client: to, owner, controllerName: 'yards' });
-        const strategy = type === undefined ? undefined : { type };
-        await builder.deployment({ name: 'd', podSpec, strategy }).reconcile();
+        const builder: Builder = new Builder({ client: to, owner, controllerName: 'yards' });
+        await builder.deployment({ name: 'd', podSpec, ...options }).reconcile();
       };
-    await building()(client, { namespace, name: 'y' });
-    const recreating = await plan(building('Recreate'), yard('y'));
+    const key = { namespace, name: 'y' };
+    await building({ spec: { minReadySeconds: 5 }, labels: { x: 'y' } })(client, key);
+    const side = { spec: { template: { spec: { containers: [{ name: 'side', image: 's:1' }] } } } };
+    await client.apply(object('apps/v1', 'Deployment', 'd', side), { fieldManager: 'injector' });
+    const recreate = building({ strategy: { type: 'Recreate' } });
+    const recreating = await plan(recreate, yard('y'));
     expect([recreating.error, recreating.settled]).to.deep.equal([undefined, true]);
     const [deployment] = recreating.objects.filter(({ ref }) => ref.kind === 'Deployment');
     expect(deployment).to.deep.include({ action: 'configure', approximate: false });
-    expect(deployment?.changes).to.deep.equal([
-      { path: 'spec.strategy.type', from: 'RollingUpdate', to: 'Recreate' },
-      {
-        ...{ path: 'spec.strategy.rollingUpdate', to: undefined },
-        from: { maxSurge: '25%', maxUnavailable: '25%' },
-      },
+    const before = await client.get(Deployment, { namespace, name: 'd' });
+    await recreate(client, key);
+    const after = await client.get(Deployment, { namespace, name: 'd' });
+    const changed = diffObjects(before, after, { ignore: [...serverSetFields, hashField] });
+    expect(deployment?.changes).to.deep.equal(changed);
+    expect(changed.map(({ path }) => path)).to.have.members([
+      ...['metadata.labels.x', 'spec.minReadySeconds'],
+      ...['spec.strategy.rollingUpdate', 'spec.strategy.type'],
     ]);
     // Another problem of the apply stays one.
-    const invalid = await plan(building('Sometimes'), yard('y'));
+    const invalid = await plan(building({ strategy: { type: 'Sometimes' } }), yard('y'));
     expect(String(invalid.error)).to.include('"Sometimes"');
   });
 

@@ -23,6 +23,12 @@ async function refusal(work: () => Promise<unknown>): Promise<OperatorError> {
   throw new Error('it did not fail');
 }
 
+/** Returns `chain` after a link was chained to it whose result is dropped. */
+function withDropped(chain: Builder, link: (chain: Builder) => Builder): Builder {
+  link(chain);
+  return chain;
+}
+
 function dynamic(name: string): string {
   return name;
 }
@@ -31,28 +37,44 @@ function dynamic(name: string): string {
 export function badInputSuite(open: OpenScene): void {
   const ports = [{ port: 80 }];
 
-  it('rejects a chain of which a link was dropped, before any request', async () => {
+  it('rejects a chain beside which a link was dropped, once and before any request', async () => {
     const scene = await open();
-    const base = scene.builder().configMap({ name: 'env' });
-    const whole = base.configMap({ name: 'files' });
-    const other = base.secret({ name: 'keys' });
-    const dropped: [Builder, RegExp][] = [
-      [base, /^ConfigMap files: it was chained, but .* return or reconcile the last one$/],
-      [other, /^ConfigMap files: /],
-      [whole, /^Secret keys: /],
+    const base = () => scene.builder().configMap({ name: 'env' });
+    const dropping: (readonly [string, () => Builder])[] = [
+      ['ConfigMap files', () => withDropped(base(), (chain) => chain.configMap({ name: 'files' }))],
+      [
+        'ConfigMap files',
+        () =>
+          withDropped(base(), (chain) => chain.configMap({ name: 'files' })).secret({ name: 'a' }),
+      ],
+      ['rolloutOrder', () => withDropped(base(), (chain) => chain.rolloutOrder([]))],
     ];
-    for (const [chain, message] of dropped) {
-      const works = [
-        ...[() => chain.reconcile(), () => chain.plan()],
-        ...[() => chain.reconcileConfigMap(), () => chain.reconcileStore()],
-      ];
+    const works = [
+      ...[(chain: Builder) => chain.reconcile(), (chain: Builder) => chain.plan()],
+      (chain: Builder) => chain.reconcileStore(),
+    ];
+    for (const [what, chain] of dropping) {
       for (const work of works) {
-        const error = await refusal(work);
+        const error = await refusal(() => work(chain()));
         expect(error).to.have.property('code', 'InvalidOption');
-        expect(error.message).to.match(message);
+        expect(error.message).to.match(new RegExp(`^${what}: it was chained, but .* with when`));
       }
     }
     expect(await scene.writes()).to.deep.equal([]);
+    const kept = withDropped(base(), (chain) => chain.secret({ name: 'keys' }));
+    await refusal(() => kept.reconcile());
+    expect(await kept.reconcile()).to.have.length(1);
+  });
+
+  it('rejects the pruning of what a chain has applied in stages, by another chain', async () => {
+    const scene = await open();
+    const base = scene.builder();
+    await base.configMap({ name: 'env' }).reconcileConfigMap();
+    const services = base.secret({ name: 'keys' });
+    await services.reconcileConfigMap();
+    const error = await refusal(() => services.reconcileStore());
+    expect(error.message).to.match(/^ConfigMap env: /);
+    expect((await scene.get(ConfigMap, 'env')).metadata.name).to.equal('env');
   });
 
   it('accepts chains that continue one that has run, one after the other', async () => {
