@@ -131,6 +131,10 @@ export function immutableSuite(open: OpenScene): void {
       }
     }
     expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
+    const changed = Object.entries(mutable).map(([field, [value]]) => [field, value] as const);
+    const whole = { ...Object.fromEntries(changed), serviceName: 'other' };
+    const [planned] = (await chain(whole).plan()).objects;
+    expect(planned?.immutable).to.deep.equal(['spec.serviceName']);
   });
 
   it('removes a default of the server that the new value of another field forbids', async () => {
