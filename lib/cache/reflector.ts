@@ -1,6 +1,6 @@
 import type { Client, WatchEvent } from '../client/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { sleep, OperatorError } from '../system/index.js';
+import { waited, OperatorError } from '../system/index.js';
 import type { Clock, Logger, MetricLabels, Random } from '../system/index.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { InitialEvents, listPages, followWatch } from './list-and-watch.js';
@@ -183,7 +183,7 @@ export class Reflector<T extends KubernetesObject> {
 
   async #wait(delayMs: number): Promise<void> {
     // An abort is not a failure here: `#run` checks the requested action.
-    await sleep(this.#options.clock, delayMs, this.#attempt.signal).catch(() => undefined);
+    await waited(this.#options.clock, delayMs, this.#attempt.signal);
   }
 
   /** @returns the state after a failure, or undefined if the list can start */

@@ -1,6 +1,6 @@
 import { readFile, stat, watch } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { asError, sleep } from '../system/index.js';
+import { asError, waited } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 
 /** Settings of {@link watchFiles}. */
@@ -46,7 +46,7 @@ export async function watchFiles(
     if (waits) return;
     waits = true;
     last = last.then(async () => {
-      await sleep(clock, settleMs, signal).catch(() => undefined);
+      await waited(clock, settleMs, signal);
       // A change from here on may be missed by the read below, so it needs another check.
       waits = false;
       const now = await contentOf(await directories.follow());

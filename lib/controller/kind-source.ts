@@ -15,7 +15,7 @@ import {
   apiVersionOf,
   groupOf,
 } from '../object/index.js';
-import { sleep, refuseUnknownOptions, OperatorError, isOperatorError } from '../system/index.js';
+import { waited, refuseUnknownOptions, OperatorError, isOperatorError } from '../system/index.js';
 import type { Clock, OptionNames, Logger } from '../system/index.js';
 import { workKeyOf } from './keys.js';
 import type { ReconcileKey } from './keys.js';
@@ -271,7 +271,7 @@ class OwnerScopes {
         if (isOperatorError(error, 'UnknownKind') || signal.aborted) return undefined;
         logger.warn('owner kind not resolved', { kind: this.#owner.kind, error });
       }
-      await sleep(clock, scopeRetryMs, signal).catch(() => undefined);
+      await waited(clock, scopeRetryMs, signal);
     }
   }
 }

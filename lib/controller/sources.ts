@@ -2,7 +2,7 @@ import type { Cache } from '../cache/index.js';
 import { ReconnectDelay } from '../cache/index.js';
 import type { Client } from '../client/index.js';
 import type { KubernetesObject } from '../object/index.js';
-import { sleep, refuseNonNumbers, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import { waited, refuseNonNumbers, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { Clock, Timer, Logger, Random } from '../system/index.js';
 import type { ReconcileKey } from './keys.js';
 import type { Mapped } from './kind-source.js';
@@ -69,11 +69,7 @@ async function follow<T>(
       health.problem = error;
       context.failed('stream', error);
     }
-    const isOver = await sleep(clock, delay.next(), signal).then(
-      () => false,
-      () => true,
-    );
-    if (isOver) return;
+    if (!(await waited(clock, delay.next(), signal))) return;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Client, Fence } from '../client/index.js';
 import { Lease } from '../object/index.js';
-import { sleep, whenAborted, isOperatorError, OperatorError } from '../system/index.js';
+import { waited, whenAborted, isOperatorError, OperatorError } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
 import {
   jitterFactor,
@@ -148,7 +148,7 @@ export class LeaderElector implements Leadership {
       // Wait no longer than the holder's lease, or another round may be lost.
       const { remainingMs } = this.#observer;
       const waitMs = remainingMs > 0 ? Math.min(jitteredMs, remainingMs) : jitteredMs;
-      await sleep(clock, waitMs, signal).catch(() => undefined);
+      await waited(clock, waitMs, signal);
     }
     return undefined;
   }
@@ -213,7 +213,7 @@ export class LeaderElector implements Leadership {
     void drain();
     try {
       while (!isOver()) {
-        await sleep(clock, retryPeriodMs, over.signal).catch(() => undefined);
+        await waited(clock, retryPeriodMs, over.signal);
         if (isOver()) return;
         deadline.check();
         await this.#renew(claim, fence, over.signal);

@@ -2,7 +2,7 @@ import { forgetCacheMetrics } from '../cache/index.js';
 import type { ChangeNotifier } from '../cache/index.js';
 import { forgetMetrics } from '../controller/index.js';
 import type { KeyOwnership } from '../controller/index.js';
-import { endsWithin, sleep, whenAborted, OperatorError } from '../system/index.js';
+import { endsWithin, waited, whenAborted, OperatorError } from '../system/index.js';
 import type { Logger, Metrics } from '../system/index.js';
 import { reviewClusters } from './access/preflight.js';
 import { ControllerGroup } from './controller-group.js';
@@ -272,7 +272,7 @@ export class ManagerRun {
       if (this.#ending.signal.aborted) return;
       logger.warn('leadership lost; standing by', { error: cause });
       const waitMs = Math.max(0, nextMs - options.clock.monotonicMs());
-      await sleep(options.clock, waitMs, signal).catch(() => undefined);
+      await waited(options.clock, waitMs, signal);
     }
   }
 

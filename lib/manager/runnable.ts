@@ -1,7 +1,7 @@
 import { ChangeNotifier } from '../cache/index.js';
 import type { EventRecorder } from '../events/index.js';
 import { Event } from '../object/index.js';
-import { sleep, whenAborted, OperatorError } from '../system/index.js';
+import { waited, whenAborted, OperatorError } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
 
@@ -189,7 +189,7 @@ export async function endRecorder(
   clock: Clock,
 ): Promise<void> {
   const flushed = new AbortController();
-  const late = sleep(clock, graceMs, flushed.signal).catch(() => undefined);
+  const late = waited(clock, graceMs, flushed.signal);
   await Promise.race([recorder.flush(), late]);
   flushed.abort();
   await recorder.stop();

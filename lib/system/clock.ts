@@ -79,6 +79,14 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** Resolves to true after `delayMs` milliseconds, or to false as soon as `signal` is aborted. */
+export function waited(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<boolean> {
+  return sleep(clock, delayMs, signal).then(
+    () => true,
+    () => false,
+  );
+}
+
 /**
  * Resolves to true if `work`, which must not fail, ends within `ms` milliseconds. Leaves no timer behind.
  */

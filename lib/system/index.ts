@@ -8,7 +8,15 @@
  * `prometheus` the second. `known-options.ts` refuses unknown options, `turns.ts` runs the work for one key in
  * sequence, and `open-sockets.ts` closes the connections of a server.
  */
-export { sleep, systemClock, endsWithin, nextTurn, turnIfDue, whenAborted } from './clock.js';
+export {
+  sleep,
+  systemClock,
+  endsWithin,
+  nextTurn,
+  turnIfDue,
+  waited,
+  whenAborted,
+} from './clock.js';
 export type { Clock, Timer } from './clock.js';
 export { ConnectionError, errorCodes, isOperatorError, OperatorError } from './operator-error.js';
 export type { ConnectionErrorOptions, ErrorCode, OperatorErrorOptions } from './operator-error.js';

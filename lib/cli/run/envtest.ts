@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ListenTls } from '../../apiserver/internal.js';
-import { OperatorError, sleep } from '../../system/index.js';
+import { OperatorError, waited } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { readText, statIfExists, whileWriting } from '../files.js';
@@ -109,7 +109,7 @@ export async function serveForEnvtest(
   try {
     while (!signal.aborted && process.ppid === starter) {
       // An abort only ends the wait: the loop checks the signal.
-      await sleep(context.clock, starterCheckMs, signal).catch(() => undefined);
+      await waited(context.clock, starterCheckMs, signal);
     }
   } finally {
     await cluster.stop();

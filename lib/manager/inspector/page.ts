@@ -1,4 +1,4 @@
-import { sleep } from '../../system/index.js';
+import { waited } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import type { HttpAnswer, HttpQuestion, HttpSink } from '../http-endpoint.js';
 import { html, trusted } from './html.js';
@@ -158,7 +158,7 @@ export class LivePages {
         }
       } else if (clock.monotonicMs() - takenMs >= slowMs) return;
       // Aborted: the page was closed, or the server is stopping.
-      await sleep(clock, updateMs, signal).catch(() => undefined);
+      await waited(clock, updateMs, signal);
     }
   }
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import {
   errorMessage,
-  sleep,
+  waited,
   refuseNonNumbers,
   refuseUnknownOptions,
   OperatorError,
@@ -112,12 +112,4 @@ async function follow(
       logger.warn('the certificate files can not be used: the former ones stay in use', { error });
     }
   }
-}
-
-/** Resolves after `delayMs` milliseconds with true, or with false as soon as `signal` is aborted. */
-export function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
-  return sleep(clock, delayMs, signal).then(
-    () => true,
-    () => false,
-  );
 }

@@ -4,6 +4,7 @@ import { isAlreadyExists, isConflict } from '../../object/index.js';
 import {
   errorMessage,
   sleep,
+  waited,
   refuseNonNumbers,
   refuseUnknownOptions,
   OperatorError,
@@ -28,7 +29,6 @@ import type {
   RotationRules,
   RotationStep,
 } from './certificate-secret.js';
-import { waited } from './certificate-source.js';
 import type { CertificateContext, CertificateSource } from './certificate-source.js';
 import { trustAccess, trustAuthorities } from './trust.js';
 import type { TrustTargets } from './trust.js';
