@@ -52,6 +52,7 @@ export function matchesFields(
   );
 }
 
+/** By kind of `v1`: the fields that API servers select by, and compare as they are stored. */
 const textFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['Namespace', ['status.phase']],
   [
