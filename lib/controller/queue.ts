@@ -23,8 +23,6 @@ export interface WorkQueueOptions {
    * 1. @defaultValue 8
    */
   readonly agingEvery?: number | undefined;
-  /** Returns the group of a key; groups take turns. @defaultValue the namespace, before the `/` */
-  readonly groupOf?: ((key: string) => string) | undefined;
   /**
    * Called with each key as it is handed out, before it can be added again. It must not throw.
    * @defaultValue nothing
@@ -96,18 +94,17 @@ export class WorkQueue {
   readonly #clock: Clock;
   readonly #metrics: WorkQueueMetrics;
   readonly #labels: { readonly name: string; readonly controller: string };
-  readonly #groupOf: (key: string) => string;
   readonly #onHandOut: (key: string) => void;
   readonly #backoff: Backoff;
   readonly #delayed = new Map<string, DelayedKey>();
   readonly #heap = new DelayHeap<DelayedKey>();
   readonly #readyList: ReadyList;
   readonly #ready = new Map<string, ReadyKey>();
-  readonly #processing = new Map<string, { readonly sinceMs: number }>();
+  /** The monotonic start times of the keys in process. */
+  readonly #processing = new Map<string, number>();
   /** The priorities of keys that were added while they were processed. */
   readonly #again = new Map<string, number>();
   readonly #getters = new Fifo<(item: WorkItem | undefined) => void>();
-  readonly #drained: (() => void)[] = [];
   readonly #endCollecting: (() => void) | undefined;
   readonly #priorities: PriorityLabels;
   #timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
@@ -118,15 +115,14 @@ export class WorkQueue {
   /** @throws OperatorError `InvalidOption`: an option is out of its range. */
   constructor(options: WorkQueueOptions) {
     const { name, clock = systemClock, metrics = noMetrics, backoff, agingEvery = 8 } = options;
-    const { groupOf = namespaceIn, onHandOut = () => undefined } = options;
+    const { onHandOut = () => undefined } = options;
     refuseUnknownOptions<WorkQueueOptions>('WorkQueue', options, {
-      ...{ name, clock, metrics, backoff, agingEvery, groupOf, onHandOut },
+      ...{ name, clock, metrics, backoff, agingEvery, onHandOut },
     });
     if (!(Number.isInteger(agingEvery) && agingEvery >= 1)) {
       throw new OperatorError('InvalidOption', `WorkQueue: agingEvery ${agingEvery}: want 1, 2, …`);
     }
     this.#clock = clock;
-    this.#groupOf = groupOf;
     this.#onHandOut = onHandOut;
     this.#backoff = new Backoff(backoff);
     this.#readyList = new ReadyList(agingEvery);
@@ -146,16 +142,6 @@ export class WorkQueue {
   /** The number of keys that wait for their delay to pass. */
   get delayed(): number {
     return this.#delayed.size;
-  }
-
-  /** Returns the keys in process, with their monotonic start times. */
-  processing(): ReadonlyMap<string, { readonly sinceMs: number }> {
-    return this.#processing;
-  }
-
-  /** Returns true if `key` is ready, delayed, or will be handed out again. */
-  has(key: string): boolean {
-    return this.#ready.has(key) || this.#delayed.has(key) || this.#again.has(key);
   }
 
   /** Returns the delayed keys, the soonest first, at most `count`. */
@@ -243,16 +229,15 @@ export class WorkQueue {
 
   /** Ends the processing of `key`; call it once for each key handed out. */
   done(key: string): void {
-    const work = this.#processing.get(key);
-    if (work === undefined) return;
+    const sinceMs = this.#processing.get(key);
+    if (sinceMs === undefined) return;
     this.#processing.delete(key);
-    const workMs = this.#clock.monotonicMs() - work.sinceMs;
+    const workMs = this.#clock.monotonicMs() - sinceMs;
     this.#metrics.workDuration.observe(workMs / 1000, this.#labels);
     const priority = this.#again.get(key);
     this.#again.delete(key);
     // Its addition was counted earlier.
-    if (priority !== undefined && !this.#isShutDown) this.#enqueue(key, priority);
-    if (this.#processing.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
+    if (priority !== undefined) this.#enqueue(key, priority);
   }
 
   /** Hands out no more keys and drops the waiting ones; current processing continues. */
@@ -264,12 +249,6 @@ export class WorkQueue {
     for (const { ticket } of this.#ready.values()) this.#countDepth(-1, ticket.priority);
     for (const keys of [this.#delayed, this.#ready, this.#again, this.#heap]) keys.clear();
     for (let get = this.#getters.shift(); get; get = this.#getters.shift()) get(undefined);
-  }
-
-  /** Resolves as soon as no key is being processed. */
-  drained(): Promise<void> {
-    if (this.#processing.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#drained.push(resolve));
   }
 
   #makeReady(key: string, atLeast: number): void {
@@ -292,7 +271,7 @@ export class WorkQueue {
   }
 
   #enqueue(key: string, priority: number): void {
-    const [section, group] = [clusterIn(key), this.#groupOf(key)];
+    const [section, group] = [clusterIn(key), namespaceIn(key)];
     const ticket = { key, section, group, priority, taken: false };
     this.#ready.set(key, { ticket, sinceMs: this.#clock.monotonicMs() });
     this.#readyList.add(ticket);
@@ -320,7 +299,7 @@ export class WorkQueue {
     const nowMs = this.#clock.monotonicMs();
     const waitedMs = nowMs - (this.#ready.get(key)?.sinceMs ?? nowMs);
     this.#ready.delete(key);
-    this.#processing.set(key, { sinceMs: nowMs });
+    this.#processing.set(key, nowMs);
     this.#onHandOut(key);
     this.#countDepth(-1, priority);
     this.#metrics.queueDuration.observe(waitedMs / 1000, this.#labels);
@@ -381,7 +360,7 @@ export class WorkQueue {
   #age(): void {
     const nowMs = this.#clock.monotonicMs();
     let [sumMs, longestMs] = [0, 0];
-    for (const { sinceMs } of this.#processing.values()) {
+    for (const sinceMs of this.#processing.values()) {
       sumMs += nowMs - sinceMs;
       longestMs = Math.max(longestMs, nowMs - sinceMs);
     }

@@ -45,10 +45,8 @@ class Step implements fc.AsyncCommand<QueueModel, Real> {
 function agree(model: QueueModel, { clock, queue }: Real): void {
   expect(queue.depth).to.equal(model.ready.size);
   expect(queue.delayed).to.equal(model.delayed.size);
-  expect([...queue.processing().keys()].sort()).to.deep.equal([...model.processing].sort());
   const waiting = [...model.ready, ...model.delayed, ...model.again].map(([key]) => key);
   expect(queue.waiting().sort()).to.deep.equal(waiting.sort());
-  for (const key of waiting) expect(queue.has(key)).to.equal(true);
   const soonest = [...model.delayed]
     .toSorted(([, one], [, other]) => one.dueMs - other.dueMs || one.order - other.order)
     .map(([key, { dueMs, priority }]) => ({ key, priority, inMs: dueMs - model.nowMs }));
@@ -92,7 +90,7 @@ const steps = [
       new Step(`remove ${key}`, (model, { queue }) => {
         model.remove(key);
         queue.remove(key);
-        expect(queue.has(key)).to.equal(false);
+        expect(queue.waiting()).to.not.include(key);
         expect(queue.failures(key)).to.equal(0);
       }),
   ),
