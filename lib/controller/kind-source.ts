@@ -238,7 +238,11 @@ const scopeRetryMs = 1_000;
 class OwnerScopes {
   readonly #owner: TypeReference<KubernetesObject>;
   readonly #known = new WeakMap<Client, ResourceType<KubernetesObject>>();
-  readonly #pending = new WeakMap<Client, Promise<ResourceType<KubernetesObject> | undefined>>();
+  /** By the signal of the source, which ends the look-up. */
+  readonly #pending = new WeakMap<
+    AbortSignal,
+    Promise<ResourceType<KubernetesObject> | undefined>
+  >();
 
   constructor(owner: TypeReference<KubernetesObject>) {
     this.#owner = owner;
@@ -254,10 +258,10 @@ class OwnerScopes {
    * @returns undefined if the kind is not served
    */
   resolve(context: MapContext): Promise<ResourceType<KubernetesObject> | undefined> {
-    const { client } = context;
-    const pending = this.#pending.get(client) ?? this.#ask(context);
-    this.#pending.set(client, pending);
-    return pending.finally(() => this.#pending.delete(client));
+    const { signal } = context;
+    const pending = this.#pending.get(signal) ?? this.#ask(context);
+    this.#pending.set(signal, pending);
+    return pending.finally(() => this.#pending.delete(signal));
   }
 
   async #ask(context: MapContext): Promise<ResourceType<KubernetesObject> | undefined> {

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { enqueueObject, enqueueOwner, requestFor } from '../../lib/controller/kind-source.js';
 import type { OwnerReference } from '../../lib/object/kubernetes-object.js';
 import { Deployment, Namespace } from '../../lib/object/kinds.js';
+import { silentLogger } from '../../lib/system/logger.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 const context = {} as never;
 
@@ -39,6 +41,28 @@ describe('handlers', () => {
       { namespace: 'ns', name: 'one' },
       { namespace: 'ns', name: 'two' },
     ]);
+  });
+
+  it('look up an owner kind for one source although another source is stopped meanwhile', async () => {
+    const clock = new VirtualClock();
+    let isDown = true;
+    const client = {
+      resourceType: () =>
+        isDown ? Promise.reject(new Error('down')) : Promise.resolve(Deployment),
+    };
+    const toOwner = enqueueOwner({ apiVersion: 'apps/v1', kind: 'Deployment' });
+    const stopping = new AbortController();
+    const keys = [stopping.signal, new AbortController().signal].map(async (signal) =>
+      toOwner(owned({}), { client, clock, logger: silentLogger, signal } as never),
+    );
+    await clock.advance(0);
+    stopping.abort();
+    await clock.advance(0);
+    isDown = false;
+    await clock.advance(1_000);
+    const key = { namespace: 'ns', name: 'web' };
+    expect(await Promise.all(keys)).to.deep.equal([[], [key]]);
+    expect(clock.pendingTimers).to.equal(0);
   });
 
   it('enqueue a cluster-scoped owner without a namespace', () => {
