@@ -185,13 +185,14 @@ export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSo
       return { stop: () => void contexts.delete(context) };
     },
     notify: async (item) => {
+      const keys = await mapper(item);
+      // Checked last: the controller may have been stopped meanwhile.
       if (contexts.size === 0) {
         throw new OperatorError(
           'Stopped',
           `source ${name}: not started; add it to a running controller`,
         );
       }
-      const keys = await mapper(item);
       const taken = [...contexts].map((context, _, all) =>
         enqueueKeys(keysFor(context, keys, all), context, causeOf(name)),
       );

@@ -10,6 +10,7 @@ import {
 import { silentLogger } from '../../lib/system/logger.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { deferred } from './deferred.js';
 
 function start(source: Source) {
   const clock = new VirtualClock();
@@ -141,6 +142,17 @@ describe('callbackSource', () => {
     await started.stop();
     const late = await source.notify('a').catch((error: unknown) => error);
     expect(late).to.have.property('code', 'Stopped');
+  });
+
+  it('rejects when it is stopped while its mapper works', async () => {
+    const mapped = deferred<readonly { name: string }[]>();
+    const source = callbackSource({ name: 'hook', mapper: () => mapped.promise });
+    const { keys, started } = start(source);
+    const notified = source.notify('a').catch((error: unknown) => error);
+    await started.stop();
+    mapped.resolve([{ name: 'a' }]);
+    expect(await notified).to.have.property('code', 'Stopped');
+    expect(keys).to.deep.equal([]);
   });
 
   it('awaits an asynchronous mapper, and rejects with its error', async () => {
