@@ -403,9 +403,7 @@ async function endOf(
   if (signal === undefined) return running;
   const ended = new AbortController();
   const stopped = whenAborted(AbortSignal.any([signal, ended.signal])).then((): RunEnd => {
-    if (signal.aborted) {
-      run.abort(new OperatorError('Aborted', `reconcile of ${run.work.text}: it was ended`));
-    }
+    if (signal.aborted) run.abort(endedByCaller(run));
     return { type: 'timedOut' };
   });
   try {
@@ -417,8 +415,13 @@ async function endOf(
 
 async function resultOf(end: RunEnd, run: ReconcileRun): Promise<Result> {
   if (end.type === 'timedOut') throw run.signal.reason;
+  if (signal?.aborted === true) throw endedByCaller(run);
   // Wait for writes that the handler did not await.
   await run.whenEnded();
   if (end.type === 'threw') throw end.error;
   return end.result;
+function endedByCaller({ work }: ReconcileRun): OperatorError {
+  return new OperatorError('Aborted', `reconcile of ${work.text}: it was ended`);
+}
+
 }

@@ -68,6 +68,19 @@ describe('A single reconcile', () => {
     expect(await late).to.include({ code: 'Timeout' });
   });
 
+  it('does not call the reconciler if its signal is aborted already', async () => {
+    let runs = 0;
+    const controller = controllerFor(ConfigMap).complete(async () => {
+      runs++;
+      return done();
+    });
+    const once = controller.reconcileOnce({
+      ...{ key, client: cluster.client(), signal: AbortSignal.abort() },
+    });
+    expect(await caught(once)).to.include({ code: 'Aborted' });
+    expect(runs).to.equal(0);
+  });
+
   it('rejects when its signal aborts, even if the reconciler does not end', async () => {
     const stop = new AbortController();
     const controller = controllerFor(ConfigMap).complete(() => {
