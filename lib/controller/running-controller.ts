@@ -137,8 +137,8 @@ export class RunningController {
     const cluster = this.#clusters.get(name);
     if (cluster === undefined) return;
     this.#clusters.delete(name);
-    this.#syncing.delete(cluster);
     this.#drop((work) => work.cluster === name);
+    this.#syncing.delete(cluster);
     const reason = new OperatorError('Stopped', `controller ${this.name} left cluster ${name}`);
     const runs = this.#runs.all().filter(({ work }) => work.cluster === name);
     const stopped = cluster.stop(this.#logger);
@@ -208,9 +208,9 @@ export class RunningController {
     try {
       cluster.start(this.#definition.sources, (source) => this.#contextOf(source, cluster));
     } catch (error) {
-      this.#clusters.delete(name);
       this.#drop((work) => work.cluster === name);
       void cluster.stop(this.#logger);
+      this.#clusters.delete(name);
       throw error;
     }
     const syncing = this.#sync(cluster);

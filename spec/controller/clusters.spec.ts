@@ -118,6 +118,28 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
+  it('forgets the triggers of a cluster that is removed before it is synced', async () => {
+    const setup = new Clusters();
+    const counts: number[] = [];
+    const controller = setup.controller(async ({ triggers }) => {
+      counts.push(triggers.length);
+      return done();
+    });
+    const clusters = [setup.named('east'), setup.named('west')];
+    const first = setup.server('east');
+    first.paused = true;
+    const running = controller.start({ clusters, clock: setup.clock });
+    await setup.clock.advance(0);
+    running.enqueue({ cluster: 'east', name: 'a' });
+    await running.removeCluster('east');
+    running.addCluster(setup.named('east'));
+    running.enqueue({ cluster: 'east', name: 'a' });
+    await setup.clock.advance(0);
+    expect(counts).to.deep.equal([1]);
+    first.resume();
+    await setup.stop(running);
+  });
+
   it('discards the errors of a cluster that is removed', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('east'), setup.named('west')];
