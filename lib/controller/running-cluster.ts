@@ -40,7 +40,7 @@ export interface ClusterStatus {
   readonly sources: readonly SourceStatus[];
 }
 
-/** The sources of a controller on one cluster. It holds back the cluster's keys until they are synced. */
+/** The sources of a controller on one cluster. It holds back the cluster's keys until they may be queued. */
 export class RunningCluster implements ControllerCluster {
   readonly name: string;
   readonly client: Client;
@@ -48,8 +48,9 @@ export class RunningCluster implements ControllerCluster {
   readonly recorder: ControllerCluster['recorder'];
   readonly #started: { readonly name: string; readonly source: StartedSource }[] = [];
   readonly #ending = new AbortController();
-  /** Additions from before the sync; undefined once synced. */
+  /** Additions that are held back; undefined once they were taken. */
   #early: Map<string, AddOptions> | undefined = new Map<string, AddOptions>();
+  #isSynced = false;
   #problem: unknown;
 
   constructor({ name, client, cache, recorder }: ControllerCluster) {
@@ -60,7 +61,7 @@ export class RunningCluster implements ControllerCluster {
   }
 
   get isSynced(): boolean {
-    return this.#early === undefined;
+    return this.#isSynced;
   }
 
   get isStopped(): boolean {
@@ -78,10 +79,9 @@ export class RunningCluster implements ControllerCluster {
 
   /**
    * Waits until the sources are synced or the cluster is stopped.
-   * @returns the additions held back meanwhile
    * @throws the error of a source
    */
-  async sync(): Promise<ReadonlyMap<string, AddOptions>> {
+  async sync(): Promise<void> {
     const { signal } = this.#ending;
     try {
       await Promise.all(this.#started.map(async ({ source }) => source.whenSynced?.(signal)));
@@ -91,15 +91,19 @@ export class RunningCluster implements ControllerCluster {
         throw error;
       }
     }
-    const early = this.#early ?? new Map<string, AddOptions>();
-    if (signal.aborted) return new Map();
+    this.#isSynced = !signal.aborted;
+  }
+
+  /** Returns the additions that were held back; from now on, none are. */
+  takeEarly(): Iterable<[string, AddOptions]> {
+    const early = this.#early ?? [];
     this.#early = undefined;
     return early;
   }
 
   /**
-   * Holds back an addition before the sync.
-   * @returns false if the cluster is synced, so that the addition was not held back
+   * Holds back an addition.
+   * @returns false if the additions were taken, so that this one was not held back
    */
   keepsBack(text: string, options: AddOptions): boolean {
     if (this.#early === undefined) return false;

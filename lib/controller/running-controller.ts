@@ -23,10 +23,10 @@ import type { Trigger } from './trigger.js';
 import { ActiveRuns, Workers } from './workers.js';
 
 /*
- *   sources ──► (owned?) ──► cluster synced? ──► queue ──► workers ──► outcomes ──► queue
- *                  │ no            │ no
- *                  ▼               ▼
- *               dropped        kept back
+ *   sources ──► (owned?) ──► activated, and cluster synced? ──► queue ──► workers ──► outcomes ──► queue
+ *                  │ no                   │ no
+ *                  ▼                      ▼
+ *               dropped               kept back
  */
 
 /** A running controller. */
@@ -101,6 +101,7 @@ export class RunningController {
    */
   async activate(): Promise<void> {
     this.#isActivated = true;
+    this.#triggers.isActivated = true;
     this.#begin();
     await Promise.all(this.#syncing.values());
   }
@@ -221,8 +222,7 @@ export class RunningController {
 
   async #sync(cluster: RunningCluster): Promise<void> {
     try {
-      const early = await cluster.sync();
-      for (const [text, options] of early) this.#queue.add(text, options);
+      await cluster.sync();
     } catch (error) {
       const fields = { error, ...(cluster.name !== '' && { cluster: cluster.name }) };
       this.#logger.error('a source can not be synced: nothing is reconciled', fields);
@@ -232,9 +232,16 @@ export class RunningController {
   }
 
   #begin(): void {
-    if (this.#isActive || !this.#isActivated || this.#stopping !== undefined) return;
-    const clusters = [...this.#clusters.values()];
-    if (clusters.length > 0 && !clusters.some(({ isSynced }) => isSynced)) return;
+  /**
+   * Queues the keys that synced clusters held back, and starts the workers. A standby queues none: its keys do not
+   * wait for a worker.
+   */
+    if (!this.#isActivated || this.#stopping !== undefined) return;
+    const synced = [...this.#clusters.values()].filter(({ isSynced }) => isSynced);
+    for (const cluster of synced) {
+      for (const [text, options] of cluster.takeEarly()) this.#queue.add(text, options);
+    }
+    if (this.#isActive || (this.#clusters.size > 0 && synced.length === 0)) return;
     this.#isActive = true;
     const { maxConcurrentReconciles: workers } = this.#definition.options;
     this.#logger.info('controller started', { workers });

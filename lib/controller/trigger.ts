@@ -90,10 +90,13 @@ export interface TriggerList {
   readonly more: number;
 }
 
+/** The number of triggers that a key keeps: each may hold two states of an object. */
 const kept = 10;
 
 /** The triggers of each waiting key. */
 export class PendingTriggers {
+  /** False in a standby: its keys may wait for days, and must not hold each state since. */
+  isActivated = false;
   readonly #pending = new Map<string, { triggers: Trigger[]; more: number }>();
   /** The triggers of keys already handed out; later ones belong to the next reconcile. */
   readonly #handedOut = new Map<string, { triggers: Trigger[]; more: number }>();
@@ -101,9 +104,9 @@ export class PendingTriggers {
   add(key: string, trigger: Trigger): void {
     const pending = this.#pending.get(key);
     if (pending === undefined) this.#pending.set(key, { triggers: [trigger], more: 0 });
-    // Each trigger may hold two states of an object, so a key that waits long must not hold hundreds.
-    else if (pending.triggers.length < kept) pending.triggers.push(trigger);
-    else pending.more++;
+    else if (pending.triggers.length < kept && (this.isActivated || isOfStart(trigger))) {
+      pending.triggers.push(trigger);
+    } else pending.more++;
   }
 
   /** Assigns the triggers of `key` so far to the reconcile that is about to start. */
@@ -132,4 +135,9 @@ export class PendingTriggers {
     this.#pending.clear();
     this.#handedOut.clear();
   }
+}
+
+/** Returns true for a trigger that holds no state of an object but the one from before the start. */
+function isOfStart(trigger: Trigger): boolean {
+  return trigger.type !== 'event' || trigger.isInInitialList;
 }

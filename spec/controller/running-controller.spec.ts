@@ -1,10 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
+import { Registry } from 'prom-client';
 import { controllerFor } from '../../lib/controller/controller.js';
 import type { ControllerBuilder } from '../../lib/controller/controller.js';
 import type { ReconcileContext } from '../../lib/controller/reconcile.js';
 import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
 import type { Source } from '../../lib/controller/sources.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
@@ -20,10 +22,44 @@ describe('RunningController', () => {
     });
     setup.things.put('a');
     const running = await setup.start(controller, { standby: true });
-    expect([runs, running.status().depth, running.status().isActive]).to.deep.equal([0, 1, false]);
+    expect([runs, running.status().isActive]).to.deep.equal([0, false]);
     await running.activate();
     await setup.clock.advance(0);
     expect([runs, running.status().isActive]).to.deep.equal([1, true]);
+    await setup.stop(running);
+  });
+
+  it('neither counts nor measures the wait of its keys in standby, and keeps no trigger of each change', async () => {
+    const registry = new Registry();
+    const setup = new ControllerSetup();
+    const seen: unknown[] = [];
+    const controller = controllerFor(Thing)
+      .watches(Part, ({ metadata: { namespace } }) => [{ namespace, name: 'a' }])
+      .complete(async ({ key, triggers, moreTriggers }) => {
+        seen.push([key.name, triggers.map(({ type }) => type), moreTriggers]);
+        return done();
+      });
+    setup.things.put('a');
+    setup.parts.put('p');
+    const runtime = { standby: true, metrics: promMetrics(registry) };
+    const running = await setup.start(controller, runtime);
+    for (let n = 0; n < 15; n++) setup.things.put('a', { spec: { size: n } });
+    setup.things.put('b');
+    setup.things.remove('b');
+    running.enqueue({ namespace: 'ns', name: 'a' });
+    await setup.clock.advance(3_600_000);
+    expect(running.status().depth).to.equal(0);
+    expect(await registry.metrics()).to.not.match(/workqueue_(depth|adds_total)\{.*\} [1-9]/);
+    await running.activate();
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal([
+      ['a', ['event', 'event', 'source'], 15],
+      ['b', ['event'], 1],
+    ]);
+    const labels = 'name="thing",controller="thing"';
+    const text = await registry.metrics();
+    expect(text).to.include(`workqueue_queue_duration_seconds_sum{${labels}} 0`);
+    expect(text).to.include(`workqueue_adds_total{${labels}} 2`);
     await setup.stop(running);
   });
 
