@@ -153,6 +153,8 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   #timedOutMs: number | undefined;
   #abortedMs: number | undefined;
   #pendingWrites: readonly WriteTarget[] = noWrites;
+  #failure: Threw | undefined;
+  #toldMs: number | undefined;
   #hasWarned = false;
   #isBegun = false;
   #isOver = false;
@@ -242,6 +244,11 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     return this.clock.monotonicMs() - this.startedMs;
   }
 
+  /** The failure of the handler; undefined while it runs and after it returned. */
+  get failure(): Threw | undefined {
+    return this.#failure;
+  }
+
   /**
    * Aborts the handler's signal and refuses new writes.
    * @param sparesWrites - lets pending writes complete: a write that is cut off may still be carried out
@@ -274,6 +281,26 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     this.#hasWarned = true;
     const writes = this.#pendingWrites.map(describeWrite).join(', ');
     this.logger.warn(`the handler returned before a write had ended: ${writes}; await each call`);
+  }
+
+  /**
+   * Logs that the run has not ended if it has lasted `patienceMs`, or twice as long as at the last line.
+   * @returns the time until the next line, in milliseconds
+   */
+  warnOfLength(patienceMs: number): number {
+    const { lastedMs } = this;
+    const dueMs = this.#toldMs === undefined ? patienceMs : 2 * this.#toldMs;
+    if (lastedMs < dueMs) return dueMs - lastedMs;
+    this.#toldMs = lastedMs;
+    this.logger.warn(`reconcile has not ended, its key waits: ${this.#holdup()}`, { lastedMs });
+    return lastedMs;
+  }
+
+  #holdup(): string {
+    if (this.#isOver) return `pending ${this.#pendingWrites.map(describeWrite).join(', ')}`;
+    return this.isAborted
+      ? 'the handler ignores its aborted signal; give the signal to each long call'
+      : 'the handler goes on; give signal to each long call, and set reconcileTimeoutMs';
   }
 
   /** True if the handler and all tracked writes have ended. */
@@ -316,7 +343,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
       this.warnOfPendingWrites();
       return { type: 'returned', result: returned(result) };
     } catch (error) {
-      return threw(readableError(error));
+      return (this.#failure = threw(readableError(error)));
     } finally {
       this.#isOver = true;
       this.#notify();
@@ -390,8 +417,13 @@ export async function reconcileOnce(
     recorder: () => recorder,
     observe: () => () => undefined,
   });
+  if (signal?.aborted === true) throw endedByCaller(run);
   const running = run.run(() => reconciler(new LazyContext(run)), options.reconcileTimeoutMs);
   return resultOf(await endOf(running, run, signal), run);
+}
+
+function endedByCaller({ work }: ReconcileRun): OperatorError {
+  return new OperatorError('Aborted', `reconcile of ${work.text}: it was ended`);
 }
 
 /** Waits for the end of a run. An aborted signal ends the wait, even if the handler continues. */
@@ -415,13 +447,8 @@ async function endOf(
 
 async function resultOf(end: RunEnd, run: ReconcileRun): Promise<Result> {
   if (end.type === 'timedOut') throw run.signal.reason;
-  if (signal?.aborted === true) throw endedByCaller(run);
   // Wait for writes that the handler did not await.
   await run.whenEnded();
   if (end.type === 'threw') throw end.error;
   return end.result;
-function endedByCaller({ work }: ReconcileRun): OperatorError {
-  return new OperatorError('Aborted', `reconcile of ${work.text}: it was ended`);
-}
-
 }

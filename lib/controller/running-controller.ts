@@ -51,7 +51,8 @@ export class RunningController {
 
   /** @internal Use {@link Controller.start}. */
   constructor(definition: ControllerDefinition, given: ResolvedRuntime) {
-    const { name, backoff, hotLoop, maxConcurrentReconciles } = definition.options;
+    const { name, backoff, hotLoop, maxConcurrentReconciles, reconcileTimeoutMs } =
+      definition.options;
     const runtime = { ...given, onEvent: bothOf(given, definition.options.onEvent) };
     const { clock, metrics } = runtime;
     this.#definition = definition;
@@ -62,7 +63,7 @@ export class RunningController {
     const onHandOut = (key: string): void => this.#triggers.handOut(key);
     this.#queue = new WorkQueue({ name, clock, metrics, backoff, onHandOut });
     this.#owned = new OwnedKeys(runtime.ownership);
-    this.#runs = new ActiveRuns(clock);
+    this.#runs = new ActiveRuns(clock, reconcileTimeoutMs);
     this.#parts = {
       name,
       reportingController: definition.options.reportingController,
@@ -137,8 +138,8 @@ export class RunningController {
   ): Promise<void> {
     const cluster = this.#clusters.get(name);
     if (cluster === undefined) return;
-    this.#clusters.delete(name);
     this.#drop((work) => work.cluster === name);
+    this.#clusters.delete(name);
     this.#syncing.delete(cluster);
     const reason = new OperatorError('Stopped', `controller ${this.name} left cluster ${name}`);
     const runs = this.#runs.all().filter(({ work }) => work.cluster === name);
@@ -210,8 +211,8 @@ export class RunningController {
       cluster.start(this.#definition.sources, (source) => this.#contextOf(source, cluster));
     } catch (error) {
       this.#drop((work) => work.cluster === name);
-      void cluster.stop(this.#logger);
       this.#clusters.delete(name);
+      void cluster.stop(this.#logger);
       throw error;
     }
     const syncing = this.#sync(cluster);
@@ -231,11 +232,11 @@ export class RunningController {
     if (!cluster.isStopped) this.#begin();
   }
 
-  #begin(): void {
   /**
    * Queues the keys that synced clusters held back, and starts the workers. A standby queues none: its keys do not
    * wait for a worker.
    */
+  #begin(): void {
     if (!this.#isActivated || this.#stopping !== undefined) return;
     const synced = [...this.#clusters.values()].filter(({ isSynced }) => isSynced);
     for (const cluster of synced) {

@@ -1,7 +1,7 @@
 import type { Fence } from '../client/index.js';
 import { silentRecorder } from '../events/index.js';
 import { endsWithin, turnIfDue, whenAborted, noTracer } from '../system/index.js';
-import type { Clock, OperatorError } from '../system/index.js';
+import type { Clock, OperatorError, Timer } from '../system/index.js';
 import { parseWorkKey } from './keys.js';
 import type { WorkKey } from './keys.js';
 import type { ControllerDefinition } from './options.js';
@@ -172,7 +172,9 @@ export class Workers {
     await run.whenEnded();
     this.#free(run);
     heldKeys.add(-1, this.#labels);
-    run.logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
+    const { lastedMs, failure } = run;
+    const error = failure && { error: failure.error };
+    run.logger.warn('reconcile ended after its time-out', { lastedMs, ...error });
   }
 
   #free(run: ReconcileRun): void {
@@ -214,17 +216,28 @@ export interface EndOptions {
   readonly cutsWrites?: boolean;
 }
 
-/** The reconciles in progress, by the text of their keys. */
+/** The time after which a log line names a reconcile that has no time-out and has not ended, in milliseconds. */
+const patienceMs = 60_000;
+
+/**
+ * The reconciles in progress, by the text of their keys. One that does not end is logged a minute after its
+ * time-out, or after its start if it has none, and again each time that it has lasted twice as long.
+ */
 export class ActiveRuns {
   readonly #clock: Clock;
+  readonly #patienceMs: number;
   readonly #runs = new Map<string, ReconcileRun>();
+  #timer: Timer | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, reconcileTimeoutMs: number) {
     this.#clock = clock;
+    this.#patienceMs = patienceMs + (reconcileTimeoutMs === Infinity ? 0 : reconcileTimeoutMs);
   }
 
   add(run: ReconcileRun): void {
     this.#runs.set(run.work.text, run);
+    // One timer for all reconciles, and not cancelled when they end: nearly all are short.
+    this.#timer ??= this.#clock.setTimer(() => this.#warn(), this.#patienceMs);
   }
 
   delete(run: ReconcileRun): void {
@@ -250,6 +263,7 @@ export class ActiveRuns {
     await this.#endOrAbort(runs, options);
     // Reconciles aborted earlier have had their second: one bad handler must not slow down every stop.
     const unwinding = runs.filter(({ abortedForMs = Infinity }) => abortedForMs < unwindMs);
+    this.#timer?.cancel();
     return this.#unwind(runs, unwinding, options);
   }
 
@@ -260,6 +274,14 @@ export class ActiveRuns {
   async end(runs: readonly ReconcileRun[], options: EndOptions): Promise<void> {
     const aborted = await this.#endOrAbort(runs, options);
     await this.#unwind(runs, aborted, options);
+  }
+
+  /** Logs the reconciles that do not end, and sets the timer to the next time to look at them. */
+  #warn(): void {
+    const waitsMs = this.all().map((run) => run.warnOfLength(this.#patienceMs));
+    const nextMs = Math.min(this.#patienceMs, ...waitsMs);
+    this.#timer =
+      waitsMs.length === 0 ? undefined : this.#clock.setTimer(() => this.#warn(), nextMs);
   }
 
   /** @returns those of `runs` that continue after a second for `unwinding` */

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
+import { forwarding } from '../../lib/client/index.js';
 import { controllerFor } from '../../lib/controller/controller.js';
 import type { ControllerBuilder } from '../../lib/controller/controller.js';
 import type { ReconcileContext } from '../../lib/controller/reconcile.js';
@@ -294,6 +295,128 @@ describe('RunningController', () => {
       const outcomes = setup.events.map((event) => event.type === 'reconciled' && event.outcome);
       expect(outcomes).to.deep.equal(['timeout', 'success', 'success']);
       await setup.stop(running);
+    });
+  });
+
+  it('logs what a handler throws after its time-out', async () => {
+    const setup = new ControllerSetup();
+    const held = deferred();
+    const controller = controllerFor(Thing)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .complete(async () => {
+        await held.promise;
+        throw new Error('the disk is full');
+      });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(1_500);
+    held.resolve();
+    await setup.clock.advance(0);
+    const [line] = setup.logged.filter(({ level }) => level === 'warn');
+    expect(line?.message).to.equal('reconcile ended after its time-out');
+    expect(line?.fields['lastedMs']).to.equal(1_500);
+    expect(line?.fields['error']).to.have.property('message', 'the disk is full');
+    await setup.stop(running);
+  });
+
+  describe('a reconcile that does not end', () => {
+    /** Advances the clock, and returns how long the reconciles had lasted that were warned of meanwhile. */
+    const warned = async (setup: ControllerSetup, ms: number): Promise<readonly unknown[]> => {
+      setup.logged.length = 0;
+      await setup.clock.advance(ms);
+      const lines = setup.logged.filter(({ level }) => level === 'warn');
+      // The cache warns of its quiet watches, too.
+      return lines.flatMap(({ fields }) => fields['lastedMs'] ?? []);
+    };
+
+    it('is logged with its object after a minute, and each time that it has lasted twice as long', async () => {
+      const setup = new ControllerSetup();
+      const held = deferred();
+      const controller = controllerFor(Thing)
+        .withOptions({ maxConcurrentReconciles: 2 })
+        .complete(async ({ key }) => {
+          if (key.name === 'stuck') await held.promise;
+          return done();
+        });
+      setup.things.put('quick');
+      const running = await setup.start(controller);
+      await setup.clock.advance(25_000);
+      setup.things.put('stuck');
+      expect(await warned(setup, 59_999)).to.deep.equal([]);
+      expect(await warned(setup, 1)).to.deep.equal([60_000]);
+      expect(setup.logged[0]?.message).to.equal(
+        'reconcile has not ended, its key waits: the handler goes on; give signal to each long call, and set reconcileTimeoutMs',
+      );
+      expect(setup.logged[0]?.fields).to.deep.include({
+        ...{ controller: 'thing', kind: 'Thing', namespace: 'ns', name: 'stuck' },
+      });
+      expect(await warned(setup, 59_999)).to.deep.equal([]);
+      expect(await warned(setup, 1)).to.deep.equal([120_000]);
+      expect(await warned(setup, 840_000)).to.deep.equal([240_000, 480_000, 960_000]);
+      held.resolve();
+      expect(await warned(setup, 3_600_000)).to.deep.equal([]);
+      await setup.stop(running);
+      expect(setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('is logged on time beside one that began much earlier', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing)
+        .withOptions({ maxConcurrentReconciles: 2 })
+        .complete(() => new Promise(() => undefined));
+      setup.things.put('early');
+      const running = await setup.start(controller);
+      await setup.clock.advance(130_000);
+      setup.things.put('late');
+      await setup.clock.advance(0);
+      expect(await warned(setup, 110_000)).to.deep.equal([60_000, 240_000]);
+      await setup.stop(running);
+      expect(setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('is not logged while each of many reconciles ends within a minute', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async ({ clock }) => {
+        await new Promise<void>((resolve) => clock.setTimer(resolve, 59_000));
+        return requeueAfter(1);
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      expect(await warned(setup, 3_600_000)).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('is logged from a minute after its time-out, which says how long it may take', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing)
+        .withOptions({ reconcileTimeoutMs: 600_000 })
+        .complete(() => new Promise(() => undefined));
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      expect(await warned(setup, 659_999)).to.deep.equal([]);
+      expect(await warned(setup, 1)).to.deep.equal([660_000]);
+      expect(setup.logged[0]?.message).to.include('the handler ignores its aborted signal');
+      await setup.stop(running);
+    });
+
+    it('is logged with the writes that its handler left pending', async () => {
+      const setup = new ControllerSetup();
+      const client = {
+        ...forwarding(setup.cached),
+        create: () => new Promise<never>(() => undefined),
+      };
+      const controller = controllerFor(Thing).complete(async ({ client: own }) => {
+        void own.create<Part>({ apiVersion: 'v1', kind: 'Part', metadata: { name: 'p' } });
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { client });
+      expect(await warned(setup, 60_000)).to.deep.equal([60_000]);
+      expect(setup.logged[0]?.message).to.equal(
+        'reconcile has not ended, its key waits: pending create Part p',
+      );
+      void running.stop(0);
+      await setup.cache.stop();
     });
   });
 
