@@ -11,7 +11,7 @@ import type { FailureKind } from './result.js';
 import type { ControllerCluster } from './running-cluster.js';
 import type { ControllerParts } from './running-controller.js';
 import { isThenable } from './sources.js';
-import type { Trigger, TriggerList } from './trigger.js';
+import type { RequeueTrigger, Trigger, TriggerList } from './trigger.js';
 
 /** The prefix of the log message of a failed reconcile. */
 export const reconcileFailed = 'reconcile failed';
@@ -45,9 +45,17 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
   timeout: 'error',
 };
 
+/** A requested delay below this, in milliseconds, was probably meant in seconds. */
+const shortMs = 100;
+/** The number of reconciles in a row that only such a delay causes, after which it is reported. */
+const mostShort = 100;
+
 /** Handles the outcome of a reconcile: requeues, counts, logs, and notifies the listener. */
 export class Outcomes {
   readonly #parts: ControllerParts;
+  /** The number of reconciles in a row that led to each requeue after a short delay. */
+  readonly #short = new WeakMap<Trigger, number>();
+  #hasWarned = false;
   readonly #labels: MetricLabels;
   readonly #resultLabels = new Map<ReconcileOutcome, MetricLabels>();
 
@@ -144,16 +152,38 @@ export class Outcomes {
       this.#parts.giveUp(run.work);
       return { outcome: 'requeueAfter' };
     }
-    return { outcome: 'requeueAfter', againInMs: this.#requeue(item, wantedMs) };
+    const trigger = this.#requeue(item, wantedMs);
+    if (trigger.afterMs < shortMs) this.#countShort(run, trigger);
+    return { outcome: 'requeueAfter', againInMs: trigger.afterMs };
   }
 
-  /** @returns the delay, in milliseconds */
-  #requeue({ key, priority }: WorkItem, wantedMs: number): number {
+  /** @returns the trigger of the next reconcile */
+  #requeue({ key, priority }: WorkItem, wantedMs: number): RequeueTrigger {
     const { queue, triggers, hotLoops } = this.#parts;
     const afterMs = Math.max(wantedMs, hotLoops?.delayMs(key) ?? 0);
-    triggers.add(key, { type: 'requeue', afterMs });
+    const trigger = { type: 'requeue', afterMs } as const;
+    triggers.add(key, trigger);
     queue.add(key, { priority, afterMs });
-    return afterMs;
+    return trigger;
+  }
+
+  /**
+   * Warns once of a handler that asks for short delays again and again. A reconcile that something else caused
+   * too does not count: a wait that is nearly over looks the same, however often events interrupt it.
+   */
+  #countShort(run: ReconcileRun, next: RequeueTrigger): void {
+    const { triggers, more } = run.triggers;
+    const counts = triggers.map((trigger) => this.#short.get(trigger) ?? 0);
+    const isOwn = more === 0 && triggers.every(({ type }) => type === 'requeue');
+    const count = Math.max(0, ...counts) + (isOwn ? 1 : 0);
+    this.#short.set(next, count);
+    if (count < mostShort || this.#hasWarned) return;
+    this.#hasWarned = true;
+    const { afterMs } = next;
+    const remedy = `requeueAfter takes milliseconds: requeueAfter(${afterMs * 1_000}) waits ${afterMs} s`;
+    run.logger.warn(
+      `the handler asks again and again for a requeue after ${afterMs} ms; ${remedy}`,
+    );
   }
 
   #failed(ended: EndedReconcile, failure: Failure, outcome: ReconcileOutcome): Outcome {
@@ -186,7 +216,7 @@ export class Outcomes {
     const retryMs = outcome === 'terminal' ? undefined : this.#retry(ended, error);
     if (afterMs === undefined) return retryMs;
     // The queue keeps the earlier of the two.
-    return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs));
+    return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs).afterMs);
   }
 
   /** @returns the delay, in milliseconds */

@@ -420,6 +420,75 @@ describe('RunningController', () => {
     });
   });
 
+  describe('a handler that asks for short requeues', () => {
+    const warnings = (setup: ControllerSetup): readonly string[] => setup.lines('warn');
+
+    it('is logged once after a hundred in a row, with the remedy', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async () => requeueAfter(5));
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      await setup.clock.advance(499);
+      expect(warnings(setup)).to.deep.equal([]);
+      await setup.clock.advance(1);
+      const line =
+        'the handler asks again and again for a requeue after 5 ms; requeueAfter takes milliseconds: requeueAfter(5000) waits 5 s';
+      expect(warnings(setup)).to.deep.equal([line]);
+      expect(setup.logged.at(-1)?.fields).to.deep.include({ kind: 'Thing', name: 'a' });
+      setup.things.put('b');
+      await setup.clock.advance(2_000);
+      expect(warnings(setup)).to.deep.equal([line]);
+      await setup.stop(running);
+    });
+
+    it('is not logged for delays of 100 ms', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async () => requeueAfter(100));
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      await setup.clock.advance(15_000);
+      expect(warnings(setup)).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('is not logged for a wait that events interrupt again and again', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async () => requeueAfter(50));
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      for (let n = 0; n < 150; n++) {
+        await setup.clock.advance(20);
+        setup.things.put('a', { spec: { size: n } });
+      }
+      expect(warnings(setup)).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('is logged although an event comes in between, but not if another result does', async () => {
+      for (const [between, count] of [
+        [requeueAfter(5), 1],
+        [done(), 0],
+      ] as const) {
+        const setup = new ControllerSetup();
+        let isBetween = false;
+        const controller = controllerFor(Thing).complete(async () => {
+          return isBetween ? between : requeueAfter(5);
+        });
+        setup.things.put('a');
+        const running = await setup.start(controller);
+        await setup.clock.advance(303);
+        isBetween = true;
+        setup.things.put('a', { spec: { size: 1 } });
+        await setup.clock.advance(0);
+        isBetween = false;
+        setup.things.put('a', { spec: { size: 2 } });
+        await setup.clock.advance(300);
+        expect(warnings(setup)).to.have.length(count);
+        await setup.stop(running);
+      }
+    });
+  });
+
   describe('stop', () => {
     it('waits for running reconciles, starts none, and leaves no timer or watch behind', async () => {
       const setup = new ControllerSetup();
