@@ -1,3 +1,4 @@
+import omitBy from 'lodash/omitBy.js';
 import type { Builder, BuilderOptions, NoNames } from '../builder/index.js';
 import type { ReconcileContext, Result } from '../controller/index.js';
 import type {
@@ -6,6 +7,7 @@ import type {
   ResourceType,
   TypeReference,
 } from '../object/index.js';
+import type { StatusUpdate } from '../status/index.js';
 import { OperatorError } from '../system/index.js';
 
 /**
@@ -49,6 +51,66 @@ export interface StatusDraft<T extends KubernetesObject> {
    * watch event ends, such as for an owned Pod. For other waits return `requeueAfter(ms, message)`.
    */
   setWaiting(message: string): void;
+}
+
+/** The status that a handler sets. */
+export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
+  readonly #generation: number | undefined;
+  readonly #conditions = new Map<string, ConditionUpdate>();
+  readonly #waits = new Set<string>();
+  #fields: Readonly<Record<string, unknown>> = {};
+
+  constructor({ metadata }: T) {
+    this.#generation = metadata.generation;
+  }
+
+  /** True if no field and no condition is set. */
+  get isEmpty(): boolean {
+    return this.#conditions.size === 0 && Object.keys(this.#fields).length === 0;
+  }
+
+  set(fields: object): void {
+    const taken = ['conditions', 'observedGeneration'].find((name) => name in fields);
+    if (taken !== undefined) {
+      const remedy = taken === 'conditions' ? 'use setCondition' : 'the operator sets it';
+      throw new OperatorError('InvalidOption', `status.set: ${taken} can't be set; ${remedy}`);
+    }
+    this.#fields = omitBy({ ...this.#fields, ...fields }, (value) => value === undefined);
+  }
+
+  setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
+    const observed = this.#generation === undefined ? {} : { observedGeneration: this.#generation };
+    this.#conditions.set(condition.type, { ...condition, ...observed });
+  }
+
+  setWaiting(message: string): void {
+    this.#waits.add(message);
+  }
+
+  /** Joins the returned message and those of `setWaiting`; undefined if there are no messages. */
+  waitsFor(returned: string | undefined): string | undefined {
+    const all = [...(returned === undefined ? [] : [returned]), ...this.#waits];
+    return all.length === 0 ? undefined : all.join('; ');
+  }
+
+  /** Merges the draft over the operator's own update. */
+  over({ conditions = [] }: StatusUpdate): StatusUpdate {
+    const own = conditions.filter(({ type }) => !this.#conditions.has(type));
+    return { conditions: [...own, ...this.#conditions.values()], fields: this.#fields };
+  }
+
+  /**
+   * Merges the draft over a failure. The failure wins over a draft condition with another status, such as a
+   * `Ready` set to True earlier.
+   */
+  overFailure({ conditions = [] }: StatusUpdate): StatusUpdate {
+    const refuted = conditions.filter(
+      ({ type, status }) => (this.#conditions.get(type)?.status ?? status) !== status,
+    );
+    const types = refuted.map(({ type }) => type);
+    const { conditions: all = [], fields } = this.over({ conditions });
+    return { conditions: [...all.filter(({ type }) => !types.includes(type)), ...refuted], fields };
+  }
 }
 
 /** Argument of `finalizes`: the controller's context plus the object. */

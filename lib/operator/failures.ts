@@ -30,28 +30,32 @@ export interface Failure {
   readonly error: Error;
   /** The updates to try until the server accepts one. */
   readonly updates: readonly StatusUpdate[];
+  /** True if the reconcile timed out: it could no longer write, and the handler runs again. */
+  readonly isTimeout?: boolean;
 }
 
 const rememberedFailures = 10_000;
 
 /**
- * Terminal failures whose conditions are not written yet. The controller does not retry a terminal failure, so
- * without another attempt the object would keep the conditions of an earlier reconcile.
+ * Failures whose conditions are not written yet, and that the next reconcile would not write: terminal ones, which
+ * the controller does not retry, and time-outs, which may end the retry too. Without another attempt the object
+ * would keep the conditions of an earlier reconcile.
  */
 export class UnshownFailures {
   /** By uid. */
   readonly #failures = new LruMap<string, Failure>(rememberedFailures);
 
-  /** Remembers a terminal failure. @returns false for other failures: their retry writes the conditions */
+  /** Remembers a failure. @returns false for one whose retry writes the conditions */
   keep({ metadata }: KubernetesObject, failure: Failure, { planning }: ReconcileContext): boolean {
-    if (planning || failureKindOf(failure.error) !== 'terminal') return false;
+    const isKept = failure.isTimeout === true || failureKindOf(failure.error) === 'terminal';
+    if (planning || !isKept) return false;
     this.#failures.set(metadata.uid ?? '', failure);
     return true;
   }
 
   /**
-   * Removes and returns the failure of an object. Returns undefined if something else than the failure itself
-   * triggered the reconcile, so that the handler must run again.
+   * Removes and returns the failure of an object. Returns undefined if something else than a terminal failure
+   * itself triggered the reconcile, so that the handler must run again.
    */
   take({ metadata }: KubernetesObject, context: ReconcileContext): Failure | undefined {
     const { triggers, moreTriggers, planning } = context;
@@ -59,6 +63,7 @@ export class UnshownFailures {
     const failure = this.#failures.get(uid);
     if (failure === undefined || planning) return undefined;
     this.#failures.delete(uid);
+    if (failure.isTimeout === true) return failure;
     const isOwn = triggers.every(({ type }) => type === 'retry' || type === 'requeue');
     return isOwn && moreTriggers === 0 ? failure : undefined;
   }

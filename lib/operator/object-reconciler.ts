@@ -1,4 +1,3 @@
-import omitBy from 'lodash/omitBy.js';
 import { requeueAfterOf } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
 import { Builder } from '../builder/index.js';
@@ -20,7 +19,7 @@ import {
 import type { ReconcileContext, Result } from '../controller/index.js';
 import { briefError } from '../feed/index.js';
 import type { ConditionUpdate, KubernetesObject, TypeReference } from '../object/index.js';
-import { describeObject, keyOf } from '../object/index.js';
+import { describeObject, isNotFound, keyOf } from '../object/index.js';
 import {
   StatusWriter,
   commonPauseAnnotations,
@@ -28,10 +27,15 @@ import {
   pauseOf,
   statusConditions,
 } from '../status/index.js';
-import type { StatusUpdate, StatusWriterOptions, StatusWriting } from '../status/index.js';
-import { asError, OperatorError } from '../system/index.js';
+import type {
+  StatusUpdate,
+  StatusWriterOptions,
+  StatusWriting,
+  WrittenStatus,
+} from '../status/index.js';
+import { asError, isOperatorError, OperatorError } from '../system/index.js';
 import { conditionsOf, deletingConditions, terminalReasonOf } from './conditions.js';
-import { refuseDecided } from './contexts.js';
+import { Draft, refuseDecided } from './contexts.js';
 import type {
   BuildHandler,
   BuilderSetting,
@@ -40,7 +44,6 @@ import type {
   OperatorContext,
   OwnedTypes,
   ReconcileHandler,
-  StatusDraft,
 } from './contexts.js';
 import { UnshownFailures } from './failures.js';
 import type { Failure, FailureReports } from './failures.js';
@@ -101,25 +104,31 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const { client, key } = context;
     // The context's client ends this read with the reconcile's signal. Passing `context.signal` would create
     // that signal even if the cache answers.
-    const object = await getIfExists(client, this.#plan.type, key);
-    if (object === undefined) return done();
-    const unshown = this.#unshown.take(object, context);
-    if (unshown !== undefined) return this.#show(object, unshown, context);
+    const found = await getIfExists(client, this.#plan.type, key);
+    if (found === undefined) return done();
+    const unshown = this.#unshown.take(found, context);
+    if (unshown !== undefined && unshown.isTimeout !== true) {
+      return this.#show(found, unshown, context);
+    }
+    const { object = found } = await this.#tryWrites(found, unshown?.updates ?? [], context);
     const pause = pauseOf(object, statusConditions(object), commonPauseAnnotations);
     if (pause.by !== undefined) return this.#pause(object, pause.update, context);
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, context);
-    const { finalize, finalizer } = this.#plan;
-    const guarded =
-      finalize === undefined || finalizer === undefined
-        ? object
-        : await this.#withFinalizer(object, finalizer, context);
-    return this.#handle(guarded, context);
+    return this.#handle(object, context);
   }
 
-  async #withFinalizer(object: T, finalizer: string, context: ReconcileContext): Promise<T> {
+  /** @returns the object with the finalizer if it needs one; undefined if the object is gone */
+  async #withFinalizer(object: T, context: ReconcileContext): Promise<T | undefined> {
+    const { finalize, finalizer } = this.#plan;
+    if (finalize === undefined || finalizer === undefined) return object;
     if (object.metadata.finalizers?.includes(finalizer) === true) return object;
     const { client, signal } = context;
-    return addFinalizer(client, object, { finalizer, signal });
+    try {
+      return await addFinalizer(client, object, { finalizer, signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Returns whether an update event contains only this process's own status write. */
@@ -137,9 +146,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
     return done();
   }
 
-  /** @returns milliseconds until a changed message may be written; undefined if nothing is left to write */
-  async #write(object: T, update: StatusUpdate, how: StatusWriting): Promise<number | undefined> {
-    return (await this.#status?.write(object, this.#resumed(object, update, how), how))?.waitMs;
+  async #write(object: T, update: StatusUpdate, how: StatusWriting): Promise<WrittenStatus<T>> {
+    const whole = this.#resumed(object, update, how);
+    return (await this.#status?.write(object, whole, how)) ?? { object };
   }
 
   /**
@@ -156,12 +165,16 @@ export class ObjectReconciler<T extends KubernetesObject> {
     return { ...update, conditions: [...conditions, end] };
   }
 
-  async #handle(object: T, context: ReconcileContext): Promise<Result> {
-    const draft = new Draft<T>(object);
+  async #handle(found: T, context: ReconcileContext): Promise<Result> {
+    const draft = new Draft<T>(found);
     const results = new Map<string, ObjectResult>();
     const parts = { context, draft, results };
+    let object = found;
     let end: ObjectEnd | undefined;
     try {
+      const guarded = await this.#withFinalizer(found, context);
+      if (guarded === undefined) return done();
+      object = guarded;
       end = await this.#run(object, parts);
     } catch (error) {
       return this.#fail(object, error, parts);
@@ -171,10 +184,11 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const { conditions, keepOthers } = end;
     try {
       const update = draft.over({ conditions });
-      return soonest(end.result, await this.#write(object, update, { context, keepOthers }));
+      const { waitMs } = await this.#write(object, update, { context, keepOthers });
+      return soonest(end.result, waitMs);
     } catch (error) {
       // The server may reject the fields that the handler set.
-      return this.#fail(object, error, { ...parts, draft: new Draft<T>(object) });
+      return this.#fail(object, error, { context, draft: new Draft<T>(object) });
     }
   }
 
@@ -228,13 +242,25 @@ export class ObjectReconciler<T extends KubernetesObject> {
     });
   }
 
-  async #fail(object: T, thrown: unknown, parts: HandlerParts<T>): Promise<never> {
-    const { context, draft } = parts;
+  async #fail(object: T, thrown: unknown, parts: FailedParts<T>): Promise<never> {
+    const { context } = parts;
+    const { signal } = context;
     // A thrown value that is not an error, even undefined, counts as a failure.
     const error = asError(readableError(thrown));
+    if (isOperatorError(signal.reason, 'Timeout')) {
+      // It must no longer write, so the next reconcile shows that it timed out.
+      const failure = this.#reported(object, signal.reason, parts);
+      this.#unshown.keep(object, { ...failure, isTimeout: true }, context);
+      throw error;
+    }
     const kind = failureKindOf(error);
-    // A stopped or timed-out reconcile must not write.
-    if (kind === 'conflict' || kind === 'waiting' || context.signal.aborted) throw error;
+    // A stopped reconcile must not write.
+    if (kind === 'conflict' || kind === 'waiting' || signal.aborted) throw error;
+    return this.#show(object, this.#reported(object, error, parts), context);
+  }
+
+  /** Records a failure as a Warning, unless a builder did. @returns the failure with the status that shows it */
+  #reported(object: T, error: Error, { context, draft }: FailedParts<T>): Failure {
     if (!this.#plan.reports.has(error)) {
       const reason = terminalReasonOf(error) ?? 'ReconcileFailed';
       const event = { type: 'Warning', reason, action: 'Reconcile' } as const;
@@ -242,8 +268,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     }
     const conditions = conditionsOf({ error, ...this.#observed(object) });
     // The server may reject the fields that the handler set; then write the failure without them.
-    const updates = [draft.overFailure({ conditions }), { conditions }];
-    return this.#show(object, { error, updates }, context);
+    const drafted = draft.isEmpty ? [] : [draft.overFailure({ conditions })];
+    return { error, updates: [...drafted, { conditions }] };
   }
 
   /**
@@ -265,11 +291,11 @@ export class ObjectReconciler<T extends KubernetesObject> {
     object: T,
     updates: readonly StatusUpdate[],
     context: ReconcileContext,
-  ): Promise<{ readonly waitMs?: number | undefined; readonly problem?: unknown }> {
+  ): Promise<Partial<WrittenStatus<T>> & { readonly problem?: unknown }> {
     let problem: unknown;
     for (const update of updates) {
       try {
-        return { waitMs: await this.#write(object, update, { context, keepOthers: true }) };
+        return await this.#write(object, update, { context, keepOthers: true });
       } catch (error) {
         problem = error;
         context.logger.warn('status not written', { error });
@@ -284,24 +310,22 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const { finalizers = [] } = object.metadata;
     if (finalizer === undefined || !finalizers.includes(finalizer)) return done();
     const draft = new Draft<T>(object);
-    const parts = { context, draft, results: new Map<string, ObjectResult>() };
-    let returned: Result | undefined;
     try {
       const answer = await finalize?.(extendContext(context, { object, status: draft }));
       warnOfPendingWrites(context);
-      returned = handled(answer, 'finalizes', object);
-    } catch (error) {
-      return this.#fail(object, error, parts);
-    }
-    if (returned?.type === 'requeueAfter') {
+      const returned = handled(answer, 'finalizes', object);
+      if (returned?.type !== 'requeueAfter') {
+        await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });
+        return done();
+      }
       const waitsFor = draft.waitsFor(returned.message) ?? 'the clean-up is not finished';
       const conditions = deletingConditions(waitsFor);
       const update = draft.over({ conditions: this.#withGeneration(object, conditions) });
-      const againMs = await this.#write(object, update, { context, keepOthers: true });
-      return soonest(returned, againMs);
+      const { waitMs } = await this.#write(object, update, { context, keepOthers: true });
+      return soonest(returned, waitMs);
+    } catch (error) {
+      return this.#fail(object, error, { context, draft });
     }
-    await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });
-    return done();
   }
 
   /** Returns whether the cache still has this object, not a new one with the same name. */
@@ -356,67 +380,16 @@ function withBuilder<T extends KubernetesObject>(
   return Object.defineProperty(context, 'builder', builderProperty) as OperatorContext<T>;
 }
 
-/** Input and collected output of one handler call. */
-interface HandlerParts<T extends KubernetesObject> {
+/** The parts of a handler call that its failure needs. */
+interface FailedParts<T extends KubernetesObject> {
   readonly context: ReconcileContext;
   readonly draft: Draft<T>;
-  /** The last result of each object. */
-  readonly results: Map<string, ObjectResult>;
 }
 
-/** The status that a handler sets. */
-class Draft<T extends KubernetesObject> implements StatusDraft<T> {
-  readonly #generation: number | undefined;
-  readonly #conditions = new Map<string, ConditionUpdate>();
-  readonly #waits = new Set<string>();
-  #fields: Readonly<Record<string, unknown>> = {};
-
-  constructor({ metadata }: T) {
-    this.#generation = metadata.generation;
-  }
-
-  set(fields: object): void {
-    const taken = ['conditions', 'observedGeneration'].find((name) => name in fields);
-    if (taken !== undefined) {
-      const remedy = taken === 'conditions' ? 'use setCondition' : 'the operator sets it';
-      throw new OperatorError('InvalidOption', `status.set: ${taken} can't be set; ${remedy}`);
-    }
-    this.#fields = omitBy({ ...this.#fields, ...fields }, (value) => value === undefined);
-  }
-
-  setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
-    const observed = this.#generation === undefined ? {} : { observedGeneration: this.#generation };
-    this.#conditions.set(condition.type, { ...condition, ...observed });
-  }
-
-  setWaiting(message: string): void {
-    this.#waits.add(message);
-  }
-
-  /** Joins the returned message and those of `setWaiting`; undefined if there are no messages. */
-  waitsFor(returned: string | undefined): string | undefined {
-    const all = [...(returned === undefined ? [] : [returned]), ...this.#waits];
-    return all.length === 0 ? undefined : all.join('; ');
-  }
-
-  /** Merges the draft over the operator's own update. */
-  over({ conditions = [] }: StatusUpdate): StatusUpdate {
-    const own = conditions.filter(({ type }) => !this.#conditions.has(type));
-    return { conditions: [...own, ...this.#conditions.values()], fields: this.#fields };
-  }
-
-  /**
-   * Merges the draft over a failure. The failure wins over a draft condition with another status, such as a
-   * `Ready` set to True earlier.
-   */
-  overFailure({ conditions = [] }: StatusUpdate): StatusUpdate {
-    const refuted = conditions.filter(
-      ({ type, status }) => (this.#conditions.get(type)?.status ?? status) !== status,
-    );
-    const types = refuted.map(({ type }) => type);
-    const { conditions: all = [], fields } = this.over({ conditions });
-    return { conditions: [...all.filter(({ type }) => !types.includes(type)), ...refuted], fields };
-  }
+/** Input and collected output of one handler call. */
+interface HandlerParts<T extends KubernetesObject> extends FailedParts<T> {
+  /** The last result of each object. */
+  readonly results: Map<string, ObjectResult>;
 }
 
 async function reconcileChain(chain: unknown, object: KubernetesObject): Promise<void> {

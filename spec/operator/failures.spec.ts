@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { TerminalError } from '../../lib/controller/index.js';
+import { TerminalError, requeueAfter } from '../../lib/controller/index.js';
 import type { ReconciledEvent } from '../../lib/controller/index.js';
+import { isNotFound } from '../../lib/object/api-error.js';
+import { sleep } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import { Stage, Tenant } from './suite/stage.js';
@@ -91,7 +93,7 @@ describe('The status of a failed reconcile', () => {
     await stage.condition('acme', 'Ready', 'True');
     const fault = refuseStatus();
     await stage.change('acme', { spec: { env: { MODE: 'slow' } } });
-    await target.eventually(async () => expect(fault.struck).to.be.above(1));
+    await target.eventually(async () => expect(fault.struck).to.be.above(0));
     await stage.change('acme', { spec: { env: { MODE: 'odd' } } });
     await target.eventually(async () => expect(seen).to.include('odd'));
     fault.remove();
@@ -100,6 +102,117 @@ describe('The status of a failed reconcile', () => {
       expect(message).to.equal('mode odd is unknown');
     });
     expect(seen).to.deep.equal(['fast', 'slow', 'odd']);
+  });
+
+  /** Refuses the next patch of a Tenant. */
+  const refuseOnce = (code: number) =>
+    target.cluster.faults.add({
+      match: { verb: 'patch', resource: 'tenants', namespace: stage.namespace },
+      ...{ effect: { type: 'status', code }, times: 1 },
+    });
+
+  it('is written if the finalizer cannot be added, and the handler waits for the finalizer', async () => {
+    let runs = 0;
+    stage.operator
+      .for(Tenant)
+      .reconciles(() => {
+        runs++;
+      })
+      .finalizes(() => undefined);
+    stage.start();
+    refuseOnce(403);
+    await stage.create('acme');
+    expect(await stage.condition('acme', 'Ready', 'False')).to.include({ reason: 'Forbidden' });
+    expect(runs).to.equal(0);
+    await eventually(() => stage.condition('acme', 'Ready', 'True'));
+    const [warning = '', ...others] = await stage.events('acme');
+    expect(warning).to.match(/^Warning ReconcileFailed: /);
+    expect(others).to.deep.equal([]);
+  });
+
+  it('is written if the finalizer cannot be removed', async () => {
+    stage.operator
+      .for(Tenant)
+      .reconciles(() => undefined)
+      .finalizes(() => undefined);
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    refuseOnce(403);
+    await target.admin.delete(Tenant, stage.key('acme'));
+    expect(await stage.condition('acme', 'Ready', 'False')).to.include({ reason: 'Forbidden' });
+    await eventually(async () => {
+      const error: unknown = await stage.get('acme').catch((thrown: unknown) => thrown);
+      expect(isNotFound(error)).to.equal(true);
+    });
+  });
+
+  it('is written if the server rejects a status field of a clean-up that waits', async () => {
+    stage.operator
+      .for(Tenant)
+      .reconciles(() => undefined)
+      .finalizes(({ status }) => {
+        status.set({ endpoint: 5 as never });
+        return requeueAfter(60_000, 'waits for the bank');
+      });
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    await target.admin.delete(Tenant, stage.key('acme'));
+    const { message } = await stage.condition('acme', 'Ready', 'False');
+    expect(message).to.contain('status.endpoint');
+  });
+
+  it('is not written if the object is gone before its finalizer is added', async () => {
+    const outcomes: string[] = [];
+    stage.operator
+      .for(Tenant)
+      .reconciles(() => undefined)
+      .finalizes(() => undefined);
+    stage.start({
+      onEvent: (event) => {
+        if (event.type === 'reconciled') outcomes.push(event.outcome);
+      },
+    });
+    refuseOnce(404);
+    await stage.create('acme');
+    await target.eventually(async () => expect(outcomes).to.deep.equal(['success']));
+    expect(await stage.events('acme')).to.deep.equal([]);
+  });
+
+  it('is sent once in each attempt if the handler has set nothing', async () => {
+    const { ended } = startStrict();
+    const fault = refuseStatus();
+    await stage.create('acme', { env: { MODE: 'slow' } });
+    await target.eventually(async () => expect(ended).to.have.length(1));
+    expect(fault.struck).to.equal(1);
+  });
+
+  it('is written by the next reconcile if the handler timed out, until one succeeds', async () => {
+    let [runs, isSlow] = [0, true];
+    stage.operator
+      .for(Tenant)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .reconciles(async ({ clock, signal, status }) => {
+        runs++;
+        status.setCondition({ type: 'Ready', status: 'True', reason: 'Fine' });
+        if (isSlow) await sleep(clock, 60_000, signal);
+      });
+    stage.start();
+    await stage.create('acme');
+    await target.eventually(async () => expect(runs).to.equal(1));
+    expect((await stage.get('acme')).status).to.equal(undefined);
+    const message = `reconcile of ${stage.namespace}/acme: not over after 1000 ms`;
+    await eventually(async () => {
+      const shown = await stage.condition('acme', 'Ready', 'False');
+      expect(shown).to.include({ reason: 'Timeout', message });
+    });
+    await eventually(async () => {
+      expect(await stage.events('acme')).to.include(`Warning ReconcileFailed: ${message}`);
+    });
+    isSlow = false;
+    await eventually(() => stage.condition('acme', 'Ready', 'True'));
+    expect(runs).to.be.greaterThan(1);
   });
 
   it('shows the message of a second terminal failure, at most five seconds later', async () => {
