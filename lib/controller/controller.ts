@@ -1,5 +1,5 @@
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { refuseUnknownOptions, OperatorError } from '../system/index.js';
+import { givenOptions, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { MisplacedOptions, OptionNames } from '../system/index.js';
 import { enqueueObject, enqueueOwner, kindSource } from './kind-source.js';
 import type { EnqueueOwnerOptions, Mapper, Predicate } from './kind-source.js';
@@ -158,7 +158,7 @@ function builder(description: Description): ControllerBuilder {
     from: (source) => withSource(source),
     withOptions: (more) => {
       refuseUnknownOptions('withOptions', more, controllerOptionNames, ofTheWatch);
-      return builder({ ...description, options: { ...options, ...named(more) } });
+      return builder({ ...description, options: { ...options, ...givenOptions(more) } });
     },
     complete: (reconciler) => {
       refuseNoFunction('complete', reconciler);
@@ -183,11 +183,6 @@ function refuseNoFunction(where: string, given: unknown): void {
     'InvalidOption',
     `${where}: want ${wanted}, a function; got ${typeof given}`,
   );
-}
-
-/** Drops undefined values, which would erase options from earlier calls. */
-function named(options: ControllerOptions): ControllerOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** A controller that is ready to start. It holds no state, so it can be started again or several times. */

@@ -21,7 +21,13 @@ import type {
   PostAnswer,
 } from '../manager/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { OperatorError, asError, bothMetrics, registeredMetrics } from '../system/index.js';
+import {
+  OperatorError,
+  asError,
+  bothMetrics,
+  givenOptions,
+  registeredMetrics,
+} from '../system/index.js';
 import type { Logger } from '../system/index.js';
 import { isPod, readCommandLine, usageOf, beginFeed, outputOf } from './command-line.js';
 import type { CommandLine, RunPlace } from './command-line.js';
@@ -83,11 +89,11 @@ export async function runOperator(
   const place = { client, logger, isCluster, namespace, registry };
   try {
     const { name, cacheOptions } = operator;
-    const settings = await settingsOf(operator, line, place);
+    const settings = await settingsOf(operator, line, place, own);
     const { leaderElection: wanted = settings.leaderElection, shards, ...others } = own;
     const leaderElection = wanted === false ? undefined : wanted;
     const manager = new Manager({
-      ...{ ...settings, cacheOptions, ...others, name, logger, leaderElection },
+      ...{ ...settings, cacheOptions, ...givenOptions(others), name, logger, leaderElection },
       client: feed?.observed(client) ?? client,
       onEvent: bothOf({ onEvent: feed?.onEvent, logger }, own.onEvent),
       shards: leaderElection === undefined ? ownShards(shards, name, namespace) : shards,
@@ -216,16 +222,18 @@ async function newRegistry() {
 
 type Settings = Pick<ManagerOptions, 'health' | 'metrics' | 'webhooks' | 'leaderElection'>;
 
+/** Returns the settings of the command line and the place; those of `own` take precedence, so are not looked up. */
 async function settingsOf(
   operator: OperatorDefinition,
   line: CommandLine,
   place: Place,
+  own: Pick<OperatorRunOptions, 'leaderElection' | 'metrics'>,
 ): Promise<Settings> {
   const { client, logger, isCluster, namespace } = place;
   const { healthPort, webhookPort: port, webhookCertDir: certificateFolder } = line;
   const [leaderElection, metrics] = await Promise.all([
-    electionOf(operator, line, place),
-    metricsOf(operator, line, place),
+    own.leaderElection === undefined ? electionOf(operator, line, place) : undefined,
+    own.metrics === undefined ? metricsOf(operator, line, place) : undefined,
   ]);
   const webhooks = { client, namespace, port, certificateFolder, logger };
   return {

@@ -48,7 +48,12 @@ export { UndiciTransport } from './undici-transport.js';
 export type { UndiciTransportOptions } from './undici-transport.js';
 export { VirtualClock } from './virtual-clock.js';
 export { asError, errorMessage } from './as-error.js';
-export { nearestName, refuseNonNumbers, refuseUnknownOptions } from './known-options.js';
+export {
+  givenOptions,
+  nearestName,
+  refuseNonNumbers,
+  refuseUnknownOptions,
+} from './known-options.js';
 export type { MisplacedOptions, OptionNames, Resolved } from './known-options.js';
 export { LruMap } from './lru-map.js';
 export { SpamFilter } from './spam-filter.js';

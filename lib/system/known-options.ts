@@ -94,6 +94,12 @@ function changesBetween(one: string, other: string, limit: number): number {
   return last[other.length] ?? limit;
 }
 
+/** Returns `options` without those that are undefined, so that a spread of them erases no others. */
+export function givenOptions<T extends object>(options: T): T {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as T;
+}
+
 /** Options with their defaults applied: no field is optional or undefined. */
 export type Resolved<Options> = {
   readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined>;

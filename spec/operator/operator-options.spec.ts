@@ -11,11 +11,12 @@ import {
 import { Manager, conversionWebhook } from '../../lib/manager/index.js';
 import type { Webhook } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
-import type { ForOptions } from '../../lib/operator/index.js';
+import type { ControllerStyle, ForOptions } from '../../lib/operator/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { errorMessage } from '../../lib/system/as-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
+import { eventually } from '../../lib/testing/index.js';
 import { deferred } from '../controller/deferred.js';
 import { rememberingLogger } from '../manager/manager-setup.js';
 import type { LogLine } from '../manager/manager-setup.js';
@@ -351,6 +352,63 @@ describe('Operator', () => {
     ] as const) {
       expect(describe).to.throw(problem).with.property('code', 'InvalidOption');
     }
+  });
+
+  it('keeps options of an earlier withOptions that a later one leaves undefined', () => {
+    let options: unknown;
+    const style: ControllerStyle<Tenant> = {
+      addTo: (_manager, controller) => void ({ options } = controller),
+    };
+    const operator = new Operator('tenants');
+    operator
+      .for(Tenant)
+      .withOptions({ maxConcurrentReconciles: 4 })
+      .withOptions({ maxConcurrentReconciles: undefined, reconcileTimeoutMs: 1_000 })
+      .uses(style);
+    managed(operator);
+    expect(options).to.deep.equal({
+      ...{ maxConcurrentReconciles: 4, reconcileTimeoutMs: 1_000, reportingController: 'tenants' },
+    });
+  });
+
+  it('keeps its cacheOptions if those of run are undefined', async () => {
+    const seen: (string | undefined)[] = [];
+    const operator = new Operator('maps', { cacheOptions: { namespaces: ['default'] } });
+    operator.for(ConfigMap).reconciles(({ key }) => void seen.push(key.namespace));
+    const client = cluster.client();
+    for (const namespace of ['default', 'kube-system']) {
+      const metadata = { name: 'cached', namespace };
+      await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    }
+    const given = new Promise<Manager>((resolve) => operator.add(resolve));
+    const stop = new AbortController();
+    const options = { cacheOptions: undefined, logger: silentLogger };
+    const running = operator.run({ client, signal: stop.signal, ...options });
+    const manager = await given;
+    await manager.whenStarted();
+    await eventually(() => expect(seen).to.include('default'));
+    stop.abort();
+    await running;
+    expect(new Set(seen)).to.deep.equal(new Set(['default']));
+  });
+
+  it('looks up nothing of the command line that its options decide', async () => {
+    const operator = new Operator('tenants');
+    operator.for(Tenant).reconciles(() => done());
+    const given = new Promise<Manager>((resolve) => operator.add(resolve));
+    const stop = new AbortController();
+    const { exitCode } = process;
+    // Both need a namespace, which is not known here.
+    const running = operator.main(['--leader-elect', '--metrics-auth', '--metrics-port=0'], {
+      ...{ client: cluster.client(), signal: stop.signal, logger: silentLogger },
+      ...{ leaderElection: false, metrics: { serve: false } },
+    });
+    const manager = await Promise.race([given, running]);
+    stop.abort();
+    await running;
+    const code = process.exitCode;
+    process.exitCode = exitCode;
+    expect([manager instanceof Manager, code]).to.deep.equal([true, exitCode]);
   });
 
   it('rejects an invalid description as soon as it is given', () => {
