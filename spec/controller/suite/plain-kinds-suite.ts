@@ -127,11 +127,12 @@ export function plainKindsSuite(newTarget: NewTarget): void {
     };
     const driven = await drive(kind.plain, { client: failing });
     await create(kind.plain);
-    const { metadata } = await driven.eventually(map);
+    // The random delays between three look-ups that fail may exceed ten seconds.
+    const { metadata } = await driven.eventually(map, 30_000);
     await target.admin.delete(ConfigMap, { namespace, name: 'zone' });
     await driven.eventually(async () => {
       expect((await map()).metadata.uid).not.to.equal(metadata.uid);
-    });
+    }, 30_000);
     expect(failures).to.be.greaterThan(3);
   });
 }
