@@ -1,5 +1,5 @@
 import { isReconcileFailed } from '../apply/index.js';
-import type { ObjectResult } from '../apply/index.js';
+import type { ObjectResult, ReconcileFailedError } from '../apply/index.js';
 import { isApiError, conditionReason, cutCharacters, describeObject } from '../object/index.js';
 import type { ApiError, ConditionUpdate } from '../object/index.js';
 import { briefError } from '../feed/index.js';
@@ -107,7 +107,7 @@ function failureOf(error: unknown): readonly ConditionUpdate[] {
  * package; else `ReconcileFailed`.
  */
 function failureReasonOf(error: unknown): string {
-  const first: unknown = isReconcileFailed(error) ? error.errors[0] : error;
+  const first: unknown = isReconcileFailed(error) ? causeOf(error) : error;
   const given = terminalReasonOf(first);
   if (given !== undefined) return given;
   // Builders wrap errors to explain them; users wrap errors to make them terminal.
@@ -116,6 +116,11 @@ function failureReasonOf(error: unknown): string {
   if (isApiError(cause)) return serverReasonOf(cause);
   if (isOperatorError(cause) && cause.code !== 'Terminal') return cause.code;
   return 'ReconcileFailed';
+}
+
+/** Returns the first error that another object did not cause. */
+function causeOf({ errors }: ReconcileFailedError): unknown {
+  return errors.find(({ code }) => code !== 'DependencyFailed') ?? errors[0];
 }
 
 /** Kubernetes reasons for responses without one, such as those of a proxy, a webhook or a stopping server. */

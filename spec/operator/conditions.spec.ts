@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { ReconcileFailedError } from '../../lib/apply/index.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import type { Status } from '../../lib/object/api-error.js';
 import { conditionsOf } from '../../lib/operator/index.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
 
 const context = { verb: 'apply', kind: 'ConfigMap', namespace: 'shop', name: 'env' };
 
@@ -45,6 +47,13 @@ describe('conditionsOf', () => {
     expect(readyAfter(403, { reason: 'ä'.repeat(9) })?.reason).to.equal('Reason');
     expect(readyAfter(403, { reason: 'x'.repeat(9_999) })?.reason).to.have.length(1_024);
     expect(readyAfter(403, { message: 'x'.repeat(99_999) })?.message).to.have.length(1_000);
+  });
+
+  it('uses the reason of the failure that others follow from', () => {
+    const skipped = new OperatorError('DependencyFailed', 'RoleBinding ns/a: it needs Role ns/a');
+    const refused = new ApiError({}, { ...context, status: 403 });
+    const [ready] = conditionsOf({ error: new ReconcileFailedError([skipped, refused], []) });
+    expect(ready?.reason).to.equal('Forbidden');
   });
 
   it('uses the reason of the server if there is one', () => {
