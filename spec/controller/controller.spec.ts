@@ -287,6 +287,20 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
+  it('counts and reports a requeue with its delay', async () => {
+    const registry = new Registry();
+    const setup = new ControllerSetup();
+    const controller = controllerFor(Thing).complete(async () => requeueAfter(1_000));
+    setup.things.put('a');
+    const running = await setup.start(controller, { metrics: promMetrics(registry) });
+    expect(setup.events).to.have.length(1);
+    expect(setup.events[0]).to.include({ outcome: 'requeueAfter', againInMs: 1_000 });
+    expect(await registry.metrics()).to.include(
+      'controller_runtime_reconcile_total{controller="thing",result="requeue_after"} 1',
+    );
+    await setup.stop(running);
+  });
+
   it('waits for Retry-After before it retries', async () => {
     const setup = new ControllerSetup();
     const context = { verb: 'list', kind: 'Part', status: 429, retryAfterMs: 9_000 };

@@ -65,6 +65,23 @@ describe('handlers', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
+  it('look up an owner kind once for all events that wait for it, and never again', async () => {
+    let calls = 0;
+    const client = {
+      resourceType: () => {
+        calls++;
+        return Promise.resolve(Deployment);
+      },
+    };
+    const toOwner = enqueueOwner({ apiVersion: 'apps/v1', kind: 'Deployment' });
+    const { signal } = new AbortController();
+    const lookUp = async () => toOwner(owned({}), { client, signal } as never);
+    const key = { namespace: 'ns', name: 'web' };
+    expect(await Promise.all([lookUp(), lookUp()])).to.deep.equal([[key], [key]]);
+    expect(await lookUp()).to.deep.equal([key]);
+    expect(calls).to.equal(1);
+  });
+
   it('enqueue a cluster-scoped owner without a namespace', () => {
     const reference = { apiVersion: 'v1', kind: 'Namespace', name: 'x' };
     expect(enqueueOwner(Namespace)(owned(reference), context)).to.deep.equal([{ name: 'x' }]);
