@@ -10,6 +10,7 @@ import type { Result } from '../../lib/controller/result.js';
 import type { ControllerCluster } from '../../lib/controller/running-cluster.js';
 import type { RunningController } from '../../lib/controller/running-controller.js';
 import { callbackSource } from '../../lib/controller/sources.js';
+import type { Source } from '../../lib/controller/sources.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -220,6 +221,33 @@ describe('a controller on several clusters', () => {
     expect(() => running.addCluster(added))
       .to.throw()
       .with.property('code', 'Stopped');
+  });
+
+  it('can add a cluster again whose sources failed to start', async () => {
+    const setup = new Clusters();
+    let isBroken = true;
+    const source: Source = {
+      name: 'odd',
+      start: () => {
+        if (isBroken) throw new Error('not yet');
+        return { stop: () => undefined };
+      },
+    };
+    const controller = controllerFor(Thing)
+      .from(source)
+      .complete(async ({ cluster, key }) => {
+        setup.seen.push(`${cluster} ${key.name}`);
+        return done();
+      });
+    const running = controller.start({ clusters: [], clock: setup.clock });
+    const cluster = setup.named('late');
+    setup.server('late').put('a');
+    expect(() => running.addCluster(cluster)).to.throw('not yet');
+    isBroken = false;
+    running.addCluster(cluster);
+    await setup.clock.advance(0);
+    expect(setup.seen).to.deep.equal(['late a']);
+    await setup.stop(running);
   });
 
   it('rejects a duplicate cluster name and a name that contains a slash', async () => {
