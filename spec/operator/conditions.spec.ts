@@ -54,6 +54,8 @@ describe('conditionsOf', () => {
     const refused = new ApiError({}, { ...context, status: 403 });
     const [ready] = conditionsOf({ error: new ReconcileFailedError([skipped, refused], []) });
     expect(ready?.reason).to.equal('Forbidden');
+    const [alone] = conditionsOf({ error: new ReconcileFailedError([skipped], []) });
+    expect(alone?.reason).to.equal('DependencyFailed');
   });
 
   it('uses the reason of the server if there is one', () => {

@@ -70,6 +70,19 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(message).to.contain('status.endpoint');
   });
 
+  for (const [name, remedy] of [
+    ['conditions', 'use setCondition'],
+    ['observedGeneration', 'the operator sets it'],
+  ] as const) {
+    it(`reports status.set of ${name} with what to do instead`, async () => {
+      setsStatus((status) => status.set({ [name]: 5 } as never));
+      await stage.create('acme');
+      const { reason, message } = await stage.condition('acme', 'Ready', 'False');
+      expect(reason).to.equal('InvalidOption');
+      expect(message).to.equal(`status.set: ${name} can't be set; ${remedy}`);
+    });
+  }
+
   it('logs a rejected object in one short line with the verb, the object and the reason', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
