@@ -1,8 +1,6 @@
 import type { KubernetesObject, ObjectKey } from '../../object/index.js';
 import { whenAborted } from '../../system/index.js';
 import type { Source, SourceContext } from '../../controller/index.js';
-import { keyString } from '../../object/index.js';
-import type { Timer } from '../../system/index.js';
 
 /** Event streams of an informer that the caller runs. */
 export interface FrameworkEvents<T extends KubernetesObject> {
@@ -104,14 +102,11 @@ export interface ToldSource extends Source {
   readonly isRunning: boolean;
   /** Enqueues `key`. @returns false if no running controller uses the source */
   tell(key: ObjectKey): boolean;
-  /** Enqueues `key` of a cluster after a delay, unless the controller stops first. */
-  tellLater(key: ObjectKey, cluster: string, afterMs: number): void;
 }
 
 /** Makes a {@link ToldSource}. */
 export function toldSource(name: string): ToldSource {
   const contexts = new Set<SourceContext>();
-  const timers = new Map<SourceContext, Map<string, Timer>>();
   const trigger = { type: 'source', source: name } as const;
   return {
     name,
@@ -120,26 +115,7 @@ export function toldSource(name: string): ToldSource {
     },
     start: (context) => {
       contexts.add(context);
-      timers.set(context, new Map());
-      return {
-        stop: () => {
-          contexts.delete(context);
-          for (const timer of timers.get(context)?.values() ?? []) timer.cancel();
-          timers.delete(context);
-        },
-      };
-    },
-    tellLater: (key, cluster, afterMs) => {
-      for (const [context, waiting] of timers) {
-        if (context.cluster !== cluster) continue;
-        const id = keyString(key);
-        waiting.get(id)?.cancel();
-        const timer = context.clock.setTimer(() => {
-          waiting.delete(id);
-          context.enqueue(key, { trigger });
-        }, afterMs);
-        waiting.set(id, timer);
-      }
+      return { stop: () => void contexts.delete(context) };
     },
     tell: (key) => {
       for (const context of contexts) context.enqueue(key, { trigger });

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/index.js';
 import { addFinalizer, removeFinalizer, getIfExists, isStaleWrite } from '../../client/index.js';
-import { failureKindOf, done, requeueAfter } from '../../controller/index.js';
+import { failureKindOf, done, requeueAfter, UnfinishedFailure } from '../../controller/index.js';
 import type { Result } from '../../controller/index.js';
 import type { Recorder } from '../../events/index.js';
 import { isNotFound, deepFreeze, keyString } from '../../object/index.js';
@@ -36,13 +36,11 @@ export interface FrameworkPass {
   readonly logger: Logger;
 }
 
-/** The outputs of a {@link FrameworkReconciler}: events, metrics and delayed reconciles. */
+/** The outputs of a {@link FrameworkReconciler}: events and metrics. */
 export interface FrameworkTelling {
   readonly recorder: Recorder;
   /** Called for each use: the metrics may not exist yet when the reconciler is made. */
   readonly metrics: () => FrameworkMetrics;
-  /** Reconciles an object again after this many milliseconds. */
-  readonly lookAgain: (pass: FrameworkPass, afterMs: number) => void;
 }
 
 /** An object during its reconcile, and the id that distinguishes it from all others. */
@@ -81,7 +79,8 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   /**
    * Reconciles one object after the running reconciles of the same object have ended: the queue and callers
    * of `updateFunc` are independent of each other.
-   * @throws the error, with its failure kind for the controller; it is already recorded.
+   * @throws the error, with its failure kind for the controller; it is already recorded. UnfinishedFailure: the
+   * error is terminal, and the object is to be reconciled again.
    */
   reconcile(pass: FrameworkPass): Promise<Result> {
     const id = `${pass.cluster}//${keyString(pass.key)}`;
@@ -101,9 +100,8 @@ export class FrameworkReconciler<T extends KubernetesObject> {
         return done();
       }
       this.#report({ pass, object, id }, error);
-      await this.#showFailure({ pass, object, id }, error);
-      this.#resyncAfter(error, pass);
-      throw error;
+      const waitMs = await this.#showFailure({ pass, object, id }, error);
+      throw this.#unfinished(error, waitMs);
     }
   }
 
@@ -259,11 +257,12 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   /**
    * The queue does not retry terminal errors. A write that the server rejected may be accepted later, for
    * example after an admission webhook has changed, and no watch reports that.
+   * @param postponedMs - milliseconds until the condition may show the error
    */
-  #resyncAfter(error: unknown, pass: FrameworkPass): void {
-    const afterMs = this.#resyncMs();
-    if (failureKindOf(error) !== 'terminal' || afterMs === Infinity) return;
-    this.#telling.lookAgain(pass, afterMs);
+  #unfinished(error: unknown, postponedMs = Infinity): unknown {
+    const afterMs = Math.min(postponedMs, this.#resyncMs());
+    if (failureKindOf(error) !== 'terminal' || afterMs === Infinity) return error;
+    return new UnfinishedFailure(error, afterMs);
   }
 
   #resyncMs(): number {
@@ -283,11 +282,14 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
   }
 
-  /** Shows the failure in the condition. An error of that write must not hide the failure. */
-  async #showFailure(subject: Subject<T>, error: unknown): Promise<void> {
+  /**
+   * Shows the failure in the condition. An error of that write must not hide the failure.
+   * @returns milliseconds until a changed message may be written; undefined if nothing is pending
+   */
+  async #showFailure(subject: Subject<T>, error: unknown): Promise<number | undefined> {
     const { signal, logger } = subject.pass;
     const kind = failureKindOf(error);
-    if (signal.aborted || kind === 'conflict' || kind === 'waiting') return;
+    if (signal.aborted || kind === 'conflict' || kind === 'waiting') return undefined;
     const said = isResourceFailed(error) ? failureNote(error) : messageOf(error);
     const isDeleting = subject.object.metadata.deletionTimestamp !== undefined;
     const reason = isOverlapError(error) ? overlapCondition : 'ReconcileFailed';
@@ -296,9 +298,10 @@ export class FrameworkReconciler<T extends KubernetesObject> {
       ? { reason: 'DeletionFailed', message: `${held}: ${said}` }
       : { reason, message: said };
     try {
-      await this.#state.setReady(subject, { status: 'False', ...readiness });
+      return await this.#state.setReady(subject, { status: 'False', ...readiness });
     } catch (failure) {
       logger.debug('the failure is not shown in the condition', { error: failure });
+      return undefined;
     }
   }
 

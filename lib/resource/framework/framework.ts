@@ -1,5 +1,5 @@
 import { Cache, cachedClient } from '../../cache/index.js';
-import { controllerFor } from '../../controller/index.js';
+import { controllerFor, UnfinishedFailure } from '../../controller/index.js';
 import type { Controller, Result, Source } from '../../controller/index.js';
 import { EventRecorder } from '../../events/index.js';
 import { watchVerbs, Manager, recorderEnd } from '../../manager/index.js';
@@ -84,7 +84,6 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     const telling: FrameworkTelling = {
       recorder: recorder ?? own,
       metrics: () => this.#metrics,
-      lookAgain: ({ key, cluster }, afterMs) => this.#told.tellLater(key, cluster, afterMs),
     };
     this.#reconciler = new FrameworkReconciler(this.#options, telling);
     this.#told = toldSource(`${name} events`);
@@ -305,7 +304,8 @@ class DirectPasses {
       const result = await this.#reconcile(pass);
       // The first reconcile added the finalizer: continue at once, as a queue would.
       if (result.type === 'requeueAfter' && result.afterMs <= 1) await this.#reconcile(pass);
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrown instanceof UnfinishedFailure ? thrown.cause : thrown;
       logger.error('reconcile failed', { error });
     }
   }

@@ -184,6 +184,20 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > before);
   });
 
+  it('retries a terminal error after the resync period, since the server may accept it later', async () => {
+    const scene = await open();
+    let tries = 0;
+    const r1 = scene.resource('r1', {
+      created: () => {
+        if (++tries < 3) throw new TerminalError('the webhook refuses it');
+      },
+    });
+    scene.run({ resources: [r1], resyncPeriodMs: 400 });
+    await scene.create('a');
+    await scene.until(async () => (await scene.condition('a', 'Ready'))?.status === 'True');
+    expect(tries).to.be.at.least(3);
+  });
+
   it('retries a conflict in a step without a warning', async () => {
     const scene = await open();
     let [tries, isMeddled] = [0, false];

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { TerminalError } from '../../../../lib/controller/index.js';
 import { Deployment } from '../../../../lib/object/kinds.js';
 import { rolloutStatus } from '../../../../lib/object/rollout-status.js';
 import { ResourceRouter, ResourceSet, objectsResource } from '../../../../lib/resource/index.js';
@@ -60,6 +61,23 @@ export function readinessSuite(open: OpenScene): void {
     const before = tries;
     await scene.until(() => tries > before + 20);
     expect((await scene.requests()).length).to.be.below(3);
+  });
+
+  it('shows the message of a terminal error soon after that of another one', async () => {
+    const scene = await open();
+    const r1 = scene.resource('r1', {
+      created: (_context, { metadata }) => {
+        throw new TerminalError(metadata.annotations?.['why'] ?? 'no machine is that large');
+      },
+    });
+    scene.run({ resources: [r1], resyncPeriodMs: Infinity });
+    await scene.create('a');
+    await expectReady(scene, { status: 'False', reason: 'ReconcileFailed' });
+    await scene.annotate('a', { why: 'no machine is left' });
+    await scene.until(async () => {
+      const { message = '' } = (await scene.condition('a', 'Ready')) ?? {};
+      return message.endsWith('no machine is left');
+    }, 400);
   });
 
   it('does not overwrite the condition of a resource, and logs the remedy once', async () => {
