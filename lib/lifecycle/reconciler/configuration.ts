@@ -1,4 +1,10 @@
-import { deepEqual, isNotFound, createMergePatch, keyOf } from '../../object/index.js';
+import {
+  deepEqual,
+  findCondition,
+  isNotFound,
+  createMergePatch,
+  keyOf,
+} from '../../object/index.js';
 import { asRead } from '../../apply/index.js';
 import omit from 'lodash/omit.js';
 import { mergeStatus, pauseOf } from '../../status/index.js';
@@ -39,13 +45,14 @@ export function settle<CR extends LifecycleObject>(pass: Pass<CR>, type: OwnCond
  * configuration is gone.
  */
 export async function writeStatus<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
-  const before = statusOf(pass, pass.cr);
-  if (deepEqual(before, withoutHeartbeats(pass.status))) return;
   const { settings, live: client, signal } = pass;
   const { crManager, subresourceEnabled } = settings;
+  const before = statusOf(pass, pass.cr);
+  const status = withTimesOf(crManager.status(pass.cr)?.conditions, pass.status);
+  if (deepEqual(before, withoutHeartbeats(status))) return;
   const merge = {
     type: crManager.type,
-    patch: (cr: CR) => createMergePatch(cr, crManager.withStatus(cr, pass.status)) as object,
+    patch: (cr: CR) => createMergePatch(cr, crManager.withStatus(cr, status)) as object,
     stands: (now: CR) => deepEqual(before, statusOf(pass, now)),
     ...(subresourceEnabled && { subresource: 'status' }),
   };
@@ -54,6 +61,23 @@ export async function writeStatus<CR extends LifecycleObject>(pass: Pass<CR>): P
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
+}
+
+/**
+ * Returns `status` with the transition times of `before` for the conditions that show what they did. In one
+ * reconcile a condition may flip twice, for example when all objects are as desired and pruning fails then.
+ */
+function withTimesOf(
+  before: LifecycleStatus['conditions'],
+  status: LifecycleStatus,
+): LifecycleStatus {
+  if (status.conditions === undefined) return status;
+  const conditions = status.conditions.map((one) => {
+    const shown = findCondition(before, one.type);
+    if (shown?.status !== one.status || shown.lastTransitionTime === undefined) return one;
+    return { ...one, lastTransitionTime: shown.lastTransitionTime };
+  });
+  return { ...status, conditions };
 }
 
 /** Compares the lifecycle's part only: the rest of the status belongs to the operator. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
-import { system } from './system.js';
+import { configMap, system } from './system.js';
 import type { OpenStage } from './stage.js';
 
 /** Declares that an unchanged system causes no writes, neither ones without effect nor ones that cannot succeed. */
@@ -46,6 +46,25 @@ export function settlingSuite(open: OpenStage): void {
     await stage.operator.requests();
     expect((await stage.pass('1.0.0')).events).to.deep.equal(['DeployCompleted']);
     expect(await stage.writes()).to.deep.equal(['patch sampleconfigs']);
+  });
+
+  it('writes no status while pruning keeps failing, and keeps the time of each condition', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
+    await stage.deploy('1.0.0');
+    stage.resources = () => [configMap(namespace)];
+    stage.dispatcher.addCallback(null, ({ state }) => {
+      if (state === 'PRE_DELETE') throw new Error('it is in use');
+    });
+    const failing = 'T/F/T DeployCompleted ReconcileFailed';
+    expect((await stage.pass('1.0.0')).conditions).to.equal(failing);
+    const before = await stage.status();
+    await stage.operator.requests();
+    await stage.wait(1_100);
+    expect((await stage.pass('1.0.0')).conditions).to.equal(failing);
+    expect(await stage.writes()).to.deep.equal([]);
+    expect(await stage.status()).to.deep.equal(before);
   });
 
   it("encodes a Secret's stringData that others may not change, and writes it once", async () => {

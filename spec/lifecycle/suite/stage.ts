@@ -16,6 +16,8 @@ import type {
 } from '../../../lib/object/kubernetes-object.js';
 import type { TypeReference } from '../../../lib/object/resource-type.js';
 import { rolloutStatus } from '../../../lib/object/rollout-status.js';
+import { sleep } from '../../../lib/system/clock.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, Operator, ServedRequest } from '../../builder/suite/target.js';
 import { isWrite } from '../../builder/suite/target.js';
 import { system } from './system.js';
@@ -252,6 +254,12 @@ export class Stage {
     const apiVersion = kind === 'Deployment' ? 'apps/v1' : 'v1';
     const key = { name, namespace: this.namespace };
     await this.admin.patch({ apiVersion, kind }, key, { type: 'merge', body });
+  }
+
+  /** Lets time pass, at least `ms` milliseconds. */
+  async wait(ms: number): Promise<void> {
+    const { clock } = this.target;
+    await (clock instanceof VirtualClock ? clock.advance(ms) : sleep(clock, ms));
   }
 
   /** Returns `verb resource` of each write since the last call. */

@@ -75,9 +75,7 @@ export function watchingOverSuite(open: OpenStage): void {
     const times = async (): Promise<readonly unknown[]> =>
       ((await stage.status()).conditions ?? []).map((one) => one.lastTransitionTime);
     const before = await times();
-    const { clock } = stage.target;
-    if (clock instanceof VirtualClock) await clock.advance(5_000);
-    else await new Promise((resolve) => void clock.setTimer(() => resolve(null), 1_100));
+    await stage.wait(1_100);
     stage.resources = () => system(stage.namespace, broken);
     await stage.pass('1.0.0');
     const after = await times();
