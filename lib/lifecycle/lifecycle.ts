@@ -4,7 +4,7 @@ import type { ControllerStyle } from '../operator/index.js';
 import type { CrManager, LifecycleObject } from './lifecycle-status.js';
 import { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
 import type { LifecycleReconcilerOptions } from './reconciler/settings.js';
-import { controllerFor } from '../controller/index.js';
+import { controllerFor, UnfinishedFailure } from '../controller/index.js';
 import type { ControllerBuilder, Controller, ControllerOptions } from '../controller/index.js';
 
 /** Options of {@link lifecycle}. */
@@ -103,5 +103,10 @@ export function lifecycleController<CR extends LifecycleObject>(
 ): Controller {
   return configure(controllerFor(reconciler.type).from(reconciler.ownedKinds))
     .withOptions(options)
-    .complete((context) => reconciler.reconcile(context, operatorVersion));
+    .complete((context) =>
+      reconciler.reconcile(context, operatorVersion).catch((error: unknown) => {
+        // Perishables expire, however often a reconcile fails, and whatever the error.
+        throw new UnfinishedFailure(error, reconciler.perishablesSyncIntervalMs);
+      }),
+    );
 }

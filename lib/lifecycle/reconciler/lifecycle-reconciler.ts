@@ -60,6 +60,11 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     this.ownedKinds = new OwnedKinds(this.type, options.watchRegistrator);
   }
 
+  /** The interval after which a configuration is reconciled again, in milliseconds. */
+  get perishablesSyncIntervalMs(): number {
+    return this.#settings.perishablesSyncIntervalMs;
+  }
+
   /**
    * Returns the access that it needs besides watching the configurations, for `Manager.add`: to the kinds that
    * the CrManager names, in any namespace. To create Roles, it also needs the permissions that they grant.
@@ -131,7 +136,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     const blocked = whyBlocked(pass, surveyed);
     if (blocked !== undefined) {
       pass.complain(blocked);
-      return problemRetryMs;
+      return Math.min(problemRetryMs, pass.settings.perishablesSyncIntervalMs);
     }
     if (pass.isCreating && refusesOlderThanObjects(pass, surveyed.objects)) return undefined;
     const { sanityChecker } = pass.settings;

@@ -6,7 +6,6 @@ import type { LifecycleReconciler } from '../../../lib/lifecycle/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import type { ManagerOptions } from '../../../lib/manager/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
-import { sleep } from '../../../lib/system/clock.js';
 import { OperatorError } from '../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { LocalConfig } from './stage.js';
@@ -60,13 +59,13 @@ export function managingSuite(open: OpenStage): void {
     // Reconciles that the last write triggered are over.
     for (let before = -1; before !== passes;) {
       before = passes;
-      await pass(stage, 3_000);
+      await stage.wait(3_000);
     }
     await stage.operator.requests();
     const before = passes;
     await stage.edit({ metadata: { labels: { touched: 'yes' } } });
     await until(stage, () => passes > before);
-    await pass(stage, 500);
+    await stage.wait(500);
     const requests = await stage.operator.requests();
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
   });
@@ -120,7 +119,7 @@ export function managingSuite(open: OpenStage): void {
     const find = () => stage.get('Role', 'web', role.apiVersion);
     const uid = await until(stage, async () => (await find()).metadata.uid);
     // Waits until no timer of the reconcile that created it is left.
-    await pass(stage, 3_000);
+    await stage.wait(3_000);
     const { apiVersion, kind } = role;
     await stage.admin.delete({ apiVersion, kind }, role.metadata);
     await until(stage, async () => (await find()).metadata.uid !== uid);
@@ -184,6 +183,31 @@ export function managingSuite(open: OpenStage): void {
     expect(items.map(({ metadata }) => metadata.name)).to.deep.equal(['a', 'b', 'd', 'e']);
   });
 
+  it('renews perishables in each interval although resources throws an error that is not retried', async () => {
+    let renewals = 0;
+    const stage = await open({
+      type: LocalConfig,
+      perishablesSyncIntervalMs: 500,
+      perishablesSynchronizer: async () => {
+        renewals++;
+        return Promise.resolve();
+      },
+    });
+    run(stage);
+    await until(stage, () => isDeployed(stage, '1.0.0'));
+    stage.resources = () => {
+      throw new OperatorError('InvalidOption', 'no such flavour');
+    };
+    await stage.edit({ spec: { changed: 'yes' } });
+    await until(stage, async () => {
+      const { conditions = [] } = await stage.status();
+      return conditions.some(({ reason }) => reason === 'ReconcileFailed');
+    });
+    const before = renewals;
+    await stage.wait(5_000);
+    expect(renewals - before).to.be.at.least(8);
+  });
+
   const endless: Record<string, (stage: Stage) => unknown> = {
     'a callback throws': (stage) =>
       stage.dispatcher.addCallback(null, () => {
@@ -207,7 +231,7 @@ export function managingSuite(open: OpenStage): void {
       const stage = await open({ type: LocalConfig });
       begin(stage);
       run(stage);
-      await pass(stage, stage.target.real ? 3_000 : 600_000);
+      await stage.wait(stage.target.real ? 3_000 : 600_000);
       const writes = await stage.writes();
       // Finalizer, status, and each object, or an attempt per back-off.
       const limit = stage.target.real ? 40 : 60;
@@ -265,11 +289,6 @@ async function isDeployed(stage: Stage, version: string): Promise<boolean> {
   return phase === 'Deployed' && observedVersion === version;
 }
 
-/** Advances time. */
-async function pass({ target: { clock } }: Stage, ms: number): Promise<void> {
-  await (clock instanceof VirtualClock ? clock.advance(ms) : sleep(clock, ms));
-}
-
 /**
  * Waits until `check` returns true, and treats missing objects as not yet. Time advances meanwhile.
  */
@@ -283,6 +302,6 @@ async function until<T>(stage: Stage, check: () => T | Promise<T>): Promise<T> {
       if (!isNotFound(error)) throw error;
       if (round > 400) throw error;
     }
-    await pass(stage, stage.target.real ? 100 : 50);
+    await stage.wait(stage.target.real ? 100 : 50);
   }
 }
