@@ -51,12 +51,10 @@ export function lifecycle<CR extends LifecycleObject>(
         ...(withStatus !== undefined && { withStatus }),
       };
       const group = groupOfType(type);
+      const { namespace = process.env['POD_NAMESPACE'] ?? 'default' } = others;
+      const { finalizer = finalizerOf(group, name) } = others;
       const reconciler = new LifecycleReconciler<CR>({
-        ...{
-          namespace: process.env['POD_NAMESPACE'] ?? 'default',
-          finalizer: finalizerOf(group, name),
-        },
-        ...others,
+        ...{ ...others, namespace, finalizer },
         ...{ crManager, client, clock, logger },
         recorder: recorderOf(manager.eventRecorder(operatorName), onEvent),
       });

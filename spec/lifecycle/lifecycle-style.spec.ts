@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { ensureCrd } from '../../lib/client/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
+import type { ObjectOf } from '../../lib/crd/index.js';
+import type { ObjectEvent } from '../../lib/events/index.js';
+import {
+  CallbackDispatcher,
+  lifecycle,
+  lifecycleStatusProperties,
+} from '../../lib/lifecycle/index.js';
+import type { LifecycleOptions } from '../../lib/lifecycle/index.js';
+import { ConfigMap, Event } from '../../lib/object/index.js';
+import { Operator } from '../../lib/operator/index.js';
+import { silentLogger } from '../../lib/system/logger.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { embeddedTarget } from '../builder/suite/embedded-target.js';
+import type { BuilderTarget } from '../builder/suite/target.js';
+import { configMap } from './suite/system.js';
+
+const ShopConfig = defineResource({
+  ...{ group: 'style.example.com', kind: 'ShopConfig' },
+  versions: [
+    {
+      name: 'v1',
+      schema: s.object({
+        spec: s.object({ kept: s.optional(s.object(lifecycleStatusProperties)) }),
+      }),
+      status: s.object(lifecycleStatusProperties),
+    },
+  ],
+});
+type ShopConfig = ObjectOf<typeof ShopConfig>;
+
+describe('lifecycle in an Operator', () => {
+  let target: BuilderTarget;
+  const ending: (() => Promise<void>)[] = [];
+  before(async () => {
+    target = await embeddedTarget();
+    await ensureCrd(target.admin, ShopConfig.crd, {});
+  });
+  afterEach(async () => {
+    for (const end of ending.splice(0)) await end();
+  });
+  after(() => target.close());
+
+  /** Runs an operator with these options until it has created its ConfigMap. */
+  async function deployed(options: Partial<LifecycleOptions<ShopConfig>>): Promise<ShopConfig> {
+    const { client } = await target.operator();
+    const namespace = await target.namespace();
+    const operator = new Operator('shop-operator');
+    const resources = () => [configMap(namespace)];
+    operator
+      .for(ShopConfig)
+      .owns(ConfigMap)
+      .uses(lifecycle<ShopConfig>({ version: '1.0.0', resources, ...options }));
+    const stop = new AbortController();
+    const running = operator.run({
+      ...{ client, clock: target.clock, logger: silentLogger, rbacPreflight: 'off' },
+      ...{ signal: stop.signal, cacheOptions: { namespaces: [namespace] } },
+    });
+    ending.push(async () => {
+      stop.abort();
+      await running;
+    });
+    const metadata = { name: 'shop', namespace };
+    await target.admin.create(ShopConfig.object({ metadata, spec: {} }));
+    return target.eventually(async () => {
+      await target.admin.get(ConfigMap, { name: 'settings', namespace });
+      const config = await target.admin.get(ShopConfig, metadata);
+      const { phase } = config.status ?? config.spec.kept ?? {};
+      expect(phase).to.equal('Deployed');
+      return config;
+    });
+  }
+
+  for (const [what, options, finalizer] of [
+    ['the kind by default', {}, 'shopconfig.style.example.com/lifecycle'],
+    ['the kind if undefined', { finalizer: undefined }, 'shopconfig.style.example.com/lifecycle'],
+    ['an option', { finalizer: 'example.com/shop' }, 'example.com/shop'],
+  ] as const) {
+    it(`names its finalizer after ${what}`, async () => {
+      const { metadata } = await deployed(options);
+      expect(metadata.finalizers).to.deep.equal([finalizer]);
+    });
+  }
+
+  for (const [what, env, options, namespace] of [
+    ["the Pod's", 'operators', {}, 'operators'],
+    ['default, outside of a Pod', undefined, {}, 'default'],
+    ['the one of its options', 'operators', { namespace: 'others' }, 'others'],
+  ] as const) {
+    it(`has the namespace of callbacks: ${what}`, async () => {
+      const { POD_NAMESPACE: before } = process.env;
+      const setNamespace = (value: string | undefined): void => {
+        if (value === undefined) delete process.env['POD_NAMESPACE'];
+        else process.env['POD_NAMESPACE'] = value;
+      };
+      ending.push(async () => {
+        setNamespace(before);
+        return Promise.resolve();
+      });
+      setNamespace(env);
+      const told = new Set<string>();
+      const dispatcher = new CallbackDispatcher<ShopConfig>();
+      dispatcher.addCallback(null, (args) => void told.add(args.namespace));
+      await deployed({ dispatcher, ...options });
+      expect([...told]).to.deep.equal([namespace]);
+    });
+  }
+
+  it('records its Events, and hands each to onEvent first', async () => {
+    const events: ObjectEvent[] = [];
+    const { metadata } = await deployed({ onEvent: (event) => void events.push(event) });
+    const { namespace = '' } = metadata;
+    const reasons = ['DeployStarted', 'CreateResourceSuccess', 'DeployCompleted'];
+    expect(events.map(({ reason }) => reason)).to.deep.equal(reasons);
+    await target.eventually(async () => {
+      if (target.clock instanceof VirtualClock) await target.clock.advance(1_000);
+      const { items } = await target.admin.list(Event, { namespace });
+      expect(items.map(({ reason }) => reason)).to.have.members(reasons);
+    });
+  });
+
+  it('reads and writes its status, and decides what is new, by functions of its options', async () => {
+    const asked: unknown[] = [];
+    const { spec, status } = await deployed({
+      subresourceEnabled: false,
+      status: ({ spec: { kept } }) => kept,
+      withStatus: (config, kept) => ({ ...config, spec: { kept } }) as ShopConfig,
+      isCreating: ({ spec: { kept } }) => {
+        asked.push(kept?.phase);
+        return kept?.operatorVersion === undefined;
+      },
+    });
+    expect(status).to.equal(undefined);
+    expect(spec.kept).to.include({ phase: 'Deployed', observedVersion: '1.0.0' });
+    expect(asked).to.include('Deploying');
+  });
+});
