@@ -148,7 +148,7 @@ export async function beginDeployment<CR extends LifecycleObject>(pass: Pass<CR>
  */
 export function refusesDowngrade<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
   return refuses(pass, () => {
-    isNewer(pass);
+    shouldTakeUpdatePath(pass.operatorVersion, pass.status.observedVersion ?? '', false);
     // Without a status, only the objects show the deployed version.
     if (!pass.isCreating) settle(pass, 'DowngradeRefused');
   });
@@ -169,9 +169,10 @@ export function refusesOlderThanObjects<CR extends LifecycleObject>(
   const versions = own.flatMap(
     (labels) => labels[updateVersionLabel] ?? labels[createVersionLabel] ?? [],
   );
-  const operator = versionLabelOf(pass.operatorVersion);
+  // The label of a version with build metadata looks like that of a pre-release, which is older.
+  const others = versions.filter((version) => version !== versionLabelOf(pass.operatorVersion));
   return refuses(pass, () => {
-    for (const version of versions) shouldTakeUpdatePath(operator, version, false);
+    for (const version of others) shouldTakeUpdatePath(pass.operatorVersion, version, false);
     settle(pass, 'DowngradeRefused');
   });
 }
@@ -218,7 +219,6 @@ function tellOnce<CR extends LifecycleObject>(
   pass.tellOfStatus({ type: 'Warning', reason: 'OperatorsCompete', message });
 }
 
-/** @throws DowngradeError the operator is older. */
 function isNewer<CR extends LifecycleObject>({ operatorVersion, status }: Pass<CR>): boolean {
   const { phase = '', observedVersion = '' } = status;
   return shouldTakeUpdatePath(operatorVersion, observedVersion, phase === 'Deploying');

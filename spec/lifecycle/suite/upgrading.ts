@@ -76,6 +76,10 @@ export function upgradingSuite(open: OpenStage): void {
     expect((await stage.pass('1.9.4')).events).to.deep.equal(['DowngradeRefused']);
     const seen = await stage.pass('1.9.5');
     expect(seen).to.include({ phase: 'Deploying', versions: '1.9.5 1.9.5 1.9.5' });
+    // The deployment goes on from the deployed version: an older operator refuses that, too.
+    expect(await stage.pass('1.9.4')).to.deep.include({
+      ...{ phase: 'Deploying', versions: '1.9.5 1.9.5 1.9.5', events: ['DowngradeRefused'] },
+    });
     await stage.deploy('1.9.5');
   });
 
@@ -244,6 +248,17 @@ export function upgradingSuite(open: OpenStage): void {
     expect(events.filter((event) => !event.startsWith('UpdateResource'))).to.deep.equal([
       ...['UpgradeStarted', 'UpgradeStarted', 'OperatorsCompete', 'OperatorsCompete'],
     ]);
+  });
+
+  it('continues after a wiped status with another build of the deployed version', async () => {
+    const stage = await open();
+    await stage.deploy('1.1.0');
+    const wiped = Object.fromEntries(Object.keys(await stage.status()).map((key) => [key, null]));
+    await stage.setStatus(wiped);
+    expect(await stage.pass('1.1.0+build.8')).to.deep.include({
+      ...{ phase: 'Deploying', events: ['DeployStarted'] },
+    });
+    await stage.deploy('1.1.0+build.8');
   });
 
   it('refuses to deploy an older version although the status was wiped', async () => {
