@@ -4,7 +4,7 @@ import { deepEqual, describeObject, isJsonObject, rolloutStatus } from '../../ob
 import type { UnstructuredObject } from '../../object/index.js';
 import type { Trouble, Explanation } from '../conditions.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import { joined, failureText } from './pass.js';
+import { joined } from './pass.js';
 import type { Pass } from './pass.js';
 import { complete } from './phases.js';
 import { prune } from './owned-objects.js';
@@ -37,7 +37,7 @@ export async function carryOut<CR extends LifecycleObject>(
   surveyed: readonly SurveyedObject[],
 ): Promise<number> {
   const { controllerConfigUpdater, perishablesSyncIntervalMs } = pass.settings;
-  await callUserCode(pass, 'controllerConfigUpdater', (signal) =>
+  await callUserCode(pass, { what: 'controllerConfigUpdater' }, (signal) =>
     controllerConfigUpdater?.(pass.cr, pass.hooks(signal)),
   );
   const { objects, changed, errors } = await applyObjects(pass, surveyed);
@@ -70,7 +70,7 @@ export async function carryOut<CR extends LifecycleObject>(
 export async function keepPerishables<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
   const { perishablesSynchronizer } = pass.settings;
   pass.arePerishablesKept = true;
-  await callUserCode(pass, 'perishablesSynchronizer', (signal) =>
+  await callUserCode(pass, { what: 'perishablesSynchronizer' }, (signal) =>
     perishablesSynchronizer?.(pass.cr, pass.hooks(signal)),
   );
 }
@@ -188,7 +188,7 @@ async function create<CR extends LifecycleObject>(
 ): Promise<UnstructuredObject | undefined> {
   const { merger } = pass.settings;
   const report = new Report(pass, desired, 'Create');
-  try {
+  return report.of(async () => {
     const isServed = type ?? (await typeIfServed(pass.live, desired));
     if (isServed === undefined) return undefined;
     const own = structuredClone(desired);
@@ -198,10 +198,7 @@ async function create<CR extends LifecycleObject>(
     report.done(made);
     await invokeAfter(pass, 'POST_CREATE', { desired, current: made });
     return made;
-  } catch (error) {
-    report.failed(error);
-    throw error;
-  }
+  });
 }
 
 async function update<CR extends LifecycleObject>(
@@ -209,10 +206,14 @@ async function update<CR extends LifecycleObject>(
   { desired }: SurveyedObject,
   current: UnstructuredObject,
 ): Promise<UnstructuredObject> {
+  const owed = owedState(pass, current);
+  if (owed !== undefined) {
+    const verb = owed === 'POST_CREATE' ? 'Create' : 'Update';
+    const earlier = new Report(pass, desired, verb, { isDone: true });
+    await earlier.of(() => invokeAfter(pass, owed, { desired, current }));
+  }
   const report = new Report(pass, desired, 'Update');
-  try {
-    const owed = owedState(pass, current);
-    if (owed !== undefined) await invokeAfter(pass, owed, { desired, current });
+  return report.of(async () => {
     const own = hasCallbacks(pass, desired) ? structuredClone(current) : current;
     await invokeCallbacks(pass, 'POST_READ', { desired, current: own });
     const { merger, updateVersionLabel } = pass.settings;
@@ -231,10 +232,7 @@ async function update<CR extends LifecycleObject>(
     report.done(written);
     await invokeAfter(pass, 'POST_UPDATE', { desired, current: written });
     return written;
-  } catch (error) {
-    report.failed(error);
-    throw error;
-  }
+  });
 }
 
 function mergingOf<CR extends LifecycleObject>(
@@ -250,17 +248,34 @@ function mergingOf<CR extends LifecycleObject>(
   return { desired, labels, metadataOnly: isMutable(desired) };
 }
 
-/** Reports the result for one object. */
+/** Reports the result of a write of one object, and of the callbacks after it. */
 class Report<CR extends LifecycleObject> {
   readonly #pass: Pass<CR>;
   readonly #desired: UnstructuredObject;
   readonly #verb: 'Create' | 'Update';
-  #isDone = false;
+  #isDone: boolean;
 
-  constructor(pass: Pass<CR>, desired: UnstructuredObject, verb: 'Create' | 'Update') {
+  constructor(
+    pass: Pass<CR>,
+    desired: UnstructuredObject,
+    verb: 'Create' | 'Update',
+    { isDone = false } = {},
+  ) {
     this.#pass = pass;
     this.#desired = desired;
     this.#verb = verb;
+    this.#isDone = isDone;
+  }
+
+  /** Calls `work`, and reports its error. @throws the error of `work` */
+  async of<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      // A conflict is retried at once and is not a failure.
+      if (!isStaleWrite(error)) this.#failed(error);
+      throw error;
+    }
   }
 
   done(object: UnstructuredObject): void {
@@ -270,17 +285,12 @@ class Report<CR extends LifecycleObject> {
     this.#pass.tell({ type: 'Normal', reason, message }, object);
   }
 
-  failed(error: unknown): void {
-    // A conflict is retried at once and is not a failure; nor is a stopped operator.
-    if (isStaleWrite(error) || this.#pass.signal.aborted) return;
+  #failed(error: unknown): void {
     const desired = this.#desired;
     const name = describeObject(desired);
-    const source = this.#pass.sourceOf(error);
-    const why = source === undefined ? '' : `${source}: `;
     const verb = this.#verb.toLowerCase();
     const what = this.#isDone ? `${this.#what} ${name}, then` : `could not ${verb} ${name}:`;
-    const message = `${what} ${why}${failureText(error, desired)}`;
-    this.#pass.fail(error, { reason: `${this.#verb}ResourceFailed`, message }, desired);
+    this.#pass.fail(error, { reason: `${this.#verb}ResourceFailed`, what }, desired);
   }
 
   get #what(): string {

@@ -15,10 +15,11 @@ import {
   identityOf,
   ownedObjects,
   reportGone,
+  reportingFailure,
   waitUntilGone,
 } from './owned-objects.js';
 import { desiredList, isOurs } from './survey.js';
-import { failureText, isOfTheMoment, joined } from './pass.js';
+import { causesOf, failureText, isOfTheMoment, joined } from './pass.js';
 import { hasFinalizer, releaseFinalizers, settle, writeStatus } from './configuration.js';
 import { hasCallbacks, invokeCallbacks } from './user-code.js';
 import type { Pass } from './pass.js';
@@ -54,12 +55,14 @@ export async function deleteSystem<CR extends LifecycleObject>(
     (error: unknown) => {
       // Set this even for an error that is not reported in conditions. Otherwise the phase alone would show
       // that all callbacks were called.
-      const message = `not all callbacks were called: ${failureText(error)}`;
+      const message = `not all callbacks were called: ${causesOf(pass, error)}`;
       if (!isAnnounced) pass.explain({ reason: blocked, message });
       throw error;
     },
   );
   pass.failureReason = 'ReconcileFailed';
+  // A deletion has begun, even if the rest of this reconcile fails for a reason that conditions do not show.
+  if (!isAnnounced) pass.explain(undefined);
   reportGone(pass, owned);
   const again = await deleteOwned(pass, desired, owned);
   if (problem === undefined) pass.explain(undefined);
@@ -167,9 +170,8 @@ async function announce<CR extends LifecycleObject>(
     try {
       await announceOne(pass, one);
     } catch (error) {
-      const why = `${pass.sourceOf(error) ?? 'its callback'}: ${failureText(error, object)}`;
-      const message = `deletion of ${describeObject(object)} waits: ${why}`;
-      pass.fail(error, { reason: 'DeleteResourceFailed', message }, object);
+      const what = `deletion of ${describeObject(object)} waits:`;
+      pass.fail(error, { reason: 'DeleteResourceFailed', what }, object);
       errors.push(error);
     }
   }
@@ -235,14 +237,10 @@ async function isLeft<CR extends LifecycleObject>(
   object: UnstructuredObject,
 ): Promise<boolean> {
   const propagationPolicy = hasPods(object) ? 'Foreground' : 'Background';
-  try {
-    return (await deleteObject(pass, object, propagationPolicy)) !== undefined;
-  } catch (error) {
-    if (isStaleWrite(error)) throw error;
-    const message = `could not delete ${describeObject(object)}: ${failureText(error, object)}`;
-    pass.fail(error, { reason: 'DeleteResourceFailed', message }, object);
-    throw error;
-  }
+  const left = await reportingFailure(pass, object, () =>
+    deleteObject(pass, object, propagationPolicy),
+  );
+  return left !== undefined;
 }
 
 /** Whether the object is deleted only together with its Pods. */

@@ -142,7 +142,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     const { sanityChecker } = pass.settings;
     await takeFinalizers(pass);
     if (pass.isCreating) await beginDeployment(pass);
-    const sane = await callUserCode(pass, 'sanityChecker', (signal) =>
+    const sane = await callUserCode(pass, { what: 'sanityChecker' }, (signal) =>
       sanityChecker?.(pass.cr, pass.hooks(signal)),
     );
     if (sane !== undefined) {

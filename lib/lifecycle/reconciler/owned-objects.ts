@@ -11,8 +11,8 @@ import { isStaleWrite } from '../../client/index.js';
 import { describeObject, apiVersionOf, referenceTo } from '../../object/index.js';
 import type { UnstructuredObject, KubernetesObject, TypeReference } from '../../object/index.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import { failureText, joined } from './pass.js';
-import { invokeAfter, invokeCallbacks, retryAfterDeletion } from './user-code.js';
+import { joined } from './pass.js';
+import { invokeAfter, invokeCallbacks, owedDeletions } from './user-code.js';
 import { raise, settle } from './configuration.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
@@ -32,7 +32,9 @@ export async function prune<CR extends LifecycleObject>(
   const errors: unknown[] = [];
   const refused: UnstructuredObject[] = [];
   let left = false;
-  await retryAfterDeletion(pass).catch((error: unknown) => errors.push(error));
+  for (const object of owedDeletions(pass)) {
+    await afterDeletion(pass, object).catch((error: unknown) => errors.push(error));
+  }
   for (const object of await superfluousObjects(pass, surveyed)) {
     pass.signal.throwIfAborted();
     try {
@@ -102,18 +104,46 @@ async function remove<CR extends LifecycleObject>(
     waitUntilGone(pass, object);
     return true;
   }
-  try {
+  const left = await reportingFailure(pass, object, async () => {
     await invokeCallbacks(pass, 'PRE_DELETE', { current: structuredClone(object) });
-    const left = await deleteObject(pass, object, 'Foreground');
+    return deleteObject(pass, object, 'Foreground');
+  });
+  await afterDeletion(pass, object);
+  return left !== undefined;
+}
+
+/** Calls the callbacks of an object whose deletion was requested. */
+async function afterDeletion<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  object: UnstructuredObject,
+): Promise<void> {
+  try {
     await invokeAfter(pass, 'POST_DELETE', { current: object });
-    return left !== undefined;
+  } catch (error) {
+    const what = `requested the deletion of ${describeObject(object)}, then`;
+    pass.fail(error, { reason: deletionFailed, what }, object);
+    throw error;
+  }
+}
+
+const deletionFailed = 'DeleteResourceFailed';
+
+/** Calls `remove`, and records its failure. @throws the error of `remove` */
+export async function reportingFailure<CR extends LifecycleObject, T>(
+  pass: Pass<CR>,
+  object: UnstructuredObject,
+  remove: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await remove();
   } catch (error) {
     // The object has changed since it was examined, and may be desired now: examine it again.
     if (isStaleWrite(error)) throw error;
-    const source = pass.sourceOf(error);
-    const why = `${source === undefined ? '' : `${source}: `}${failureText(error, object)}`;
-    const message = `could not delete ${describeObject(object)}: ${why}`;
-    pass.fail(error, { reason: 'DeleteResourceFailed', message }, object);
+    pass.fail(
+      error,
+      { reason: deletionFailed, what: `could not delete ${describeObject(object)}:` },
+      object,
+    );
     throw error;
   }
 }

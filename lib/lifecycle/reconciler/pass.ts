@@ -4,7 +4,7 @@ import { forwarding } from '../../client/index.js';
 import type { ObjectEvent } from '../../events/index.js';
 import type { KubernetesObject, ObjectKey } from '../../object/index.js';
 import type { Logger } from '../../system/index.js';
-import type { Explanation, Marked, Trouble } from '../conditions.js';
+import type { Marked, Trouble } from '../conditions.js';
 import { explainedStatus } from '../conditions.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { HookContext, Settings } from './settings.js';
@@ -58,9 +58,11 @@ export class Pass<CR extends LifecycleObject> {
   arePerishablesKept = false;
   readonly #waitingFor: string[] = [];
   #complaint: Trouble | undefined;
-  readonly #events: { readonly event: ObjectEvent; readonly ofStatus: boolean }[] = [];
+  #complained: ToldEvent | undefined;
+  #events: ToldEvent[] = [];
+  readonly #afterStatus: (() => void)[] = [];
   readonly #told = new Map<unknown, string>();
-  readonly #sources = new Map<unknown, string>();
+  readonly #sources = new Map<unknown, ErrorSource>();
 
   constructor(
     settings: Settings<CR>,
@@ -113,7 +115,10 @@ export class Pass<CR extends LifecycleObject> {
     return this.#complaint;
   }
 
-  /** Sets the conditions for a problem, and adds an event unless it was already reported. */
+  /**
+   * Sets the conditions for a problem, and adds an event unless it was already reported. A later problem of a
+   * reconcile contains the earlier one, and replaces its event.
+   */
   complain(trouble: Trouble): void {
     const { reason, message } = trouble;
     const said = this.settings.crManager
@@ -123,7 +128,9 @@ export class Pass<CR extends LifecycleObject> {
       );
     this.#complaint = trouble;
     this.explain(trouble);
-    if (said !== true) this.tellOfStatus({ reason, message, type: 'Warning' });
+    this.#events = this.#events.filter((each) => each !== this.#complained);
+    if (said === true) return;
+    this.#complained = this.#tell({ reason, message, type: 'Warning' }, { ofStatus: true });
   }
 
   /** Adds an event about an operation on an object. */
@@ -136,10 +143,15 @@ export class Pass<CR extends LifecycleObject> {
     this.#tell(event, { ofStatus: true });
   }
 
-  /** Adds an event about a failure, and marks the error as reported. */
-  fail(error: unknown, why: Explanation, related?: KubernetesObject): void {
-    this.#told.set(error, why.message);
-    this.tell({ ...why, type: 'Warning' }, related);
+  /**
+   * Adds an event about the failure of an operation on `object`, and marks the error as reported. Does nothing
+   * if the reconcile was aborted: that caused the failure.
+   */
+  fail(error: unknown, { reason, what }: FailedOperation, object: KubernetesObject): void {
+    if (this.signal.aborted) return;
+    const message = `${what} ${this.textOf(error, object)}`;
+    this.#told.set(error, message);
+    this.tell({ reason, message, type: 'Warning' }, object);
   }
 
   /** Returns the message of the event about `error`; undefined if there was no event. */
@@ -148,13 +160,20 @@ export class Pass<CR extends LifecycleObject> {
   }
 
   /** Remembers the source of `error`, which is rethrown unchanged. */
-  nameSource(error: unknown, what: string): void {
-    this.#sources.set(error, what);
+  nameSource(error: unknown, source: ErrorSource): void {
+    this.#sources.set(error, source);
   }
 
-  /** Returns the source of `error`, if it is the operator's own code. */
-  sourceOf(error: unknown): string | undefined {
-    return this.#sources.get(error);
+  /** Returns the source and the cause of a failure. Redacts the data of `object` if it is a Secret. */
+  textOf(error: unknown, object?: KubernetesObject): string {
+    const { what, saw = [] } = this.#sources.get(error) ?? {};
+    const text = failureText(error, object, ...saw);
+    return what === undefined ? text : `${what}: ${text}`;
+  }
+
+  /** Calls `work` once the status is written. */
+  onceWritten(work: () => void): void {
+    this.#afterStatus.push(work);
   }
 
   /** Records the events, at the end. Events about a status that could not be written are dropped. */
@@ -162,6 +181,7 @@ export class Pass<CR extends LifecycleObject> {
     for (const { event, ofStatus } of this.#events.splice(0)) {
       if (isStatusWritten || !ofStatus) this.settings.recorder.record(event);
     }
+    if (isStatusWritten) for (const work of this.#afterStatus) work();
   }
 
   #tell(
@@ -170,11 +190,35 @@ export class Pass<CR extends LifecycleObject> {
       related,
       ofStatus,
     }: { readonly related?: KubernetesObject | undefined; readonly ofStatus: boolean },
-  ): void {
+  ): ToldEvent {
     const regarding = this.cr;
     const event = { regarding, related, type, reason, action: reason, note: message };
-    this.#events.push({ event, ofStatus });
+    const told = { event, ofStatus };
+    this.#events.push(told);
+    return told;
   }
+}
+
+/** The operator's code that threw an error. */
+export interface ErrorSource {
+  /** Names it in messages. */
+  readonly what: string;
+  /** The objects that it got: their data may be in the message of the error. */
+  readonly saw?: readonly (KubernetesObject | undefined)[];
+}
+
+/** An operation on an object that failed. */
+interface FailedOperation {
+  /** The reason of the event. */
+  readonly reason: string;
+  /** The message before the cause, for example `could not delete Service shop/web:`. */
+  readonly what: string;
+}
+
+/** An event to record, and whether it is about the status. */
+interface ToldEvent {
+  readonly event: ObjectEvent;
+  readonly ofStatus: boolean;
 }
 
 /** Returns `client` with reads from the server. Writes of its live client would bypass the cache. */
@@ -185,29 +229,36 @@ function liveReads(client: Client & { readonly live?: Client }): Client {
 }
 
 /**
- * Returns the cause of a failure for events and conditions. Redacts the data of `object` if it is a Secret.
- * Adds the remedy for immutable fields.
+ * Returns the cause of a failure for events and conditions. Redacts the data of those of `objects` that are
+ * Secrets. Adds the remedy for immutable fields.
  */
-export function failureText(error: unknown, object?: KubernetesObject): string {
-  const message = errorMessage(error);
-  const text = object?.kind === 'Secret' ? withoutData(message, object) : message;
+export function failureText(
+  error: unknown,
+  ...objects: readonly (KubernetesObject | undefined)[]
+): string {
+  const text = objects.reduce(withoutData, errorMessage(error));
   const isFixed = isInvalid(error) && /immutable|may not be changed|are forbidden/.test(text);
   return isFixed ? `${text}; delete the object to have it recreated` : text;
 }
 
-function withoutData(text: string, secret: object): string {
-  const members = secret as { readonly data?: unknown; readonly stringData?: unknown };
+function withoutData(text: string, object: KubernetesObject | undefined): string {
+  if (object?.kind !== 'Secret') return text;
+  const members = object as { readonly data?: unknown; readonly stringData?: unknown };
   const secrets = [members.data, members.stringData].flatMap((values) =>
     isJsonObject(values) ? Object.values(values) : [],
   );
   return secrets
-    .flatMap((value) => (typeof value === 'string' ? [value, decoded(value)] : []))
+    .flatMap((value) => (typeof value === 'string' ? [value, decoded(value), encoded(value)] : []))
     .filter((value) => value !== '')
     .reduce((rest, value) => rest.replaceAll(value, redacted), text);
 }
 
 function decoded(value: string): string {
   return Buffer.from(value, 'base64').toString('utf8');
+}
+
+function encoded(value: string): string {
+  return Buffer.from(value, 'utf8').toString('base64');
 }
 
 /** Joins several errors into one that names all causes. A single error is returned unchanged. */
@@ -233,8 +284,8 @@ export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error:
   const parts = partsOf(error);
   if (parts.every(isOfTheMoment)) return;
   const before = pass.complaint;
-  const texts = parts.map((part) => textOf(pass, part));
-  const message = [...(before === undefined ? [] : [before.message]), ...texts].join('; ');
+  const texts = [...(before === undefined ? [] : [before.message]), causesOf(pass, error)];
+  const message = texts.join('; ');
   const trouble = { ...before, reason: before?.reason ?? pass.failureReason, message };
   if (parts.every((part) => pass.toldOf(part) !== undefined)) pass.explain(trouble);
   else pass.complain(trouble);
@@ -246,8 +297,8 @@ export function isOfTheMoment(error: unknown): boolean {
   return isApiError(error) && (error.status === 503 || error.status === 504);
 }
 
-function textOf<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): string {
-  const source = pass.sourceOf(error);
-  const text = failureText(error);
-  return pass.toldOf(error) ?? (source === undefined ? text : `${source}: ${text}`);
+/** Returns the causes of a failure, those with an event in its words. */
+export function causesOf<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): string {
+  const texts = partsOf(error).map((part) => pass.toldOf(part) ?? pass.textOf(part));
+  return texts.join('; ');
 }

@@ -130,7 +130,7 @@ async function noteSpec<CR extends LifecycleObject>(pass: Pass<CR>, spec: string
 /** Begins the first deployment. */
 export async function beginDeployment<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
   const { preCreateHook, clock } = pass.settings;
-  await callUserCode(pass, 'preCreateHook', (signal) =>
+  await callUserCode(pass, { what: 'preCreateHook' }, (signal) =>
     preCreateHook?.(pass.cr, pass.hooks(signal)),
   );
   const { operatorVersion } = pass;
@@ -212,7 +212,7 @@ function tellOnce<CR extends LifecycleObject>(
   const { begun } = pass.settings;
   const versions = begun.get(uid) ?? new Map<string, number>();
   const times = (versions.get(pass.operatorVersion) ?? 0) + 1;
-  begun.set(uid, versions.set(pass.operatorVersion, times));
+  pass.onceWritten(() => void begun.set(uid, versions.set(pass.operatorVersion, times)));
   if (times === 1) pass.tellOfStatus(event);
   if (times !== 2) return;
   const message = `an operator of version ${other} is deploying it, too: run one operator at a time`;

@@ -113,7 +113,10 @@ async function typeOf<CR extends LifecycleObject>(
  * Removes the namespace from an object of a cluster-scoped kind. Returns undefined if a namespaced object has
  * no namespace.
  */
-function inPlace(object: KubernetesObject, namespaced: boolean): KubernetesObject | undefined {
+export function inPlace(
+  object: KubernetesObject,
+  namespaced: boolean,
+): KubernetesObject | undefined {
   const { namespace = '', ...rest } = object.metadata;
   if (!namespaced) return namespace === '' ? object : { ...object, metadata: rest };
   return namespace === '' ? undefined : object;
@@ -192,7 +195,7 @@ export async function desiredList<CR extends LifecycleObject>(
   pass: Pass<CR>,
 ): Promise<DesiredList> {
   const { crManager } = pass.settings;
-  const wanted: unknown = await callUserCode(pass, 'getAllResources', () =>
+  const wanted: unknown = await callUserCode(pass, { what: 'getAllResources' }, () =>
     crManager.getAllResources(pass.cr),
   );
   if (!Array.isArray(wanted)) {

@@ -4,17 +4,17 @@ import type { UnstructuredObject } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import type { CallbackState } from '../callbacks.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import type { Pass } from './pass.js';
+import type { ErrorSource, Pass } from './pass.js';
 
 /**
  * Calls the operator's code: a callback, a hook, or its list of objects. Code that hangs must not block the
  * worker: on time-out, its signal is aborted and the reconcile fails without waiting for it.
- * @param what - names it in messages.
+ * @param source - what it is called in messages, and the objects that it gets.
  * @throws the error of the code, unchanged; OperatorError `Timeout` on time-out.
  */
 export async function callUserCode<CR extends LifecycleObject, T>(
   pass: Pass<CR>,
-  what: string,
+  source: ErrorSource,
   work: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
   const { clock, callbackTimeoutMs } = pass.settings;
@@ -22,8 +22,8 @@ export async function callUserCode<CR extends LifecycleObject, T>(
   try {
     return await deadline.until((async () => work(deadline.signal))());
   } catch (cause) {
-    const error = deadline.expired ? timeout(what, callbackTimeoutMs, cause) : cause;
-    pass.nameSource(error, what);
+    const error = deadline.expired ? timeout(source.what, callbackTimeoutMs, cause) : cause;
+    pass.nameSource(error, source);
     throw error;
   } finally {
     deadline.release();
@@ -96,7 +96,8 @@ export async function invokeCallbacks<CR extends LifecycleObject>(
   if (object === undefined || !hasCallbacks(pass, object)) return;
   const { settings, logger, live: client, cr } = pass;
   const { dispatcher, recorder, namespace } = settings;
-  await callUserCode(pass, `callback ${state} of ${describeObject(object)}`, (signal) => {
+  const what = `callback ${state} of ${describeObject(object)}`;
+  await callUserCode(pass, { what, saw: [desired, current] }, (signal) => {
     const told = { logger, client, recorder, namespace, cr, state, desired, current, signal };
     return dispatcher.invokeCallbacks(told);
   });
@@ -133,11 +134,11 @@ export function owedState<CR extends LifecycleObject>(
   return settings.owedCallbacks.of(cr).get(metadata.uid ?? '')?.state;
 }
 
-/** Calls the pending callbacks of deleted objects. @throws the error of a callback. */
-export async function retryAfterDeletion<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-): Promise<void> {
-  for (const { state, object } of pass.settings.owedCallbacks.of(pass.cr).values()) {
-    if (state === 'POST_DELETE') await invokeAfter(pass, state, { current: object });
-  }
+/** Returns the deleted objects with pending callbacks. */
+export function owedDeletions<CR extends LifecycleObject>({
+  settings,
+  cr,
+}: Pass<CR>): readonly UnstructuredObject[] {
+  const owed = [...settings.owedCallbacks.of(cr).values()];
+  return owed.flatMap(({ state, object }) => (state === 'POST_DELETE' ? [object] : []));
 }

@@ -8,6 +8,8 @@ import type { OpenStage, Stage } from './stage.js';
 /** Declares that each mistake causes a condition and an event, but no partial work and no repeated writes. */
 export function badInputSuite(open: OpenStage): void {
   const anything = (): unknown => undefined;
+  const controller = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x', controller: true };
+  const controlled = { ownerReferences: [controller] };
   const lists: Record<string, readonly [() => unknown, RegExp]> = {
     'no list': [anything, /getAllResources returned undefined: want a list/],
     'no object': [() => [null, 7], /object 1 is null; getAllResources: object 2 is number/],
@@ -25,6 +27,14 @@ export function badInputSuite(open: OpenStage): void {
     'a duplicate object': [
       () => [configMap('x'), configMap('x')],
       /is desired twice: leave one out/,
+    ],
+    'an object of another controller': [
+      () => [{ ...configMap('x'), metadata: { ...configMap('x').metadata, ...controlled } }],
+      /already owned|controller|controlled/i,
+    ],
+    'an invalid apiVersion': [
+      () => [{ apiVersion: 'a/b/c', kind: 'Secret', metadata: { name: 'x', namespace: 'x' } }],
+      /a\/b\/c/,
     ],
     'an unserved kind': [
       () => [{ apiVersion: 'none.example.com/v1', kind: 'None', metadata: { name: 'x' } }],
@@ -57,6 +67,14 @@ export function badInputSuite(open: OpenStage): void {
       await stage.deploy('1.1.0');
     });
   }
+
+  it('reports another problem by another event', async () => {
+    const stage = await open();
+    stage.resources = () => [null];
+    await expectBlocked(stage, /object 1 is null/);
+    stage.resources = () => [7];
+    await expectBlocked(stage, /object 1 is number/);
+  });
 
   it('waits while getAllResources throws, with its message in condition and event', async () => {
     const stage = await open();
@@ -277,6 +295,40 @@ export function badInputSuite(open: OpenStage): void {
     await stage.reconciler.reconcile({ key: stage.key }, '1.0.0').catch(() => undefined);
     const told = JSON.stringify([stage.events.map(({ note }) => note), await stage.status()]);
     expect(told).to.include('bad token').and.include('(redacted)').and.not.include('hunter2');
+  });
+
+  it("reveals no user's values of a Secret, whichever callback quotes them", async () => {
+    const stage = await open();
+    const metadata = { name: 'token', namespace: stage.namespace };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'hunter2' } };
+    stage.resources = () => [secret];
+    await stage.deploy('1.0.0');
+    const theirs = Buffer.from('letmein').toString('base64');
+    await stage.touch('Secret', 'token', { data: { token: theirs } });
+    const Secret = { apiVersion: 'v1', kind: 'Secret' };
+    let quoting = '';
+    stage.dependants = [...stage.dependants, Secret];
+    stage.dispatcher.addCallback(Secret, ({ state, desired, current }) => {
+      if (state !== quoting) return;
+      const { data = {} } = (current ?? {}) as { readonly data?: Readonly<Record<string, string>> };
+      throw new Error(
+        `bad token ${JSON.stringify([desired, current])} ${atob(data['token'] ?? '')}`,
+      );
+    });
+    const told: string[] = [];
+    for (const state of ['POST_READ', 'POST_DELETE', 'POST_DELETE', 'OPERATOR_DELETE']) {
+      quoting = state;
+      stage.resources = () => (state === 'POST_DELETE' ? [] : [secret]);
+      if (state === 'OPERATOR_DELETE') await stage.deploy('1.0.0');
+      if (state === 'OPERATOR_DELETE') await stage.delete();
+      await stage.reconciler.reconcile({ key: stage.key }, '1.0.0').catch(() => undefined);
+      const notes = stage.events.splice(0).map(({ note }) => note);
+      told.push(JSON.stringify([notes, await stage.status()]));
+    }
+    for (const text of told) {
+      expect(text).to.include('bad token').and.include('(redacted)');
+      expect(text).to.not.match(new RegExp(`hunter2|${btoa('hunter2')}|letmein|${theirs}`));
+    }
   });
 
   it('compares invalid versions as text: any difference is an upgrade', async () => {

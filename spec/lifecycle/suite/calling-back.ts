@@ -39,13 +39,18 @@ export function callingBackSuite(open: OpenStage): void {
     ]);
   });
 
-  for (const state of ['POST_CREATE', 'POST_UPDATE', 'POST_DELETE'] as const) {
+  for (const [state, reason] of [
+    ['POST_CREATE', 'CreateResourceFailed'],
+    ['POST_UPDATE', 'UpdateResourceFailed'],
+    ['POST_DELETE', 'DeleteResourceFailed'],
+  ] as const) {
     it(`calls ${state} again until it succeeds, without repeating the write`, async () => {
       const stage = await open();
       const { namespace } = stage;
       stage.resources = () => [configMap(namespace), deployment(namespace)];
       if (state !== 'POST_CREATE') await stage.deploy('1.0.0');
-      let [failures, calls] = [2, 0];
+      // Two objects are created, one is updated or deleted.
+      let [failures, calls] = [state === 'POST_CREATE' ? 4 : 2, 0];
       stage.dispatcher.addCallback(null, (told) => {
         if (told.state !== state) return;
         calls++;
@@ -56,16 +61,54 @@ export function callingBackSuite(open: OpenStage): void {
       if (state === 'POST_DELETE') stage.resources = () => [deployment(namespace)];
       await stage.target.eventually(async () => {
         const seen = await stage.pass('1.0.0');
-        if (failures >= 0) expect(seen.error).to.match(/registry is away/);
+        if (failures >= 0) {
+          expect(seen.error).to.match(/registry is away/);
+          const failed = seen.events.filter((event) => event.includes('Failed'));
+          for (const event of failed) expect(event).to.match(new RegExp(`^${reason} `));
+        }
         expect(failures).to.be.below(0);
         expect(seen.error).to.equal(undefined);
       });
-      const expected = state === 'POST_CREATE' ? 4 : 3;
+      const expected = state === 'POST_CREATE' ? 6 : 3;
       expect(calls).to.equal(expected);
       await stage.deploy('1.0.0');
       expect(calls).to.equal(expected);
     });
   }
+
+  it('calls POST_DELETE again for each object, although that of another one keeps failing', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    stage.resources = () => [configMap(namespace, 'a'), configMap(namespace, 'b')];
+    await stage.deploy('1.0.0');
+    const failing = new Set(['a', 'b']);
+    const succeeded: string[] = [];
+    stage.dispatcher.addCallback(null, ({ state, current }) => {
+      const { name = '' } = current?.metadata ?? {};
+      if (state !== 'POST_DELETE') return;
+      if (failing.has(name)) throw new Error('registry is away');
+      succeeded.push(name);
+    });
+    stage.resources = () => [];
+    await stage.target.eventually(async () => {
+      await stage.pass('1.0.0');
+      expect(await stage.isGone('ConfigMap', 'b')).to.equal(true);
+    });
+    failing.delete('b');
+    const { events } = await stage.pass('1.0.0');
+    expect(succeeded).to.deep.equal(['b']);
+    expect(events.filter((event) => event.includes('Failed'))).to.deep.equal([
+      'DeleteResourceFailed ConfigMap a',
+    ]);
+    const { conditions = [] } = await stage.status();
+    const what = `ConfigMap ${namespace}/a`;
+    expect(conditions.find(({ type }) => type === 'Degraded')?.message).to.equal(
+      `requested the deletion of ${what}, then callback POST_DELETE of ${what}: registry is away`,
+    );
+    failing.clear();
+    expect((await stage.pass('1.0.0')).conditions).to.equal('T/F/F DeployCompleted');
+    expect(succeeded).to.deep.equal(['b', 'a']);
+  });
 
   it('passes every argument that a callback needs', async () => {
     const stage = await open();

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
+import type { Client } from '../../../lib/client/index.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { OperatorError } from '../../../lib/system/operator-error.js';
-import { configMap, deployment, nowhere } from './system.js';
+import { configMap, deployment, nowhere, system } from './system.js';
 import { LocalConfig } from './stage.js';
 import { ApiError } from '../../../lib/object/api-error.js';
 import type { Config, OpenStage, Seen, Stage } from './stage.js';
@@ -63,6 +65,121 @@ export function deletingSuite(open: OpenStage): void {
       'DeleteResourceSuccess Deployment web',
       'DeleteResourceSuccess ServiceAccount web',
     ]);
+  });
+
+  it('is not Available from its start, although the server is briefly unreachable', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    await stage.delete();
+    const away = () => Promise.reject(new OperatorError('ConnectionFailed', 'the server is away'));
+    const client = { ...forwarding(stage.operator.client), delete: away };
+    expect(await stage.pass('1.0.0', stage.newReconciler({ client }))).to.deep.include({
+      ...{ phase: 'Deleting', conditions: 'F/T/F DeletionStarted', error: 'the server is away' },
+    });
+    await passesUntil(stage, ({ phase }) => phase === undefined);
+  });
+
+  it('is not completed by a reconcile that was aborted before it knew the objects', async () => {
+    const stage = await open();
+    stage.resources = () => [];
+    await stage.deploy('1.0.0');
+    await stage.delete();
+    const ending = new AbortController();
+    stage.resources = () => {
+      ending.abort(new Error('the operator ends'));
+      throw new Error('interrupted');
+    };
+    const { client } = stage.operator;
+    // A client whose calls outlast the abort.
+    const lasting: Client = {
+      ...forwarding(client),
+      list: (type, options) => client.list(type, { ...options, signal: undefined }),
+      patch: (type, key, patch, options) =>
+        client.patch(type, key, patch, { ...options, signal: undefined }),
+    };
+    const request = { key: stage.key, signal: ending.signal };
+    const error: unknown = await stage
+      .newReconciler({ client: lasting })
+      .reconcile(request, '1.0.0')
+      .catch((one: unknown) => one);
+    expect(String(error)).to.match(/the operator ends/);
+    expect(await stage.exists()).to.equal(true);
+    stage.resources = () => [];
+    await passesUntil(stage, ({ phase }) => phase === undefined);
+  });
+
+  it('deletes workloads together with their pods, and other objects at once', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } };
+    const jobs = {
+      ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'nightly', namespace } },
+      spec: { schedule: '0 0 1 1 *', jobTemplate: { spec: { template } } },
+    };
+    stage.dependants = [...stage.dependants, { apiVersion: 'batch/v1', kind: 'CronJob' }];
+    stage.resources = () => [...system(namespace), jobs];
+    await stage.deploy('1.0.0');
+    const { client } = stage.operator;
+    const policies: Record<string, unknown> = {};
+    const remove: Client['delete'] = (type, key, options) => {
+      policies[type.kind] = options?.propagationPolicy;
+      return client.delete(type, key, options);
+    };
+    stage.reconciler = stage.newReconciler({ client: { ...forwarding(client), delete: remove } });
+    await stage.delete();
+    await passesUntil(stage, ({ phase }) => phase === undefined);
+    expect(policies).to.deep.equal({
+      ...{ CronJob: 'Foreground', Deployment: 'Foreground' },
+      ...{ Service: 'Background', ServiceAccount: 'Background' },
+    });
+  });
+
+  it("names only others' finalizers of an object that it waits for", async () => {
+    const stage = await open();
+    stage.resources = () => [deployment(stage.namespace)];
+    await stage.deploy('1.0.0');
+    await stage.touch('Deployment', 'web', { metadata: { finalizers: ['example.com/held'] } });
+    await stage.delete();
+    const { conditions = [] } = await passesUntil(
+      stage,
+      ({ conditions: shown }) => shown === 'F/T/F DeletionStarted',
+    ).then(() => stage.status());
+    expect(conditions.find(({ type }) => type === 'Progressing')?.message).to.match(
+      /Deployment \S+\/web: deletion requested, held by finalizers example\.com\/held$/,
+    );
+    await stage.touch('Deployment', 'web', { metadata: { finalizers: null } });
+    await passesUntil(stage, ({ phase }) => phase === undefined);
+  });
+
+  it('does not call OPERATOR_DELETE for an object that is being deleted already', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const kinds: (string | undefined)[] = [];
+    stage.dispatcher.addCallback(null, ({ desired }) => void kinds.push(desired?.kind));
+    await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
+    const key = { name: 'web', namespace: stage.namespace };
+    await stage.admin.delete({ apiVersion: 'v1', kind: 'Service' }, key);
+    await stage.delete();
+    await stage.pass('1.0.0');
+    await stage.touch('Service', 'web', { metadata: { finalizers: null } });
+    await passesUntil(stage, ({ phase }) => phase === undefined);
+    expect(kinds).to.deep.equal(['ServiceAccount', 'Deployment']);
+  });
+
+  it('ends without an error if its finalizer is removed by hand meanwhile', async () => {
+    const stage = await open();
+    stage.resources = () => [];
+    await stage.deploy('1.0.0');
+    const { client } = stage.operator;
+    const patch: Client['patch'] = async (type, key, body, options) => {
+      if (options?.subresource === undefined) await stage.edit({ metadata: { finalizers: null } });
+      return client.patch(type, key, body, options);
+    };
+    await stage.delete();
+    const reconciler = stage.newReconciler({ client: { ...forwarding(client), patch } });
+    expect(await stage.pass('1.0.0', reconciler)).to.deep.equal({
+      ...{ phase: undefined, versions: '- - -', conditions: '-/-/-', events: [] },
+    });
   });
 
   it('deletes objects of earlier versions too, and none of others', async () => {

@@ -53,6 +53,38 @@ export function keepingSuite(open: OpenStage): void {
     }
   });
 
+  it('runs again within its interval while a problem blocks, which is reported once', async () => {
+    const broken = newBroken();
+    const { stage } = Object.assign(broken, {
+      stage: await open(optionsOf(broken, { perishablesSyncIntervalMs: 1_234 })),
+    });
+    await stage.deploy('1.0.0');
+    failures['an object can not be described']?.(broken);
+    const result = await stage.reconciler.reconcile({ key: stage.key }, '1.0.0');
+    expect(result).to.deep.equal({ type: 'requeueAfter', afterMs: 1_234 });
+    stage.events.splice(0);
+    broken.hook = 'perishablesSynchronizer';
+    expect((await stage.pass('1.0.0')).events).to.deep.equal(['ConfigError']);
+    await stage.operator.requests();
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
+    expect(await stage.writes()).to.deep.equal([]);
+  });
+
+  it('does not run after an abort', async () => {
+    const broken = await deployed(open);
+    const { stage } = broken;
+    const ending = new AbortController();
+    stage.resources = () => {
+      ending.abort(new Error('the operator ends'));
+      return system(stage.namespace);
+    };
+    broken.calls = 0;
+    await stage.reconciler
+      .reconcile({ key: stage.key, signal: ending.signal }, '1.0.0')
+      .catch(() => undefined);
+    expect(broken.calls).to.equal(0);
+  });
+
   it('does not run before the first deployment, or when the sanity check ends the reconcile', async () => {
     const broken = newBroken();
     const stage = await open(optionsOf(broken, { sanityChecker: async () => ({}) }));

@@ -250,6 +250,24 @@ export function upgradingSuite(open: OpenStage): void {
     ]);
   });
 
+  it('reports its start once, after a status that could not be written, and no competitor', async () => {
+    let edits = 0;
+    const stage = await open({
+      perishablesSynchronizer: async () => {
+        if (edits++ === 0) await stage.edit({ spec: { changed: 'yes' } });
+      },
+    });
+    edits = 1;
+    await stage.deploy('1.0.0');
+    stage.resources = newer(stage);
+    edits = 0;
+    const passes = [await stage.pass('1.1.0'), await stage.pass('1.1.0')];
+    const events = passes.flatMap((pass) => pass.events);
+    expect(events.filter((event) => /^Upgrade|^Operators/.test(event))).to.deep.equal([
+      'UpgradeStarted',
+    ]);
+  });
+
   it('continues after a wiped status with another build of the deployed version', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
