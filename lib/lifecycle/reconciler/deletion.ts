@@ -18,7 +18,7 @@ import {
   reportingFailure,
   waitUntilGone,
 } from './owned-objects.js';
-import { desiredList, isOurs } from './survey.js';
+import { desiredList, inPlace, isOurs } from './survey.js';
 import { causesOf, failureText, isOfTheMoment, joined } from './pass.js';
 import { hasFinalizer, releaseFinalizers, settle, writeStatus } from './configuration.js';
 import { hasCallbacks, invokeCallbacks } from './user-code.js';
@@ -124,16 +124,27 @@ async function knownObjects<CR extends LifecycleObject>(
   const none: readonly KubernetesObject[] = [];
   // Delete the valid objects even if the list has invalid entries.
   const list = async (): Promise<typeof none> => (await desiredList(pass)).objects;
-  const desired = await attempt('getAllResources', list, none);
+  const listed = await attempt('getAllResources', list, none);
+  const desired = (await Promise.all(listed.map((object) => placed(pass, object)))).flat();
   const dependants = await attempt(
     'getDependantResourceTypes',
     async () => Promise.resolve(crManager.getDependantResourceTypes()),
     [],
   );
-  const types = [...dependants, ...desired.map(typeOf), ...watched.types];
+  const types = [...dependants, ...listed.map(typeOf), ...watched.types];
   if (problems.length === 0) return { desired, types };
   const message = `${problems.join('; ')}: only objects of known kinds are deleted in order, garbage collection takes the rest`;
   return { desired, types, problem: { reason: 'ResourcesUnknown', message } };
+}
+
+/** Returns the object in the place where a deployment puts it; nothing if it can have no place. */
+async function placed<CR extends LifecycleObject>(
+  { live }: Pass<CR>,
+  object: KubernetesObject,
+): Promise<readonly KubernetesObject[]> {
+  const type = await typeIfServed(live, typeOf(object));
+  const found = type === undefined ? object : inPlace(object, type.namespaced);
+  return found === undefined ? [] : [found];
 }
 
 /** Whether an earlier reconcile has called all callbacks, and all succeeded. */
@@ -183,7 +194,6 @@ async function announceOne<CR extends LifecycleObject>(
   { object, isDesired }: Announced,
 ): Promise<void> {
   if (!hasCallbacks(pass, object)) return;
-  if (object.metadata.namespace === undefined && (await needsNamespace(pass, object))) return;
   const found = isDesired ? await find(pass, object) : object;
   if (found?.metadata.deletionTimestamp !== undefined) return;
   // Another owner controls the object, so it stays.
@@ -191,14 +201,6 @@ async function announceOne<CR extends LifecycleObject>(
   const current = structuredClone(found);
   const desired = isDesired ? structuredClone(object) : undefined;
   await invokeCallbacks(pass, 'OPERATOR_DELETE', { desired, current });
-}
-
-/** Whether the kind is namespaced. An object of such a kind cannot exist without a namespace. */
-async function needsNamespace<CR extends LifecycleObject>(
-  { live }: Pass<CR>,
-  object: UnstructuredObject,
-): Promise<boolean> {
-  return (await typeIfServed(live, typeOf(object)))?.namespaced === true;
 }
 
 /** @returns undefined if the object or its kind does not exist */

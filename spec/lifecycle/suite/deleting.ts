@@ -67,6 +67,25 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
+  it('deletes a cluster-scoped object in its turn, although the desired one names a namespace', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    const ClusterRole = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+    const name = `lifecycle-${namespace}`;
+    stage.dependants = [...stage.dependants, ClusterRole];
+    stage.resources = () => [
+      { ...ClusterRole, metadata: { name, namespace }, rules: [] },
+      configMap(namespace),
+    ];
+    await stage.deploy('1.0.0');
+    await stage.delete();
+    const passes = await passesUntil(stage, ({ phase }) => phase === undefined);
+    expect(passes.flatMap(({ events }) => events)).to.deep.equal([
+      'DeleteResourceSuccess ConfigMap settings',
+      `DeleteResourceSuccess ClusterRole ${name}`,
+    ]);
+  });
+
   it('is not Available from its start, although the server is briefly unreachable', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
