@@ -39,6 +39,33 @@ describe('a completed object', () => {
     });
   });
 
+  it('has labels in the Pod template of a CronJob, if it has one', () => {
+    const cron = (jobTemplate: object) => object({ spec: { jobTemplate } }, 'CronJob');
+    const whole = { spec: { backoffLimit: 1, template: { metadata: { name: 'a' }, spec: {} } } };
+    expect(completedObject(cron(whole), labelled)).to.deep.include({
+      spec: {
+        jobTemplate: {
+          spec: { backoffLimit: 1, template: { metadata: { name: 'a', labels }, spec: {} } },
+        },
+      },
+    });
+    for (const partial of [{}, { spec: {} }]) {
+      expect(completedObject(cron(partial), labelled)).to.deep.include({
+        spec: { jobTemplate: partial },
+      });
+    }
+  });
+
+  it('has none of the metadata that only the server sets', () => {
+    const own = { name: 'thing', namespace: 'shop', finalizers: ['example.com/held'] };
+    const metadata = {
+      ...{ ...own, uid: 'x', resourceVersion: '1', generation: 1, selfLink: '/x' },
+      ...{ creationTimestamp: 'x', deletionTimestamp: 'x', deletionGracePeriodSeconds: 1 },
+      managedFields: [],
+    };
+    expect(completedObject({ ...object({}), metadata }, plain).metadata).to.deep.equal(own);
+  });
+
   it('has no status, and no rules if they are aggregated', () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { of: 'shop' } }] };
     const role = object({ aggregationRule, rules: [], status: {} }, 'ClusterRole');

@@ -126,6 +126,19 @@ export function deployingSuite(open: OpenStage): void {
     expect((failed as AggregateError).errors).to.have.length(2);
   });
 
+  it('ends without an error if the configuration is deleted by force meanwhile', async () => {
+    const stage = await open({
+      perishablesSynchronizer: async () => {
+        await stage.edit({ metadata: { finalizers: null } });
+        await stage.delete();
+      },
+    });
+    stage.resources = () => [];
+    expect(await stage.pass('1.0.0'))
+      .to.include({ phase: undefined })
+      .and.not.have.key('error');
+  });
+
   it('rejects an operator without a version', async () => {
     const stage = await open();
     expect((await stage.pass('')).error).to.match(/operatorVersion is empty/);

@@ -8,6 +8,7 @@ import type {
   KubernetesObject,
   UnstructuredObject,
 } from '../../../lib/object/kubernetes-object.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
 import { systemRandom } from '../../../lib/system/random.js';
 import { configMap, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
@@ -145,6 +146,39 @@ export function guardingSuite(open: OpenStage): void {
       });
     });
   }
+
+  it('no longer names a kept object once the configuration is being deleted', async () => {
+    const stage = await open();
+    stage.dependants = [...stage.dependants, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }];
+    await withOld(stage, [claim(stage.namespace)]);
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.deploy('1.1.0');
+    expect(await refusal(stage)).to.include('PersistentVolumeClaim');
+    await stage.touch('PersistentVolumeClaim', 'old', {
+      metadata: { finalizers: ['example.com/held'] },
+    });
+    await stage.delete();
+    expect((await stage.pass('1.1.0')).phase).to.equal('Deleting');
+    expect(await refusal(stage)).to.equal(undefined);
+    await stage.touch('PersistentVolumeClaim', 'old', { metadata: { finalizers: null } });
+  });
+
+  it('is not deployed while a kind that is defined among the objects is not served', async () => {
+    const stage = await open();
+    const kind = `Late${systemRandom.uuid().slice(0, 8)}`;
+    const late = { apiVersion: 'late.example.com/v1alpha1', kind, metadata: { name: 'late' } };
+    stage.resources = () => [createCrd({ group: 'late.example.com', kind }), { ...late, spec: {} }];
+    const { client } = stage.operator;
+    const resourceType: Client['resourceType'] = async (type) => {
+      if (type.kind === kind) throw new OperatorError('UnknownKind', `${kind} is not served`);
+      return client.resourceType(type);
+    };
+    const behind = stage.newReconciler({ client: { ...forwarding(client), resourceType } });
+    for (let pass = 0; pass < 3; pass++) {
+      expect(await stage.pass('1.0.0', behind)).to.include({ phase: 'Deploying' });
+    }
+    await stage.deploy('1.0.0');
+  });
 
   it('prunes an object that mayPrune allows without an annotation', async () => {
     const stage = await open({ mayPrune: ({ kind }) => kind === 'PersistentVolumeClaim' });

@@ -76,6 +76,16 @@ export function takingOverSuite(open: OpenStage): void {
     await stage.edit({ metadata: { finalizers: null } });
   });
 
+  it('removes a finalizer of the previous operator beside its own', async () => {
+    const stage = await open({
+      ...options,
+      config: { metadata: { finalizers: ['operator-builder.io/lifecycle', legacy] } },
+    });
+    await stage.pass('1.0.0');
+    const { finalizers } = (await stage.config()).metadata;
+    expect(finalizers).to.deep.equal(['operator-builder.io/lifecycle']);
+  });
+
   it('completes a deletion that the previous operator started', async () => {
     const stage = await open(options);
     await stage.deploy('1.0.0');

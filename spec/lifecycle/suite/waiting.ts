@@ -59,6 +59,49 @@ export function waitingSuite(open: OpenStage): void {
     expect(await messageOf(stage, 'Available')).to.equal('1.1.0 is deployed');
   });
 
+  for (const [name, perishablesSyncIntervalMs, delays] of [
+    ['soon after a write, and rarely while it waits', 300_000, [1_000, 10_000, 30_000, 300_000]],
+    ['at the interval of perishables at the latest', 400, [400, 400, 400, 400]],
+  ] as const) {
+    it(`requeues ${name}`, async () => {
+      const stage = await open({ perishablesSyncIntervalMs });
+      const { namespace } = stage;
+      const delay = async (): Promise<unknown> =>
+        stage.reconciler.reconcile({ key: stage.key }, '1.0.0');
+      const after = (place: number) => ({ type: 'requeueAfter', afterMs: delays[place] });
+      const [written, waits, isBlocked, healthy] = [0, 1, 2, 3].map(after);
+      stage.resources = () => [configMap(namespace), deployment(namespace, { pod: nowhere })];
+      expect(await delay()).to.deep.equal(written);
+      expect(await delay()).to.deep.equal(waits);
+      stage.resources = () => undefined;
+      expect(await delay()).to.deep.equal(isBlocked);
+      stage.resources = () => [configMap(namespace)];
+      await stage.deploy('1.0.0');
+      expect(await delay()).to.deep.equal(healthy);
+      await stage.touch('ConfigMap', 'settings', {
+        metadata: { finalizers: ['example.com/held'] },
+      });
+      stage.resources = () => [];
+      expect(await delay()).to.deep.equal(waits);
+      // A deletion renews no perishables.
+      await stage.delete();
+      expect(await delay()).to.deep.equal({ type: 'requeueAfter', afterMs: 5_000 });
+      await stage.touch('ConfigMap', 'settings', { metadata: { finalizers: null } });
+      expect(await delay()).to.deep.equal({ type: 'done' });
+    });
+  }
+
+  it('requeues soon after it has requested a deletion', async () => {
+    const stage = await open();
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.deploy('1.0.0');
+    await stage.touch('ConfigMap', 'settings', { metadata: { finalizers: ['example.com/held'] } });
+    await stage.delete();
+    const result = await stage.reconciler.reconcile({ key: stage.key }, '1.0.0');
+    expect(result).to.deep.equal({ type: 'requeueAfter', afterMs: 1_000 });
+    await stage.touch('ConfigMap', 'settings', { metadata: { finalizers: null } });
+  });
+
   it('clears the names from the conditions once the wait is over', async () => {
     const stage = await open();
     const { namespace } = stage;

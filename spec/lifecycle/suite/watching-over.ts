@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
+import { ApiError } from '../../../lib/object/api-error.js';
 import { OperatorError } from '../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { deployment, nowhere, system } from './system.js';
@@ -157,20 +158,37 @@ export function watchingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('is not degraded by a server that is briefly unreachable', async () => {
-    const stage = await open();
-    await stage.deploy('1.0.0');
-    const { client } = stage.operator;
-    const away = new OperatorError('ConnectionFailed', 'the server is away');
-    const update = () => Promise.reject(away);
-    const reconciler = stage.newReconciler({ client: { ...forwarding(client), update } });
-    stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
-    expect(await stage.pass('1.0.0', reconciler)).to.deep.equal({
-      ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' },
-      conditions: 'T/F/F DeployCompleted',
-      ...{ events: ['UpdateResourceFailed Deployment web'], error: 'the server is away' },
+  const answer = (status: number) =>
+    new ApiError({ code: status }, { verb: 'update', kind: 'Deployment', status });
+  for (const [what, failure, conditions] of [
+    [
+      'is not degraded by a server that is briefly unreachable',
+      new OperatorError('ConnectionFailed', 'the server is away'),
+      'T/F/F DeployCompleted',
+    ],
+    ...[429, 503, 504].map(
+      (status) =>
+        [
+          `is not degraded by the answer ${status} of a busy server`,
+          answer(status),
+          'T/F/F DeployCompleted',
+        ] as const,
+    ),
+    ['is degraded by the answer 500', answer(500), 'T/F/T DeployCompleted ReconcileFailed'],
+  ] as const) {
+    it(what, async () => {
+      const stage = await open();
+      await stage.deploy('1.0.0');
+      const { client } = stage.operator;
+      const update = () => Promise.reject(failure);
+      const reconciler = stage.newReconciler({ client: { ...forwarding(client), update } });
+      stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+      expect(await stage.pass('1.0.0', reconciler)).to.deep.equal({
+        ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0', conditions },
+        ...{ events: ['UpdateResourceFailed Deployment web'], error: failure.message },
+      });
     });
-  });
+  }
 
   it('writes its status once per reconcile, and retries after a mere label change', async () => {
     const stage = await open({
