@@ -61,7 +61,8 @@ export class Pass<CR extends LifecycleObject> {
   #complained: ToldEvent | undefined;
   #events: ToldEvent[] = [];
   readonly #afterStatus: (() => void)[] = [];
-  readonly #told = new Map<unknown, string>();
+  /** The messages of the events about each error: one error may be thrown for several objects. */
+  readonly #told = new Map<unknown, readonly string[]>();
   readonly #sources = new Map<unknown, ErrorSource>();
 
   constructor(
@@ -150,13 +151,13 @@ export class Pass<CR extends LifecycleObject> {
   fail(error: unknown, { reason, what }: FailedOperation, object: KubernetesObject): void {
     if (this.signal.aborted) return;
     const message = `${what} ${this.textOf(error, object)}`;
-    this.#told.set(error, message);
+    this.#told.set(error, [...(this.#told.get(error) ?? []), message]);
     this.tell({ reason, message, type: 'Warning' }, object);
   }
 
-  /** Returns the message of the event about `error`; undefined if there was no event. */
+  /** Returns the messages of the events about `error`; undefined if there was no event. */
   toldOf(error: unknown): string | undefined {
-    return this.#told.get(error);
+    return this.#told.get(error)?.join('; ');
   }
 
   /** Remembers the source of `error`, which is rethrown unchanged. */
@@ -299,6 +300,6 @@ export function isOfTheMoment(error: unknown): boolean {
 
 /** Returns the causes of a failure, those with an event in its words. */
 export function causesOf<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): string {
-  const texts = partsOf(error).map((part) => pass.toldOf(part) ?? pass.textOf(part));
-  return texts.join('; ');
+  const parts = new Set(partsOf(error));
+  return [...parts].map((part) => pass.toldOf(part) ?? pass.textOf(part)).join('; ');
 }

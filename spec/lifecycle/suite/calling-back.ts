@@ -227,6 +227,21 @@ export function callingBackSuite(open: OpenStage): void {
     });
   }
 
+  it('names each object whose callback throws the same error', async () => {
+    const stage = await open();
+    const failure = new Error('no quota');
+    stage.dispatcher.addCallback(null, ({ state }) => {
+      if (state === 'PRE_CREATE') throw failure;
+    });
+    await stage.pass('1.0.0');
+    const { conditions = [] } = await stage.status();
+    const failed = ['ServiceAccount', 'Deployment', 'Service'].map((kind) => {
+      const name = `${kind} ${stage.namespace}/web`;
+      return `could not create ${name}: callback PRE_CREATE of ${name}: no quota`;
+    });
+    expect(conditions.find(({ type }) => type === 'Degraded')?.message).to.equal(failed.join('; '));
+  });
+
   it('aborts the signal of a callback that hangs, and fails the reconcile', async () => {
     const stage = await open({ callbackTimeoutMs: 200 });
     const aborted: boolean[] = [];
