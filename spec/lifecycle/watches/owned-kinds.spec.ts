@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Cache } from '../../../lib/cache/index.js';
+import type { SourceContext } from '../../../lib/controller/index.js';
 import type { ReconcileKey } from '../../../lib/controller/keys.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { OwnedKinds } from '../../../lib/lifecycle/owned-kinds.js';
@@ -9,21 +10,35 @@ import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 describe('watches of owned kinds', () => {
-  it('enqueue the owners again when a replica acquires keys, for example after a shard moved', async () => {
-    const clock = new VirtualClock();
-    const cluster = await EmbeddedCluster.start({ clock });
+  let clock: VirtualClock;
+  let cluster: EmbeddedCluster<VirtualClock>;
+  let cache: Cache;
+  let context: SourceContext;
+  const keys: string[] = [];
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    cluster = await EmbeddedCluster.start({ clock });
     const client = cluster.client();
-    const cache = new Cache({ client, clock });
+    cache = new Cache({ client, clock });
     cache.start();
-    const keys: string[] = [];
-    const kinds = new OwnedKinds(Secret, undefined);
-    const started = kinds.start({
+    keys.splice(0);
+    context = {
       ...{ cluster: '', cache, client, clock, random: seededRandom(1), logger: silentLogger },
       enqueue: ({ name }: ReconcileKey) => keys.push(name) > 0,
       failed: (_what, error) => {
         throw error;
       },
-    });
+    };
+  });
+  afterEach(async () => {
+    await cache.stop();
+    await cluster.stop();
+  });
+
+  it('enqueue the owners again when a replica acquires keys, for example after a shard moved', async () => {
+    const client = cluster.client();
+    const kinds = new OwnedKinds(Secret, undefined);
+    const started = kinds.start(context);
     kinds.add([ConfigMap, ConfigMap]);
     const secret = { apiVersion: 'v1', kind: 'Secret' } as const;
     const { metadata } = await client.create<Secret>({
@@ -46,7 +61,26 @@ describe('watches of owned kinds', () => {
     expect(keys).to.deep.equal(['owner']);
     expect(kinds.types).to.deep.equal([ConfigMap]);
     await started.stop();
-    await cache.stop();
-    await cluster.stop();
+  });
+
+  it('do not begin for a controller that has stopped', async () => {
+    const kinds = new OwnedKinds(Secret, undefined);
+    await kinds.start(context).stop();
+    const mark = cluster.requests.mark();
+    kinds.add([ConfigMap]);
+    await clock.advance(1_000);
+    expect(cluster.requests.since(mark).entries).to.deep.equal([]);
+  });
+
+  it('show the problem of a kind that is not served', async () => {
+    const kinds = new OwnedKinds(Secret, undefined);
+    const started = kinds.start(context);
+    const none = { apiVersion: 'none.example.com/v1', kind: 'None' };
+    kinds.add([ConfigMap, none]);
+    for (let round = 0; started.status?.().problem === undefined && round < 100; round++) {
+      await clock.advance(50);
+    }
+    expect(started.status?.().problem).to.match(/None/);
+    await started.stop();
   });
 });
