@@ -1,4 +1,4 @@
-import { placeCondition, formatTime } from '../object/index.js';
+import { findCondition, placeCondition, formatTime } from '../object/index.js';
 import type { Clock } from '../system/index.js';
 import type { LifecycleCondition, LifecycleStatus } from './lifecycle-status.js';
 import { isSameVersion } from './versions.js';
@@ -246,18 +246,15 @@ function plain({ reason, message }: Trouble): Explanation {
   return { reason, message };
 }
 
-/** The status of each condition, by its type. */
-export type ConditionValues = ReadonlyMap<string, LifecycleCondition['status']>;
-
-/** Returns the status of each condition, without reasons, messages and times. */
-export function conditionValues(
-  conditions: readonly LifecycleCondition[] | undefined,
-): ConditionValues {
-  return new Map(conditions?.map(({ type, status }) => [type, status]));
-}
-
-/** Whether a condition flipped, was added or was removed. Ignores reasons. */
-export function conditionsChanged(before: ConditionValues, after: ConditionValues): boolean {
-  if (before.size !== after.size) return true;
-  return [...after].some(([type, status]) => before.get(type) !== status);
+/**
+ * Whether a condition flipped, was added or was removed. Ignores reasons, messages, times and the order.
+ * @param before - the conditions of a status; undefined: none
+ * @param after - likewise
+ */
+export function conditionsChanged(
+  before: readonly LifecycleCondition[] = [],
+  after: readonly LifecycleCondition[] = [],
+): boolean {
+  if (before.length !== after.length) return true;
+  return after.some(({ type, status }) => findCondition(before, type)?.status !== status);
 }
