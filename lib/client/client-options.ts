@@ -72,7 +72,9 @@ export interface ResolvedClientOptions {
 
 /** @throws OperatorError `InvalidOption`: an option is unknown, or a number is out of range. */
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
-  const { transport, credentials = anonymous, defaultNamespace = 'default' } = options;
+  const { transport, credentials = anonymous } = options;
+  // A context or the file of a service account may hold an empty one.
+  const defaultNamespace = options.defaultNamespace || 'default';
   const { userAgent = defaultUserAgent(), requestTimeoutMs = 30_000, compression = true } = options;
   const { rateLimit, clock = systemClock, random = systemRandom } = options;
   const { logger = silentLogger, metrics = noMetrics, retries = {} } = options;

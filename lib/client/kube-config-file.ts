@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import isNull from 'lodash/isNull.js';
 import omitBy from 'lodash/omitBy.js';
 import { OperatorError } from '../system/index.js';
@@ -124,7 +124,7 @@ function kubeConfigPaths(path: KubeConfigSource['path'], env: Environment): read
   return listed.length > 0 ? listed : [join(homedir(), '.kube', 'config')];
 }
 
-/** @param optional - skips a file that does not exist, as client-go does. */
+/** @param optional - skips a file that does not exist or is empty, as client-go does. */
 async function readFileOf(path: string, optional: boolean): Promise<KubeConfigFile | undefined> {
   const name = `kubeconfig ${path}`;
   let text: string;
@@ -135,12 +135,13 @@ async function readFileOf(path: string, optional: boolean): Promise<KubeConfigFi
     if (optional && code === 'ENOENT') return undefined;
     throw invalidKubeConfig(name, message, 'give the path of a readable kubeconfig', error);
   }
+  if (optional && text.trim() === '') return undefined;
   return parseKubeConfig(text, { name, directory: dirname(path) });
 }
 
 interface Origin {
   readonly name: string;
-  /** The base of relative paths. */
+  /** The base of relative paths; itself relative to the working directory. */
   readonly directory: string;
 }
 
@@ -196,13 +197,13 @@ function entriesOf<T extends object>(
 const pathFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
 /**
- * Resolves paths relative to the file's directory; a command only if it has a slash. Drops null members: they
- * count as absent, as in client-go.
+ * Makes paths relative to the file's directory absolute; a command only if it has a slash. Drops null members:
+ * they count as absent, as in client-go.
  */
 function resolved<T extends object>(entry: T, directory: string): T {
   const fields: Record<string, unknown> = omitBy(entry, isNull);
   const absolute = (value: unknown): unknown =>
-    typeof value !== 'string' || value === '' || isAbsolute(value) ? value : join(directory, value);
+    typeof value !== 'string' || value === '' ? value : resolve(directory, value);
   for (const field of pathFields) {
     if (field in fields) fields[field] = absolute(fields[field]);
   }
@@ -235,9 +236,12 @@ function resolveContext(
   const cluster = find<ClusterEntry>('clusters', context.cluster ?? '');
   const user = (context.user ?? '') === '' ? {} : find<UserEntry>('users', context.user ?? '');
   const { server } = cluster;
+  const where = `cluster ${JSON.stringify(context.cluster)}`;
   if (typeof server !== 'string' || server === '') {
-    const where = `cluster ${JSON.stringify(context.cluster)}`;
     throw invalidKubeConfig(source, `${where} has no server`, 'want the URL of the API server');
+  }
+  if (!/^https?:$/.test(URL.canParse(server) ? new URL(server).protocol : '')) {
+    throw invalidKubeConfig(source, `${where}: server is not an http or https URL`, 'correct it');
   }
   return { source, name, namespace: context.namespace, cluster: { ...cluster, server }, user };
 }

@@ -73,9 +73,6 @@ export async function clientFromKubeConfig(
   const { clock = systemClock, logger = silentLogger, env = process.env } = options;
   const { maxConnections } = options;
   const { cluster, user, source } = context;
-  if (!/^https?:$/.test(URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '')) {
-    throw invalidKubeConfig(source, 'server is not an http or https URL', 'correct it');
-  }
   const exec: ExecCredentials | undefined =
     user.exec &&
     new ExecCredentials(context, user.exec, {

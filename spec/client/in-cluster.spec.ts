@@ -37,6 +37,16 @@ describe('clientInCluster', () => {
       expect(client.defaultNamespace).to.equal('shop');
     }));
 
+  it('uses the namespace default when the file of the namespace is missing or empty', async () => {
+    const { token, 'ca.crt': ca } = account;
+    for (const files of [{}, { namespace: '\n' }]) {
+      await withFolder({ token, 'ca.crt': ca, ...files }, async (directory) => {
+        const client = await clientInCluster({ directory, env: env() });
+        expect(client.defaultNamespace).to.equal('default');
+      });
+    }
+  });
+
   it('uses the namespace in POD_NAMESPACE if set', () =>
     withFolder(account, async (directory) => {
       const podEnv = { ...env(), POD_NAMESPACE: 'other' };
@@ -119,5 +129,18 @@ describe('defaultCluster', () => {
     expect(await defaultCluster({ text })).to.deep.equal({
       ...{ context: 'dev', server: 'https://k8s.example:6443/clusters/a' },
     });
+  });
+
+  it('reports a server that is no URL', async () => {
+    for (const server of ['10.0.0.1:6443', 'localhost:6443']) {
+      const text = JSON.stringify({
+        clusters: [{ name: 'c', cluster: { server } }],
+        contexts: [{ name: 'dev', context: { cluster: 'c' } }],
+        'current-context': 'dev',
+      });
+      const error = await failureOf(defaultCluster({ text }));
+      expect(error).to.have.property('code', 'InvalidKubeConfig');
+      expect(error.message).to.contain('cluster "c": server is not an http or https URL');
+    }
   });
 });

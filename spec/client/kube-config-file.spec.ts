@@ -1,4 +1,4 @@
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { readKubeConfig } from '../../lib/client/kube-config-file.js';
 import { failureOf } from './scripted-transport.js';
@@ -29,11 +29,11 @@ describe('readKubeConfig', () => {
       });
     }));
 
-  it('merges the files of KUBECONFIG: the first entry wins, missing files are skipped', () =>
+  it('merges the files of KUBECONFIG: the first entry wins, missing and empty files are skipped', () =>
     withFolder(
-      { a: file('one'), b: file('two') + file('one').replaceAll('\n', '\n# ') },
+      { a: file('one'), b: file('two') + file('one').replaceAll('\n', '\n# '), empty: '\n' },
       async (folder) => {
-        const files = ['a', 'none', 'b'].map((name) => join(folder, name));
+        const files = ['empty', 'a', 'none', 'b'].map((name) => join(folder, name));
         const env = { KUBECONFIG: files.join(delimiter) };
         expect(await readKubeConfig({ env })).to.include({ name: 'one' });
         expect(await readKubeConfig({ env, context: 'two' })).to.have.nested.property(
@@ -53,8 +53,23 @@ describe('readKubeConfig', () => {
       const bare = await readKubeConfig({ text: exec('aws') });
       expect(bare.user.exec?.command).to.equal('aws');
       const text = await readKubeConfig({ text: exec('./bin/login') });
-      expect(text.user.exec?.command).to.equal('bin/login');
+      expect(text.user.exec?.command).to.equal(resolve('bin/login'));
     }));
+
+  it('keeps a command beside a file in the working directory apart from a program of the PATH', () => {
+    const exec = "exec: {command: './login'}";
+    return withFolder({ config: file('one').replace('tokenFile: t', exec) }, async (folder) => {
+      const former = process.cwd();
+      process.chdir(folder);
+      try {
+        const { user } = await readKubeConfig({ path: 'config' });
+        expect(user.exec?.command).to.equal(resolve('login'));
+        expect(user['client-certificate']).to.equal(resolve('client.pem'));
+      } finally {
+        process.chdir(former);
+      }
+    });
+  });
 
   it('rejects text that nests too deeply', async () => {
     const error = await failureOf(readKubeConfig({ text: '['.repeat(5_000) }));

@@ -264,8 +264,11 @@ describe('clientFromKubeConfig', () => {
     const named = await clientFromKubeConfig({
       text: kubeConfig(cluster(), {}, { namespace: 'shop' }),
     });
-    const unnamed = await clientFromKubeConfig({ text: kubeConfig(cluster(), {}) });
-    expect([named.defaultNamespace, unnamed.defaultNamespace]).to.deep.equal(['shop', 'default']);
+    expect(named.defaultNamespace).to.equal('shop');
+    for (const context of [{}, { namespace: '' }, { namespace: null }]) {
+      const unnamed = await clientFromKubeConfig({ text: kubeConfig(cluster(), {}, context) });
+      expect(unnamed.defaultNamespace).to.equal('default');
+    }
   });
 
   const broken: readonly (readonly [string, object, object, string])[] = [
