@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import omit from 'lodash/omit.js';
 import type { Clock, Timer } from '../system/index.js';
 import type { Credentials } from './credentials.js';
 import { invalidKubeConfig } from './kube-config-file.js';
@@ -23,6 +24,8 @@ interface ExecCredential {
 /** Options of {@link ExecCredentials}. */
 export interface ExecCredentialsOptions {
   readonly clock: Clock;
+  /** Reads the certificates that the cluster's entry trusts, as PEM; undefined if it names none. */
+  readonly authority: () => Promise<string | undefined>;
   /** Called when the program printed a different certificate: open connections still present the old one. */
   readonly onNewCertificate: () => Promise<void>;
 }
@@ -107,8 +110,9 @@ export class ExecCredentials implements Credentials {
       throw this.#invalid(`${command} needs a terminal`, 'use another user for an operator');
     }
     const extra = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
+    const info = await this.#execInfo();
     const child = spawn(command, [...(args ?? [])], {
-      env: { ...process.env, ...extra, KUBERNETES_EXEC_INFO: this.#execInfo() },
+      env: { ...process.env, ...extra, KUBERNETES_EXEC_INFO: info },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [output, complaint] = [boundedText(child.stdout), boundedText(child.stderr)];
@@ -146,29 +150,29 @@ export class ExecCredentials implements Credentials {
     }
   }
 
-  #execInfo(): string {
+  async #execInfo(): Promise<string> {
     const { apiVersion = '', provideClusterInfo = false } = this.#exec;
-    const cluster = provideClusterInfo ? clusterInfo(this.#context.cluster) : undefined;
+    const cluster = provideClusterInfo
+      ? clusterInfo(this.#context.cluster, await this.#options.authority())
+      : undefined;
     const spec = { interactive: false, ...(cluster !== undefined && { cluster }) };
     return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
   }
 
   #parse(output: string): ExecCredential {
     const { command = '' } = this.#exec;
-    const { kind, status = {} } = parsed(output);
-    const { token, clientCertificateData: cert, clientKeyData: key } = status;
+    const { kind, status } = parsed(output);
+    const [token, cert, key, expiration] = statusFields.map((name) => textOf(status?.[name]));
     // The message must not contain the output: it may be the token.
-    if (kind !== 'ExecCredential' || (token === undefined && cert === undefined)) {
+    if (kind !== 'ExecCredential' || (token ?? cert ?? key) === undefined) {
       throw this.#invalid(`${command} printed no ExecCredential with a status`, 'run it by hand');
     }
-    if (cert !== undefined && key === undefined) {
-      throw this.#invalid(`${command} printed a certificate without its key`, 'run it by hand');
+    if ((cert === undefined) !== (key === undefined)) {
+      const [one, other] = cert === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
+      throw this.#invalid(`${command} printed a ${one} without its ${other}`, 'run it by hand');
     }
-    return {
-      token,
-      certificate: cert === undefined || key === undefined ? undefined : { cert, key },
-      ...this.#use(status.expirationTimestamp),
-    };
+    const certificate = cert === undefined || key === undefined ? undefined : { cert, key };
+    return { token, certificate, ...this.#use(expiration) };
   }
 
   #use(expiration = ''): Pick<ExecCredential, 'untilMs' | 'monotonicUntilMs'> {
@@ -189,12 +193,16 @@ export class ExecCredentials implements Credentials {
 
 interface PrintedCredential {
   readonly kind?: string;
-  readonly status?: {
-    readonly token?: string;
-    readonly clientCertificateData?: string;
-    readonly clientKeyData?: string;
-    readonly expirationTimestamp?: string;
-  };
+  readonly status?: Readonly<Record<string, unknown>> | null;
+}
+
+const statusFields = [
+  ...['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'],
+];
+
+/** An empty text counts as absent, as in client-go. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function parsed(output: string): PrintedCredential {
@@ -205,10 +213,16 @@ function parsed(output: string): PrintedCredential {
   }
 }
 
-function clusterInfo(cluster: ClusterEntry): object {
-  const { extensions = [], ...rest } = cluster;
-  const config = extensions.find(({ name }) => name === 'client.authentication.k8s.io/exec');
-  return { ...rest, ...(config !== undefined && { config: config.extension }) };
+/** As in client-go, the program receives the certificates themselves, in place of the path of their file. */
+function clusterInfo(cluster: ClusterEntry, authority: string | undefined): object {
+  const data = authority && Buffer.from(authority).toString('base64');
+  const isConfig = ({ name = '' }) => name === 'client.authentication.k8s.io/exec';
+  const config = cluster.extensions?.find(isConfig);
+  return {
+    ...omit(cluster, ['extensions', 'certificate-authority']),
+    ...(data !== undefined && { 'certificate-authority-data': data }),
+    ...(config !== undefined && { config: config.extension }),
+  };
 }
 
 interface ProgramEnd {

@@ -74,11 +74,13 @@ export async function clientFromKubeConfig(
   const { maxConnections } = options;
   const { cluster, user, source } = context;
   const exec: ExecCredentials | undefined =
-    user.exec &&
-    new ExecCredentials(context, user.exec, {
-      clock,
-      onNewCertificate: () => transport.reconnect(),
-    });
+    user.exec === undefined || hasCredentials(user)
+      ? undefined
+      : new ExecCredentials(context, user.exec, {
+          clock,
+          authority: () => authorityOf(context),
+          onNewCertificate: () => transport.reconnect(),
+        });
   const read = tlsOf(context, exec);
   // A program's failure is not hidden by its former certificate.
   const tls = exec === undefined ? keepingFormer(read, logger) : read;
@@ -100,6 +102,13 @@ export async function clientFromKubeConfig(
     defaultNamespace: context.namespace,
     compression: options.compression ?? cluster['disable-compression'] !== true,
   });
+}
+
+/** Whether a user has credentials other than a plugin, which then does not run, as in client-go. */
+function hasCredentials({ token, tokenFile: path, username, ...user }: UserEntry): boolean {
+  const certificate = user['client-certificate-data'] || user['client-certificate'];
+  const key = user['client-key-data'] || user['client-key'];
+  return [token, path, username, certificate && key].some((text = '') => text !== '');
 }
 
 function proxyOf({ 'proxy-url': proxy = '' }: ClusterEntry, source: string): string | undefined {
@@ -124,11 +133,7 @@ function tlsOf(
   return async () => {
     const { cert, key } = (await exec?.certificate()) ?? {};
     const settings: TlsOptions = {
-      ca: await read(
-        'certificate-authority',
-        cluster['certificate-authority-data'],
-        cluster['certificate-authority'],
-      ),
+      ca: await authorityOf(context),
       cert:
         cert ??
         (await read(
@@ -161,6 +166,12 @@ function refuseOtherKey(source: string, { cert, key }: TlsOptions): void {
 function sameTls(a: TlsOptions, b: TlsOptions): boolean {
   const names = ['ca', 'cert', 'key', 'servername', 'insecure'] as const;
   return names.every((name) => a[name] === b[name]);
+}
+
+/** Returns the certificates that the cluster's entry trusts. */
+function authorityOf({ cluster, source }: KubeConfigContext): Promise<string | undefined> {
+  const name = 'certificate-authority';
+  return pem(`${source}: ${name}`, { data: cluster[`${name}-data`], path: cluster[name] });
 }
 
 /** Inline data takes precedence over a file, as in client-go. */

@@ -31,7 +31,8 @@ function credentialsOf(script: string, more: Partial<ExecEntry> = {}) {
   };
   let renewals = 0;
   const onNewCertificate = async (): Promise<void> => void (renewals += 1);
-  const credentials = new ExecCredentials(context, exec, { clock, onNewCertificate });
+  const authority = async () => undefined;
+  const credentials = new ExecCredentials(context, exec, { clock, authority, onNewCertificate });
   return { credentials, clock, renewals: () => renewals };
 }
 
@@ -165,6 +166,17 @@ describe('ExecCredentials', () => {
       expect(renewals()).to.equal(1);
     }));
 
+  it('need only a token or a certificate: empty and null fields count as absent', async () => {
+    const none = `clientCertificateData: '', clientKeyData: null, expirationTimestamp: null`;
+    const token = credentialsOf(print(`{ token: 'abc', ${none} }`)).credentials;
+    expect(await token.headers()).to.deep.equal({ authorization: 'Bearer abc' });
+    expect(await token.certificate()).to.equal(undefined);
+    const pair = print(`{ token: '', clientCertificateData: 'c', clientKeyData: 'k' }`);
+    const certificate = credentialsOf(pair).credentials;
+    expect(await certificate.headers()).to.deep.equal({});
+    expect(await certificate.certificate()).to.deep.equal({ cert: 'c', key: 'k' });
+  });
+
   it('pass the requested version to the program, and the cluster on request', async () => {
     const echo = print(`{ token: process.env.KUBERNETES_EXEC_INFO + process.env.EXTRA }`);
     const env = [{ name: 'EXTRA', value: '!' }];
@@ -193,6 +205,14 @@ describe('ExecCredentials', () => {
       {},
       'without its key',
     ],
+    [
+      'prints a key without its certificate',
+      print(`{ token: 'x', clientKeyData: 'x', clientCertificateData: '' }`),
+      {},
+      'a key without its certificate',
+    ],
+    ['prints null for the status', print('null'), {}, 'printed no ExecCredential'],
+    ['prints an empty token', print(`{ token: '' }`), {}, 'printed no ExecCredential'],
     [
       'is missing',
       '',

@@ -98,6 +98,40 @@ describe('clientFromKubeConfig', () => {
     });
   }
 
+  it('runs no exec plugin of a user who has other credentials, as kubectl', async () => {
+    const exec = { command: '/no/such/program' };
+    const token = await ask(kubeConfig(cluster(), { token: 'abc', exec }));
+    expect(token.headers).to.include({ authorization: 'Bearer abc' });
+    const pair = {
+      'client-certificate-data': data('client.pem'),
+      'client-key-data': data('client.key'),
+    };
+    const { answer, headers } = await ask(kubeConfig(cluster(), { ...pair, exec }));
+    expect(answer).to.have.nested.property('subject.CN', 'spec client');
+    expect(headers).not.to.have.property('authorization');
+    await withFolder({ token: 'of a file' }, async (folder) => {
+      const file = await ask(kubeConfig(cluster(), { tokenFile: join(folder, 'token'), exec }));
+      expect(file.headers).to.include({ authorization: 'Bearer of a file' });
+    });
+    const incomplete = { token: '', 'client-certificate-data': data('client.pem'), exec };
+    expect((await failureOf(ask(kubeConfig(cluster(), incomplete)))).message).to.contain('ENOENT');
+  });
+
+  it('passes the certificates of the cluster to an exec plugin, also if they are in a file', () =>
+    withFolder({ 'ca.pem': certificate('ca.pem') }, async (folder) => {
+      const path = join(folder, 'ca.pem');
+      const script = `
+        const { cluster } = JSON.parse(process.env.KUBERNETES_EXEC_INFO).spec;
+        const token = Buffer.from(JSON.stringify(cluster)).toString('base64');
+        console.log(JSON.stringify({ kind: 'ExecCredential', status: { token } }))`;
+      const exec = { command: process.execPath, args: ['-e', script], provideClusterInfo: true };
+      for (const authority of [cluster(), { server: server.url, 'certificate-authority': path }]) {
+        const { headers } = await ask(kubeConfig(authority, { exec }));
+        const [, token = ''] = headers.authorization?.split(' ') ?? [];
+        expect(JSON.parse(Buffer.from(token, 'base64').toString())).to.deep.equal(cluster());
+      }
+    }));
+
   it('impersonates several groups, each in its own header', async () => {
     const user = { as: 'you', 'as-groups': ['a', 'b,c'], 'as-user-extra': { scopes: ['x', 'y'] } };
     await ask(kubeConfig(cluster(), user));
