@@ -1,8 +1,9 @@
-import { isGone, describeObject, keyOf } from '../object/index.js';
+import { isApiError, isGone, isTooManyRequests, describeObject, keyOf } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import {
   sleep,
   systemClock,
+  errorMessage,
   OperatorError,
   isOperatorError,
   refuseUnknownOptions,
@@ -21,15 +22,16 @@ export interface WaitForOptions<T> extends CallOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The delay before a broken connection is opened again. */
+/** The delay after a failure, and after the end of a watch. */
 const reconnectMs = 500;
 
 /**
- * Waits until an object meets a condition, by a watch of this one object, without polling. Reconnects when
- * the connection breaks.
+ * Waits until an object meets a condition, by a watch of this one object, without polling. Continues after a
+ * failure that may pass: a broken connection, no answer, a 429 or 5xx.
  * @param object - identified by apiVersion, kind, namespace and name; other fields are ignored.
  * @returns the object that `until` accepted; undefined if it accepted that the object does not exist.
- * @throws OperatorError `Timeout`: it took too long. `Aborted`: the signal.
+ * @throws OperatorError `Timeout`: it took too long; the message names the failure that lasts. `Aborted`: the
+ * signal.
  * @throws ApiError: the object cannot be listed or watched, for example 403.
  */
 export async function waitFor<T extends KubernetesObject>(
@@ -40,11 +42,22 @@ export async function waitFor<T extends KubernetesObject>(
   const { timeoutMs = 60_000, clock = systemClock, signal, until } = options;
   const names = { timeoutMs, clock, signal, until };
   refuseUnknownOptions<WaitForOptions<T>>('waitFor', options, names);
+  let problem: unknown;
   const limits = { what: `wait for ${describeObject(object)}`, timeoutMs, clock, signal };
-  return withinLimits(limits, async (deadline) => {
+  const accepts = (current: T | undefined): boolean => {
+    problem = undefined;
+    return until(current);
+  };
+  return withinLimits({ ...limits, problem: () => problem }, async (deadline) => {
     for (;;) {
-      const accepted = await follow(client, object, { until, signal: deadline.signal });
-      if (accepted !== undefined) return accepted.object;
+      try {
+        const { signal } = deadline;
+        const accepted = await follow(client, object, { until: accepts, signal });
+        if (accepted !== undefined) return accepted.object;
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        problem = error;
+      }
       await sleep(clock, reconnectMs, deadline.signal);
     }
   });
@@ -55,11 +68,13 @@ export interface WaitLimits extends CallOptions {
   readonly what: string;
   readonly timeoutMs: number;
   readonly clock: Clock;
+  /** Returns the failure that keeps the wait from its purpose, if any. @defaultValue none */
+  readonly problem?: (() => unknown) | undefined;
 }
 
 /** Runs `work` until the time limit or until the signal is aborted. @throws as {@link waitFor} does. */
 export async function withinLimits<T>(
-  { what, timeoutMs, clock, signal }: WaitLimits,
+  { what, timeoutMs, clock, signal, problem }: WaitLimits,
   work: (deadline: Deadline) => Promise<T>,
 ): Promise<T> {
   const deadline = new Deadline(signal, clock, timeoutMs);
@@ -67,7 +82,10 @@ export async function withinLimits<T>(
     return await work(deadline);
   } catch (error) {
     if (deadline.expired) {
-      throw new OperatorError('Timeout', `${what}: condition not met within ${timeoutMs} ms`);
+      const cause = problem?.();
+      const why = cause === undefined ? '' : ` (${errorMessage(cause)})`;
+      const message = `${what}: condition not met within ${timeoutMs} ms${why}`;
+      throw new OperatorError('Timeout', message, { cause });
     }
     if (signal?.aborted !== true) throw error;
     throw new OperatorError('Aborted', `${what}: aborted`, { cause: signal.reason });
@@ -87,19 +105,20 @@ async function follow<T extends KubernetesObject>(
   const type: TypeReference<T> = { apiVersion: object.apiVersion, kind: object.kind };
   const { name, namespace } = keyOf(object);
   const selection = { namespace, fieldSelector: `metadata.name=${name}`, signal };
-  try {
-    const list = await client.list<T>(type, selection);
-    const [current] = list.items;
-    if (until(current)) return { object: current };
-    const { resourceVersion } = list.metadata;
-    for await (const event of client.watch<T>(type, { ...selection, resourceVersion })) {
-      if (event.type === 'BOOKMARK') continue;
-      const now = event.type === 'DELETED' ? undefined : event.object;
-      if (until(now)) return { object: now };
-    }
-    return undefined;
-  } catch (error) {
-    if (isGone(error) || isOperatorError(error, 'ConnectionFailed')) return undefined;
-    throw error;
+  const list = await client.list<T>(type, selection);
+  const [current] = list.items;
+  if (until(current)) return { object: current };
+  const { resourceVersion } = list.metadata;
+  for await (const event of client.watch<T>(type, { ...selection, resourceVersion })) {
+    if (event.type === 'BOOKMARK') continue;
+    const now = event.type === 'DELETED' ? undefined : event.object;
+    if (until(now)) return { object: now };
   }
+  return undefined;
+}
+
+/** Whether a list or watch that failed with `error` may succeed later, without anyone's help. */
+function mayPass(error: unknown): boolean {
+  if (isApiError(error)) return isGone(error) || isTooManyRequests(error) || error.status >= 500;
+  return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { faulty, waitFor } from '../../lib/client/index.js';
+import type { Fault, FaultRule } from '../../lib/client/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { configMapNamed, embeddedClient } from './embedded-client.js';
 import { failureOf, refusal, scripted } from './scripted-transport.js';
@@ -44,6 +45,40 @@ describe('waitFor', () => {
     await clock.advance(500);
     await client.create(ready);
     expect((await waiting)?.metadata.name).to.equal('web');
+  });
+
+  it('continues after failures that may pass: no answer, a busy server and an internal error', async () => {
+    const clock = new VirtualClock();
+    const { client } = embeddedClient();
+    const error = (status: number): Fault => ({ type: 'error', status });
+    const faults: Fault[] = [{ type: 'timeout' }, error(429), error(500), error(503)];
+    const rules = faults.flatMap((fault, n): FaultRule[] => [
+      { verbs: ['list'], calls: n + 1, fault },
+      { verbs: ['watch'], calls: n + 1, fault },
+    ]);
+    const shaky = faulty(client, { rules });
+    const waiting = waitFor(shaky, ready, { until: isReady, clock });
+    await clock.advance(10_000);
+    expect(shaky.notInjected).to.deep.equal([]);
+    await client.create(ready);
+    expect((await waiting)?.metadata.name).to.equal('web');
+  });
+
+  it('names the failure that lasts when the time is over, and no former one', async () => {
+    const failure = async (calls: FaultRule['calls']): Promise<Error> => {
+      const clock = new VirtualClock();
+      const rules: FaultRule[] = [{ verbs: ['list'], calls, fault: { type: 'reset' } }];
+      const shaky = faulty(embeddedClient().client, { rules });
+      const waiting = waitFor(shaky, ready, { until: isReady, clock, timeoutMs: 5_000 });
+      const failed = failureOf(waiting);
+      await clock.advance(5_000);
+      return failed;
+    };
+    const message = 'wait for ConfigMap default/web: condition not met within 5000 ms';
+    const lasting = await failure({ from: 1 });
+    expect(lasting.message).to.equal(`${message} (list ConfigMap default: injected reset)`);
+    expect(lasting.cause).to.have.property('code', 'ConnectionFailed');
+    expect((await failure(1)).message).to.equal(message);
   });
 
   it('waits a minute without another timeout', async () => {
