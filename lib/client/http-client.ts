@@ -1,4 +1,4 @@
-import { Service, checkDepth, describeObject } from '../object/index.js';
+import { Service, checkDepth, controllerOf, describeObject } from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
@@ -188,7 +188,7 @@ class HttpClient implements ConnectedClient {
     const list = await sent;
     const all = itemsOf(list, request.call).map((item) => withTypeOf(item, type));
     const items = all.filter(
-      (item) => controllerUid === undefined || isControlledBy(item, controllerUid),
+      (item) => controllerUid === undefined || controllerOf(item)?.uid === controllerUid,
     );
     const { apiVersion, kind, metadata } = list;
     return { apiVersion, kind, metadata, items };
@@ -383,13 +383,13 @@ const json = { contentType: 'application/json' };
 /** @throws OperatorError `InvalidOption`: the options name an index; servers have no indexes. */
 function refuseIndex(
   verb: 'list' | 'pages',
-  { kind }: { readonly kind: string },
+  reference: { readonly kind: string },
   { index }: ListOptions,
 ): void {
   if (index === undefined) return;
   const problem = `index ${Object.keys(index).join(', ')}: this client has no cache, thus no indexes`;
   const remedy = 'use the client of a manager or reconcile, or cachedClient';
-  throw new OperatorError('InvalidOption', `${verb} ${kind}: ${problem}; ${remedy}`);
+  throw new OperatorError('InvalidOption', `${verb} ${reference.kind}: ${problem}; ${remedy}`);
 }
 
 // The compiler requires an object; plain JavaScript and casts may pass null or undefined.
@@ -432,11 +432,6 @@ function checkPatch(patch: Patch | null | undefined): void {
 
 function typeName(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
-}
-
-function isControlledBy({ metadata }: KubernetesObject, uid: string): boolean {
-  const owners = metadata.ownerReferences ?? [];
-  return owners.some((owner) => owner.controller === true && owner.uid === uid);
 }
 
 function hasResourceVersion(body: object): boolean {

@@ -175,6 +175,7 @@ describe('the HTTP client', () => {
       'InvalidPatch',
     ],
     ['no type', (c) => c.get(undefined as never, { name: 'a' }), 'InvalidOption'],
+    ['no type to list', (c) => c.list(undefined as never), 'InvalidOption'],
     ['no key', (c) => c.get(Node, undefined as never), 'InvalidObject'],
     ['a read without a name, which would list', (c) => c.get(Node, {} as never), 'InvalidObject'],
     [
