@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import omit from 'lodash/omit.js';
 import picocolors from 'picocolors';
 import type { DefaultCluster } from '../client/index.js';
@@ -86,9 +87,18 @@ function pairs(fields: LogFields): string {
   return shown
     .map(([name, value]) => {
       const text = value instanceof Error ? value.message : value;
-      return oneLine(` ${name}=${typeof text === 'string' ? text : JSON.stringify(text)}`);
+      return oneLine(` ${name}=${typeof text === 'string' ? text : jsonOf(text)}`);
     })
     .join('');
+}
+
+/** Formats a field as JSON. Any value can be logged, also one without a JSON form: a cycle, a BigInt. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return inspect(value, { breakLength: Infinity });
+  }
 }
 
 function stackOf(thrown: unknown): string {
@@ -140,7 +150,7 @@ function reasonsOf(thrown: unknown, subject: string, seen: Set<unknown>): readon
   if (parts.length > 0) return parts.flatMap((part) => reasonsOf(part, subject, seen));
   const answer = answerIn(thrown);
   const text = answer === undefined ? ownText(asError(thrown), seen) : answerText(answer, subject);
-  const line = text.replaceAll(/\s*\n\s*/g, ' ');
+  const line = oneLine(text);
   return [line.startsWith(`${subject}: `) ? line.slice(subject.length + 2) : line];
 }
 

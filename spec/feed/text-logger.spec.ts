@@ -29,6 +29,13 @@ describe('Text log lines', () => {
     expect(text).to.equal('· shop: watches kinds=["a"] port=1\n');
   });
 
+  it('show values that have no JSON form', () => {
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    const text = logged('info', (logger) => logger.info('seen', { cycle, big: { n: 7n } }));
+    expect(text).to.equal('· seen cycle=<ref *1> { self: [Circular *1] } big={ n: 7n }\n');
+  });
+
   it('include the stack and the reconcile ID at the level debug', () => {
     const text = logged('debug', (logger) => {
       logger.child({ ...shop, reconcileID: '1' }).warn('late', { error: new TypeError('no till') });
