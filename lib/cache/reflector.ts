@@ -222,6 +222,9 @@ export class Reflector<T extends KubernetesObject> {
     let began: string | undefined;
     const watched = await this.#follow('initialEvents', (event, heardAtMs) => {
       if (began !== undefined) return this.#receive(event, heardAtMs);
+      // A server that ignores `sendInitialEvents` (before 1.27) sends bookmarks by the minute, but none that ends
+      // the initial events. Events of a busy kind would hide that until the time-out of the watch.
+      if (event.type === 'BOOKMARK' && !event.initialEventsEnd) return 'leave';
       const list = initial.take(event);
       if (list === undefined) return 'listing';
       began = list.resourceVersion;

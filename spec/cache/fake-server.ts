@@ -55,7 +55,8 @@ export class FakeServer {
   readonly requests: FakeRequest[] = [];
   /** Errors that the next reads of each verb throw, first in, first out. */
   readonly failures: Record<string, unknown[]> = {};
-  streamingLists = true;
+  /** `ignored`: as a server that does not know the parameter. */
+  streamingLists: boolean | 'ignored' = true;
   pageSize = 500;
   /** Withholds watch events while it is set, so that the cache falls behind. */
   paused = false;
@@ -256,7 +257,7 @@ export class FakeServer {
       for (const object of this.#selected(watcher.options)) {
         watcher.queue.push({ type: 'ADDED', object });
       }
-      watcher.queue.push(this.#bookmark(true));
+      if (this.streamingLists === true) watcher.queue.push(this.#bookmark(true));
       return;
     }
     const from = Number(resourceVersion);

@@ -362,6 +362,28 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
+  it('lists without a stream on a busy server that ignores the request for initial events', async () => {
+    const server = new FakeServer();
+    server.streamingLists = 'ignored';
+    server.put('a');
+    const setup = new Setup(server);
+    for (let seconds = 0; seconds < 120; seconds += 10) {
+      await setup.settle(10_000);
+      server.put('a');
+      if (seconds % 60 === 50) server.bookmark();
+    }
+    await setup.settle(0);
+    expect(server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'list', 'watch']);
+    expect(setup.logged).to.deep.equal([]);
+    setup.verify();
+    server.compact();
+    server.disconnect(apiError(410, 'Expired'));
+    await setup.settle(10_000);
+    const verbs = server.requests.map(({ verb }) => verb);
+    expect(verbs.slice(3), 'no second attempt').to.deep.equal(['list', 'watch']);
+    await setup.cache.stop();
+  });
+
   it('handles pages that are newer than the first one', async () => {
     const server = new FakeServer();
     Object.assign(server, { streamingLists: false, pageSize: 1 });
