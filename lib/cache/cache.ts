@@ -83,10 +83,10 @@ export class Cache {
   /** Ends every watch and discards all objects. The cache can't be started again. */
   async stop(): Promise<void> {
     this.#phase = 'stopped';
-    const informers = [...this.#shared.values()].map(({ informer }) => informer);
+    for (const { informer } of this.#shared.values()) this.#end(informer);
     this.#shared.clear();
     this.#changes.notify();
-    await Promise.all([...this.#stopping, ...informers.map((informer) => informer.stop())]);
+    await Promise.all(this.#stopping);
   }
 
   /**
@@ -178,7 +178,7 @@ export class Cache {
       const why = missing().map(reasonFor).join('; ');
       throw new OperatorError('Aborted', `the cache is not synced: ${why}`, { cause });
     }
-    if (this.#phase === 'stopped') throw new OperatorError('Stopped', 'the cache was stopped');
+    if (this.#phase === 'stopped') throw stoppedError();
   }
 
   /** Returns the status of each kind in use. */
@@ -234,15 +234,23 @@ export class Cache {
     shared.users--;
     if (shared.users > 0 || this.#shared.get(name) !== shared) return;
     this.#shared.delete(name);
-    const stopped = shared.informer.stop().finally(() => this.#stopping.delete(stopped));
-    this.#stopping.add(stopped);
+    this.#end(shared.informer);
     // A `waitForSync` call may be waiting for this kind, which no longer counts.
     this.#changes.notify();
+  }
+
+  #end(informer: SharedInformer): void {
+    const stopped = informer.stop().finally(() => this.#stopping.delete(stopped));
+    this.#stopping.add(stopped);
   }
 }
 
 function nameOf(type: TypeReference<KubernetesObject>, metadataOnly: boolean): string {
   return `${apiVersionOf(type)} ${type.kind}${metadataOnly ? ' metadata' : ''}`;
+}
+
+function stoppedError(): OperatorError {
+  return new OperatorError('Stopped', 'the cache was stopped');
 }
 
 function isMissing({ synced, parked }: InformerStatus, options: WaitForSyncOptions): boolean {
@@ -268,9 +276,10 @@ function lease<T extends KubernetesObject>(
       return shared.synced;
     },
     waitForSync: async (signal, options = {}) => {
-      await shared.changes.until(() => released || !isMissing(shared.status(), options), {
-        signal,
-      });
+      const isOver = (): boolean =>
+        released || shared.stopped || !isMissing(shared.status(), options);
+      await shared.changes.until(isOver, { signal });
+      if (shared.stopped && !released) throw stoppedError();
     },
     get: (key) => {
       const bad = shared.quarantine.get(shared.keyFor(key));

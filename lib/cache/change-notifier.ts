@@ -1,4 +1,4 @@
-import { sleep } from '../system/index.js';
+import { asError, sleep } from '../system/index.js';
 import type { Clock } from '../system/index.js';
 
 /** Limits of the wait in {@link ChangeNotifier.until}. */
@@ -36,7 +36,7 @@ export class ChangeNotifier {
   /**
    * Waits until `condition` holds. Removes its timer and listeners however the wait ends.
    * @returns true if the condition held in time
-   * @throws the signal's reason, as soon as the signal is aborted
+   * @throws the signal's reason, as soon as the signal is aborted; what the condition throws
    */
   async until(condition: () => boolean, options: UntilOptions = {}): Promise<boolean> {
     const { signal, timeout } = options;
@@ -45,7 +45,12 @@ export class ChangeNotifier {
     const over = new AbortController();
     const held = new Promise<true>((resolve, reject) => {
       const listener = (): void => {
-        if (condition()) resolve(true);
+        try {
+          if (condition()) resolve(true);
+        } catch (error) {
+          // For this waiter, not for the one that changed something.
+          reject(asError(error));
+        }
       };
       const onAbort = (): void => reject(signal?.reason as Error);
       this.#listeners.add(listener);

@@ -88,6 +88,7 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   /**
    * Waits until the informer is synced or released.
    * @throws the signal's reason, as soon as it is aborted.
+   * @throws OperatorError `Stopped`: the cache was stopped meanwhile.
    */
   waitForSync(signal?: AbortSignal, options?: WaitForSyncOptions): Promise<void>;
   /**

@@ -57,13 +57,15 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly quarantine: Quarantine<T>;
   /** Notifies of every change of the store or of a reflector's state. */
   readonly changes = new ChangeNotifier();
+  /** True from the call of `stop` on. */
+  stopped = false;
   readonly #intake: Intake<T>;
   readonly #parts: InformerParts;
   #partitions: readonly Partition<T>[];
   /** Pending stops of reflectors that a cluster-scoped kind does not need. */
   readonly #leaving: Promise<void>[] = [];
-  readonly #handlers = new EventHandlers<T>((error, object) =>
-    this.#failed('event handler', error, object),
+  readonly #handlers = new EventHandlers<T>((error, { metadata }) =>
+    this.#failed('event handler', error, metadata),
   );
   /** Undefined until discovery knows the kind. */
   #namespaced: boolean | undefined;
@@ -86,7 +88,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.quarantine = new Quarantine<T>({
       type: scope.type,
       logger: parts.logger,
-      onQuarantined: parts.onQuarantined,
+      onQuarantined: (object) => this.#reportQuarantined(object),
       onCount: (count) => parts.metrics.quarantined.set(count, { kind: this.#label }),
     });
     this.#intake = newIntake({
@@ -155,6 +157,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   async stop(): Promise<void> {
+    this.stopped = true;
+    this.changes.notify();
     await Promise.all(this.#partitions.map(({ reflector }) => reflector.stop()));
     await Promise.all(this.#leaving);
     this.#handlers.clear();
@@ -409,11 +413,18 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.changes.notify();
   }
 
-  #failed(what: string, error: unknown, object?: T): void {
+  #reportQuarantined(object: QuarantinedObject): void {
+    try {
+      this.#parts.onQuarantined(object);
+    } catch (error) {
+      this.#failed('onQuarantined', error, object);
+    }
+  }
+
+  #failed(what: string, error: unknown, { namespace, name }: Partial<ObjectKey>): void {
     const { logger, metrics, kindLabel } = this.#parts;
     const { kind } = this.scope.type;
     metrics.handlerErrors.add(1, { kind: kindLabel });
-    const { namespace, name } = object?.metadata ?? {};
     logger.error(`${kind}: ${what} threw`, { error, kind, namespace, name });
   }
 }

@@ -5,6 +5,7 @@ import { Cache } from '../../lib/cache/cache.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
 import { cachedType } from '../../lib/cache/cache-options.js';
 import type { CacheOptions } from '../../lib/cache/cache-options.js';
+import type { Client } from '../../lib/client/index.js';
 import { byLabel } from '../../lib/cache/indexer.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import type { Logger } from '../../lib/system/logger.js';
@@ -280,10 +281,14 @@ describe('Cache', () => {
 
     it('rejects when the cache is stopped, as do new informers', async () => {
       const { cache } = newCache();
-      cache.informer(Thing);
-      const waiting = cache.waitForSync().catch((error: unknown) => error);
+      const informer = cache.informer(Thing);
+      const waits = [cache.waitForSync(), informer.waitForSync()].map((wait) =>
+        wait.catch((error: unknown) => error),
+      );
       await cache.stop();
-      expect(await waiting).to.have.property('code', 'Stopped');
+      for (const error of await Promise.all(waits)) {
+        expect(error).to.include({ code: 'Stopped', message: 'the cache was stopped' });
+      }
       expect(() => cache.informer(Thing))
         .to.throw()
         .with.property('code', 'Stopped');
@@ -300,6 +305,34 @@ describe('Cache', () => {
       await cache.stop();
       expect([clock.pendingTimers, server.watches]).to.deep.equal([0, 0]);
     }
+  });
+
+  it('ends every stop when its watches have ended, however often it is called', async () => {
+    const server = new FakeServer();
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const live = server.client();
+    const client: Client = {
+      ...live,
+      watch: async function* (type, options) {
+        try {
+          yield* live.watch(type, options);
+        } finally {
+          await ended;
+        }
+      },
+    };
+    const { cache, clock } = newCache({ client }, server);
+    cache.informer(Thing);
+    cache.start();
+    await clock.advance(0);
+    const over: number[] = [];
+    const stops = [1, 2].map((nth) => cache.stop().then(() => over.push(nth)));
+    await clock.advance(0);
+    expect(over).to.deep.equal([]);
+    end();
+    await Promise.all(stops);
+    await cache.stop();
   });
 
   it('counts cached objects and errors in metrics', async () => {

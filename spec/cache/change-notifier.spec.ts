@@ -27,6 +27,23 @@ describe('ChangeNotifier', () => {
     expect(getEventListeners(ended.signal, 'abort')).to.deep.equal([]);
   });
 
+  it('fails the wait whose condition throws, and no other listener', async () => {
+    const changes = new ChangeNotifier();
+    let [isBroken, told] = [false, 0];
+    const failed = changes
+      .until(() => {
+        if (isBroken) throw new Error('broken condition');
+        return false;
+      })
+      .catch((error: unknown) => error);
+    changes.listen(() => told++);
+    isBroken = true;
+    changes.notify();
+    expect(told).to.equal(1);
+    expect(await failed).to.have.property('message', 'broken condition');
+    expect(changes.listeners).to.equal(1);
+  });
+
   it('notifies a listener until it is removed', () => {
     const changes = new ChangeNotifier();
     let told = 0;

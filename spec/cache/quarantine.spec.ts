@@ -259,6 +259,23 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
+  it('continues when the callback about quarantined objects throws', async () => {
+    const onQuarantined = (): never => {
+      throw new Error('bug');
+    };
+    const { server, clock, cache, events, lines, names } = newCache({ onQuarantined });
+    server.put('poison', { spec: deep });
+    await clock.advance(0);
+    server.put('later', { spec: deep });
+    server.put('after', { spec: { size: 1 } });
+    await clock.advance(0);
+    expect(events).to.deep.equal(['added after 1']);
+    expect(names()).to.deep.equal(['poison', 'later']);
+    expect(server.requests.map(({ verb }) => verb)).to.deep.equal(['watch']);
+    expect(lines).to.include('Thing: onQuarantined threw');
+    await cache.stop();
+  });
+
   it('accepts an object whose transform drops the deeply nested part', async () => {
     const type = cachedType<Thing>({
       type: Thing,
