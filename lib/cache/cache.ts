@@ -157,6 +157,8 @@ export class Cache {
     type: TypeReference<T>,
     metadataOnly = false,
   ): SharedInformer<T> | undefined {
+    // The client refuses a type that is not there, as of a circular import.
+    if (typeof type !== 'object') return undefined;
     const shared = this.#shared.get(nameOf(type, metadataOnly));
     return shared?.informer as unknown as SharedInformer<T> | undefined;
   }

@@ -1,4 +1,4 @@
-import { forwarding } from '../client/index.js';
+import { forwarding, subresourceParent } from '../client/index.js';
 import type {
   CacheLooks,
   Client,
@@ -16,7 +16,13 @@ import {
   keyOf,
   keyString,
 } from '../object/index.js';
-import type { KubernetesObject, ObjectKey, Patch, TypeReference } from '../object/index.js';
+import type {
+  ApiError,
+  KubernetesObject,
+  ObjectKey,
+  Patch,
+  TypeReference,
+} from '../object/index.js';
 import { systemClock, refuseUnknownOptions } from '../system/index.js';
 import type { Clock } from '../system/index.js';
 import type { Cache } from './cache.js';
@@ -100,36 +106,51 @@ type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete' | 
 
 /** Wraps the writes of `client`: each is recorded in the cache before the caller receives the answer. */
 function notedWrites(client: Client, notes: WriteNotes): Writes {
-  const noted = async <Answer>(call: Promise<Answer>, write: Write<Answer>): Promise<Answer> => {
-    const answer = await heard(call, (error) => notes.refused(write.target, error, write.version));
-    write.note(answer);
+  // `writeOf` is called after the answer of a server, for which the call must have been valid.
+  const noted = async <Answer>(
+    call: Promise<Answer>,
+    writeOf: () => Write<Answer>,
+  ): Promise<Answer> => {
+    let answer: Answer;
+    try {
+      answer = await call;
+    } catch (error) {
+      if (isApiError(error)) notes.refused(error, writeOf());
+      throw error;
+    }
+    writeOf().note(answer);
     return answer;
   };
   const storing = (object: KubernetesObject, options: WriteOptions | undefined) => {
-    const target = targetOf(object, options);
+    const { namespace, name = '', resourceVersion } = object.metadata;
+    const target = { type: subresourceParent(object, options ?? {}), key: { namespace, name } };
     const note = (answer: KubernetesObject): void => notes.written(target, answer, options);
-    return { target, note, version: object.metadata.resourceVersion };
+    return { target, note, sent: { resourceVersion } };
   };
   return {
-    create: (object, options) => noted(client.create(object, options), storing(object, options)),
-    update: (object, options) => noted(client.update(object, options), storing(object, options)),
+    create: (object, options) =>
+      noted(client.create(object, options), () => storing(object, options)),
+    update: (object, options) =>
+      noted(client.update(object, options), () => storing(object, options)),
     patch: (type, key, patch, options) => {
       const target = { type, key };
       const note = (answer: KubernetesObject): void => notes.written(target, answer, options);
-      const write = { target, note, version: versionInPatch(patch) };
-      return noted(client.patch(type, key, patch, options), write);
+      return noted(client.patch(type, key, patch, options), () => {
+        return { target, note, sent: { resourceVersion: versionInPatch(patch) } };
+      });
     },
-    apply: (object, options) => {
-      const { note, ...write } = storing(object, options);
-      const call = client.apply(object, options);
-      return noted(call, { ...write, note: (applied) => note(applied.object) });
-    },
+    apply: (object, options) =>
+      noted(client.apply(object, options), () => {
+        const { note, ...write } = storing(object, options);
+        return { ...write, note: (applied) => note(applied.object) };
+      }),
     delete: (type, key, options = {}) => {
       const target = { type, key };
       const note = (left: KubernetesObject | undefined): void =>
         notes.deleted(target, left, options);
-      const write = { target, note, version: options.preconditions?.resourceVersion };
-      return noted(client.delete(type, key, options), write);
+      return noted(client.delete(type, key, options), () => {
+        return { target, note, sent: options.preconditions ?? {} };
+      });
     },
     deleteCollection: async (type, options) => {
       const deleted = notes.deletingCollection(type, options);
@@ -139,30 +160,17 @@ function notedWrites(client: Client, notes: WriteNotes): Writes {
   };
 }
 
-/** A write in progress. */
+/** A write that a server has answered. */
 interface Write<Answer> {
   readonly target: Target;
-  /** The resourceVersion that the write specifies. */
-  readonly version: string | undefined;
+  readonly sent: Preconditions;
   readonly note: (answer: Answer) => void;
 }
 
-/** Awaits `call`; if `call` fails, passes the error to `refused` and throws it. */
-async function heard<T>(call: Promise<T>, refused: (error: unknown) => void): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    refused(error);
-    throw error;
-  }
-}
-
-function targetOf(
-  object: KubernetesObject,
-  { parent }: { readonly parent?: Target['type'] | undefined } = {},
-): Target {
-  const { namespace, name = '' } = object.metadata;
-  return { type: parent ?? object, key: { namespace, name } };
+/** Requirements of a write on the live object. */
+interface Preconditions {
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
 }
 
 /** Identifies one object of a kind. */
@@ -190,8 +198,10 @@ class WriteNotes {
       const { overlay } = informer;
       const stored = informer.keyFor(key);
       if (!isWhole) {
-        // A Scale has the version of the object that it scales.
+        // A Scale has the version of the object that it scales. The answer to an Eviction or a Binding, a Status,
+        // has none.
         if (resourceVersion !== undefined) overlay.touched(stored, resourceVersion);
+        else if (answer.kind === 'Status') overlay.conflicted(stored);
       } else if (isGoneAfter(answer)) {
         overlay.deleted(stored, answer.metadata.uid);
       } else {
@@ -243,23 +253,19 @@ class WriteNotes {
   }
 
   /**
-   * Records that the server rejected a write to `target`. If that shows that the cache is behind, its next
-   * reader waits.
-   * @param sentVersion - the resourceVersion that the write specified
+   * Records that the server rejected a write. If that shows that the cache is behind, its next reader waits.
    */
-  refused(target: Target, error: unknown, sentVersion: string | undefined): void {
-    const { name } = target.key;
-    if (name === '' || !isApiError(error)) return;
+  refused(error: ApiError, { target, sent }: Omit<Write<never>, 'note'>): void {
+    if (target.key.name === '') return;
     for (const informer of this.#informers(target)) {
       const { overlay, filtered } = informer;
       const key = informer.keyFor(target.key);
       const seen = overlay.look(key);
       const isStale =
         seen.type === 'object'
-          ? isNotFound(error) ||
-            (isConflict(error) && seen.object.metadata.resourceVersion === sentVersion)
+          ? isNotFound(error) || (isConflict(error) && isAsSent(seen.object, sent))
           : // A filtered cache never sees the objects that its selectors exclude.
-            seen.type === 'absent' && !filtered && showsThatItExists(error, sentVersion);
+            seen.type === 'absent' && !filtered && showsThatItExists(error, sent);
       if (isStale) overlay.conflicted(key);
     }
   }
@@ -283,9 +289,18 @@ function shownBy<T extends KubernetesObject>(
   return [...stored, ...written];
 }
 
+/** Whether a write was decided on the state that readers see. */
+function isAsSent(
+  { metadata }: KubernetesObject,
+  { uid, resourceVersion }: Preconditions,
+): boolean {
+  if (resourceVersion !== undefined) return metadata.resourceVersion === resourceVersion;
+  return uid !== undefined && metadata.uid === uid;
+}
+
 /** Returns true if the object must exist: a version conflict proves it, a UID conflict does not. */
-function showsThatItExists(error: unknown, sentVersion: string | undefined): boolean {
-  return isAlreadyExists(error) || (isConflict(error) && sentVersion !== undefined);
+function showsThatItExists(error: ApiError, { resourceVersion }: Preconditions): boolean {
+  return isAlreadyExists(error) || (isConflict(error) && resourceVersion !== undefined);
 }
 
 /** Returns the resourceVersion that a patch requires of the live object, or undefined. */

@@ -130,9 +130,9 @@ export class WriteOverlay<T extends KubernetesObject> {
   /** Records that the server rejected a write to `key`: the object has changed, is gone, or exists. */
   conflicted(key: string): void {
     const known = this.#entries.get(key);
-    const seen = [known?.type === 'written' ? known.object : undefined, this.#overlaid.stored(key)];
-    const isSeen = (stored: T | undefined): boolean =>
-      seen.some((object) => versionOf(object) === versionOf(stored));
+    const written = known?.type === 'written' ? [known.object] : [];
+    const seen = [...written, this.#overlaid.stored(key)].map(versionOf);
+    const isSeen = (stored: T | undefined): boolean => seen.includes(versionOf(stored));
     this.#doubt(key, doubtMs, (stored) => !isSeen(stored));
   }
 

@@ -6,7 +6,10 @@ import type { CachedType } from '../../lib/cache/cache-options.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
 import type { Client } from '../../lib/client/client.js';
 import { isConflict, isNotFound } from '../../lib/object/api-error.js';
+import { ConfigMap, Pod } from '../../lib/object/kinds.js';
+import type { OperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { embeddedClient } from '../client/embedded-client.js';
 import { tries } from '../sample.js';
 import { FakeServer, Thing } from './fake-server.js';
 
@@ -383,6 +386,33 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
+    it('which evict a Pod: a read waits for the watch', async () => {
+      const [server, clock] = [new FakeServer(Pod), new VirtualClock()];
+      const cache = new Cache({ client: server.client(), clock });
+      const evicting: Client = {
+        ...server.client(),
+        create: async (object) => {
+          server.remove(object.metadata.name ?? '');
+          return { apiVersion: 'v1', kind: 'Status', metadata: {} } as never;
+        },
+      };
+      const client = cachedClient(evicting, cache, { clock });
+      server.put('a');
+      cache.informer(Pod);
+      cache.start();
+      await clock.advance(0);
+      server.paused = true;
+      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: a };
+      await client.create(eviction, { subresource: 'eviction' });
+      const read = failure(client.get(Pod, a));
+      await clock.advance(500);
+      server.resume();
+      await clock.advance(0);
+      expect(isNotFound(await read)).to.equal(true);
+      expect(server.requests.map(({ verb }) => verb)).to.deep.equal(['watch']);
+      await cache.stop();
+    });
+
     it('in lists only if they match the selector', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       await setup.sync();
@@ -540,6 +570,30 @@ describe('cachedClient', () => {
     }
   });
 
+  it('refuses invalid calls as the wrapped client does', async () => {
+    const { client } = embeddedClient();
+    const cached = cachedClient(client, new Cache({ client }));
+    const none = undefined as never;
+    const calls: ((client: Client) => Promise<unknown>)[] = [
+      (c) => c.get(none, a),
+      (c) => c.list(none),
+      (c) => c.create(none),
+      (c) => c.update({ apiVersion: 'v1', kind: 'Node' } as never),
+      (c) => c.update({ apiVersion: 'v1', kind: 'Scale', metadata: a }, { subresource: 'scale' }),
+      (c) => c.apply(null as never, { fieldManager: 'me' }),
+      (c) => c.patch(ConfigMap, a, none),
+      (c) => c.patch(ConfigMap, a, { type: 'merge' } as never),
+      (c) => c.patch(ConfigMap, none, { type: 'merge', body: {} }),
+      (c) => c.delete(ConfigMap, none),
+    ];
+    for (const call of calls) {
+      const refusals = [client, cached].map((each) => failure(call(each)));
+      const [expected, got] = (await Promise.all(refusals)) as [OperatorError, OperatorError];
+      expect(expected.code).to.match(/^Invalid/);
+      expect([got.code, got.message]).to.deep.equal([expected.code, expected.message]);
+    }
+  });
+
   describe('after a conflict', () => {
     async function conflict(): Promise<{ setup: Setup; seen: Thing }> {
       const setup = new Setup();
@@ -586,6 +640,46 @@ describe('cachedClient', () => {
       expect(signal.aborted).to.equal(false);
       await setup.cache.stop();
       expect(setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('waits after a write to an object that is gone, until the watch shows that', async () => {
+      const setup = new Setup();
+      setup.server.put('a');
+      await setup.sync();
+      setup.server.paused = true;
+      const seen = await setup.client.get(Thing, a);
+      setup.server.remove('a');
+      expect(isNotFound(await failure(setup.client.update(seen)))).to.equal(true);
+      const read = failure(setup.client.get(Thing, a));
+      expect(await setup.settle(read, 500)).to.equal('pending');
+      setup.server.resume();
+      expect(isNotFound(await setup.settle(read))).to.equal(true);
+      expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('waits after a delete of a UID that another object has replaced', async () => {
+      const setup = new Setup();
+      setup.server.put('a');
+      await setup.sync();
+      setup.server.paused = true;
+      const { metadata } = await setup.client.get(Thing, a);
+      setup.server.remove('a');
+      const { uid } = setup.server.put('a').metadata;
+      const preconditions = { uid: metadata.uid ?? '' };
+      const error = await failure(setup.client.delete(Thing, a, { preconditions }));
+      expect(isConflict(error)).to.equal(true);
+      const read = setup.client.get(Thing, a);
+      expect(await setup.settle(read, 500)).to.equal('pending');
+      setup.server.resume();
+      expect(await setup.settle(read)).to.have.nested.property('metadata.uid', uid);
+      // The cache knows the object that the server has: nothing to wait for.
+      await failure(setup.client.delete(Thing, a, { preconditions }));
+      expect(await setup.settle(setup.client.get(Thing, a))).to.have.nested.property(
+        'metadata.uid',
+        uid,
+      );
+      await setup.cache.stop();
     });
 
     it('also waits when a create finds an object that the cache lacks', async () => {

@@ -183,7 +183,9 @@ export class FakeServer {
         if (sent !== live.metadata.resourceVersion) throw apiError(409, 'Conflict', 'update');
         return this.put(name, object, namespace) as never;
       },
-      delete: async (_, { name, namespace }) => {
+      delete: async (_, { name, namespace }, { preconditions = {} } = {}) => {
+        const uid = this.#objects.get(keyString({ name, namespace }))?.metadata.uid;
+        if ((preconditions.uid ?? uid) !== uid) throw apiError(409, 'Conflict', 'delete');
         this.remove(name, namespace);
         return undefined;
       },

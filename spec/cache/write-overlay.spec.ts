@@ -132,6 +132,19 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('11');
   });
 
+  it('is unsettled after a conflict until the object is gone', () => {
+    const { overlay, show, version } = newOverlay();
+    show(object('5'), '10');
+    overlay.conflicted('ns/a');
+    show(undefined, '11');
+    expect([version(), overlay.size]).to.deep.equal(['absent', 0]);
+    overlay.written(object('12'));
+    overlay.conflicted('ns/a');
+    expect(version(), 'before our own write is shown').to.equal('unsettled');
+    show(object('12'), '12');
+    expect(version(), 'as it was at the conflict').to.equal('unsettled');
+  });
+
   it('is unsettled after a conflict until the watch has passed our own write', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
