@@ -270,10 +270,10 @@ class WriteNotes {
     }
   }
 
-  /** Returns the informers that cover `target`. */
+  /** Returns the informers that record writes to `target`. */
   #informers({ type, key }: Target): readonly SharedInformer[] {
     return [this.#cache.peek(type), this.#cache.peek(type, true)].flatMap((informer) =>
-      informer?.covers(key.namespace) === true ? [informer] : [],
+      informer?.notes(key.namespace) === true ? [informer] : [],
     );
   }
 }

@@ -29,7 +29,7 @@ export interface ReflectorSink<T extends KubernetesObject> {
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): string | undefined;
   /** Receives a bookmark: all changes up to `resourceVersion` have arrived. */
   progress(resourceVersion: string): void;
-  /** Called when {@link Reflector.state} has changed. */
+  /** Called when the state of the reflector has changed. */
   stateChanged(): void;
 }
 
@@ -97,9 +97,10 @@ export class Reflector<T extends KubernetesObject> {
     this.#state = this.#listState();
   }
 
-  /** The current state. */
-  get state(): ReflectorState {
-    return this.#state;
+  /** True while a list is prepared or under way. */
+  get isListing(): boolean {
+    const { phase } = this.#state;
+    return this.#running !== undefined && (phase === 'list' || phase === 'streamingList');
   }
 
   /** The error that keeps the reflector from following the server; undefined if there is no problem. */

@@ -146,6 +146,15 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return this.#partitionOf(this.namespaceFor(namespace))?.listed ?? false;
   }
 
+  /**
+   * Returns true if own writes to `namespace` must be laid over the store: it is filled, or a list is under way,
+   * which may not show them.
+   */
+  notes(namespace: string | undefined): boolean {
+    const partition = this.#partitionOf(this.namespaceFor(namespace));
+    return partition !== undefined && (partition.listed || partition.reflector.isListing);
+  }
+
   /** Returns true if the watch would show `object`. */
   selects(object: T): boolean {
     return this.#isSelected(object);
@@ -277,10 +286,16 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
         keepManagedFields: () => this.#keepManagedFields,
         logger,
         sink: this.#sinkOf(() => partition),
-        ...(!('namespaced' in type) && { beforeList: () => this.#resolveScope(partition, type) }),
+        beforeList: () => this.#beforeList(partition, type),
       }),
     };
     return partition;
+  }
+
+  async #beforeList(partition: Partition<T>, type: TypeReference<T>): Promise<void> {
+    if (!('namespaced' in type)) await this.#resolveScope(partition, type);
+    // The list shows all writes before it. Without this, the overlay would grow while lists fail.
+    if (!partition.listed) this.overlay.clear(partition.namespace);
   }
 
   /**
@@ -320,6 +335,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     }
     for (const event of this.store.removeMissing(isKept)) events.push(event);
     this.quarantine.keepOnly(isKept);
+    // After a rollback of the server, own writes may be lost, and versions mislead.
     if ((compareResourceVersions(version, partition.progress) ?? 0) < 0) this.overlay.clear();
     partition.listed = true;
     this.#advance(partition, version);

@@ -108,6 +108,12 @@ export class WriteOverlay<T extends KubernetesObject> {
     const known = this.#entries.get(key);
     const object = known?.type === 'written' ? known.object : this.#overlaid.stored(key);
     const { uid, resourceVersion: version = '' } = object?.metadata ?? {};
+    const isListed = (): boolean => this.#overlaid.progress(namespaceOf(key)) !== '';
+    if (object === undefined && !isListed()) {
+      // The list under way may still show the object.
+      this.#doubt(key, incomparableMs, (stored) => stored === undefined && isListed());
+      return;
+    }
     if (uid === undefined || (knownUid !== undefined && knownUid !== uid)) return;
     this.#entries.set(key, { type: 'deleted', uid, version });
   }
@@ -144,9 +150,7 @@ export class WriteOverlay<T extends KubernetesObject> {
 
   /** Settles all keys in `namespace`, or all keys if undefined. See {@link WriteOverlay.settle}. */
   settleIn(namespace: string | undefined): void {
-    for (const key of [...this.#entries.keys()]) {
-      if (namespace === undefined || namespaceOf(key) === namespace) this.settle(key);
-    }
+    for (const key of this.#keysIn(namespace)) this.settle(key);
   }
 
   /** Returns what a reader sees of `key`. */
@@ -172,9 +176,8 @@ export class WriteOverlay<T extends KubernetesObject> {
   ): readonly T[] | undefined {
     if (this.#entries.size === 0) return found;
     const written: T[] = [];
-    for (const key of [...this.#entries.keys()]) {
+    for (const key of this.#keysIn(namespace)) {
       const entry = this.#current(key);
-      if (namespace !== undefined && namespaceOf(key) !== namespace) continue;
       if (entry?.type === 'unsettled') return undefined;
       if (entry?.type === 'written' && isSelected(entry.object)) written.push(entry.object);
     }
@@ -187,26 +190,31 @@ export class WriteOverlay<T extends KubernetesObject> {
 
   /** Returns the objects written to `namespace`, or to all, that the watch has not yet shown. */
   unseen(namespace: string | undefined): T[] {
-    return [...this.#entries.keys()].flatMap((key) => {
+    return this.#keysIn(namespace).flatMap((key) => {
       const entry = this.#current(key);
-      const isThere = namespace === undefined || namespaceOf(key) === namespace;
-      return entry?.type === 'written' && isThere ? [entry.object] : [];
+      return entry?.type === 'written' ? [entry.object] : [];
     });
   }
 
-  /** Drops all entries after a rollback of the server: the writes may be lost, and versions mislead. */
-  clear(): void {
-    this.#entries.clear();
+  /** Drops all entries in `namespace`, or all entries if undefined. */
+  clear(namespace?: string): void {
+    for (const key of this.#keysIn(namespace)) this.#entries.delete(key);
   }
 
   /** Drops the entries that the watch has passed. */
   advance(): void {
     if (this.#entries.size === 0) return;
-    for (const key of [...this.#entries.keys()]) {
+    for (const key of this.#keysIn(undefined)) {
       // Written entries are nearly in watch order, so the first that the watch has not passed ends the
       // search. Later calls drop any entries missed here.
       if (this.#current(key)?.type === 'written') return;
     }
+  }
+
+  /** Returns the keys of the entries in `namespace`, or all keys if undefined. */
+  #keysIn(namespace: string | undefined): readonly string[] {
+    const keys = [...this.#entries.keys()];
+    return namespace === undefined ? keys : keys.filter((key) => namespaceOf(key) === namespace);
   }
 
   #doubt(key: string, forMs: number, isSettled: (stored: T | undefined) => boolean): void {

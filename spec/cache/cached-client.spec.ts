@@ -11,7 +11,7 @@ import type { OperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedClient } from '../client/embedded-client.js';
 import { tries } from '../sample.js';
-import { FakeServer, Thing } from './fake-server.js';
+import { FakeServer, Thing, apiError } from './fake-server.js';
 
 const a = { namespace: 'ns', name: 'a' };
 
@@ -372,6 +372,57 @@ describe('cachedClient', () => {
       setup.server.paused = true;
       await setup.client.update({ ...thing, metadata: { ...thing.metadata, finalizers: [] } });
       expect(isNotFound(await failure(setup.client.get(Thing, a)))).to.equal(true);
+      await setup.cache.stop();
+    });
+
+    it('that were answered while the cache was filled', async () => {
+      const setup = new Setup();
+      setup.server.put('a');
+      setup.server.put('b');
+      setup.server.eventsLeft = 0;
+      await setup.sync();
+      const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
+      await setup.client.create<Thing>({ ...thing, metadata: { ...a, name: 'c' } });
+      await setup.client.update<Thing>({ ...thing, metadata: a, spec: { size: 2 } });
+      await setup.client.delete(Thing, { ...a, name: 'b' });
+      setup.server.requests.length = 0;
+      // The two objects of the list, as they were at its start, and its end.
+      setup.server.eventsLeft = 3;
+      setup.server.resume();
+      await setup.clock.advance(0);
+      expect((await setup.client.get(Thing, a)).spec).to.deep.equal({ size: 2 });
+      const c = await setup.client.get(Thing, { ...a, name: 'c' });
+      expect(c.metadata.name).to.equal('c');
+      expect(setup.verbs(), 'from the cache').to.deep.equal([]);
+      expect(await setup.settle(setup.names(), 1_000)).to.deep.equal(['a', 'c']);
+      setup.server.eventsLeft = Infinity;
+      setup.server.resume();
+      await setup.clock.advance(0);
+      expect(setup.cache.peek(Thing)?.overlay.size).to.equal(0);
+      await setup.cache.stop();
+    });
+
+    it('and remembers none of those that a later list shows, however often lists fail', async () => {
+      const setup = new Setup();
+      const size = (): number | undefined => setup.cache.peek(Thing)?.overlay.size;
+      const create = (name: string): Promise<Thing> =>
+        setup.client.create<Thing>({
+          ...{ apiVersion: 'example.com/v1', kind: 'Thing' },
+          metadata: { ...a, name },
+        });
+      setup.server.eventsLeft = 0;
+      setup.server.failures['list'] = [apiError(500)];
+      await setup.sync();
+      await create('a');
+      expect(size(), 'during the first list').to.equal(1);
+      await setup.clock.advance(30_000);
+      setup.server.eventsLeft = Infinity;
+      await create('b');
+      expect(size(), 'between two lists').to.equal(1);
+      await setup.clock.advance(2_000);
+      expect(size(), 'after the start of the second list').to.equal(0);
+      await setup.clock.advance(60_000);
+      expect(await setup.names()).to.deep.equal(['a', 'b']);
       await setup.cache.stop();
     });
 
