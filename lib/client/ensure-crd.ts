@@ -19,7 +19,7 @@ import {
 import type { Clock } from '../system/index.js';
 import type { CallOptions, Client } from './client.js';
 import { getIfExists } from './object-changes.js';
-import { waitFor, withinLimits } from './wait-for.js';
+import { mayPass, waitFor, withinLimits } from './wait-for.js';
 import type { WaitLimits } from './wait-for.js';
 
 /** Options of {@link ensureCrd}. */
@@ -144,28 +144,29 @@ async function listed(
 ): Promise<void> {
   const { group, names, versions } = crd.spec;
   const what = `wait until discovery lists ${names.kind} of ${describeObject(crd)}`;
-  await withinLimits({ what, ...waiting }, async (deadline) => {
+  let problem: unknown;
+  const isListed = async (type: TypeMeta): Promise<boolean> => {
+    try {
+      await client.resourceType(type);
+      return true;
+    } catch (error) {
+      // The account may not use discovery, so its client must know the resource types.
+      if (isForbidden(error)) return true;
+      problem = mayPass(error) ? error : undefined;
+      if (problem === undefined && !isOperatorError(error, 'UnknownKind')) throw error;
+      return false;
+    }
+  };
+  await withinLimits({ what, ...waiting, problem: () => problem }, async (deadline) => {
     for (const { name, served } of versions) {
       const type = { apiVersion: `${group}/${name}`, kind: names.kind };
       let delayMs = firstLookMs;
-      while (served && !(await deadline.until(isListed(client, type)))) {
+      while (served && !(await deadline.until(isListed(type)))) {
         await sleep(waiting.clock, delayMs, deadline.signal);
         delayMs = Math.min(2 * delayMs, longestLookMs);
       }
     }
   });
-}
-
-async function isListed(client: Client, type: TypeMeta): Promise<boolean> {
-  try {
-    await client.resourceType(type);
-    return true;
-  } catch (error) {
-    // The account may not use discovery, so its client must know the resource types.
-    if (isForbidden(error)) return true;
-    if (isOperatorError(error, 'UnknownKind')) return false;
-    throw error;
-  }
 }
 
 function isEstablished(crd: CustomResourceDefinition | undefined): boolean {

@@ -117,8 +117,8 @@ async function follow<T extends KubernetesObject>(
   return undefined;
 }
 
-/** Whether a list or watch that failed with `error` may succeed later, without anyone's help. */
-function mayPass(error: unknown): boolean {
+/** Whether a read that failed with `error` may succeed later, without anyone's help. */
+export function mayPass(error: unknown): boolean {
   if (isApiError(error)) return isGone(error) || isTooManyRequests(error) || error.status >= 500;
   return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');
 }

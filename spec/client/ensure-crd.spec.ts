@@ -44,7 +44,12 @@ function gadgets(properties: readonly string[], shortName = 'gd', group = 'examp
 }
 
 /** Wraps `client` so that the first `times` discovery lookups lack custom resources. */
-function hidden(client: Client, clock: VirtualClock, times: number) {
+function hidden(
+  client: Client,
+  clock: VirtualClock,
+  times: number,
+  error: Error = new OperatorError('UnknownKind', 'no such kind'),
+) {
   const looks: { readonly apiVersion: string; readonly atMs: number }[] = [];
   const hiding: Client = {
     ...forwarding(client),
@@ -52,7 +57,7 @@ function hidden(client: Client, clock: VirtualClock, times: number) {
       if (!('apiVersion' in type)) return client.resourceType(type);
       looks.push({ apiVersion: type.apiVersion, atMs: clock.monotonicMs() });
       if (looks.length > times) return client.resourceType(type);
-      return Promise.reject(new OperatorError('UnknownKind', 'no such kind'));
+      return Promise.reject(error);
     },
   };
   return { client: hiding, looks };
@@ -140,6 +145,23 @@ describe('ensureCrd', () => {
     await clock.advance(10_000);
     stop.abort();
     expect(isOperatorError(await aborted, 'Aborted')).to.equal(true);
+  });
+
+  it('continues while discovery fails for a moment, and names the failure that lasts', async () => {
+    const { client, clock } = await scene();
+    const failing = async (times: number, error: Error): Promise<unknown> => {
+      const { client: hiding, looks } = hidden(client, clock, times, error);
+      const crd = gadgets([`size${times}`]);
+      const ended = ensureCrd(hiding, crd, options(clock)).catch((thrown: unknown) => thrown);
+      await eventually(() => expect(looks).to.have.length.above(2), { clock });
+      await clock.advance(30_000);
+      return ended;
+    };
+    const broken = new OperatorError('ConnectionFailed', 'discover /apis: reset');
+    expect(await failing(2, broken)).to.have.property('kind', 'CustomResourceDefinition');
+    expect(String(await failing(Infinity, broken))).to.match(
+      /within 30000 ms .*\(discover.*reset\)$/,
+    );
   });
 
   it('installs a definition for an account without permission for discovery', async () => {
