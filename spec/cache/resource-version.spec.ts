@@ -11,7 +11,7 @@ describe('compareResourceVersions', () => {
     fc.assert(property);
   });
 
-  for (const version of [undefined, '', 'abc', '-1', '007', '1.5', '1e3']) {
+  for (const version of [undefined, '', 'abc', '-1', '007', '1.5', '1e3', '1/', '1:']) {
     it(`returns undefined for ${String(version)}`, () => {
       expect(compareResourceVersions(version, '7')).to.equal(undefined);
       expect(compareResourceVersions('7', version)).to.equal(undefined);

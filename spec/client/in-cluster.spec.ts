@@ -71,6 +71,17 @@ describe('clientInCluster', () => {
       expect(proxy.targets).to.deep.equal(['192.0.2.1:443']);
     }));
 
+  it('accepts an IPv6 address of the API server', () =>
+    withFolder(account, async (directory) => {
+      const proxy = await startConnectProxy(403);
+      const far = { KUBERNETES_SERVICE_HOST: 'fd00:10:96::1', KUBERNETES_SERVICE_PORT: '443' };
+      const ipv6 = { ...far, https_proxy: proxy.url };
+      const client = await clientInCluster({ directory, retries: { maxResets: 0 }, env: ipv6 });
+      await failureOf(client.get(ConfigMap, { namespace: 'shop', name: 'web' }));
+      await Promise.all([client.close(), proxy.close()]);
+      expect(proxy.targets).to.deep.equal(['[fd00:10:96::1]:443']);
+    }));
+
   it('reports that the process is not in a Pod', () =>
     withFolder(account, async (directory) => {
       const error = await failureOf(clientInCluster({ directory, env: {} }));
