@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Environment, TextOutput } from '../feed/index.js';
+import type { Environment } from '../client/index.js';
+import type { TextOutput } from '../feed/index.js';
 import type { Clock } from '../system/index.js';
 import { OperatorError } from '../system/index.js';
 

@@ -10,4 +10,4 @@ export type { NewsLines } from './operator-feed.js';
 export { newsOf, lastAppliedAnnotation, withoutBookkeeping } from './object-news.js';
 export { OperatorFeed, withoutFailures } from './operator-feed.js';
 export { clusterText, readableMessage, textLogger, briefError, usesColors } from './text-logger.js';
-export type { Environment, TextOutput } from './text-logger.js';
+export type { TextOutput } from './text-logger.js';

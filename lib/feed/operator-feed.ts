@@ -1,5 +1,5 @@
 import picocolors from 'picocolors';
-import type { Client } from '../client/index.js';
+import type { Client, Environment } from '../client/index.js';
 import { reconcileFailed } from '../controller/index.js';
 import type { ControllerEventListener } from '../controller/index.js';
 import type { GroupKind } from '../object/index.js';
@@ -9,7 +9,7 @@ import { newsOf } from './object-news.js';
 import type { ObjectNews } from './object-news.js';
 import { observed, ObservedObjects } from './observed-objects.js';
 import { briefError, durationText, usesColors } from './text-logger.js';
-import type { Environment, TextOutput } from './text-logger.js';
+import type { TextOutput } from './text-logger.js';
 
 /** Options of {@link OperatorFeed}. */
 export interface OperatorFeedOptions extends NewsPlace {

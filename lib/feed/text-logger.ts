@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import omit from 'lodash/omit.js';
 import picocolors from 'picocolors';
-import type { DefaultCluster } from '../client/index.js';
+import type { DefaultCluster, Environment } from '../client/index.js';
 import { isApiError, describeObject } from '../object/index.js';
 import type { ApiError } from '../object/index.js';
 import { asError, isOperatorError } from '../system/index.js';
@@ -227,9 +227,6 @@ export interface TextOutput {
   /** Characters per line of the terminal; undefined if the output is not a terminal. */
   readonly columns?: number | undefined;
 }
-
-/** Environment variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns whether text for `output` has colours: it is a terminal or `FORCE_COLOR` is set, and `NO_COLOR` is

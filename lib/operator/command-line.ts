@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { defaultCluster } from '../client/index.js';
-import type { OperatorFeed, Environment, TextOutput } from '../feed/index.js';
+import type { Environment } from '../client/index.js';
+import type { OperatorFeed, TextOutput } from '../feed/index.js';
 import { clusterText, usesColors } from '../feed/index.js';
 import type { Manager, OperatorDefinition } from '../manager/index.js';
 import { systemClock, OperatorError, pinoLogger } from '../system/index.js';
