@@ -141,6 +141,24 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
+    it('of metadata come from a cache of metadata; all others go to the server', async () => {
+      const setup = new Setup({ indexers: { size: ({ spec }) => [String(spec?.size)] } });
+      setup.server.put('a', { spec: { size: 1 } });
+      setup.cache.informer(Thing, { metadataOnly: true });
+      setup.cache.start();
+      await setup.clock.advance(0);
+      setup.server.requests.length = 0;
+      const metadataOnly = true;
+      expect((await setup.client.get(Thing, a, { metadataOnly })).metadata.name).to.equal('a');
+      expect(await setup.names({ metadataOnly })).to.deep.equal(['a']);
+      expect(setup.verbs()).to.deep.equal([]);
+      expect((await setup.client.get(Thing, a)).spec).to.deep.equal({ size: 1 });
+      expect(await setup.names()).to.deep.equal(['a']);
+      expect(await setup.names({ metadataOnly, index: { size: '1' } })).to.deep.equal(['a']);
+      expect(setup.verbs()).to.deep.equal(['get', 'list', 'list']);
+      await setup.cache.stop();
+    });
+
     it('return pages from the cache', async () => {
       const setup = new Setup();
       setup.server.put('a');
@@ -432,8 +450,12 @@ describe('cachedClient', () => {
       await setup.sync();
       setup.server.paused = true;
       const thing = await setup.client.get(Thing, a);
-      await setup.client.update({ ...thing, spec: { size: 2 } }, { dryRun: true });
+      const dryRun = true;
+      await setup.client.update({ ...thing, spec: { size: 2 } }, { dryRun });
+      await setup.client.delete(Thing, a, { dryRun });
+      await setup.client.deleteCollection(Thing, { dryRun });
       expect((await setup.client.get(Thing, a)).spec).to.deep.equal({ size: 1 });
+      expect(setup.verbs()).to.deep.equal([]);
       await setup.cache.stop();
     });
 

@@ -159,6 +159,7 @@ export class FakeServer {
         return { kind: 'ThingList', metadata: {}, items: this.#selected(options) } as never;
       },
       deleteCollection: async (_, options = {}) => {
+        if (options.dryRun === true) return;
         for (const { metadata } of this.#selected(options)) {
           this.remove(metadata.name ?? '', metadata.namespace);
         }
@@ -183,7 +184,8 @@ export class FakeServer {
         if (sent !== live.metadata.resourceVersion) throw apiError(409, 'Conflict', 'update');
         return this.put(name, object, namespace) as never;
       },
-      delete: async (_, { name, namespace }, { preconditions = {} } = {}) => {
+      delete: async (_, { name, namespace }, { preconditions = {}, dryRun = false } = {}) => {
+        if (dryRun) return undefined;
         const uid = this.#objects.get(keyString({ name, namespace }))?.metadata.uid;
         if ((preconditions.uid ?? uid) !== uid) throw apiError(409, 'Conflict', 'delete');
         this.remove(name, namespace);

@@ -95,6 +95,18 @@ describe('newIntake', () => {
     expect(object).to.deep.equal(thing('', { managedFields }));
   });
 
+  it('accepts frozen objects whose strings others have, and checks what a transform makes of them', () => {
+    const take = intake();
+    for (const name of ['the first object', 'the second object']) {
+      expect(take(deepFreeze(thing('', { name })))).to.deep.equal(thing('', { name }));
+    }
+    const deep = JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`) as unknown;
+    const deepening = intake({ transform: (object) => ({ ...object, spec: deep }) });
+    expect(() => deepening(deepFreeze(thing())))
+      .to.throw()
+      .with.property('code', 'TooDeep');
+  });
+
   it('shares no part between mutable versions', () => {
     const take = intake({ freeze: false });
     const stored = take(thing());

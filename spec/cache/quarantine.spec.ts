@@ -259,6 +259,23 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
+  it('skips objects whose namespace or version is not a text, and continues the watch', async () => {
+    const { server, clock, cache, events, quarantined } = newCache();
+    await clock.advance(0);
+    for (const metadata of [{ namespace: 7 }, { namespace: 'ns', resourceVersion: 500 }]) {
+      const object = { metadata: { name: 'a', ...metadata } };
+      server.inject({ type: 'ADDED', object: object as unknown as Thing });
+    }
+    server.put('after', { spec: { size: 1 } });
+    await clock.advance(0);
+    expect(events).to.deep.equal(['added after 1']);
+    expect(quarantined.map(({ name, reason }) => `${name}: ${reason}`)).to.deep.equal([
+      'a: metadata.namespace is not a text',
+      'a: metadata.resourceVersion is not a text',
+    ]);
+    await cache.stop();
+  });
+
   it('continues when the callback about quarantined objects throws', async () => {
     const onQuarantined = (): never => {
       throw new Error('bug');

@@ -109,6 +109,8 @@ describe('discovery', () => {
     const type = await client.resourceType(widget);
     expect(type).to.include({ plural: 'widgets', namespaced: true });
     expect(transport.calls).to.deep.equal(['GET /apis', 'GET /apis/example.com/v1']);
+    expect(transport.requests[0]?.headers['accept']).to.match(/,application\/json$/);
+    expect(transport.requests[1]?.headers['accept']).to.equal('application/json');
   });
 
   it('throws the error of an unavailable version instead of UnknownKind', async () => {
@@ -159,6 +161,7 @@ describe('discovery', () => {
     const found = await client.resourceType({ group: 'example.com', kind: 'Widget' });
     expect(found).to.include({ version: 'v2', plural: 'widgets', namespaced: true });
     expect(transport.calls.slice(0, 2)).to.deep.equal(['GET /apis', 'GET /apis/example.com']);
+    expect(transport.requests[1]?.headers['accept']).to.equal('application/json');
   });
 
   it("throws the server's refusal", async () => {

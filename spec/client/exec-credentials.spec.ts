@@ -111,11 +111,13 @@ describe('ExecCredentials', () => {
       const { credentials, clock } = credentialsOf(
         counting(folder, `expirationTimestamp: '${expires}'`),
       );
-      for (let second = 0; second < 120; second += 1) {
-        await credentials.headers();
-        await clock.advance(1_000);
-      }
-      expect(await readFile(join(folder, 'runs'), 'utf8')).to.equal('xx');
+      const token = async (): Promise<unknown> => (await credentials.headers())['authorization'];
+      expect(await token()).to.equal('Bearer token-1');
+      await clock.advance(59_999);
+      expect(await token()).to.equal('Bearer token-1');
+      await clock.advance(1);
+      expect(await token()).to.equal('Bearer token-2');
+      expect(await token()).to.equal('Bearer token-2');
     }));
 
   it('stop a program that does not end, and run it again for the next request', () =>
@@ -190,6 +192,10 @@ describe('ExecCredentials', () => {
         interactive: false,
         cluster: { server: 'https://example.com', 'tls-server-name': 'sni' },
       },
+    });
+    const plain = (await credentialsOf(echo, { env }).credentials.headers())['authorization'] ?? '';
+    expect(JSON.parse(plain.slice('Bearer '.length, -1))).to.have.deep.property('spec', {
+      interactive: false,
     });
   });
 

@@ -29,6 +29,12 @@ describe('namespaced', () => {
       (c, namespace) => drain(c.watch(ConfigMap, { namespace })),
       `GET ${path}?watch=true&allowWatchBookmarks=true`,
     ],
+    [
+      'stream',
+      (c, namespace) =>
+        drain(c.stream(ConfigMap, { name: 'web', namespace }, { subresource: 'log' })),
+      `GET ${path}/web/log`,
+    ],
     ['create', (c, namespace) => c.create(configMap(namespace)), `POST ${path}`],
     ['update', (c, namespace) => c.update(configMap(namespace)), `PUT ${path}/web`],
     [

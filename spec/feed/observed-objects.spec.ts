@@ -64,6 +64,14 @@ describe('ObservedObjects', () => {
     ]);
   });
 
+  it('does not report a deletion of an unknown object that waits for its finalizers', () => {
+    const left = web('2', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+    objects.deleted(left, { namespace: 'shop', name: 'web' }, left);
+    expect(reported).to.deep.equal([]);
+    objects.watched('DELETED', web('3'));
+    expect(reported).to.deep.equal(['DELETED Deployment >3']);
+  });
+
   it('does not report foreign objects, objects that exist at the start, or reviews', () => {
     objects.read(web('1', { ownerReferences }));
     objects.watched('ADDED', web('2', { name: 'foreign', uid: 'foreign' }));

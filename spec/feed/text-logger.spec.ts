@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { usesColors, textLogger } from '../../lib/feed/text-logger.js';
+import type { TextLogLevel } from '../../lib/feed/text-logger.js';
 import type { Logger } from '../../lib/system/logger.js';
 
-function logged(level: 'debug' | 'info', log: (logger: Logger) => void): string {
+function logged(level: TextLogLevel, log: (logger: Logger) => void): string {
   let text = '';
   log(textLogger({ level, color: false, write: (line) => (text += line) }));
   return text;
@@ -27,6 +28,17 @@ describe('Text log lines', () => {
       logger.child({ controller: 'shop' }).info('watches', { kinds: ['a'], port: 1 });
     });
     expect(text).to.equal('· shop: watches kinds=["a"] port=1\n');
+  });
+
+  it('are those of the level and above', () => {
+    const levels = ['debug', 'info', 'warn', 'error'] as const;
+    const shown = (level: TextLogLevel): number => {
+      const text = logged(level, (logger) => {
+        for (const each of levels) logger[each]('said');
+      });
+      return text.split('said').length - 1;
+    };
+    expect([...levels, 'silent' as const].map(shown)).to.deep.equal([4, 3, 2, 1, 0]);
   });
 
   it('show values that have no JSON form', () => {
