@@ -9,7 +9,7 @@ import {
   refuseUnknownOptions,
 } from '../system/index.js';
 import type { Clock } from '../system/index.js';
-import type { CallOptions, Client } from './client.js';
+import type { CachingClient, CallOptions, Client } from './client.js';
 import { Deadline } from './request-limits.js';
 
 /** Options of {@link waitFor}. */
@@ -26,8 +26,8 @@ export interface WaitForOptions<T> extends CallOptions {
 const reconnectMs = 500;
 
 /**
- * Waits until an object meets a condition, by a watch of this one object, without polling. Continues after a
- * failure that may pass: a broken connection, no answer, a 429 or 5xx.
+ * Waits until an object meets a condition, by a list and a watch of this one object, without polling. Continues
+ * after a failure that may pass: a broken connection, no answer, a 429 or 5xx.
  * @param object - identified by apiVersion, kind, namespace and name; other fields are ignored.
  * @returns the object that `until` accepted; undefined if it accepted that the object does not exist.
  * @throws OperatorError `Timeout`: it took too long; the message names the failure that lasts. `Aborted`: the
@@ -40,6 +40,8 @@ export async function waitFor<T extends KubernetesObject>(
   options: WaitForOptions<T>,
 ): Promise<T | undefined> {
   const { timeoutMs = 60_000, clock = systemClock, signal, until } = options;
+  // After own writes, a cache has states that its watch has not yet shown: the watch would go back to former ones.
+  const { live = client } = client as CachingClient;
   const names = { timeoutMs, clock, signal, until };
   refuseUnknownOptions<WaitForOptions<T>>('waitFor', options, names);
   let problem: unknown;
@@ -52,7 +54,7 @@ export async function waitFor<T extends KubernetesObject>(
     for (;;) {
       try {
         const { signal } = deadline;
-        const accepted = await follow(client, object, { until: accepts, signal });
+        const accepted = await follow(live, object, { until: accepts, signal });
         if (accepted !== undefined) return accepted.object;
       } catch (error) {
         if (!mayPass(error)) throw error;

@@ -5,6 +5,7 @@ import { cachedType } from '../../lib/cache/cache-options.js';
 import type { CachedType } from '../../lib/cache/cache-options.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
 import type { Client } from '../../lib/client/client.js';
+import { waitFor } from '../../lib/client/index.js';
 import { isConflict, isNotFound } from '../../lib/object/api-error.js';
 import { ConfigMap, Pod } from '../../lib/object/kinds.js';
 import type { OperatorError } from '../../lib/system/operator-error.js';
@@ -456,6 +457,27 @@ describe('cachedClient', () => {
       await setup.client.deleteCollection(Thing, { dryRun });
       expect((await setup.client.get(Thing, a)).spec).to.deep.equal({ size: 1 });
       expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('when it waits for a later state, which no former one is', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { color: 'red' } });
+      await setup.sync();
+      setup.server.paused = true;
+      setup.server.put('a', { spec: { color: 'blue' } });
+      const thing = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: a };
+      await setup.client.update<Thing>({ ...thing, spec: { color: 'red' } });
+      const waiting = waitFor<Thing>(setup.client, thing, {
+        until: (now) => now?.spec?.color === 'blue',
+        clock: setup.clock,
+      });
+      await setup.clock.advance(0);
+      setup.server.resume();
+      expect(await setup.settle(waiting)).to.equal('pending');
+      const { resourceVersion } = setup.server.put('a', { spec: { color: 'blue' } }).metadata;
+      const seen = await setup.settle(waiting);
+      expect(seen).to.have.nested.property('metadata.resourceVersion', resourceVersion);
       await setup.cache.stop();
     });
 

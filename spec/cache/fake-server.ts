@@ -156,7 +156,8 @@ export class FakeServer {
     const client: Partial<Client> = {
       list: async (_, options = {}) => {
         this.#began('list', options);
-        return { kind: 'ThingList', metadata: {}, items: this.#selected(options) } as never;
+        const metadata = { resourceVersion: this.version };
+        return { kind: 'ThingList', metadata, items: this.#selected(options) } as never;
       },
       deleteCollection: async (_, options = {}) => {
         if (options.dryRun === true) return;
