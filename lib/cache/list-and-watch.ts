@@ -28,8 +28,8 @@ interface WatchAttempt<T extends KubernetesObject> {
 
 /** The end of a watch. `established`: the server had begun to answer, as far as the client can detect. */
 export type Watched = { readonly lastedMs: number; readonly established: boolean } &
-  /** `ended`: by the server. `left`: by the receiver. */
-  ({ readonly end: 'ended' | 'left' } | { readonly end: 'failed'; readonly error: unknown });
+  /** `ended`: by the server or by the receiver. */
+  ({ readonly end: 'ended' } | { readonly end: 'failed'; readonly error: unknown });
 
 /**
  * Receives an event that arrived at monotonic time `heardAtMs`. Returns `listing` while the initial events
@@ -104,8 +104,8 @@ export async function followWatch<T extends KubernetesObject>(
       };
       // Process buffered events together: one turn of the event loop for each would cost as much as the event
       // itself.
-      if (isLeft(first)) return ended({ end: 'left' }, true);
-      for (const event of atOnce(events)) if (isLeft(event)) return ended({ end: 'left' }, true);
+      if (isLeft(first)) return ended({ end: 'ended' }, true);
+      for (const event of atOnce(events)) if (isLeft(event)) return ended({ end: 'ended' }, true);
     }
     return ended({ end: 'ended' }, true);
   } catch (error) {

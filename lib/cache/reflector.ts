@@ -193,7 +193,7 @@ export class Reflector<T extends KubernetesObject> {
       await this.#options.beforeList?.();
       return undefined;
     } catch (error) {
-      return this.#afterFailure(state, { error, lastedMs: 0 });
+      return this.#afterFailure(state, { error });
     }
   }
 
@@ -206,7 +206,7 @@ export class Reflector<T extends KubernetesObject> {
         await listPages({ ...this.#options, intake, pages: state.pages, signal }),
       );
     } catch (error) {
-      return this.#afterFailure(state, { error, lastedMs: 0 });
+      return this.#afterFailure(state, { error });
     }
   }
 
@@ -241,7 +241,7 @@ export class Reflector<T extends KubernetesObject> {
     const { type, logger } = this.#options;
     const error = watched.end === 'failed' ? watched.error : undefined;
     if (this.#attempt.signal.aborted || (error !== undefined && !isStreamingRefused(error))) {
-      return this.#afterFailure(from, { error, lastedMs: 0 });
+      return this.#afterFailure(from, { error });
     }
     this.#streaming = false;
     logger.debug(`${type.kind}: the server has no streaming lists`, { error });

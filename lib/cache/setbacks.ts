@@ -18,7 +18,8 @@ interface SetbacksOptions {
 /** A failed list or watch. */
 export interface Failure {
   readonly error: unknown;
-  readonly lastedMs: number;
+  /** The duration of a watch, in milliseconds. @defaultValue 0 */
+  readonly lastedMs?: number;
   /** True for a watch that worked until now. */
   readonly worked?: boolean;
   /** True if the reflector is already parked, so that the failure has been logged. */
@@ -45,7 +46,7 @@ export class Setbacks {
 
   /** @param relist - the state that lists in the way that the server supports */
   stateAfter(from: WorkState, failure: Failure, relist: WorkState): ReflectorState {
-    const { error, lastedMs, worked = false } = failure;
+    const { error, lastedMs = 0, worked = false } = failure;
     const next = stateAfterFailure(from, error);
     if (next === 'unknownKind' || next === 'malformed') return this.#park(from, next, failure);
     const then = next === 'relist' ? relist : next;
