@@ -82,21 +82,24 @@ describe('discovery', () => {
     expect(transport.calls).to.have.length(1);
   });
 
-  it('ignores a response that was requested before the lookup', async () => {
-    let answerFirst: (answer: ScriptedAnswer) => void = () => undefined;
-    const { client, transport } = scripted((_, nth) =>
-      nth === 1
-        ? new Promise((resolve) => (answerFirst = resolve))
-        : aggregated({ Widget: 'Cluster', Zone: 'Cluster' }),
-    );
-    const early = failureOf(client.resourceType({ ...widget, kind: 'Unknown' }));
-    await new Promise((resolve) => setImmediate(resolve));
-    const late = client.resourceType(widget);
-    answerFirst(aggregated({}));
-    expect(await late).to.have.property('plural', 'widgets');
-    expect(await early).to.have.property('code', 'UnknownKind');
-    expect(transport.calls).to.have.length(2);
-  });
+  for (const reference of [widget, { group: 'example.com', kind: 'Widget' }]) {
+    const how = 'group' in reference ? 'by group and kind' : 'by apiVersion and kind';
+    it(`ignores a response that was requested before the lookup ${how}`, async () => {
+      let answerFirst: (answer: ScriptedAnswer) => void = () => undefined;
+      const { client, transport } = scripted((_, nth) =>
+        nth === 1
+          ? new Promise((resolve) => (answerFirst = resolve))
+          : aggregated({ Widget: 'Cluster', Zone: 'Cluster' }),
+      );
+      const early = failureOf(client.resourceType({ ...widget, kind: 'Unknown' }));
+      await new Promise((resolve) => setImmediate(resolve));
+      const late = client.resourceType(reference);
+      answerFirst(aggregated({}));
+      expect(await late).to.have.property('plural', 'widgets');
+      expect(await early).to.have.property('code', 'UnknownKind');
+      expect(transport.calls).to.have.length(2);
+    });
+  }
 
   it('queries one version when the server has no aggregated discovery', async () => {
     const resources = [

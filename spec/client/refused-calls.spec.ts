@@ -1,4 +1,13 @@
 import { expect } from 'chai';
+import {
+  addFinalizer,
+  createOrPatch,
+  createOrUpdate,
+  podLog,
+  removeFinalizer,
+  retryOnConflict,
+  waitFor,
+} from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { configMapNamed, embeddedClient } from './embedded-client.js';
@@ -6,6 +15,7 @@ import { failureOf } from './scripted-transport.js';
 
 const key = { namespace: 'default', name: 'web' };
 const misspelt = { fieldManger: 'web' } as object;
+const same = <T>(object: T): T => object;
 const merge = { type: 'merge', body: {} } as const;
 
 describe('Calls of a client', () => {
@@ -26,6 +36,27 @@ describe('Calls of a client', () => {
       const error = await failureOf(call(client));
       expect(error).to.have.property('code', 'InvalidOption');
       expect(error.message).to.match(new RegExp(`^client.${verb}: unknown option "fieldManger"`));
+      expect(server.requests.since(mark).entries).to.deep.equal([]);
+    });
+  }
+
+  const web = configMapNamed('web');
+  const functions: readonly [name: string, call: (client: Client) => Promise<unknown>][] = [
+    ['waitFor', (client) => waitFor(client, web, { until: () => true, ...misspelt })],
+    ['createOrUpdate', (client) => createOrUpdate(client, web, { mutate: same, ...misspelt })],
+    ['createOrPatch', (client) => createOrPatch(client, web, { mutate: same, ...misspelt })],
+    ['addFinalizer', (client) => addFinalizer(client, web, { finalizer: 'a/b', ...misspelt })],
+    ['removeFinalizer', (client) => removeFinalizer(client, web, { finalizer: 'a', ...misspelt })],
+    ['retryOnConflict', (client) => retryOnConflict(() => client.get(ConfigMap, key), misspelt)],
+    ['podLog', (client) => podLog(client, key, misspelt)],
+  ];
+  for (const [name, call] of functions) {
+    it(`by ${name} refuse an unknown option before any request`, async () => {
+      const { client, server } = embeddedClient();
+      const mark = server.requests.mark();
+      const error = await failureOf((async () => call(client))());
+      expect(error).to.have.property('code', 'InvalidOption');
+      expect(error.message).to.match(new RegExp(`^${name}: unknown option "fieldManger"`));
       expect(server.requests.since(mark).entries).to.deep.equal([]);
     });
   }
