@@ -79,9 +79,11 @@ export async function versionFiles(
   const values = valuesOf(project, { ...resource, controller: first.controller });
   const words = { ...values.words, v98alpha98: first.version };
   const pair = { project, first, spoke: resource };
-  const isConverted = project.resources.some(
-    (one) => isSameKind(one, first) && one.webhooks?.conversion === true,
-  );
+  const known = project.resources.filter((one) => isSameKind(one, first));
+  // The conversion of a version that is created again is the user's.
+  const isConverted =
+    known.some(({ webhooks }) => webhooks?.conversion === true) &&
+    known.every(({ version }) => version !== resource.version);
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });
   const sample = await sampleContent(

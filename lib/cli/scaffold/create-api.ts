@@ -11,6 +11,7 @@ import {
   checkPlural,
   checkVersion,
   englishPlural,
+  kebabCase,
 } from './names.js';
 import { openProject, isSameKind, projectFileName, withResource } from './project-file.js';
 import type { OpenProject, Project, ProjectResource } from './project-file.js';
@@ -146,22 +147,23 @@ function checkNames({ group, version, kind, plural }: CreateApiOptions, project:
 }
 
 function addedTo({ resources }: Project, options: CreateApiOptions): Added {
-  const { group, version, kind, namespaced, controller, style } = options;
-  const { plural = englishPlural(kind.toLowerCase()) } = options;
-  const scope = namespaced ? 'Namespaced' : 'Cluster';
+  const { group, version, kind, controller } = options;
+  const first = resources.find((one) => isSameKind(one, { group, kind }));
+  const { plural, scope, style } = propertiesOf(first, options);
   refuseTwins(resources, { group, kind, plural });
   if (resources.some((one) => one.external === true && isSameKind(one, options))) {
     throw new UsageError(`${kind} of ${group} is a foreign kind; pass --no-resource`);
   }
-  const first = resources.find((one) => isSameKind(one, { group, kind }));
   if (!options.resource) return controllerOf(first, options);
   const named = { group, version, kind };
-  const own = controller ? style : undefined;
+  const own = controller ? style : first?.controller;
   if (first === undefined || (options.force && first.version === version)) {
+    if (first !== undefined) refuseOtherVersions(resources, first);
     const resource = { ...named, plural, scope, controller: own } as const;
     return { type: 'kind', resource, withResource: true, withController: controller };
   }
-  if (resources.some((one) => isSameKind(one, named) && one.version === version)) {
+  const isThere = resources.some((one) => isSameKind(one, named) && one.version === version);
+  if (isThere && !options.force) {
     const remedy = 'pass another version, or --force to overwrite its files';
     throw new UsageError(`the project already has ${kind} ${version} of ${group}; ${remedy}`);
   }
@@ -171,6 +173,32 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
     first,
     resource: { ...named, plural: samePlural, scope: sameScope },
   };
+}
+
+/** Returns what the user has named; of a kind that is created again, the rest stays as it is. */
+function propertiesOf(
+  first: ProjectResource | undefined,
+  { kind, plural, namespaced, style, named = [] }: CreateApiOptions,
+): Pick<ProjectResource, 'plural' | 'scope'> & { readonly style: Style } {
+  const isNamed = (property: NamedProperty): boolean =>
+    first === undefined || named.includes(property);
+  const scope = namespaced ? 'Namespaced' : 'Cluster';
+  return {
+    plural: plural ?? first?.plural ?? englishPlural(kind.toLowerCase()),
+    scope: isNamed('namespaced') ? scope : (first?.scope ?? scope),
+    style: isNamed('style') ? style : (first?.controller ?? style),
+  };
+}
+
+/** @throws UsageError the file of the first version, which lists the others and converts them, would be lost */
+function refuseOtherVersions(resources: readonly ProjectResource[], first: ProjectResource): void {
+  const { group, version, kind } = first;
+  const others = resources.filter((one) => isSameKind(one, first) && one !== first);
+  if (others.length === 0) return;
+  const names = others.map((one) => one.version).join(', ');
+  const path = `src/api/${version}/${kebabCase(kind)}.ts`;
+  const remedy = `change the files by hand, pass --no-resource for the controller alone, or remove the kind first: operator-builder delete api --group ${group} --kind ${kind}`;
+  throw new UsageError(`--force: ${path} also has the versions ${names} of ${kind}; ${remedy}`);
 }
 
 /** @throws UsageError the user wants a kind other than it is */

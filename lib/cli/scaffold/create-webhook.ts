@@ -16,6 +16,7 @@ import { declaredRules, ownNamespace } from '../manifests/role-files.js';
 import { webhookManifestFiles } from '../manifests/webhook-manifests.js';
 import { builtInType, isAdmission, laterName, webhookValues } from './api-values.js';
 import type { WebhookSubject } from './api-values.js';
+import { hasConversion } from './current-schema.js';
 import { foreignTest, ofBuiltIn, testDefinition } from './foreign-kind.js';
 import { forTestRunner, initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
@@ -152,8 +153,16 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
   for (const path of whole.keys()) {
     if (isWanted(path, wanted)) files.push(...(await wantedOf(path, templates, scaffold)));
   }
-  if (wanted.conversion === true) files.push(await spokesOf(scaffold));
+  if (wanted.conversion === true) files.push(await conversionIn(scaffold));
   return [...files, ...(await webhookConfig(scaffold))];
+}
+
+/** Returns the conversion for the file of the stored version. A conversion of the user's stays, even with `--force`. */
+async function conversionIn(scaffold: WebhookScaffold): Promise<WantedFile> {
+  const wanted = await spokesOf(scaffold);
+  const text = await textIfExists(join(scaffold.folder, wanted.path));
+  if (text === undefined || !hasConversion(text)) return wanted;
+  return { type: 'edited', path: wanted.path, text };
 }
 
 /** Uses the samples of the versions for the objects in tests. */

@@ -40,6 +40,16 @@ export function withCurrentSchema(texts: SchemaTexts): string {
   return `${importsFor(body, { code, further, first })}\n\n${body}`;
 }
 
+/** Whether the resource in a file of a kind has a conversion already. */
+export function hasConversion(text: string): boolean {
+  const code = text.replaceAll('\r\n', '\n');
+  const found = resource.exec(code);
+  if (found === null) return false;
+  const place = code.indexOf('{', found.index + found[0].length) + 1;
+  const properties = partsOf(code, place).map((part) => withoutComment(code.slice(...part)));
+  return properties.some((property) => /^conversion\b/.test(property));
+}
+
 /** Returns the text from the version's comment to the end. */
 function definitionIn(further: string): string {
   return further.slice(further.indexOf('/** The version '));
@@ -65,7 +75,10 @@ function importsFor(
   }: { readonly code: string; readonly further: string; readonly first: string },
 ): string {
   const used = body.replaceAll(opaque, (found) => (found.startsWith('`') ? found : ''));
-  const isUsed = (name: string): boolean => new RegExp(`(?<![\\w$])${name}(?![\\w$])`).test(used);
+  // The first version imports the further one where that is created again.
+  const own = [...further.matchAll(/^export (?:const|type) (\w+)/gm)].map(([, name]) => name);
+  const isUsed = (name: string): boolean =>
+    !own.includes(name) && new RegExp(`(?<![\\w$])${name}(?![\\w$])`).test(used);
   const ofVersions = importsIn(further).filter(({ names }) =>
     names.some((one) => localName(one) === 'VersionDefinition'),
   );

@@ -291,32 +291,15 @@ describe('operator-builder create api', () => {
     expect(text).not.to.match(/[^\r]\n/);
   });
 
-  it('overwrites existing files only with --force, and adds no lines twice', async () => {
-    await makeProject(file('forced'), ['Shop']);
-    const made = await textsIn(file('forced'));
-    await writeFile(file('forced', 'src/controllers/shop-controller.ts'), 'mine');
-    const { stderr } = await createApi(file('forced'));
-    expect(stderr).to.include(
-      'already has Shop v1alpha1 of shop; pass another version, or --force',
-    );
-    const { code, stdout } = await createApi(file('forced'), 'Shop', 'v1alpha1', '--force');
-    expect(code).to.equal(0);
-    expect(stdout).to.include('overwrote src/controllers/shop-controller.ts');
-    expect(stdout).to.include('kept src/operator.ts');
-    expect(await textsIn(file('forced'))).to.deep.equal(made);
-  });
-
-  it('lists existing files that it would overwrite', async () => {
-    await makeProject(file('taken'));
-    await writeFile(file('taken', 'config/samples/shop_v1alpha1_shop.yaml'), 'mine');
-    const { code, stderr } = await createApi(file('taken'));
-    expect(code).to.equal(1);
-    expect(stderr).to.include('(--force overwrites them): config/samples/shop_v1alpha1_shop.yaml');
-    expect(await textsIn(file('taken'))).not.to.include.keys('src/api/v1alpha1/shop.ts');
-  });
-
   describe('refuses', () => {
-    before(() => makeProject(file('own'), ['Shop'], ['Bare', 'v1', '--no-controller']));
+    before(() =>
+      makeProject(
+        file('own'),
+        ['Shop'],
+        ['Bare', 'v1', '--no-controller'],
+        ['Bare', 'v2', '--plural', 'bares'],
+      ),
+    );
 
     for (const [what, args, says] of [
       ['a lower-case kind', ['shop'], '--kind: want a capital'],
@@ -357,7 +340,7 @@ describe('operator-builder create api', () => {
       ],
       [
         'a style for a further version of a kind without a controller',
-        ['Bare', 'v2', '--style', 'builder'],
+        ['Bare', 'v3', '--style', 'builder'],
         '--style builder: Bare has no controller; leave it out',
       ],
       [
@@ -369,6 +352,11 @@ describe('operator-builder create api', () => {
         'another plural of a built-in kind',
         ['Secret', 'v1', '--group', 'core', '--no-resource', '--plural', 'secretz'],
         '--plural: Secret has the plural secrets; leave it out',
+      ],
+      [
+        'to overwrite the version whose file lists others',
+        ['Bare', 'v1', '--force'],
+        '--force: src/api/v1/bare.ts also has the versions v2 of Bare; change the files by hand',
       ],
       [
         'an existing kind in another group',

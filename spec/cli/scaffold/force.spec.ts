@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { scratchDirectory } from '../cli.js';
+import { createApi, createWebhook, makeProject, textsIn } from './project.js';
+
+describe('The option --force of operator-builder create', () => {
+  const file = scratchDirectory();
+
+  it('overwrites existing files only with --force, and adds no lines twice', async () => {
+    await makeProject(file('forced'), ['Shop']);
+    const made = await textsIn(file('forced'));
+    await writeFile(file('forced', 'src/controllers/shop-controller.ts'), 'mine');
+    const { stderr } = await createApi(file('forced'));
+    expect(stderr).to.include(
+      'already has Shop v1alpha1 of shop; pass another version, or --force',
+    );
+    const { code, stdout } = await createApi(file('forced'), 'Shop', 'v1alpha1', '--force');
+    expect(code).to.equal(0);
+    expect(stdout).to.include('overwrote src/controllers/shop-controller.ts');
+    expect(stdout).to.include('kept src/operator.ts');
+    expect(await textsIn(file('forced'))).to.deep.equal(made);
+  });
+
+  it('overwrites a further version with --force, and keeps the conversion of the user', async () => {
+    const folder = file('forced-version');
+    await makeProject(folder, ['Shop'], ['Shop', 'v1']);
+    await createWebhook(folder, 'Shop', 'v1alpha1', '--conversion');
+    const path = join(folder, 'src/api/v1alpha1/shop.ts');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('toHub: (object) => ({ ...object })', 'toHub: mine'));
+    const made = await textsIn(folder);
+    await writeFile(join(folder, 'src/api/v1/shop.ts'), 'mine');
+    const { code, stdout, stderr } = await createApi(folder, 'Shop', 'v1', '--force');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.include('overwrote src/api/v1/shop.ts');
+    expect(await textsIn(folder)).to.deep.equal(made);
+  });
+
+  it('keeps plural, scope and style of a kind that is created again', async () => {
+    const args = ['Ox', 'v1', '--plural', 'oxen', '--no-namespaced', '--style', 'resources'];
+    await makeProject(file('again'), args);
+    const made = await textsIn(file('again'));
+    for (const flags of [['--force'], ['--force', '--no-controller']]) {
+      const { code } = await createApi(file('again'), 'Ox', 'v1', ...flags);
+      expect(code, flags.join(' ')).to.equal(0);
+      expect(await textsIn(file('again')), flags.join(' ')).to.deep.equal(made);
+    }
+  });
+
+  it('lists existing files that it would overwrite', async () => {
+    await makeProject(file('taken'));
+    await writeFile(file('taken', 'config/samples/shop_v1alpha1_shop.yaml'), 'mine');
+    const { code, stderr } = await createApi(file('taken'));
+    expect(code).to.equal(1);
+    expect(stderr).to.include('(--force overwrites them): config/samples/shop_v1alpha1_shop.yaml');
+    expect(await textsIn(file('taken'))).not.to.include.keys('src/api/v1alpha1/shop.ts');
+  });
+
+  it('keeps a conversion of the user, even with --force', async () => {
+    const folder = file('own-conversion');
+    await makeProject(folder, ['Shop'], ['Shop', 'v1']);
+    const path = join(folder, 'src/api/v1alpha1/shop.ts');
+    const own = "  conversion: { hub: 'v1alpha1', spokes: { v1: mine } },\n  printerColumns";
+    const before = (await readFile(path, 'utf8')).replace('  printerColumns', own);
+    await writeFile(path, before);
+    for (const flags of [[], ['--force']]) {
+      const args = ['--conversion', ...flags];
+      const { code, stdout } = await createWebhook(folder, 'Shop', 'v1alpha1', ...args);
+      expect(code).to.equal(0);
+      expect(stdout).to.include('kept src/api/v1alpha1/shop.ts');
+      expect(await readFile(path, 'utf8')).to.equal(before);
+    }
+  });
+});
