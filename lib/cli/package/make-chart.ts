@@ -70,11 +70,11 @@ async function versionOf(folder: string): Promise<string> {
   );
 }
 
-function jsonOf(text: string, path: string): unknown {
+function jsonOf(text: string, path: string, remedy = 'correct it'): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw contentError(path, 'invalid JSON; correct it', error);
+    throw contentError(path, `invalid JSON; ${remedy}`, error);
   }
 }
 
@@ -192,8 +192,9 @@ async function valueFiles(
   const file = join(folder, out, 'values.yaml');
   const text = force ? undefined : await textIfExists(file);
   const oldFile = join(folder, out, 'values.schema.json');
-  const old = await textIfExists(oldFile);
-  const before = old === undefined ? {} : (jsonOf(old, oldFile) as ValueSchema);
+  const old = force ? undefined : await textIfExists(oldFile);
+  const remedy = 'correct it, or overwrite it with --force';
+  const before = old === undefined ? {} : (jsonOf(old, oldFile, remedy) as ValueSchema);
   const merged =
     text === undefined
       ? { text: defaults.toString({ lineWidth: 0 }), more: [] }

@@ -192,11 +192,24 @@ describe('operator-builder helm', () => {
 
   it('names an invalid file', async () => {
     await helm();
-    for (const path of [at('values.schema.json'), file(project, 'package.json')]) {
+    for (const [path, remedy] of [
+      [at('values.schema.json'), 'correct it, or overwrite it with --force'],
+      [file(project, 'package.json'), 'correct it'],
+    ] as const) {
+      const before = await readFile(path, 'utf8');
       await writeFile(path, '{');
       const { code, stderr } = await helm();
-      expect([code, stderr]).to.deep.equal([1, `error: ${path}: invalid JSON; correct it\n`]);
+      expect([code, stderr]).to.deep.equal([1, `error: ${path}: invalid JSON; ${remedy}\n`]);
+      await writeFile(path, before);
     }
+  });
+
+  it('overwrites an invalid schema of the values with --force', async () => {
+    await helm();
+    const before = await read('values.schema.json');
+    await writeFile(at('values.schema.json'), '<<<<<<< yours\n');
+    expect(await helm('--force')).to.include({ code: 0, stderr: '' });
+    expect(await read('values.schema.json')).to.equal(before);
   });
 
   it('puts the roles of all other namespaces into one file', async () => {
