@@ -1,10 +1,11 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { isMap, isSeq, parseDocument, visit } from 'yaml';
 import type { Document } from 'yaml';
 import { checkYamlDepth } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
+import { exists } from '../files.js';
 import {
   checkDomain,
   checkGroupName,
@@ -319,6 +320,17 @@ export async function openProject(
   const path = join(folder, projectFileName);
   const text = await textIfExists(path);
   if (text !== undefined) return { folder, path, text, project: parseProject(text, path) };
-  const remedy = 'pass the folder of a project, or create one with operator-builder init';
+  const around = await projectAround(folder);
+  const remedy =
+    around === undefined
+      ? 'pass the folder of a project, or create one with operator-builder init'
+      : `pass the folder of the project around it: -C ${relative(cwd, around)}`;
   throw new OperatorError('InvalidConfig', `${path} does not exist; ${remedy}`);
+}
+
+/** Returns the nearest folder above with a project; undefined without one. */
+async function projectAround(folder: string): Promise<string | undefined> {
+  const above = dirname(folder);
+  if (above === folder) return undefined;
+  return (await exists(join(above, projectFileName))) ? above : projectAround(above);
 }

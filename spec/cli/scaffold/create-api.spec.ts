@@ -396,6 +396,12 @@ describe('operator-builder create api', () => {
       expect(stderr).to.include('or create one with operator-builder init');
     });
 
+    it('a directory below a project, and names the project', async () => {
+      const { code, stderr } = await createApi(file('own', 'src'));
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/around it: -C \S*\/own\n$/);
+    });
+
     for (const [what, text, says] of [
       ['is invalid YAML', 'a: [', "PROJECT can't be used: "],
       ['is of another tool', 'layout: [go.kubebuilder.io/v4]', 'want layout: operator-builder/v1'],
