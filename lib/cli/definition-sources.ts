@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { posix } from 'node:path';
-import { CustomResourceDefinition } from '../object/index.js';
+import get from 'lodash/get.js';
+import { CustomResourceDefinition, isJsonObject } from '../object/index.js';
 import type { UnstructuredObject } from '../object/index.js';
 import { asError, OperatorError, silentLogger } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
@@ -31,10 +32,29 @@ export async function definitionsAt(
     ({ apiVersion, kind }) =>
       apiVersion === 'apiextensions.k8s.io/v1' && kind === CustomResourceDefinition.kind,
   );
-  if (definitions.length > 0) return definitions as unknown as CustomResourceDefinition[];
+  if (definitions.length > 0) return definitions.map(definitionOf);
   const what = cluster === undefined ? sources.join(', ') : 'the cluster';
   const message = `${what}: no CustomResourceDefinitions of apiextensions.k8s.io/v1 found`;
   throw new OperatorError('InvalidConfig', message);
+}
+
+/** @throws OperatorError `InvalidConfig`: fields are missing, as in a file that is written in part */
+function definitionOf(object: UnstructuredObject): CustomResourceDefinition {
+  const versions: unknown = get(object, 'spec.versions');
+  const length = Array.isArray(versions) ? Math.max(versions.length, 1) : 1;
+  const ofVersions = Array.from({ length }, (_, index) => `spec.versions[${index}]`);
+  const names = ['spec.group', 'spec.names.kind', 'spec.names.plural'];
+  const texts = [...names, ...ofVersions.map((version) => `${version}.name`)];
+  const schemas = ofVersions.map((version) => `${version}.schema.openAPIV3Schema`);
+  const missing =
+    texts.find((path) => typeof get(object, path) !== 'string') ??
+    schemas.find((path) => !isJsonObject(get(object, path)));
+  if (missing === undefined) return object as unknown as CustomResourceDefinition;
+  const what = `CustomResourceDefinition ${JSON.stringify(object.metadata.name)}: ${missing}`;
+  throw new OperatorError(
+    'InvalidConfig',
+    `${what}: is missing or invalid; complete the definition`,
+  );
 }
 
 function isUrl(source: string): boolean {

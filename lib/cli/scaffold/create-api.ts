@@ -50,6 +50,7 @@ export async function createApi(
   context: CommandContext,
 ): Promise<readonly PlannedFile[]> {
   const { project } = await openProject(options, context);
+  refuseDefinition(options, project);
   if (isForeign(options, project)) refuseForeign(options, project);
   else checkNames(options, project);
   return replayApi(options, context);
@@ -90,13 +91,24 @@ function isForeign(options: CreateApiOptions, { resources }: Project): boolean {
   return own === undefined || own.external === true;
 }
 
+/** @throws UsageError a definition, which only kinds of other operators need */
+function refuseDefinition(options: CreateApiOptions, project: Project): void {
+  const { crdFile, resource, kind } = options;
+  if (crdFile === undefined) return;
+  if (resource) {
+    throw new UsageError('--crd-file: only for kinds of other operators; pass --no-resource, too');
+  }
+  if (isForeign(options, project) && builtInType(options) === undefined) return;
+  throw new UsageError(`--crd-file: ${kind} is not a kind of another operator; leave it out`);
+}
+
 /** Adds a controller of a kind that the project does not define. */
 async function createForeignApi(
   { folder, path, text, project }: OpenProject,
   options: CreateApiOptions,
   context: CommandContext,
 ): Promise<readonly PlannedFile[]> {
-  const { resource, definition } = await foreignKind(options, context.cwd);
+  const { resource, definition } = await foreignKind(options, context);
   refuseOthers(resource, options);
   refuseTwins(project.resources, resource);
   const controlled = { ...resource, controller: options.style };

@@ -1,13 +1,14 @@
-import { join, resolve } from 'node:path';
-import { parseAllDocuments } from 'yaml';
-import { isJsonObject, dns1123SubdomainProblem, checkYamlDepth } from '../../object/index.js';
+import { join } from 'node:path';
+import { isJsonObject, dns1123SubdomainProblem } from '../../object/index.js';
 import type { CustomResourceDefinition, ResourceType, Schema } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import { definitionsAt } from '../definition-sources.js';
 import { mergedRole } from './api-files.js';
 import { builtInContent, builtInType, valuesOf } from './api-values.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
-import { minimalValue } from '../../crd/internal.js';
+import { approvalAnnotation, isProtectedGroup, minimalValue } from '../../crd/internal.js';
 import { checkPlural, englishPlural, kebabCase } from './names.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
@@ -36,10 +37,13 @@ interface ForeignKind {
 
 /**
  * Returns a kind that the project does not define.
- * @param cwd - base of a relative `crdFile`
  * @throws UsageError the kind is not built in, and both a definition and a full group name are missing
+ * @throws OperatorError `InvalidConfig`: the file can't be read, or has no complete definitions
  */
-export async function foreignKind(options: ForeignOptions, cwd: string): Promise<ForeignKind> {
+export async function foreignKind(
+  options: ForeignOptions,
+  context: CommandContext,
+): Promise<ForeignKind> {
   const { group, version, kind, crdFile } = options;
   const builtIn = builtInType(options);
   if (builtIn !== undefined) {
@@ -47,7 +51,7 @@ export async function foreignKind(options: ForeignOptions, cwd: string): Promise
     return { resource: resourceOf(options, { plural, namespaced }), definition: undefined };
   }
   if (crdFile !== undefined) {
-    const definition = await definitionIn(resolve(cwd, crdFile), options);
+    const definition = await definitionIn(crdFile, options, context);
     const { names, scope } = definition.spec;
     checkPlural(names.plural, `--crd-file: ${crdFile}: plural`);
     const where = { plural: names.plural, namespaced: scope === 'Namespaced' };
@@ -75,16 +79,10 @@ function resourceOf(
 async function definitionIn(
   path: string,
   { group, version, kind }: ForeignOptions,
+  context: CommandContext,
 ): Promise<CustomResourceDefinition> {
-  const text = await textIfExists(path);
-  if (text === undefined) throw new UsageError(`--crd-file: ${path} does not exist`);
-  const documents = [...parseAllDocuments(checkYamlDepth(text, path))];
-  const found = documents
-    .filter(({ errors }) => errors.length === 0)
-    .map((document) => document.toJS() as unknown)
-    .filter((one) => isJsonObject(one) && one['kind'] === 'CustomResourceDefinition')
-    .map((one) => one as CustomResourceDefinition)
-    .find(({ spec }) => spec.group === group && spec.names.kind === kind);
+  const definitions = await definitionsAt([path], context);
+  const found = definitions.find(({ spec }) => spec.group === group && spec.names.kind === kind);
   if (found?.spec.versions.some(({ name }) => name === version) === true) return found;
   const what = `has no CustomResourceDefinition with ${kind} ${version} of ${group}`;
   throw new UsageError(`--crd-file: ${path} ${what}; pass the group as in the file`);
@@ -98,7 +96,11 @@ function openDefinition({ group, version, kind, plural, scope }: ProjectResource
   const versions = [
     { name: version, served: true, storage: true, schema, subresources: { status: {} } },
   ];
-  const metadata = { name: `${plural}.${group}` };
+  // Without it, a server refuses groups of Kubernetes, such as that of the Gateway API.
+  const approval = isProtectedGroup(group)
+    ? { annotations: { [approvalAnnotation]: 'unapproved, for tests' } }
+    : {};
+  const metadata = { name: `${plural}.${group}`, ...approval };
   const spec = { group, scope, names, versions };
   return {
     ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec },

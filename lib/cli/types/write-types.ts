@@ -35,6 +35,10 @@ export async function writeTypes(
   const definitions = await definitionsAt(sources, context, cluster ? options : undefined);
   const folder = resolve(context.cwd, out);
   const modules = definitions.flatMap(typeModules);
+  if (modules.length === 0) {
+    const names = definitions.map(({ metadata }) => metadata.name).join(', ');
+    throw new OperatorError('InvalidConfig', `${names}: no version is served; set served: true`);
+  }
   const wanted = await Promise.all(
     modules.map(async ({ path, text }): Promise<WantedFile> => {
       const isOwn = (await textIfExists(join(folder, path)))?.startsWith(mark) === true;

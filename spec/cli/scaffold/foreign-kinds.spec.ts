@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { builtInContent } from '../../../lib/cli/scaffold/api-values.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import * as kinds from '../../../lib/object/kinds.js';
+import type { CustomResourceDefinition } from '../../../lib/object/index.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { apiVersionOf } from '../../../lib/object/resource-type.js';
 import { cli, scratchDirectory } from '../cli.js';
@@ -51,6 +53,18 @@ describe('Controllers and webhooks of foreign kinds', () => {
     expect(stdout).to.include('Deployment');
   });
 
+  it('have tests whose server accepts a kind without fields, in a group of Kubernetes as well', async () => {
+    const folder = file('gateway');
+    await makeProject(folder);
+    const named = [folder, 'gateway.networking.k8s.io', 'v1', 'Gateway'] as const;
+    expect(await createForeign('api', named, '--no-resource')).to.include(done);
+    const text = await readFile(join(folder, 'test/crds/gateway.json'), 'utf8');
+    const cluster = await EmbeddedCluster.start({
+      crds: [JSON.parse(text) as CustomResourceDefinition],
+    });
+    await cluster.stop();
+  });
+
   for (const [what, names, flags, says] of [
     [
       'an unknown kind without a complete group',
@@ -69,6 +83,18 @@ describe('Controllers and webhooks of foreign kinds', () => {
       ['a.example.io', 'v1', 'Issuer'],
       ['--crd-file', 'other.yaml'],
       'has no CustomResourceDefinition with Issuer v1 of a.example.io',
+    ],
+    [
+      'a definition file of a built-in kind',
+      ['apps', 'v1', 'Deployment'],
+      ['--crd-file', 'other.yaml'],
+      '--crd-file: Deployment is not a kind of another operator; leave it out',
+    ],
+    [
+      'a definition file of a new kind',
+      ['shop', 'v1', 'Shop'],
+      ['--resource=true', '--crd-file', 'other.yaml'],
+      '--crd-file: only for kinds of other operators; pass --no-resource, too',
     ],
   ] as const) {
     it(`refuse ${what}`, async () => {

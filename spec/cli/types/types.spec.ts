@@ -90,6 +90,30 @@ describe('operator-builder types', () => {
     }
   });
 
+  it('refuses definitions of a file that is written in part, and those that serve no version', async () => {
+    const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
+    const path = file('part.yaml');
+    const types = async (text: string): Promise<string> => {
+      await writeFile(path, text);
+      const { code, stderr } = await cli(['types', path, '--out', file('part')]);
+      expect(code).to.equal(1);
+      return stderr;
+    };
+    for (const [end, missing] of [
+      ['  group: ', 'spec.group'],
+      ['    kind: ', 'spec.names.kind'],
+      ['  versions:', 'spec.versions[0].name'],
+      ['      schema:', 'spec.versions[0].schema.openAPIV3Schema'],
+    ] as const) {
+      expect(await types(yaml.slice(0, yaml.indexOf(`\n${end}`))), end).to.equal(
+        `error: CustomResourceDefinition "gadgets.factory.example.com": ${missing}: is missing or invalid; complete the definition\n`,
+      );
+    }
+    expect(await types(yaml.replaceAll('served: true', 'served: false'))).to.equal(
+      'error: gadgets.factory.example.com: no version is served; set served: true\n',
+    );
+  });
+
   it('replaces characters in comments that linters refuse', async () => {
     const text = await readFile(`${generated}/factory.example.com/v1/gadget.ts`, 'utf8');
     expect(text).to.include('   * and a description with characters that linters refuse.\n');
