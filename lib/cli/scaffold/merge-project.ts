@@ -47,6 +47,7 @@ export async function upgradeProject(
   const rendered = await renderProject(project, folder, context);
   // `manifests` generates the rest.
   const to = new Map([...rendered].filter(([file]) => isRecorded(file)));
+  to.set(manifest, await withOwnDependency(folder, to.get(manifest) ?? ''));
   const { wanted, conflicts, left } = await mergedFiles(folder, {
     from,
     to,
@@ -65,10 +66,19 @@ export async function upgradeProject(
   return written;
 }
 
+const manifest = 'package.json';
+const dependency = /(?<="operator-builder": )"[^"]*"/;
+
+/** Returns the template's package.json with the version of this package that the project has chosen. */
+async function withOwnDependency(folder: string, text: string): Promise<string> {
+  const [own] = dependency.exec((await textIfExists(join(folder, manifest))) ?? '') ?? [];
+  return own === undefined ? text : text.replace(dependency, () => own);
+}
+
 /** @throws OperatorError `InvalidConfig`: uncommitted changes, so that a merge could not be undone */
 async function refuseUncommitted(folder: string): Promise<void> {
   const status = await new Promise<string | undefined>((resolve) => {
-    execFile('git', ['status', '--porcelain'], { cwd: folder }, (error, text) =>
+    execFile('git', ['status', '--porcelain', '--', '.'], { cwd: folder }, (error, text) =>
       resolve(error === null ? text : undefined),
     );
   });

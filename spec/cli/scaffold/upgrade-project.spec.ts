@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { recordFiles } from '../../../lib/cli/scaffold/project-record.js';
 import { parseProject } from '../../../lib/cli/scaffold/project-file.js';
@@ -77,6 +78,33 @@ describe('operator-builder upgrade-project', () => {
     expect(texts['PROJECT']).to.include(`cliVersion: ${packageVersion}`);
     const again = await upgrade(folder, '--force');
     expect(again.stdout).not.to.include('changed src');
+  });
+
+  it('keeps the version of this package that the project depends on', async () => {
+    const folder = file('dependency');
+    await makeOld(folder, {
+      'package.json': (text) =>
+        text.replace(`"^${packageVersion}"`, '"^0.0.1"').replace('"eslint ."', '"eslint src"'),
+    });
+    const own = '"operator-builder": "file:operator-builder-0.1.0.tgz"';
+    await edit(`${folder}/package.json`, (text) =>
+      text.replace('"operator-builder": "^0.0.1"', own),
+    );
+    const { code, stderr } = await upgrade(folder, '--force');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const text = await readFile(`${folder}/package.json`, 'utf8');
+    expect(text).to.include(own).and.include('"eslint ."').and.not.include('<<<<<<<');
+  });
+
+  it('upgrades a project in a repository with uncommitted changes elsewhere', async () => {
+    const folder = file('repository/shops');
+    await makeProject(folder);
+    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder });
+    git('init', '--quiet', '..');
+    git('add', '.');
+    git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '-m', 'a');
+    await writeFile(file('repository/notes.txt'), 'mine');
+    expect(await upgrade(folder)).to.include({ code: 0, stderr: '' });
   });
 
   it('marks conflicts like git, lists them and exits with 2', async () => {
