@@ -97,7 +97,17 @@ export function parseProject(text: string, path: string): Project {
     ),
   };
   checkNames(project, path);
+  refuseTwice(project.resources, path);
   return project;
+}
+
+/** A version that is listed twice, as after a merge in git, could not be created again for the record. */
+function refuseTwice(resources: readonly ProjectResource[], path: string): void {
+  for (const [index, one] of resources.entries()) {
+    const first = resources.findIndex((other) => isSameVersion(one, other));
+    const what = `${one.kind} ${one.version} of ${one.group}`;
+    if (first < index) fail(path, `resources[${index}]: ${what} is in resources[${first}], too`);
+  }
 }
 
 /** Checks names that become paths, code and YAML: an invalid one could write outside the project. */

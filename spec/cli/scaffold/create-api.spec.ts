@@ -11,6 +11,7 @@ interface Crd {
   readonly spec: { readonly versions: readonly { readonly name: string; storage: boolean }[] };
 }
 
+const pot = '{ group: shop, version: v1, kind: Pot, plural: pots, scope: Namespaced }';
 const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 
 describe('operator-builder create api', () => {
@@ -406,6 +407,11 @@ describe('operator-builder create api', () => {
       ['is invalid YAML', 'a: [', "PROJECT can't be used: "],
       ['is of another tool', 'layout: [go.kubebuilder.io/v4]', 'want layout: operator-builder/v1'],
       ['is empty', '', 'it is empty'],
+      [
+        'lists a version twice',
+        `layout: operator-builder/v1\nname: shops\ndomain: example.com\nresources: [${[pot, pot].join(', ')}]`,
+        'resources[1]: Pot v1 of shop is in resources[0], too',
+      ],
       ['lacks a name', 'layout: operator-builder/v1\nresources: []', 'name: want a string'],
     ] as const) {
       it(`a PROJECT that ${what}`, async () => {
