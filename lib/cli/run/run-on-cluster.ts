@@ -1,5 +1,6 @@
 import { ensureCrd, getIfExists } from '../../client/index.js';
 import type { Client } from '../../client/index.js';
+import { isConvertedResource } from '../../crd/internal.js';
 import { OperatorFeed } from '../../feed/index.js';
 import type { NewsLines } from '../../feed/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
@@ -66,9 +67,34 @@ async function servedCrds(
   { options, client, signal }: OnCluster,
 ): Promise<readonly ServedCrd[]> {
   const crds = (operator.resources ?? []).map(({ crd }) => crd);
-  if (options.installCrds === true) return installCrds(client, crds, signal);
+  if (options.installCrds === true) {
+    await refuseUnconverted(client, operator, signal);
+    return installCrds(client, crds, signal);
+  }
   await refuseUnserved(client, operator, signal);
   return crds.map(({ metadata }) => ({ name: metadata.name ?? '', action: 'served' }));
+}
+
+/**
+ * Refuses to install a definition that makes the API server drop the fields that a version lacks.
+ * @throws OperatorError `InvalidOption`: functions convert a resource, and the cluster calls no webhook for that
+ */
+async function refuseUnconverted(
+  client: Client,
+  { resources = [] }: OperatorDefinition,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { kind, crd } of resources.filter(isConvertedResource)) {
+    const live = await getIfExists(client, CustomResourceDefinition, keyOf(crd), { signal });
+    // The install leaves the conversion of others as it is.
+    if (live?.spec.conversion?.strategy === 'Webhook') continue;
+    const remedy =
+      'deploy config/default, whose definition names the webhook, or try it by --embedded';
+    throw new OperatorError(
+      'InvalidOption',
+      `--install-crds: not possible for ${kind}, whose versions functions convert; ${remedy}`,
+    );
+  }
 }
 
 interface Saying {

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { ensureCrd } from '../../../lib/client/index.js';
+import { ensureCrd, getIfExists } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import { ConfigMap } from '../../../lib/object/kinds.js';
+import { ConfigMap, CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
 import { cli, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, RunningCli } from '../cli.js';
@@ -115,6 +116,48 @@ describe('operator-builder run', () => {
     running = startCli(['run', '--project', project, ...where]);
     const says = 'webhooks: 1 declared, not served; serve them by --webhook-certs <folder>';
     await eventually(() => expect(running?.written().stdout).to.include(says));
+  });
+
+  it('installs no CRD whose versions functions convert, unless the cluster calls a webhook for that', async () => {
+    const project = file('converted');
+    await copyShopProject(project);
+    const path = join(project, 'src/shop.ts');
+    const text = await readFile(path, 'utf8');
+    const further = "    },\n    { name: 'v1beta1', schema: s.object({ spec }) },\n  ],";
+    const functions = '{ toHub: (object) => object, fromHub: (object) => object }';
+    const conversion = `\n  conversion: { hub: 'v1', spokes: { v1beta1: ${functions} } },`;
+    const converted = text
+      .replace("group: 'shops.example'", "group: 'converted.example'")
+      .replace("name: 'v1',", "name: 'v1',\n      storage: true,")
+      .replace('    },\n  ],', further + conversion);
+    await writeFile(path, converted);
+    const args = ['run', '--project', project, '--kubeconfig', file('kubeconfig')];
+    const { code, stderr } = await cli([...args, '--install-crds']);
+    expect(code).to.equal(1);
+    expect(stderr).to.include(
+      '--install-crds: not possible for Shop, whose versions functions convert; deploy config/default',
+    );
+    const client = cluster.client();
+    const name = 'shops.converted.example';
+    expect(await getIfExists(client, CustomResourceDefinition, { name })).to.equal(undefined);
+    const { spec } = Shop.crd;
+    const [version] = spec.versions;
+    const webhook = {
+      clientConfig: { url: 'https://127.0.0.1:1' },
+      conversionReviewVersions: ['v1'],
+    };
+    await client.create({
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      metadata: { name },
+      spec: {
+        ...{ ...spec, group: 'converted.example', conversion: { strategy: 'Webhook', webhook } },
+        versions: [version, { ...version, name: 'v1beta1', storage: false }],
+      },
+    });
+    running = startCli([...args, '--install-crds']);
+    await eventually(() => expect(running?.written().stdout).to.include(`${name} (updated)`));
+    const { spec: live } = await client.get(CustomResourceDefinition, { name });
+    expect(live.conversion?.strategy).to.equal('Webhook');
   });
 
   it('logs text at a terminal, and JSON otherwise or on request', async () => {

@@ -4,7 +4,9 @@ import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { styles } from '../../../lib/cli/scaffold/scaffold-command.js';
+import { CustomResourceDefinition } from '../../../lib/object/index.js';
 import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
@@ -228,5 +230,37 @@ describe('The tests of a project', () => {
     expect(stdout).to.include('controller shop: its role does not allow to list configmaps');
     expect(stdout).to.include("requires: { type: ConfigMap, verbs: ['list'] }");
     expect(stdout).to.include("{ apiGroups: [''], resources: [configmaps], verbs: [list] }");
+  });
+});
+
+describe('The script crds:install of a project', () => {
+  const file = scratchDirectory();
+
+  it('updates the definitions of a deployed operator, and leaves it their conversion', async () => {
+    const folder = file('deployed');
+    await makeProject(folder, ['Shop'], ['Shop', 'v1']);
+    await createWebhook(folder, 'Shop', 'v1', '--conversion');
+    const cluster = await EmbeddedCluster.start({ port: 0 });
+    try {
+      await cluster.writeKubeConfig(file('kubeconfig'));
+      const { scripts } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8')) as {
+        readonly scripts: Readonly<Record<string, string>>;
+      };
+      const env = { ...process.env, KUBECONFIG: file('kubeconfig') };
+      // Without the check of the manifests before it.
+      const script = (name: string) =>
+        run('sh', ['-c', scripts[name]?.split(' && ').at(-1) ?? ''], { cwd: folder, env });
+      await script('deploy');
+      const definition = `${folder}/config/crd/bases/shop.example.com_shops.yaml`;
+      const text = await readFile(definition, 'utf8');
+      await writeFile(definition, text.replace('  names:\n', '  names:\n    shortNames: [sh]\n'));
+      await script('crds:install');
+      const name = 'shops.shop.example.com';
+      const { spec } = await cluster.client().get(CustomResourceDefinition, { name });
+      expect(spec.names.shortNames).to.deep.equal(['sh']);
+      expect(spec.conversion?.strategy).to.equal('Webhook');
+    } finally {
+      await cluster.stop();
+    }
   });
 });
