@@ -117,12 +117,11 @@ class AutoscalerController {
       const why = 'Current number of replicas below Spec.MinReplicas';
       return { replicas: minReplicas, why, conditions: gotScale };
     }
-    return this.#decideByMetrics(hpa, target);
+    return this.#decideByMetrics(hpa, target, current);
   }
 
-  #decideByMetrics(hpa: HorizontalPodAutoscaler, target: Scalable): Decision {
+  #decideByMetrics(hpa: HorizontalPodAutoscaler, target: Scalable, current: number): Decision {
     const { spec } = hpa;
-    const current = target.spec?.replicas ?? 1;
     const proposals = (spec?.metrics ?? []).map((metric) =>
       proposalFor(metric, {
         namespace: hpa.metadata.namespace ?? '',

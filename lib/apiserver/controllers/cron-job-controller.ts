@@ -216,7 +216,7 @@ function newestDue(schedule: CronSchedule, fromMs: number, nowMs: number): numbe
   const first = schedule.next(fromMs);
   if (first === undefined || first > nowMs) return undefined;
   const second = schedule.next(first);
-  if (second === undefined || second > nowMs) return first;
+  if (second === undefined) return first;
   // The controller may have missed years of due times: start shortly before now, two periods back to be safe.
   const periodMs = second - first;
   const skipped = Math.max(0, Math.floor((nowMs - first) / periodMs) - 2);

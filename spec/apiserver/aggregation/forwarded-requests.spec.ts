@@ -28,7 +28,11 @@ describe('a request that the server forwards to an extension server', () => {
     });
     await new Promise<void>((resolve) => extension.listen(0, '127.0.0.1', resolve));
     const { port } = extension.address() as AddressInfo;
-    const users = { unicode: { name: 'Łukasz', groups: ['system:masters', 'zespół'] } };
+    const groups = ['system:masters'];
+    const users = {
+      unicode: { name: 'Łukasz', groups: [...groups, 'zespół'] },
+      known: { name: 'jane', groups, uid: 'u-1', extra: { 'Example.com/Scopes': ['a', 'b'] } },
+    };
     api = new Api({ users, services: { 'default/flunders': `http://127.0.0.1:${port}` } });
     await api.create(apiServices, {
       metadata: { name: `v1.${group}` },
@@ -98,6 +102,15 @@ describe('a request that the server forwards to an extension server', () => {
       'Łukasz',
       'system:masters, zespół, system:authenticated',
     ]);
+  });
+
+  it('has the uid of the user and each of the extra attributes', async () => {
+    const headers = { authorization: 'Bearer known' };
+    expect((await api.get(`${root}/things`, headers)).code).to.equal(200);
+    expect(arrived[0]?.headersDistinct).to.deep.include({
+      ...{ 'x-remote-user': ['jane'], 'x-remote-uid': ['u-1'] },
+      'x-remote-extra-example.com%2fscopes': ['a', 'b'],
+    });
   });
 
   it('is answered 503 when the extension server switches protocols', async () => {

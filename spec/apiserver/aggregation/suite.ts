@@ -169,6 +169,7 @@ export function aggregationSuite(title: string, start: () => Promise<Aggregation
       await create(services, { metadata: { name: 'late' }, spec } as never);
       await register('gone.example.com', {}, { name: 'gone' });
       await register('port.example.com', {}, { name: 'idle', port: 444 });
+      await register('empty.example.com', {}, { name: 'idle' });
       await register('late.example.com', {}, { name: 'late' });
       const at = (name: string): Promise<readonly string[]> =>
         eventually(() => conditionOf(`${name}.example.com`));
@@ -177,6 +178,10 @@ export function aggregationSuite(title: string, start: () => Promise<Aggregation
       ]);
       expect(await at('port')).to.deep.equal([
         ...['False', 'ServicePortError', 'service/idle in "default" is not listening on port 444'],
+      ]);
+      expect(await at('empty')).to.deep.equal([
+        ...['False', 'EndpointsNotFound'],
+        'cannot find endpointslices for service/idle in "default"',
       ]);
       expect((await at('late')).slice(0, 2)).to.deep.equal(['False', 'MissingEndpoints']);
     });

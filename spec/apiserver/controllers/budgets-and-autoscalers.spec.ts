@@ -109,7 +109,8 @@ describe('a PodDisruptionBudget during a rollout', () => {
 });
 
 describe('a HorizontalPodAutoscaler in the embedded cluster', () => {
-  afterEach(stopSimulatedClusters);
+  // The controller of Deployments writes the same object.
+  afterEach(() => stopSimulatedClusters(/deployments default\/web: .* 409 Conflict/));
 
   const cases: readonly (readonly [
     replicas: number,

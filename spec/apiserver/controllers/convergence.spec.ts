@@ -33,6 +33,9 @@ const types: Readonly<Record<Step['name'], ResourceType<KubernetesObject>>> = {
 };
 const made = { web: deployment('web'), db: statefulSet('db'), agent: daemonSet('agent') };
 
+/** Users and controllers write the same objects, and pods of the former owner are still there. */
+const overtaken = /409 |404 /;
+
 const tags = ['', '-broken', '', '-never-ready', '-crashing'];
 
 async function take(cluster: SimulatedCluster, { name, action, number }: Step): Promise<void> {
@@ -114,7 +117,7 @@ describe('the controllers of the embedded cluster after random actions', () => {
       expect(db.status!.readyReplicas ?? 0).to.equal(db.spec!.replicas);
       const agent = await cluster.get(DaemonSet, 'agent');
       expect(agent.status).to.include({ numberAvailable: 1, updatedNumberScheduled: 1 });
-      await stopSimulatedClusters();
+      await stopSimulatedClusters(overtaken);
     });
     await fc.assert(property, { numRuns: tries(15) });
   });
@@ -141,7 +144,7 @@ describe('the controllers of the embedded cluster after random actions', () => {
       next.stop();
       expect(cluster.cluster.server.resourceVersion).to.equal(before);
       expect(ownersOf(loopback)).to.deep.equal({ missing: [] });
-      await stopSimulatedClusters();
+      await stopSimulatedClusters(overtaken);
     });
     await fc.assert(property, { numRuns: tries(15) });
   });

@@ -170,6 +170,7 @@ describe('the events of the embedded cluster', () => {
     expect(lines[0]).to.match(
       /^Warning FailedCreate Error creating: pods "web-\w+-" is forbidden: no PriorityClass with name none was found x\d+$/,
     );
+    await stopSimulatedClusters(/no PriorityClass with name none was found/);
   });
 
   it('are combined when a reason has ten different messages', async () => {

@@ -89,6 +89,7 @@ describe('a ReplicaSet in the embedded cluster', () => {
     expect(condition).to.deep.include({ type: 'ReplicaFailure', status: 'True' });
     expect(condition).to.have.property('reason', 'FailedCreate');
     expect(condition!.message).to.contain('no-such-class');
+    await stopSimulatedClusters(/no-such-class/);
   });
 });
 

@@ -1,9 +1,13 @@
+import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { EmbeddedClusterOptions } from '../../../lib/apiserver/index.js';
 import type { Client } from '../../../lib/client/client.js';
 import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { CommittedChange } from '../../../lib/apiserver/loopback.js';
+import { errorMessage } from '../../../lib/system/as-error.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import type { LogFields } from '../../../lib/system/logger.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
@@ -37,6 +41,7 @@ export interface SimulatedCluster {
 }
 
 const running: EmbeddedCluster[] = [];
+const failures: string[] = [];
 
 /** Starts a cluster that {@link stopSimulatedClusters} stops. */
 export async function simulatedCluster(
@@ -47,16 +52,27 @@ export async function simulatedCluster(
   // Without the Service of the API server and its certificate: the specs list all Services and ConfigMaps.
   const own = { kubernetesService: false, rootCertificates: false };
   const controllers = { ...own, ...options.controllers };
-  const settings = { ...options, simulateWorkloads, controllers, random, clock };
+  const logger = { ...silentLogger, warn: noteFailure, debug: noteFailure };
+  const settings = { logger, ...options, simulateWorkloads, controllers, random, clock };
   const cluster: EmbeddedCluster<VirtualClock> = await EmbeddedCluster.start(settings);
   running.push(cluster);
   await cluster.settled();
   return facade(cluster, clock);
 }
 
-/** Stops all simulated clusters; for `afterEach`. */
-export async function stopSimulatedClusters(): Promise<void> {
+/**
+ * Stops all simulated clusters; for `afterEach`. Fails if a controller has failed: it tries again, so that the
+ * objects alone would not show it.
+ * @param expected - matches failures and conflicts that belong to the scenario. @defaultValue none
+ */
+export async function stopSimulatedClusters(expected = /^$/): Promise<void> {
   for (const cluster of running.splice(0)) await cluster.stop();
+  const unexpected = failures.splice(0).filter((failure) => !expected.test(failure));
+  expect(unexpected, 'failures of controllers').to.deep.equal([]);
+}
+
+function noteFailure(message: string, { queue, key, error }: LogFields = {}): void {
+  failures.push(`${message}: ${String(queue)} ${String(key)}: ${errorMessage(error)}`);
 }
 
 const namespace = 'default';

@@ -115,6 +115,20 @@ describe('The RBAC preflight', () => {
     expect(message).to.match(/resourceNames: \["operator"\]\n {2}verbs: \["get", "update"\]/);
   });
 
+  it('fails for a missing permission in a cluster other than the first', async () => {
+    const other = await ManagerSetup.start({ rbac: true });
+    const setup = await ManagerSetup.start({ rbac: true });
+    await grant(setup.person, all);
+    const clusters = [setup, other].map(({ client }, n) => ({ name: `c-${n}`, client }));
+    const requires = [{ type: Deployment, verbs: ['create'] }] as const;
+    const manager = setup.manager({ clusters, requires, rbacPreflight: 'fail' });
+    await setup.run(manager);
+    await setup.until(() => manager.phase !== 'running' && manager.phase !== 'starting');
+    const error = await setup.end();
+    expect(error).to.have.property('code', 'MissingPermission');
+    await other.end();
+  });
+
   it('reviews access to single objects by name', async () => {
     const requires = [{ type: Secret, names: ['tls'], namespace: 'a', verbs: ['get'] }] as const;
     const [granted, refused] = [['tls'], ['other']].map((resourceNames) => ({
