@@ -157,6 +157,9 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
   if (storedVersionsOf(crd).length === 0) {
     errors.invalid('status.storedVersions', null, 'must have at least one stored version');
   }
+  if (new Set(versions.map(({ name }) => name)).size < versions.length) {
+    errors.invalid('spec.versions', spec.versions, 'must contain unique version names');
+  }
   if (versions.filter((version) => version.storage).length !== 1) {
     const why = 'must have exactly one version marked as storage version';
     errors.invalid('spec.versions', spec.versions, why);

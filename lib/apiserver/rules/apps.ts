@@ -25,7 +25,8 @@ import {
 } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { defaultPodSpec } from './pod-spec.js';
-import { dropDisabledPodFields, dropDisabledSetFields, podWarnings } from './pod.js';
+import { dropDisabledPodFields, dropDisabledSetFields } from './pod.js';
+import { podWarnings } from './pod-warnings.js';
 import { defaultClaimSpec } from './volumes.js';
 
 interface WithSelector {

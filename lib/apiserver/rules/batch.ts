@@ -12,7 +12,8 @@ import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { refuseTemplateLabels, selects, validateLabelSelector } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
-import { dropDisabledPodFields, podWarnings } from './pod.js';
+import { dropDisabledPodFields } from './pod.js';
+import { podWarnings } from './pod-warnings.js';
 
 type Job = Wire<V1Job>;
 
@@ -214,6 +215,10 @@ function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
       errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']);
     }
     validateJobSpec(jobSpec, 'spec.jobTemplate.spec', errors);
+    if (jobSpec.selector !== undefined) {
+      const why = '`selector` will be auto-generated';
+      errors.invalid('spec.jobTemplate.spec.selector', jobSpec.selector, why);
+    }
   }
   validateNonnegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit', errors);
   validateNonnegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit', errors);

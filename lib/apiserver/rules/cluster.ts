@@ -26,7 +26,8 @@ import type { KindRules } from './kind-rules.js';
 import { validateResources } from './resources.js';
 import { refuseTemplateLabels, validateFinalizer, validateLabels } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate, validateTolerations } from './pod-spec.js';
-import { dropDisabledPodFields, podWarnings } from './pod.js';
+import { dropDisabledPodFields } from './pod.js';
+import { podWarnings } from './pod-warnings.js';
 
 /** Drops fields of disabled features. */
 function dropDisabled({ spec }: Wire<V1Lease>): void {
@@ -177,6 +178,12 @@ const replicationController = typedRules<Wire<V1ReplicationController>>(
       if (spec.template?.spec !== undefined) defaultPodSpec(spec.template.spec);
     },
     validate: validateController,
+    // As on a real server: an update has the warnings of the template that it replaces.
+    warnings: (object, old = object) => {
+      const isSame = old !== object && object.metadata?.generation === old.metadata?.generation;
+      const spec = isSame ? undefined : old.spec?.template?.spec;
+      return spec === undefined ? [] : podWarnings(spec, 'spec.template.spec');
+    },
   },
   { specChanged, orphansByDefault: true, initialStatus: () => ({ replicas: 0 }) },
 );

@@ -12,7 +12,7 @@ import { validateResources } from './resources.js';
 import { validateEnv, validateEnvFrom } from './container-environment.js';
 import { validateHandlers } from './container-handlers.js';
 import { validateDevices, validateMounts } from './container-mounts.js';
-import { validatePortNumber } from './field-values.js';
+import { validatePortNumber, validatePullPolicy } from './field-values.js';
 import { validateContainerSecurity } from './security-context.js';
 
 type Container = Wire<V1Container>;
@@ -38,7 +38,6 @@ interface PodNames {
 }
 
 const protocols = ['SCTP', 'TCP', 'UDP'];
-const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 
 /** Checks the containers of a pod. */
 export function validateContainers(
@@ -125,7 +124,7 @@ function validateContainer(
   validateEnv(container.env ?? [], `${path}.env`, errors);
   validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`, errors);
   validateMounts(container, path, { volumes: names.volumes, errors });
-  errors.oneOf(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies);
+  validatePullPolicy(imagePullPolicy, `${path}.imagePullPolicy`, errors);
   const { claims } = names;
   validateResources(container.resources, `${path}.resources`, { claims, errors });
   validateDevices(container, path, { volumes: names.volumes, errors });

@@ -11,6 +11,11 @@ export function validateNonnegative(
   if ((value ?? 0) < 0) errors.invalid(field, value, 'must be greater than or equal to 0');
 }
 
+/** Checks when an image is pulled; empty counts as missing. */
+export function validatePullPolicy(policy: string, field: string, errors: FieldErrors): void {
+  errors.oneOf(field, policy, ['Always', 'IfNotPresent', 'Never']);
+}
+
 /** Checks whether Pods take the place of others. */
 export function validatePreemption(policy: string, field: string, errors: FieldErrors): void {
   if (policy === '') errors.required(field);

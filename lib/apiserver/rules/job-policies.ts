@@ -48,6 +48,10 @@ export function validateJobPolicies(spec: JobSpec, field: string, errors: FieldE
 }
 
 function validateManager(manager: string, field: string, errors: FieldErrors): void {
+  if (manager === '') {
+    errors.required(field);
+    return;
+  }
   for (const { value, problem } of domainPathProblems(manager)) {
     errors.invalid(field, value, problem);
   }

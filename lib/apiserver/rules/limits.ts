@@ -4,6 +4,7 @@ import type {
   V1ResourceQuota,
   V1ScopeSelector,
 } from '@kubernetes/client-node';
+import xor from 'lodash/xor.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { canonicalQuantity, compareQuantities, qualifiedNameProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
@@ -253,7 +254,14 @@ function validateScopeSelector(
 export const limitRules: Readonly<Record<string, KindRules>> = {
   '/v1/LimitRange': limitRangeRules,
   '/v1/ResourceQuota': typedRules<Wire<V1ResourceQuota>>(
-    { validate: validateQuota },
+    {
+      validate: validateQuota,
+      validateUpdate: ({ spec }, { spec: old }, errors) => {
+        // As sets: their order may change.
+        if (xor(spec?.scopes, old?.scopes).length === 0) return;
+        errors.invalid('spec.scopes', spec?.scopes, 'field is immutable');
+      },
+    },
     { answersDeleted: true },
   ),
 };

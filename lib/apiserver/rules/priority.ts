@@ -113,7 +113,7 @@ const priorityClass = typedRules<PriorityClass>(
     defaults: (object) => {
       object.preemptionPolicy ??= 'PreemptLowerPriority';
     },
-    validate: (object, errors) => {
+    validateCreate: (object, errors) => {
       const { metadata, value, preemptionPolicy = '' } = object;
       const reserved = reservedNameProblem(object);
       if (reserved !== undefined) errors.forbidden('metadata.name', reserved);

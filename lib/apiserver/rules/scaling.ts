@@ -1,4 +1,5 @@
 import type {
+  V2CrossVersionObjectReference,
   V1Condition,
   V1HorizontalPodAutoscaler,
   V1PodDisruptionBudget,
@@ -183,15 +184,12 @@ function validateBounds(
 }
 
 function validateTarget({ scaleTargetRef }: AutoscalerSpec, errors: FieldErrors): void {
-  const { apiVersion = '', kind, name } = scaleTargetRef;
-  validateReference({ kind, name }, 'spec.scaleTargetRef', errors);
-  const field = 'spec.scaleTargetRef.apiVersion';
+  const { apiVersion = '', kind } = scaleTargetRef;
+  validateReference(scaleTargetRef, 'spec.scaleTargetRef', errors);
   const [group, version, ...rest] = apiVersion.split('/');
-  if (rest.length > 0) {
-    errors.invalid(field, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
-  } else if (kind !== 'ReplicationController' && (group === '' || version === undefined)) {
-    errors.invalid(field, apiVersion, 'apiVersion must specify API group');
-  }
+  if (rest.length > 0 || kind === 'ReplicationController') return;
+  if (group !== '' && version !== undefined) return;
+  errors.invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group');
 }
 
 /** The types of metrics, and the member of each. */
@@ -292,7 +290,7 @@ const missingTargets = {
 } as const;
 
 function validateReference(
-  { kind, name }: { readonly kind: string; readonly name: string },
+  { apiVersion = '', kind, name }: Wire<V2CrossVersionObjectReference>,
   field: string,
   errors: FieldErrors,
 ): void {
@@ -300,6 +298,9 @@ function validateReference(
     if (value === '') errors.required(`${field}.${member}`);
     else errors.invalidEach(`${field}.${member}`, value, pathSegmentProblems(value));
   }
+  if (apiVersion.split('/').length <= 2) return;
+  const why = `unexpected GroupVersion string: ${apiVersion}`;
+  errors.invalid(`${field}.apiVersion`, apiVersion, why);
 }
 
 const targetTypes = ['Utilization', 'Value', 'AverageValue'];

@@ -66,8 +66,10 @@ function validateChoices(
   const choices = {
     fsGroupChangePolicy: ['Always', 'OnRootMismatch'],
     supplementalGroupsPolicy: ['Merge', 'Strict'],
+    // MountOption is behind a feature gate that is off.
+    seLinuxChangePolicy: ['Recursive'],
   } as const;
-  for (const member of ['fsGroupChangePolicy', 'supplementalGroupsPolicy'] as const) {
+  for (const member of Object.keys(choices) as (keyof typeof choices)[]) {
     const { [member]: value } = context;
     const supported: readonly string[] = choices[member];
     errors.oneOf(`${field}.${member}`, value, supported);

@@ -13,6 +13,8 @@ import { FieldErrors } from '../../crd/internal.js';
 import { labelProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateFieldRef, validateResourceField } from './container-environment.js';
+import { validateLocalPath } from './container-mounts.js';
+import { validatePullPolicy } from './field-values.js';
 import { validateAnnotations, validateLabels } from './metadata.js';
 import { imageTag } from './pod-spec.js';
 import { validateClaimSpec } from './storage.js';
@@ -68,7 +70,10 @@ function validateSource(volume: Volume, path: string, errors: FieldErrors): void
   const checked: Volume = { name: volume.name, ...(first !== undefined && pick(volume, first)) };
   validateFiles(checked, path, errors);
   validateStorage(checked, path, errors);
-  const { ephemeral } = checked;
+  const { ephemeral, image } = checked;
+  if (image !== undefined) {
+    validatePullPolicy(image.pullPolicy ?? '', `${path}.image.pullPolicy`, errors);
+  }
   const template = ephemeral?.volumeClaimTemplate;
   if (ephemeral !== undefined && template === undefined) {
     errors.required(`${path}.ephemeral.volumeClaimTemplate`);
@@ -165,11 +170,10 @@ function validateMode(mode: number | undefined, field: string, errors: FieldErro
 }
 
 /** Checks a path within a volume. */
-function validateLocalPath(path: string, field: string, errors: FieldErrors): void {
+function validateFilePath(path: string, field: string, errors: FieldErrors): void {
   if (path === '') errors.required(field);
-  else if (path.startsWith('/')) errors.invalid(field, path, 'must be a relative path');
-  else if (path.split('/').includes('..')) errors.invalid(field, path, "must not contain '..'");
-  else if (path.startsWith('..')) errors.invalid(field, path, "must not start with '..'");
+  validateLocalPath(path, field, errors);
+  if (/^\.\.(?!\/)/.test(path)) errors.invalid(field, path, "must not start with '..'");
 }
 
 /** Checks the keys, paths and modes of files. */
@@ -181,7 +185,7 @@ function validateItems(
   for (const [index, { key, path, mode }] of items.entries()) {
     const at = `${field}[${index}]`;
     if (key === '') errors.required(`${at}.key`);
-    validateLocalPath(path, `${at}.path`, errors);
+    validateFilePath(path, `${at}.path`, errors);
     validateMode(mode, `${at}.mode`, errors);
   }
 }
@@ -201,7 +205,7 @@ function validateDownwardFiles(
   errors: FieldErrors,
 ): void {
   for (const { path, fieldRef, resourceFieldRef, mode } of files) {
-    validateLocalPath(path, `${field}.path`, errors);
+    validateFilePath(path, `${field}.path`, errors);
     if (fieldRef !== undefined) {
       validateFieldRef(fieldRef, filePaths, { field: `${field}.fieldRef`, errors });
       if (resourceFieldRef !== undefined) {
@@ -266,7 +270,7 @@ function validateProjection(
   if (expirationSeconds !== undefined && expirationSeconds > 2 ** 32) {
     invalid('may not specify a duration larger than 2^32 seconds');
   }
-  if (file === '') errors.required(`${field}.path`);
+  validateFilePath(file, `${field}.path`, errors);
 }
 
 function pathsOf({
@@ -274,7 +278,9 @@ function pathsOf({
   configMap,
 }: Wire<V1VolumeProjection>): { path: string; name: string }[] {
   return [secret, configMap].flatMap((projection) =>
-    (projection?.items ?? []).map(({ path }) => ({ path, name: projection?.name ?? '' })),
+    (projection?.items ?? [])
+      .filter(({ path }) => path !== '')
+      .map(({ path }) => ({ path, name: projection?.name ?? '' })),
   );
 }
 

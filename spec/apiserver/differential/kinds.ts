@@ -1,3 +1,6 @@
+import { patch } from './scenario.js';
+import type { Request } from './scenario.js';
+
 /** A kind with a small valid object, and a patch that the server accepts. */
 export interface SampleKind {
   readonly apiVersion: string;
@@ -424,4 +427,11 @@ export function sampleObject(
   metadata: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   return { apiVersion, kind, metadata, ...fields };
+}
+
+/** Waits until the real server has set the condition of a new object, in the background. */
+export function settled({ condition }: SampleKind, one: string): Request[] {
+  if (condition === undefined) return [];
+  const test = { op: 'test', path: '/status/conditions/0/type', value: condition };
+  return [patch('json', one, [test], { whileStatus: 422 })];
 }

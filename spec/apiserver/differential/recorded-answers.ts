@@ -17,7 +17,8 @@ export type RecordedAnswers = readonly (string | null)[];
 /** The subjects with recorded answers, by the spec file that asks the embedded server. */
 export const recordedSubjects = {
   verbs: ['verbs', 'odd-verbs'],
-  custom: ['custom', 'fields', 'versions', 'discovery'],
+  custom: ['custom', 'versions', 'discovery'],
+  fields: ['fields', 'changes'],
   objects: [
     ...['writes', 'workloads', 'merging', 'corners', 'access', 'deletions', 'evictions', 'scaling'],
     ...['resizes', 'addresses', 'services', 'texts', 'quoting', 'values'],

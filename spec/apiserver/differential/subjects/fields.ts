@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { definition, definitionName } from '../../../../lib/apiserver/kinds/documents.js';
 import { groupOf, versionOf } from '../../../../lib/object/resource-type.js';
 import type { Schema } from '../../../../lib/object/schema.js';
-import { collectionOf, sampleKinds, sampleObject } from '../kinds.js';
+import { collectionOf, sampleKinds, sampleObject, settled } from '../kinds.js';
 import type { SampleKind } from '../kinds.js';
-import { post } from '../scenario.js';
-import type { Request, Scenario } from '../scenario.js';
+import { post, put, remove } from '../scenario.js';
+import type { Scenario } from '../scenario.js';
 
 /** A place in an object: names of members, and `0` for the first item of a list. */
 type Path = readonly (string | 0)[];
@@ -27,25 +27,51 @@ const deepest = 9;
 export function fields(seed: number, count: number): readonly Scenario[] {
   return sampleKinds.map((sample) => ({
     title: `fields of ${sample.apiVersion} ${sample.kind}`,
-    requests: requestsOf(sample, seed, count),
+    requests: drawn(sample, seed, count).map((object) =>
+      post(`${collectionOf(sample)}?dryRun=All`, object),
+    ),
   }));
 }
 
-function requestsOf(sample: SampleKind, seed: number, count: number): Request[] {
-  const { apiVersion, kind, name = '{{ns}}-one' } = sample;
+/**
+ * The same values as changes of a stored object: which fields are immutable, and what an update keeps.
+ * @param count - fields of each kind
+ */
+export function changes(seed: number, count: number): readonly Scenario[] {
+  return sampleKinds.map((sample) => {
+    const all = collectionOf(sample);
+    const one = `${all}/${nameOf(sample)}`;
+    return {
+      title: `changes of ${sample.apiVersion} ${sample.kind}`,
+      requests: [
+        post(all, sampleObject(sample, { name: nameOf(sample) })),
+        ...settled(sample, one),
+        ...drawn(sample, seed, count).map((object) => put(`${one}?dryRun=All`, object)),
+        remove(one, { propagationPolicy: 'Orphan' }),
+      ],
+    };
+  });
+}
+
+function nameOf({ name = '{{ns}}-one' }: SampleKind): string {
+  return name;
+}
+
+/** Returns objects that have another value at a field: two for each field. */
+function drawn(sample: SampleKind, seed: number, count: number): readonly unknown[] {
+  const { apiVersion, kind } = sample;
   const schema = definition(definitionName(groupOf(apiVersion), versionOf(apiVersion), kind));
-  const object = sampleObject(sample, { name });
+  const object = sampleObject(sample, { name: nameOf(sample) });
   const all = [...fieldsOf(schema, [], new Set())];
   const size = Math.min(count, all.length);
   const drawing = fc.shuffledSubarray(all, { minLength: size, maxLength: size });
-  const drawn = fc.sample(drawing, { numRuns: 1, seed })[0] ?? [];
-  return drawn.flatMap(({ path, schema: field }, index) => {
+  const paths = fc.sample(drawing, { numRuns: 1, seed })[0] ?? [];
+  return paths.flatMap(({ path, schema: field }, index) => {
     const values = valuesOf(field);
-    // Two values of each field, others for other seeds.
-    return [0, 1].map((more) => {
-      const value = values[(seed + index + more) % values.length];
-      return post(`${collectionOf(sample)}?dryRun=All`, withValue(object, path, value));
-    });
+    // Others for other seeds.
+    return [0, 1].map((more) =>
+      withValue(object, path, values[(seed + index + more) % values.length]),
+    );
   });
 }
 

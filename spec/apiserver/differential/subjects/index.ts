@@ -6,7 +6,7 @@ import { custom } from './custom.js';
 import { deletions } from './deletions.js';
 import { discovery } from './discovery.js';
 import { evictions } from './evictions.js';
-import { fields } from './fields.js';
+import { changes, fields } from './fields.js';
 import { merging } from './merging.js';
 import { oddVerbs } from './odd-verbs.js';
 import { quoting } from './quoting.js';
@@ -46,5 +46,6 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   values: () => values,
   versions: () => versions,
   watches: () => watches,
-  fields: (seed) => fields(seed, 12),
+  fields: (seed) => fields(seed, 40),
+  changes: (seed) => changes(seed, 40),
 };

@@ -1,4 +1,4 @@
-import { get, post } from '../scenario.js';
+import { get, post, put } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -9,6 +9,8 @@ const templates = `/api/v1/namespaces/{{ns}}/podtemplates${dry}`;
 const jobs = `/apis/batch/v1/namespaces/{{ns}}/jobs${dry}`;
 const policies = `/apis/networking.k8s.io/v1/namespaces/{{ns}}/networkpolicies${dry}`;
 const volumes = `/api/v1/persistentvolumes${dry}`;
+const controllers = '/api/v1/namespaces/{{ns}}/replicationcontrollers';
+const quotas = '/api/v1/namespaces/{{ns}}/resourcequotas';
 const definitions = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions${dry}`;
 const registration = '/apis/admissionregistration.k8s.io/v1';
 
@@ -20,6 +22,24 @@ const templatesOf = (specs: readonly Body[]): Request[] =>
   specs.map((spec) =>
     post(templates, named({ template: { spec: { containers: [container], ...spec } } })),
   );
+
+const controllerOf = (podSpec: Body): Body => ({
+  selector: { a: 'b' },
+  template: {
+    metadata: { labels: { a: 'b' } },
+    spec: { containers: [container], ...podSpec },
+  },
+});
+
+/** A pod spec with terms that lack a selector of labels. */
+const spreading = (topologyKey: string): Body => {
+  const term = { topologyKey };
+  const terms = {
+    requiredDuringSchedulingIgnoredDuringExecution: [term],
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term }],
+  };
+  return { affinity: { podAffinity: terms, podAntiAffinity: terms } };
+};
 
 const podClaims: readonly (readonly unknown[])[] = [
   ...[[{}], [{ name: '' }], [{ name: 'a' }], [null], [{ name: 'A_b!', resourceClaimName: 'a' }]],
@@ -200,6 +220,10 @@ const conversions: readonly Body[] = [
   })),
 ];
 
+const v1 = {
+  ...{ name: 'v1', served: true, storage: true },
+  schema: { openAPIV3Schema: { type: 'object' } },
+};
 const definitionOf = (schema: Body, more: Body = {}): Body => ({
   metadata: { name: 'widgets.{{ns}}.example.com' },
   spec: {
@@ -335,6 +359,13 @@ export const values: readonly Scenario[] = [
       .map((schema) => post(definitions, definitionOf(schema))),
   },
   {
+    title: 'versions of definitions',
+    requests: [
+      [v1, { ...v1, storage: false }],
+      [{}, {}],
+    ].map((versions) => post(definitions, definitionOf({}, { versions }))),
+  },
+  {
     title: 'conversions of definitions',
     requests: [
       ...conversions.map((conversion) => post(definitions, definitionOf({}, { conversion }))),
@@ -365,6 +396,56 @@ export const values: readonly Scenario[] = [
       get('/api/v1/namespaces/{{ns}}/pods/one'),
       post('/api/v1/namespaces/{{ns}}/bindings', bound),
       get('/api/v1/namespaces/{{ns}}/pods/one'),
+    ],
+  },
+  {
+    title: 'policies of pods',
+    requests: [
+      ...['Recursive', 'MountOption', '', 'x'].map((policy) => ({
+        securityContext: { seLinuxChangePolicy: policy },
+      })),
+      ...[{}, { reference: 'a' }, { reference: 'a', pullPolicy: 'Often' }].map((image) => ({
+        volumes: [{ name: 'v', image }],
+      })),
+      ...['..', '../a', '..a', 'a/../b', '/a/..', ''].map((path) => ({
+        volumes: [
+          {
+            name: 'v',
+            projected: { sources: [{ secret: { name: 's', items: [{ key: 'k', path }] } }] },
+          },
+          { name: 'w', projected: { sources: [{ serviceAccountToken: { path } }] } },
+        ],
+      })),
+    ].flatMap((spec) => [
+      ...templatesOf([spec]),
+      post(
+        pods,
+        named({ spec: { containers: [container], serviceAccountName: 'default', ...spec } }),
+      ),
+    ]),
+  },
+  {
+    title: 'warnings about selectors',
+    requests: [
+      post(controllers, named({ spec: controllerOf({}) })),
+      ...[
+        ...[{}, spreading('a'), spreading('b')].map((more) => controllerOf(more)),
+        { ...controllerOf(spreading('b')), replicas: 2 },
+        { ...controllerOf({}), replicas: 2 },
+      ].map((spec) => put(`${controllers}/one`, named({ spec }))),
+    ],
+  },
+  {
+    title: 'scopes of quotas',
+    requests: [
+      post(quotas, named({ spec: { scopes: ['BestEffort', 'Terminating'] } })),
+      ...[
+        ...[undefined, null, ['BestEffort'], ['Terminating', 'BestEffort']],
+        ...[
+          ['Terminating', 'BestEffort', 'Terminating'],
+          ['NotTerminating', 'BestEffort'],
+        ],
+      ].map((scopes) => put(`${quotas}/one`, named({ spec: { scopes } }))),
     ],
   },
   {

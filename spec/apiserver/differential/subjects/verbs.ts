@@ -1,4 +1,4 @@
-import { collectionOf, sampleKinds, sampleObject } from '../kinds.js';
+import { collectionOf, sampleKinds, sampleObject, settled } from '../kinds.js';
 import type { SampleKind } from '../kinds.js';
 import { apply, get, patch, post, put, remove, representations } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
@@ -89,13 +89,6 @@ function lifeOf(sample: SampleKind): Request[] {
     get(one),
     remove(one),
   ];
-}
-
-/** Waits until the real server has set the condition of a new object, in the background. */
-function settled({ condition }: SampleKind, one: string): Request[] {
-  if (condition === undefined) return [];
-  const test = { op: 'test', path: '/status/conditions/0/type', value: condition };
-  return [patch('json', one, [test], { whileStatus: 422 })];
 }
 
 /** Waits until the real server has removed the finalizer of a definition, in the background. */
