@@ -459,6 +459,28 @@ describe('Cache', () => {
     await cache.stop();
   });
 
+  it('lists a kind given as apiVersion and kind once discovery knows its scope', async () => {
+    const server = new FakeServer();
+    const failures = [apiError(503), apiError(503)];
+    const client: Client = {
+      ...server.client(),
+      resourceType: async () => {
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
+        return Thing as never;
+      },
+    };
+    const { cache, clock } = newCache({ client }, server);
+    const informer = cache.informer({ apiVersion: 'example.com/v1', kind: 'Thing' });
+    cache.start();
+    await clock.advance(0);
+    expect(informer.status().problem).to.have.property('status', 503);
+    expect(server.requests).to.deep.equal([]);
+    await clock.advance(10_000);
+    expect(informer.status()).to.deep.include({ synced: true, problem: undefined });
+    await cache.stop();
+  });
+
   it('reports a problem through retries until it is resolved', async () => {
     const { cache, server, clock } = newCache();
     const informer = cache.informer(Thing);

@@ -109,9 +109,16 @@ describe('clientFromKubeConfig', () => {
     const { answer, headers } = await ask(kubeConfig(cluster(), { ...pair, exec }));
     expect(answer).to.have.nested.property('subject.CN', 'spec client');
     expect(headers).not.to.have.property('authorization');
-    await withFolder({ token: 'of a file' }, async (folder) => {
+    const [cert, certKey] = [certificate('client.pem'), certificate('client.key')];
+    await withFolder({ token: 'of a file', cert, key: certKey }, async (folder) => {
       const file = await ask(kubeConfig(cluster(), { tokenFile: join(folder, 'token'), exec }));
       expect(file.headers).to.include({ authorization: 'Bearer of a file' });
+      const files = {
+        'client-certificate': join(folder, 'cert'),
+        'client-key': join(folder, 'key'),
+      };
+      const byFiles = await ask(kubeConfig(cluster(), { ...files, exec }));
+      expect(byFiles.answer).to.have.nested.property('subject.CN', 'spec client');
     });
     const incomplete = { token: '', 'client-certificate-data': data('client.pem'), exec };
     expect((await failureOf(ask(kubeConfig(cluster(), incomplete)))).message).to.contain('ENOENT');

@@ -82,6 +82,14 @@ describe('The feed of cluster changes', () => {
     expect(told('v1', 'Pod', {}, { spec: { nodeName: 'node-1' } })).to.equal(undefined);
   });
 
+  it('shows no conditions that repeat the counts of a workload, and those of other kinds', () => {
+    const conditions = [{ type: 'Available', status: 'True' }];
+    const details = ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet'].map((kind) =>
+      detailOf(told('apps/v1', kind, {}, { status: { conditions } })),
+    );
+    expect(details).to.deep.equal([undefined, undefined, undefined, 'Available=True']);
+  });
+
   it('shows Events and marks warnings', () => {
     const regarding = { kind: 'Shop', namespace: 'shop', name: 'a' };
     const fields = { regarding, type: 'Warning', reason: 'Late', note: 'no pods' };
