@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { bearerToken } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { ConfigMap, Deployment, Node, Pod } from '../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { ConnectionError } from '../../lib/system/operator-error.js';
 import { failureOf, scripted } from './scripted-transport.js';
 import type { ScriptedAnswer } from './scripted-transport.js';
 
@@ -307,6 +309,29 @@ describe('the HTTP client', () => {
     const error = await failureOf(client.get(ConfigMap, key));
     expect(error.message).to.contain('get ConfigMap shop/web').and.to.contain('not whole JSON');
     expect(JSON.stringify(error) + error.message).not.to.contain('aHVudGVyMg');
+  });
+
+  it('posts to a service through the API server, again after a broken connection', async () => {
+    const { client, transport } = scripted(
+      (_, nth) =>
+        nth === 1 ? new ConnectionError('reset', { requestSent: true }) : { text: 'ok' },
+      { credentials: bearerToken('abc') },
+    );
+    const answer = await client.postToService(
+      { namespace: 'shop', name: 'https:till:443' },
+      {
+        ...{ path: '/open', query: { drawer: '1', coins: undefined }, body: '{"a":1}' },
+        ...{ headers: { 'x-drawer': 'one' }, credentialsHeader: 'x-till' },
+      },
+    );
+    expect(answer).to.equal('ok');
+    const path = '/api/v1/namespaces/shop/services/https%3Atill%3A443/proxy/open?drawer=1';
+    expect(transport.calls).to.deep.equal([`POST ${path}`, `POST ${path}`]);
+    expect(transport.requests[1]).to.include({ body: '{"a":1}' });
+    expect(transport.requests[1]?.headers).to.include({
+      ...{ 'content-type': 'application/json', 'x-drawer': 'one' },
+      ...{ authorization: 'Bearer abc', 'x-till': 'Bearer abc' },
+    });
   });
 
   it('closes its transport', async () => {
