@@ -26,8 +26,8 @@ export interface WaitForOptions<T> extends CallOptions {
 const reconnectMs = 500;
 
 /**
- * Waits until an object meets a condition, by a list and a watch of this one object, without polling. Continues
- * after a failure that may pass: a broken connection, no answer, a 429 or 5xx.
+ * Waits until an object meets a condition, by a watch of this one object, without polling. Continues after a
+ * failure that may pass: a broken connection, no answer, a 429 or 5xx.
  * @param object - identified by apiVersion, kind, namespace and name; other fields are ignored.
  * @returns the object that `until` accepted; undefined if it accepted that the object does not exist.
  * @throws OperatorError `Timeout`: it took too long; the message names the failure that lasts. `Aborted`: the
