@@ -75,7 +75,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     ['observedGeneration', 'the operator sets it'],
   ] as const) {
     it(`reports status.set of ${name} with what to do instead`, async () => {
-      setsStatus((status) => status.set({ [name]: 5 } as never));
+      setsStatus((status) => status.set({ [name]: 5 }));
       await stage.create('acme');
       const { reason, message } = await stage.condition('acme', 'Ready', 'False');
       expect(reason).to.equal('InvalidOption');
