@@ -148,7 +148,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   async #write(object: T, update: StatusUpdate, how: StatusWriting): Promise<WrittenStatus<T>> {
     const whole = this.#resumed(object, update, how);
-    return (await this.#status?.write(object, whole, how)) ?? { object };
+    return this.#status?.write(object, whole, how) ?? { object };
   }
 
   /**

@@ -201,18 +201,58 @@ describe('The status of a failed reconcile', () => {
     stage.start();
     await stage.create('acme');
     await target.eventually(async () => expect(runs).to.equal(1));
+    await stage.change('acme', { metadata: { annotations: { touched: 'yes' } } });
     expect((await stage.get('acme')).status).to.equal(undefined);
+    if (target.clock instanceof VirtualClock) await target.clock.advance(1_000);
     const message = `reconcile of ${stage.namespace}/acme: not over after 1000 ms`;
-    await eventually(async () => {
-      const shown = await stage.condition('acme', 'Ready', 'False');
-      expect(shown).to.include({ reason: 'Timeout', message });
-    });
+    const shown = await stage.condition('acme', 'Ready', 'False');
+    expect(shown).to.include({ reason: 'Timeout', message });
+    // The change caused the reconcile that shows it.
+    expect(runs).to.equal(2);
     await eventually(async () => {
       expect(await stage.events('acme')).to.include(`Warning ReconcileFailed: ${message}`);
     });
     isSlow = false;
     await eventually(() => stage.condition('acme', 'Ready', 'True'));
+    // Each reconcile has called the handler, those that showed a time-out too.
+    await target.eventually(async () => expect(stage.reconciles).to.equal(runs));
     expect(runs).to.be.greaterThan(1);
+  });
+
+  it('ends after a time-out if the next reconcile succeeds', async () => {
+    let runs = 0;
+    stage.operator
+      .for(Tenant)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .reconciles(async ({ clock, signal }) => {
+        if (++runs === 2) await sleep(clock, 60_000, signal);
+      });
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    await stage.change('acme', { metadata: { annotations: { touched: 'yes' } } });
+    await eventually(async () => expect(stage.reconciles).to.equal(3));
+    await stage.condition('acme', 'Ready', 'True');
+    expect(await stage.events('acme')).to.have.length(1);
+  });
+
+  it('is left to the retry of the handler if the failure is not terminal', async () => {
+    let runs = 0;
+    const ended: ReconciledEvent[] = [];
+    stage.operator.for(Tenant).reconciles(() => {
+      runs++;
+      throw new Error('the bank is closed');
+    });
+    stage.start({
+      onEvent: (event) => {
+        if (event.type === 'reconciled') ended.push(event);
+      },
+    });
+    refuseStatus();
+    await stage.create('acme');
+    await eventually(async () => expect(runs).to.be.above(3));
+    expect(ended).to.have.length(runs);
+    for (const { error } of ended) expect(error).to.have.property('message', 'the bank is closed');
   });
 
   it('shows the message of a second terminal failure, at most five seconds later', async () => {
