@@ -162,7 +162,7 @@ export function explainedStatus(
       if (trouble !== undefined) return failing(status, trouble, clock);
       return markDeploying(status, waiting(deletionStarted, waitingFor), clock).status;
     case 'Deleted':
-      return withAll(status, ['Available', 'Progressing', 'Degraded'], clock);
+      return allFalse(status, clock);
   }
 }
 
@@ -209,27 +209,16 @@ function deployed(
     const degraded = { type: 'Degraded', status: 'True', ...plain(trouble) } as const;
     return { ...status, conditions: setLifecycleCondition(conditions, degraded, clock) };
   }
-  const said = (type: string): LifecycleCondition | undefined =>
-    conditions.find((one) => one.type === type);
-  const [available, progressing] = [said('Available'), said('Progressing')];
-  const isOver = waitingFor.length === 0 && !(available?.message ?? '').includes(waitsFor);
-  if (available?.status !== 'True' || progressing?.status !== 'False' || !isOver) {
-    return markHealthy(status, waiting(deployCompleted(status), waitingFor), clock).status;
-  }
-  return withAll(status, ['Degraded'], clock);
+  return markHealthy(status, waiting(deployCompleted(status), waitingFor), clock).status;
 }
 
-/** Sets all of `types` to False. */
-function withAll(status: LifecycleStatus, types: readonly string[], clock: Clock): LifecycleStatus {
-  const { conditions = [] } = status;
-  const next = types.reduce(
+function allFalse(status: LifecycleStatus, clock: Clock): LifecycleStatus {
+  const conditions = ['Available', 'Progressing', 'Degraded'].reduce(
     (list, type) => setLifecycleCondition(list, { type, status: 'False' }, clock),
-    conditions,
+    status.conditions ?? [],
   );
-  return { ...status, conditions: next };
+  return { ...status, conditions };
 }
-
-const waitsFor = '; waiting for ';
 
 /** Further objects are counted, not named. */
 const maxNamed = 10;
@@ -239,7 +228,7 @@ function waiting(why: Explanation, waitingFor: readonly string[]): Explanation {
   const named = waitingFor.slice(0, maxNamed).join('; ');
   const more = waitingFor.length - maxNamed;
   const rest = more > 0 ? `; and ${more} more` : '';
-  return { ...why, message: `${why.message}${waitsFor}${named}${rest}` };
+  return { ...why, message: `${why.message}; waiting for ${named}${rest}` };
 }
 
 function plain({ reason, message }: Trouble): Explanation {
