@@ -99,7 +99,7 @@ function problemsOf(operator: unknown): readonly string[] {
 function nameProblems(name: unknown): readonly string[] {
   if (typeof name !== 'string') return [`name: want a string, got ${typeof name}`];
   const problem = dns1123LabelProblem(name);
-  return problem === undefined ? [] : [`name ${JSON.stringify(name)}: ${problem}`];
+  return problem === undefined ? [] : [`name: ${problem}`];
 }
 
 interface Form {

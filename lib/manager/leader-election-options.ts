@@ -90,10 +90,10 @@ export function resolveLeaderElectorOptions(
   const { identity = `${hostname()}_${random.uuid()}` } = options;
   refuseMissing({ name, namespace });
   const nameProblem = dns1123SubdomainProblem(name);
-  if (nameProblem !== undefined) throw invalid(`name ${JSON.stringify(name)}: ${nameProblem}`);
+  if (nameProblem !== undefined) throw invalid(`name: ${nameProblem}`);
   const namespaceProblem = dns1123LabelProblem(namespace);
   if (namespaceProblem !== undefined) {
-    throw invalid(`namespace ${JSON.stringify(namespace)}: ${namespaceProblem}`);
+    throw invalid(`namespace: ${namespaceProblem}`);
   }
   if (identity === '') throw invalid('identity must not be empty');
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };

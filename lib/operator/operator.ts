@@ -82,7 +82,7 @@ export class Operator implements OperatorDefinition {
     const problem =
       typeof name === 'string' ? dns1123LabelProblem(name) : `is of type ${typeof name}`;
     if (problem !== undefined) {
-      throw new OperatorError('InvalidOption', `Operator: name ${JSON.stringify(name)} ${problem}`);
+      throw new OperatorError('InvalidOption', `Operator: name: ${problem}`);
     }
     const { resources = [], webhooks = [], installCrds = false, cacheOptions } = options;
     refuseUnknownOptions<OperatorOptions>('Operator', options, {

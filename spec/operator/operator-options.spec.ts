@@ -421,7 +421,9 @@ describe('Operator', () => {
       }
       return 'accepted';
     };
-    expect(refused(() => new Operator('Not a name'))).to.contain('Operator: name "Not a name"');
+    expect(refused(() => new Operator('Not a name'))).to.contain(
+      'Operator: name: "Not a name" must be lower case letters',
+    );
     expect(refused(() => operator.for(undefined as never))).to.contain('the type is undefined');
     expect(refused(() => operator.for(Tenant, { nmae: 'a' } as never))).to.contain(
       'unknown option "nmae"',

@@ -141,7 +141,7 @@ describe('The operator of a project', () => {
   for (const [what, operator, says] of [
     ['a number in place of an object', '5', 'want an object, got number'],
     ['a missing name', '{ setup() {} }', 'name: want a string, got undefined'],
-    ['an invalid name', `{ name: 'Shops!', setup() {} }`, 'name "Shops!": '],
+    ['an invalid name', `{ name: 'Shops!', setup() {} }`, 'name: "Shops!" must be lower'],
     ['an invalid setup', `{ name: 'a', setup: 1 }`, 'setup: want a function, got number'],
     [
       'invalid resources',
