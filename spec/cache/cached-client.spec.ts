@@ -777,6 +777,25 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
+    it('also waits when a version conflict shows an object that the cache lacks', async () => {
+      const setup = new Setup();
+      await setup.sync();
+      setup.server.paused = true;
+      const former = setup.server.put('a');
+      const preconditions = { uid: 'another' };
+      await failure(setup.client.delete(Thing, a, { preconditions }));
+      const absent = await setup.settle(failure(setup.client.get(Thing, a)));
+      expect(isNotFound(absent), 'a UID conflict shows nothing').to.equal(true);
+      const { metadata } = setup.server.put('a');
+      expect(isConflict(await failure(setup.client.update(former)))).to.equal(true);
+      const read = setup.client.get(Thing, a);
+      expect(await setup.settle(read, 500)).to.equal('pending');
+      setup.server.resume();
+      const seen = await setup.settle(read);
+      expect(seen).to.have.nested.property('metadata.resourceVersion', metadata.resourceVersion);
+      await setup.cache.stop();
+    });
+
     it('also waits when a create finds an object that the cache lacks', async () => {
       const setup = new Setup();
       await setup.sync();
