@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { posix } from 'node:path';
 import get from 'lodash/get.js';
-import { CustomResourceDefinition, isJsonObject } from '../object/index.js';
+import { CustomResourceDefinition } from '../object/index.js';
 import type { UnstructuredObject } from '../object/index.js';
 import { asError, OperatorError, silentLogger } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
@@ -45,10 +45,7 @@ function definitionOf(object: UnstructuredObject): CustomResourceDefinition {
   const ofVersions = Array.from({ length }, (_, index) => `spec.versions[${index}]`);
   const names = ['spec.group', 'spec.names.kind', 'spec.names.plural'];
   const texts = [...names, ...ofVersions.map((version) => `${version}.name`)];
-  const schemas = ofVersions.map((version) => `${version}.schema.openAPIV3Schema`);
-  const missing =
-    texts.find((path) => typeof get(object, path) !== 'string') ??
-    schemas.find((path) => !isJsonObject(get(object, path)));
+  const missing = texts.find((path) => typeof get(object, path) !== 'string');
   if (missing === undefined) return object as unknown as CustomResourceDefinition;
   const what = `CustomResourceDefinition ${JSON.stringify(object.metadata.name)}: ${missing}`;
   throw new OperatorError(

@@ -56,6 +56,8 @@ function refuseNames({ metadata, spec }: CustomResourceDefinition): void {
   );
   for (const [index, version] of versions.entries()) {
     refuse(`spec.versions[${index}].name`, dns1035LabelProblem(version.name));
+    const isWhole = isJsonObject(version.schema?.openAPIV3Schema);
+    refuse(`spec.versions[${index}].schema.openAPIV3Schema`, isWhole ? undefined : 'is missing');
   }
 }
 

@@ -100,13 +100,13 @@ describe('operator-builder types', () => {
       return stderr;
     };
     for (const [end, missing] of [
-      ['  group: ', 'spec.group'],
-      ['    kind: ', 'spec.names.kind'],
-      ['  versions:', 'spec.versions[0].name'],
-      ['      schema:', 'spec.versions[0].schema.openAPIV3Schema'],
+      ['  group: ', 'spec.group: is missing or invalid; complete the definition'],
+      ['    kind: ', 'spec.names.kind: is missing or invalid; complete the definition'],
+      ['  versions:', 'spec.versions[0].name: is missing or invalid; complete the definition'],
+      ['      schema:', 'spec.versions[0].schema.openAPIV3Schema: is missing; correct it there'],
     ] as const) {
       expect(await types(yaml.slice(0, yaml.indexOf(`\n${end}`))), end).to.equal(
-        `error: CustomResourceDefinition "gadgets.factory.example.com": ${missing}: is missing or invalid; complete the definition\n`,
+        `error: CustomResourceDefinition "gadgets.factory.example.com": ${missing}\n`,
       );
     }
     expect(await types(yaml.replaceAll('served: true', 'served: false'))).to.equal(
