@@ -85,4 +85,12 @@ describe('renderPlan', () => {
     );
     expect(renderPlan(plan, { color: true })).to.include('\u001b[');
   });
+
+  it('counts objects that the server refuses among those in trouble', () => {
+    const objects = [
+      { ...exact, action: 'fail', ref: ref('Job', 'copy'), reason: 'is invalid' } as const,
+    ];
+    const rendered = renderPlan({ ...plan, objects, rollouts: [] }, { color: false });
+    expect(rendered).to.match(/0 to create, .*, 1 in trouble$/);
+  });
 });

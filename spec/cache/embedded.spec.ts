@@ -142,6 +142,12 @@ describe('a cache on the embedded cluster', () => {
     const before = cluster.requests.reads;
     expect(await names(Pod, 'spec.nodeName=,status.phase!=Failed')).to.deep.equal(['a']);
     expect(await names(Pod, 'status.phase=Running')).to.deep.equal([]);
+    for (const selector of [
+      ...['spec.restartPolicy=Always', 'spec.schedulerName=default-scheduler', 'status.podIP='],
+      ...['spec.serviceAccountName=default', 'status.nominatedNodeName='],
+    ]) {
+      expect(await names(Pod, selector), selector).to.deep.equal(['a']);
+    }
     expect(cluster.requests.reads).to.equal(before);
     // The server compares `false`, although the Node has no such field.
     expect(await names(Node, 'spec.unschedulable=false')).to.deep.equal(['n']);

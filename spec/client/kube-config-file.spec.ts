@@ -43,6 +43,14 @@ describe('readKubeConfig', () => {
       },
     ));
 
+  it('refuses an entry of KUBECONFIG that exists but cannot be read', () =>
+    withFolder({ a: file('one') }, async (folder) => {
+      const env = { KUBECONFIG: [folder, join(folder, 'a')].join(delimiter) };
+      const error = (await readKubeConfig({ env }).catch((thrown: unknown) => thrown)) as Error;
+      expect(error).to.have.property('code', 'InvalidKubeConfig');
+      expect(error.message).to.include(`kubeconfig ${folder}: EISDIR`);
+    }));
+
   it('resolves a command with a slash relative to the file, and keeps a bare one', () =>
     withFolder({}, async () => {
       const exec = (command: string) =>

@@ -26,6 +26,22 @@ describe('Manager.eventRecorder', () => {
     await setup.end();
   });
 
+  it('writes no events after the manager has stopped, and begins no timer', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const manager = setup.manager();
+    await setup.run(manager);
+    setup.stop.abort();
+    expect(await setup.running).to.equal(undefined);
+    const regarding = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'a' };
+    manager.eventRecorder('late').record({ ...about, regarding });
+    await setup.clock.advance(60_000);
+    const { items } = await setup.cluster.client().list<Event>(type, { namespace: 'default' });
+    expect(items.filter(({ reason }) => reason === 'Broken')).to.deep.equal([]);
+    expect(setup.clock.pendingTimers).to.equal(0);
+    await setup.end();
+  });
+
   it('declares the permissions that it needs', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();

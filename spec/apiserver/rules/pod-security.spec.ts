@@ -71,6 +71,7 @@ describe('security contexts of pods', () => {
 
 describe('options of Windows', () => {
   const long = `${'d'.repeat(256)}\\${'é'.repeat(53)}`;
+  const longDomain = `${`${'d'.repeat(63)}.`.repeat(4)}d`;
   const names: readonly [string, string | undefined][] = [
     ['ContainerUser', undefined],
     [String.raw`DOMAIN_1\user`, undefined],
@@ -79,6 +80,7 @@ describe('options of Windows', () => {
     ['a\u0001', ' cannot contain control characters'],
     [String.raw`a\b\c`, ' cannot contain more than one backslash'],
     [String.raw`.d\u`, "'s Domain doesn't match the NetBios nor the DNS format"],
+    [String.raw`${longDomain}\u`, "'s Domain length must be under 256 characters"],
     ['d\\', "'s User cannot be empty"],
     ['. .', "'s User cannot contain only periods or spaces"],
     ['a@b', `'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`],

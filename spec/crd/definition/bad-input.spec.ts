@@ -79,6 +79,12 @@ describe('a custom resource with bad input', () => {
     });
   }
 
+  it('names a built-in type within a part of allOf, where its schema cannot be', () => {
+    const allOf = [s.object({ template: s.builtIn('PodSpec') })] as never;
+    const act = () => define(s.object({}, { allOf }));
+    expect(act).to.throw('must not be a built-in type within allOf, anyOf, oneOf or not');
+  });
+
   it('throws InvalidDefinition for a missing definition', () => {
     expect(codeOf(() => defineResource({} as never))).to.equal('InvalidDefinition');
     expect(codeOf(() => defineResource(undefined as never))).to.equal('InvalidDefinition');

@@ -12,6 +12,7 @@ export function badInputSuite(open: OpenStage): void {
   const controlled = { ownerReferences: [controller] };
   const lists: Record<string, readonly [() => unknown, RegExp]> = {
     'no list': [anything, /getAllResources returned undefined: want a list/],
+    'null for a list': [() => null, /getAllResources returned null: want a list/],
     'no object': [() => [null, 7], /object 1 is null; getAllResources: object 2 is number/],
     'no kind': [() => [{ apiVersion: 'v1', metadata: { name: 'x' } }], /object 1 has no kind/],
     'no apiVersion': [() => [{ kind: 'Secret', metadata: { name: 'x' } }], /has no apiVersion/],
@@ -52,10 +53,11 @@ export function badInputSuite(open: OpenStage): void {
       const stage = await open();
       await stage.deploy('1.0.0');
       const before = await stage.get('Deployment', 'web');
-      stage.resources = () =>
-        list() === undefined
-          ? undefined
-          : [...system(stage.namespace, { image: 'nginx:2' }), ...(list() as object[])];
+      stage.resources = () => {
+        const given = list();
+        const known = system(stage.namespace, { image: 'nginx:2' });
+        return Array.isArray(given) ? [...known, ...(given as object[])] : given;
+      };
       expect(await stage.pass('1.1.0')).to.deep.equal({
         ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' },
         conditions: 'T/F/T DeployCompleted ConfigError',
