@@ -41,10 +41,7 @@ export function immutableChanges(
 ): readonly FieldChange[] {
   const { desired, live } = pair;
   const changed = desiredDifferences(bodyOf(desired.object), bodyOf(live));
-  const dropped = droppedFields(pair, manager).filter(
-    (change) =>
-      !isFilledAnew(pair, change) && !changed.some(({ path }) => isWithin(change.path, path)),
-  );
+  const dropped = droppedFields(pair, manager).filter((change) => !isFilledAnew(pair, change));
   const known = [...changed, ...dropped].filter(({ path }) => isFrozen(live, path));
   const changes = known.length > 0 ? known : saidToBeImmutable(refusal);
   return redactChanges(live.kind, changes);
@@ -67,10 +64,6 @@ function isFilledAnew({ desired, live }: Pair, { from }: FieldChange): boolean {
   const { type } = (desired.object['spec'] ?? {}) as { readonly type?: string };
   const headless = deepEqual(from, 'None') || deepEqual(from, ['None']);
   return !headless || type === 'ExternalName';
-}
-
-function isWithin(path: string, parent: string): boolean {
-  return path === parent || path.startsWith(`${parent}.`) || path.startsWith(`${parent}[`);
 }
 
 function isFrozen(live: UnstructuredObject, path: string): boolean {
