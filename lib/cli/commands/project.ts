@@ -185,8 +185,8 @@ export function upgradeProjectCommand(context: CommandContext): Command {
     .addHelpText(
       'after',
       helpExamples({
-        'npm install operator-builder@latest && git commit --all --message Upgrade && npx operator-builder upgrade-project':
-          'the newest templates; the merge can be undone, since everything is committed',
+        'npx operator-builder upgrade-project':
+          'the newest templates, once a newer operator-builder is installed and committed',
       }),
     )
     .action(async (options: ScaffoldOptions) => {
