@@ -201,7 +201,7 @@ class WriteNotes {
         // A Scale has the version of the object that it scales. The answer to an Eviction or a Binding, a Status,
         // has none.
         if (resourceVersion !== undefined) overlay.touched(stored, resourceVersion);
-        else if (answer.kind === 'Status') overlay.conflicted(stored);
+        else if (answer.kind === 'Status' && mayShow(informer, stored)) overlay.conflicted(stored);
       } else if (isGoneAfter(answer)) {
         overlay.deleted(stored, answer.metadata.uid);
       } else {
@@ -258,14 +258,13 @@ class WriteNotes {
   refused(error: ApiError, { target, sent }: Omit<Write<never>, 'note'>): void {
     if (target.key.name === '') return;
     for (const informer of this.#informers(target)) {
-      const { overlay, filtered } = informer;
+      const { overlay } = informer;
       const key = informer.keyFor(target.key);
       const seen = overlay.look(key);
       const isStale =
         seen.type === 'object'
           ? isNotFound(error) || (isConflict(error) && isAsSent(seen.object, sent))
-          : // A filtered cache never sees the objects that its selectors exclude.
-            seen.type === 'absent' && !filtered && showsThatItExists(error, sent);
+          : seen.type === 'absent' && mayShow(informer, key) && showsThatItExists(error, sent);
       if (isStale) overlay.conflicted(key);
     }
   }
@@ -287,6 +286,11 @@ function shownBy<T extends KubernetesObject>(
   const keys = new Set(written.map((object) => keyString(keyOf(object))));
   const stored = informer.list(namespace).filter((object) => !keys.has(keyString(keyOf(object))));
   return [...stored, ...written];
+}
+
+/** Returns false for an object that a filtered cache lacks: its selectors may exclude the object. */
+function mayShow({ filtered, overlay }: SharedInformer, key: string): boolean {
+  return !filtered || overlay.look(key).type !== 'absent';
 }
 
 /** Whether a write was decided on the state that readers see. */

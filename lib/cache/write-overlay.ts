@@ -110,8 +110,10 @@ export class WriteOverlay<T extends KubernetesObject> {
     const { uid, resourceVersion: version = '' } = object?.metadata ?? {};
     const isListed = (): boolean => this.#overlaid.progress(namespaceOf(key)) !== '';
     if (object === undefined && !isListed()) {
-      // The list under way may still show the object.
-      this.#doubt(key, incomparableMs, (stored) => stored === undefined && isListed());
+      // The list under way may still show the object, or already one that has replaced it.
+      const isGone = (stored: T | undefined): boolean =>
+        stored === undefined || (knownUid !== undefined && stored.metadata.uid !== knownUid);
+      this.#doubt(key, incomparableMs, (stored) => isListed() && isGone(stored), true);
       return;
     }
     if (uid === undefined || (knownUid !== undefined && knownUid !== uid)) return;
@@ -217,10 +219,15 @@ export class WriteOverlay<T extends KubernetesObject> {
     return namespace === undefined ? keys : keys.filter((key) => namespaceOf(key) === namespace);
   }
 
-  #doubt(key: string, forMs: number, isSettled: (stored: T | undefined) => boolean): void {
+  #doubt(
+    key: string,
+    forMs: number,
+    isSettled: (stored: T | undefined) => boolean,
+    once = forMs === doubtMs,
+  ): void {
     if (isSettled(this.#overlaid.stored(key))) return;
     const untilMs = this.#overlaid.clock.monotonicMs() + forMs;
-    this.#entries.set(key, { type: 'unsettled', isSettled, untilMs, once: forMs === doubtMs });
+    this.#entries.set(key, { type: 'unsettled', isSettled, untilMs, once });
   }
 
   /** Returns the entry of `key`, unless the watch has passed it. */

@@ -508,6 +508,55 @@ describe('cachedClient', () => {
       await cache.stop();
     });
 
+    it('which evict a Pod that the selectors exclude: no read waits', async () => {
+      const [server, clock] = [new FakeServer(Pod), new VirtualClock()];
+      const types = [cachedType({ type: Pod, labelSelector: 'app=web' })];
+      const cache = new Cache({ client: server.client(), clock, types });
+      const evicting: Client = {
+        ...server.client(),
+        create: async () => ({ apiVersion: 'v1', kind: 'Status', metadata: {} }) as never,
+      };
+      const client = cachedClient(evicting, cache, { clock });
+      server.put('a');
+      cache.informer(Pod);
+      cache.start();
+      await clock.advance(0);
+      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: a };
+      await client.create(eviction, { subresource: 'eviction' });
+      expect((await client.list(Pod)).items).to.deep.equal([]);
+      expect(server.requests.map(({ verb }) => verb)).to.deep.equal(['watch']);
+      await cache.stop();
+    });
+
+    it('which delete, while the cache is filled, an object that is replaced: one read waits', async () => {
+      for (const [uid, verbs] of [
+        [undefined, ['get']],
+        ['uid-2', []],
+      ] as const) {
+        const setup = new Setup();
+        const { server, client } = setup;
+        server.streamingLists = false;
+        server.pageSize = 1;
+        server.put('a');
+        server.put('b');
+        const b = { ...a, name: 'b' };
+        let deleted: Promise<unknown> | undefined;
+        server.beforePage = () => {
+          if (deleted !== undefined) return;
+          deleted = client.delete(Thing, b, { preconditions: { uid } });
+          server.put('b');
+        };
+        await setup.sync();
+        await deleted;
+        const read = client.get(Thing, b);
+        expect(await setup.settle(read, 1_000)).to.have.nested.property('metadata.uid', 'uid-3');
+        const again = client.get(Thing, b);
+        expect(await setup.settle(again)).to.have.nested.property('metadata.uid', 'uid-3');
+        expect(setup.verbs()).to.deep.equal(verbs);
+        await setup.cache.stop();
+      }
+    });
+
     it('in lists only if they match the selector', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       await setup.sync();
