@@ -55,7 +55,8 @@ export class UnshownFailures {
 
   /**
    * Removes and returns the failure of an object. Returns undefined if something else than a terminal failure
-   * itself triggered the reconcile, so that the handler must run again.
+   * itself triggered the reconcile, so that the handler must run again, and for a time-out without a retry: another
+   * process may have reconciled the object since.
    */
   take({ metadata }: KubernetesObject, context: ReconcileContext): Failure | undefined {
     const { triggers, moreTriggers, planning } = context;
@@ -63,7 +64,10 @@ export class UnshownFailures {
     const failure = this.#failures.get(uid);
     if (failure === undefined || planning) return undefined;
     this.#failures.delete(uid);
-    if (failure.isTimeout === true) return failure;
+    if (failure.isTimeout === true) {
+      const isRetry = triggers.some(({ type }) => type === 'retry');
+      return isRetry || moreTriggers > 0 ? failure : undefined;
+    }
     const isOwn = triggers.every(({ type }) => type === 'retry' || type === 'requeue');
     return isOwn && moreTriggers === 0 ? failure : undefined;
   }

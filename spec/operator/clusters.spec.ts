@@ -4,6 +4,7 @@ import { isNotFound } from '../../lib/object/api-error.js';
 import { isConditionTrue } from '../../lib/object/conditions.js';
 import { ConfigMap, Event } from '../../lib/object/kinds.js';
 import { Operator } from '../../lib/operator/index.js';
+import { sleep } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { eventually } from '../../lib/testing/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
@@ -88,5 +89,38 @@ describe('An Operator with several clusters', () => {
     );
     expect(cleaned).to.deep.equal(['west']);
     await expectReady(0, 'east');
+  });
+
+  it('shows no time-out from before a cluster was removed: another process may have reconciled since', async () => {
+    const seen: unknown[] = [];
+    const operator = new Operator('slow-operator');
+    operator
+      .for(Tenant)
+      .withOptions({ reconcileTimeoutMs: 1_000, backoff: { baseDelayMs: 60_000 } })
+      .reconciles(async ({ cluster, object, signal }) => {
+        if (cluster !== 'late') return;
+        seen.push(object.status?.conditions);
+        if (seen.length === 1) await sleep(clock, 60_000, signal);
+      });
+    const server = await EmbeddedCluster.start({ clock, crds: [Tenant] });
+    const client = server.client();
+    await client.create(Tenant.object({ metadata: key, spec: {} }));
+    const first = { name: 'first', client: clusters[0].client() };
+    const manager = new Manager({ clock, clusters: [first] });
+    operator.setup(manager);
+    const ending = new AbortController();
+    const ended = manager.run(ending.signal);
+    await manager.whenStarted();
+    const late = { name: 'late', client };
+    manager.addCluster(late);
+    await eventually(() => expect(seen).to.have.length(1), { clock });
+    await clock.advance(1_000);
+    await manager.removeCluster('late');
+    manager.addCluster(late);
+    await eventually(() => expect(seen).to.have.length(2), { clock });
+    expect(seen).to.deep.equal([undefined, undefined]);
+    ending.abort();
+    await Promise.all([ended, clock.advance(5_000)]);
+    await server.stop();
   });
 });
