@@ -166,7 +166,7 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
   if (resources.some((one) => one.external === true && isSameKind(one, options))) {
     throw new UsageError(`${kind} of ${group} is a foreign kind; pass --no-resource`);
   }
-  if (!options.resource) return controllerOf(first, options);
+  if (!options.resource) return controllerOf(first, { ...options, style });
   const named = { group, version, kind };
   const own = controller ? style : first?.controller;
   if (first === undefined || (options.force && first.version === version)) {

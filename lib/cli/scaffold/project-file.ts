@@ -334,7 +334,7 @@ export async function openProject(
   const remedy =
     around === undefined
       ? 'pass the folder of a project, or create one with operator-builder init'
-      : `pass the folder of the project around it: -C ${relative(cwd, around)}`;
+      : `pass the folder of the project around it: -C ${relative(cwd, around) || '.'}`;
   throw new OperatorError('InvalidConfig', `${path} does not exist; ${remedy}`);
 }
 

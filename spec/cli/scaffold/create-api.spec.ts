@@ -401,6 +401,20 @@ describe('operator-builder create api', () => {
       const { code, stderr } = await createApi(file('own', 'src'));
       expect(code).to.equal(1);
       expect(stderr).to.match(/around it: -C \S*\/own\n$/);
+      const args = [
+        'create',
+        'api',
+        '--group',
+        'shop',
+        '--version',
+        'v1',
+        '--kind',
+        'Pot',
+        '-C',
+        'src',
+      ];
+      const inside = await cli(args, { cwd: file('own') });
+      expect(inside.stderr).to.match(/around it: -C \.\n$/);
     });
 
     for (const [what, text, says] of [

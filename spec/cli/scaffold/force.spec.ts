@@ -41,7 +41,8 @@ describe('The option --force of operator-builder create', () => {
     const args = ['Ox', 'v1', '--plural', 'oxen', '--no-namespaced', '--style', 'resources'];
     await makeProject(file('again'), args);
     const made = await textsIn(file('again'));
-    for (const flags of [['--force'], ['--force', '--no-controller']]) {
+    for (const flag of [[], ['--no-controller'], ['--no-resource']]) {
+      const flags = ['--force', ...flag];
       const { code } = await createApi(file('again'), 'Ox', 'v1', ...flags);
       expect(code, flags.join(' ')).to.equal(0);
       expect(await textsIn(file('again')), flags.join(' ')).to.deep.equal(made);
