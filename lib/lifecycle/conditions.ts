@@ -199,7 +199,10 @@ function failing(status: LifecycleStatus, trouble: Trouble, clock: Clock): Lifec
   return mark(status, plain(trouble), clock).status;
 }
 
-/** A deployed system stays Available; only Degraded shows the problem. */
+/**
+ * A deployed system stays Available; only Degraded shows the problem. A reason that the operator's own code has
+ * given to Available stays too: both would write the status again and again.
+ */
 function deployed(
   status: LifecycleStatus,
   { trouble, waitingFor = [], clock }: Findings,
@@ -209,7 +212,11 @@ function deployed(
     const degraded = { type: 'Degraded', status: 'True', ...plain(trouble) } as const;
     return { ...status, conditions: setLifecycleCondition(conditions, degraded, clock) };
   }
-  return markHealthy(status, waiting(deployCompleted(status), waitingFor), clock).status;
+  const why = waiting(deployCompleted(status), waitingFor);
+  const shown = findCondition(conditions, 'Available');
+  const { reason = '', message = '' } = shown?.status === 'True' ? shown : {};
+  const isOwn = reason !== '' && reason !== why.reason;
+  return markHealthy(status, isOwn ? { reason, message } : why, clock).status;
 }
 
 function allFalse(status: LifecycleStatus, clock: Clock): LifecycleStatus {

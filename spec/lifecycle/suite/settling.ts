@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
+import { markHealthy } from '../../../lib/lifecycle/index.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { configMap, system } from './system.js';
 import type { OpenStage } from './stage.js';
@@ -63,6 +64,30 @@ export function settlingSuite(open: OpenStage): void {
     await stage.operator.requests();
     await stage.wait(1_100);
     expect((await stage.pass('1.0.0')).conditions).to.equal(failing);
+    expect(await stage.writes()).to.deep.equal([]);
+    expect(await stage.status()).to.deep.equal(before);
+  });
+
+  it('keeps the reason that a hook of the operator gives to a healthy system, and writes nothing against it', async () => {
+    const stage = await open();
+    const why = { reason: 'ShopOpen', message: '3 of 3 tills are open' };
+    const reconciler = stage.newReconciler({
+      perishablesSynchronizer: async ({ status = {} }) => {
+        const isShown = status.conditions?.some(({ reason }) => reason === why.reason);
+        if (status.phase !== 'Deployed' || isShown === true) return;
+        await stage.setStatus(markHealthy(status, why, stage.target.clock).status);
+      },
+    });
+    await stage.pass('1.0.0', reconciler);
+    await stage.rolledOut();
+    const reasons: string[] = [];
+    for (let passes = 0; passes < 4; passes++) {
+      reasons.push((await stage.pass('1.0.0', reconciler)).conditions);
+    }
+    expect(reasons.slice(1)).to.deep.equal(Array(3).fill('T/F/F ShopOpen'));
+    const before = await stage.status();
+    await stage.operator.requests();
+    await stage.pass('1.0.0', reconciler);
     expect(await stage.writes()).to.deep.equal([]);
     expect(await stage.status()).to.deep.equal(before);
   });
