@@ -239,7 +239,7 @@ async function isLeft<CR extends LifecycleObject>(
   object: UnstructuredObject,
 ): Promise<boolean> {
   const propagationPolicy = hasPods(object) ? 'Foreground' : 'Background';
-  const left = await reportingFailure(pass, object, () =>
+  const left = await reportingFailure(pass, { object }, () =>
     deleteObject(pass, object, propagationPolicy),
   );
   return left !== undefined;

@@ -104,7 +104,7 @@ async function remove<CR extends LifecycleObject>(
     waitUntilGone(pass, object);
     return true;
   }
-  const left = await reportingFailure(pass, object, async () => {
+  const left = await reportingFailure(pass, { object }, async () => {
     await invokeCallbacks(pass, 'PRE_DELETE', { current: structuredClone(object) });
     return deleteObject(pass, object, 'Foreground');
   });
@@ -113,37 +113,35 @@ async function remove<CR extends LifecycleObject>(
 }
 
 /** Calls the callbacks of an object whose deletion was requested. */
-async function afterDeletion<CR extends LifecycleObject>(
+function afterDeletion<CR extends LifecycleObject>(
   pass: Pass<CR>,
   object: UnstructuredObject,
 ): Promise<void> {
-  try {
-    await invokeAfter(pass, 'POST_DELETE', { current: object });
-  } catch (error) {
-    const what = `requested the deletion of ${describeObject(object)}, then`;
-    pass.fail(error, { reason: deletionFailed, what }, object);
-    throw error;
-  }
+  const what = `requested the deletion of ${describeObject(object)}, then`;
+  return reportingFailure(pass, { object, what }, () =>
+    invokeAfter(pass, 'POST_DELETE', { current: object }),
+  );
 }
 
-const deletionFailed = 'DeleteResourceFailed';
+/** A step of the deletion of an object. */
+interface DeletionStep {
+  readonly object: UnstructuredObject;
+  /** The message of its failure, before the cause. */
+  readonly what?: string;
+}
 
-/** Calls `remove`, and records its failure. @throws the error of `remove` */
+/** Calls `work`, and records its failure. @throws the error of `work` */
 export async function reportingFailure<CR extends LifecycleObject, T>(
   pass: Pass<CR>,
-  object: UnstructuredObject,
-  remove: () => Promise<T>,
+  { object, what = `could not delete ${describeObject(object)}:` }: DeletionStep,
+  work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await remove();
+    return await work();
   } catch (error) {
-    // The object has changed since it was examined, and may be desired now: examine it again.
+    // An object has changed since it was read, for example the one to delete, which may be desired now.
     if (isStaleWrite(error)) throw error;
-    pass.fail(
-      error,
-      { reason: deletionFailed, what: `could not delete ${describeObject(object)}:` },
-      object,
-    );
+    pass.fail(error, { reason: 'DeleteResourceFailed', what }, object);
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { CallbackArguments } from '../../../lib/lifecycle/index.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { ApiError } from '../../../lib/object/api-error.js';
 import { configMap, deployment, system } from './system.js';
 import type { Config, OpenStage, Stage } from './stage.js';
 
@@ -108,6 +109,25 @@ export function callingBackSuite(open: OpenStage): void {
     failing.clear();
     expect((await stage.pass('1.0.0')).conditions).to.equal('T/F/F DeployCompleted');
     expect(succeeded).to.deep.equal(['b', 'a']);
+  });
+
+  it('reports no conflict that POST_DELETE throws, and calls it again', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    stage.resources = () => [configMap(namespace)];
+    await stage.deploy('1.0.0');
+    let conflicts = 2;
+    stage.dispatcher.addCallback(null, ({ state }) => {
+      if (state !== 'POST_DELETE' || conflicts-- <= 0) return;
+      throw new ApiError({ code: 409, reason: 'Conflict' }, { verb: 'update', status: 409 });
+    });
+    stage.resources = () => [];
+    const events: string[] = [];
+    await stage.target.eventually(async () => {
+      events.push(...(await stage.pass('1.0.0')).events);
+      expect(conflicts).to.be.below(0);
+    });
+    expect(events).to.deep.equal(['DeleteResourceSuccess ConfigMap settings']);
   });
 
   it('passes every argument that a callback needs', async () => {
