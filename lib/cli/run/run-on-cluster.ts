@@ -77,7 +77,8 @@ async function servedCrds(
 
 /**
  * Refuses to install a definition that makes the API server drop the fields that a version lacks.
- * @throws OperatorError `InvalidOption`: functions convert a resource, and the cluster calls no webhook for that
+ * @throws OperatorError `InvalidOption`: functions convert a resource, and the cluster calls no webhook for that;
+ * `MissingPermission`: the account may not read definitions
  */
 async function refuseUnconverted(
   client: Client,
@@ -85,7 +86,9 @@ async function refuseUnconverted(
   signal: AbortSignal,
 ): Promise<void> {
   for (const { kind, crd } of resources.filter(isConvertedResource)) {
-    const live = await getIfExists(client, CustomResourceDefinition, keyOf(crd), { signal });
+    const live = await permitted(crd, () =>
+      getIfExists(client, CustomResourceDefinition, keyOf(crd), { signal }),
+    );
     // The install leaves the conversion of others as it is.
     if (live?.spec.conversion?.strategy === 'Webhook') continue;
     const remedy =
@@ -142,18 +145,25 @@ export async function installCrds(
   const installed: InstalledCrd[] = [];
   for (const crd of crds) {
     const { name } = keyOf(crd);
-    try {
-      const before = await getIfExists(client, CustomResourceDefinition, { name }, { signal });
-      const after = await ensureCrd(client, crd, { signal });
-      installed.push({ name, action: actionOf(before, after) });
-    } catch (error) {
-      if (!isForbidden(error)) throw error;
-      const remedy = 'have an administrator apply config/crd, and leave out --install-crds';
-      const message = `the CRD ${name} can't be installed: ${asError(error).message}`;
-      throw new OperatorError('MissingPermission', `${message} (${remedy})`, { cause: error });
-    }
+    const before = await permitted(crd, () =>
+      getIfExists(client, CustomResourceDefinition, { name }, { signal }),
+    );
+    const after = await permitted(crd, () => ensureCrd(client, crd, { signal }));
+    installed.push({ name, action: actionOf(before, after) });
   }
   return installed;
+}
+
+/** @throws OperatorError `MissingPermission`: the account lacks permission for `work`; else the error of `work` */
+async function permitted<T>(crd: CustomResourceDefinition, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const remedy = 'have an administrator apply config/crd, and leave out --install-crds';
+    const message = `the CRD ${keyOf(crd).name} can't be installed: ${asError(error).message}`;
+    throw new OperatorError('MissingPermission', `${message} (${remedy})`, { cause: error });
+  }
 }
 
 function actionOf(

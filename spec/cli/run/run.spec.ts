@@ -137,6 +137,17 @@ describe('operator-builder run', () => {
     expect(stderr).to.include(
       '--install-crds: not possible for Shop, whose versions functions convert; deploy config/default',
     );
+    const byClerk = await cli([
+      'run',
+      '--project',
+      project,
+      '--kubeconfig',
+      file('clerk'),
+      '--install-crds',
+    ]);
+    expect(byClerk.stderr).to.match(
+      /^error: the CRD shops\.converted\.example can't be installed: /,
+    );
     const client = cluster.client();
     const name = 'shops.converted.example';
     expect(await getIfExists(client, CustomResourceDefinition, { name })).to.equal(undefined);
