@@ -211,13 +211,13 @@ function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
   errors.oneOf('spec.concurrencyPolicy', concurrencyPolicy, policies);
   const { spec: jobSpec } = spec.jobTemplate;
   if (jobSpec !== undefined) {
-    if (jobSpec.manualSelector === true) {
-      errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']);
-    }
     validateJobSpec(jobSpec, 'spec.jobTemplate.spec', errors);
     if (jobSpec.selector !== undefined) {
       const why = '`selector` will be auto-generated';
       errors.invalid('spec.jobTemplate.spec.selector', jobSpec.selector, why);
+    }
+    if (jobSpec.manualSelector === true) {
+      errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']);
     }
   }
   validateNonnegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit', errors);

@@ -273,15 +273,17 @@ function validateProjection(
   validateFilePath(file, `${field}.path`, errors);
 }
 
+/** Returns the paths of the files of a source, and the name that a message about each has. */
 function pathsOf({
   secret,
   configMap,
+  downwardAPI,
 }: Wire<V1VolumeProjection>): { path: string; name: string }[] {
-  return [secret, configMap].flatMap((projection) =>
-    (projection?.items ?? [])
-      .filter(({ path }) => path !== '')
-      .map(({ path }) => ({ path, name: projection?.name ?? '' })),
+  const named = [secret, configMap].flatMap((projection) =>
+    (projection?.items ?? []).map(({ path }) => ({ path, name: projection?.name ?? '' })),
   );
+  const own = (downwardAPI?.items ?? []).map(({ path }) => ({ path, name: path }));
+  return [...named, ...own].filter(({ path }) => path !== '');
 }
 
 const readableByAll = 0o644;

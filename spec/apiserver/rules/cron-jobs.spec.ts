@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Api } from '../api.js';
 import type { Answer } from '../api.js';
-import { causeMessages } from '../causes.js';
+import { causeFields, causeMessages } from '../causes.js';
 
 const container = { name: 'c', image: 'nginx:1.27' };
 const podSpec = { containers: [container], restartPolicy: 'Never' };
@@ -51,6 +51,17 @@ describe('schedules of CronJobs', () => {
       expect(await problemOf('schedule', schedule)).to.equal(problem);
     });
   }
+});
+
+describe('templates of CronJobs', () => {
+  it('may have no selector, which is reported before manualSelector', async () => {
+    const selector = { matchLabels: { app: 'a' } };
+    const spec = { template: { spec: podSpec }, selector, manualSelector: true };
+    const fields = causeFields(await create({ jobTemplate: { spec } }));
+    expect(fields).to.deep.equal(
+      ['selector', 'manualSelector'].map((field) => `spec.jobTemplate.spec.${field}`),
+    );
+  });
 });
 
 describe('time zones of CronJobs', () => {

@@ -122,6 +122,22 @@ describe('pods with a projected token', () => {
   });
 });
 
+describe('pods with projected files', () => {
+  it('have each path once, whatever the source', async () => {
+    const items = [{ path: 'a', fieldRef: { fieldPath: 'metadata.name' } }];
+    const sources = [
+      { secret: { name: 's', items: [{ key: 'k', path: 'a' }] } },
+      { downwardAPI: { items } },
+    ];
+    const volumes = [{ name: 'v', projected: { sources } }];
+    const spec = { containers: [container], volumes };
+    const answer = await new Api().call('POST', pods, pod(spec));
+    expect(causeMessages(answer)).to.deep.equal({
+      'spec.volumes[0].projected': 'Invalid value: "a": conflicting duplicate paths',
+    });
+  });
+});
+
 describe('pods with scheduling gates', () => {
   const gate = (name: string): object => ({ name: `example.com/${name}` });
   const gates = { schedulingGates: [gate('a'), gate('b')] };
