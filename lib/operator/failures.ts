@@ -28,6 +28,8 @@ export class FailureReports {
 /** A failed reconcile, and the status that shows it. */
 export interface Failure {
   readonly error: Error;
+  /** The generation of the object in that reconcile. */
+  readonly generation: number | undefined;
   /** The updates to try until the server accepts one. */
   readonly updates: readonly StatusUpdate[];
   /** True if the reconcile timed out: it could no longer write, and the handler runs again. */

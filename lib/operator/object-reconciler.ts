@@ -110,7 +110,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     if (unshown !== undefined && unshown.isTimeout !== true) {
       return this.#show(found, unshown, context);
     }
-    const { object = found } = await this.#tryWrites(found, unshown?.updates ?? [], context);
+    const { object = found } =
+      unshown === undefined ? {} : await this.#tryWrites(found, unshown, context);
     const pause = pauseOf(object, statusConditions(object), commonPauseAnnotations);
     if (pause.by !== undefined) return this.#pause(object, pause.update, context);
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, context);
@@ -269,7 +270,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const conditions = conditionsOf({ error, ...this.#observed(object) });
     // The server may reject the fields that the handler set; then write the failure without them.
     const drafted = draft.isEmpty ? [] : [draft.overFailure({ conditions })];
-    return { error, updates: [...drafted, { conditions }] };
+    const { generation } = object.metadata;
+    return { error, generation, updates: [...drafted, { conditions }] };
   }
 
   /**
@@ -277,8 +279,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
    * written now, the thrown error requeues the object, and the next reconcile only writes them.
    */
   async #show(object: T, failure: Failure, context: ReconcileContext): Promise<never> {
-    const { error, updates } = failure;
-    const { waitMs, problem } = await this.#tryWrites(object, updates, context);
+    const { error } = failure;
+    const { waitMs, problem } = await this.#tryWrites(object, failure, context);
     if (waitMs === undefined && problem === undefined) throw error;
     const isKept = this.#unshown.keep(object, failure, context);
     if (waitMs !== undefined) throw new UnfinishedFailure(error, waitMs);
@@ -286,16 +288,18 @@ export class ObjectReconciler<T extends KubernetesObject> {
     throw new AggregateError([error, problem], `${error.message}; its status is not written`);
   }
 
-  /** Tries the updates until one succeeds. @returns the last problem if none did */
+  /** Tries the updates of a failure until one succeeds. @returns the last problem if none did */
   async #tryWrites(
     object: T,
-    updates: readonly StatusUpdate[],
+    { updates, generation }: Failure,
     context: ReconcileContext,
   ): Promise<Partial<WrittenStatus<T>> & { readonly problem?: unknown }> {
+    // A time-out is shown after a change of the object, too.
+    const isObserved = generation === object.metadata.generation;
     let problem: unknown;
     for (const update of updates) {
       try {
-        return await this.#write(object, update, { context, keepOthers: true });
+        return await this.#write(object, update, { context, keepOthers: true, isObserved });
       } catch (error) {
         problem = error;
         context.logger.warn('status not written', { error });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { TerminalError, requeueAfter } from '../../lib/controller/index.js';
 import type { ReconciledEvent } from '../../lib/controller/index.js';
 import { isNotFound } from '../../lib/object/api-error.js';
+import { findCondition } from '../../lib/object/conditions.js';
 import { sleep } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
@@ -234,6 +235,32 @@ describe('The status of a failed reconcile', () => {
     await eventually(async () => expect(stage.reconciles).to.equal(3));
     await stage.condition('acme', 'Ready', 'True');
     expect(await stage.events('acme')).to.have.length(1);
+  });
+
+  it('shows a time-out of an earlier generation as such', async () => {
+    const seen: unknown[] = [];
+    stage.operator
+      .for(Tenant)
+      .withOptions({ reconcileTimeoutMs: 1_000, backoff: { baseDelayMs: 60_000 } })
+      .reconciles(async ({ clock, object: { metadata, status }, signal }) => {
+        const { generation } = metadata;
+        const ready = findCondition(status?.conditions, 'Ready');
+        seen.push([generation, status?.observedGeneration, ready?.reason]);
+        if (generation === 2) await sleep(clock, 60_000, signal);
+      });
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    await stage.change('acme', { spec: { replicas: 1 } });
+    await target.eventually(async () => expect(seen).to.have.length(2));
+    if (target.clock instanceof VirtualClock) await target.clock.advance(1_000);
+    await stage.change('acme', { spec: { replicas: 2 } });
+    await stage.condition('acme', 'Ready', 'True');
+    expect(seen).to.deep.equal([
+      [1, undefined, undefined],
+      [2, 1, 'Reconciled'],
+      [3, 1, 'Timeout'],
+    ]);
   });
 
   it('is left to the retry of the handler if the failure is not terminal', async () => {
