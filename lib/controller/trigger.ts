@@ -106,7 +106,11 @@ export class PendingTriggers {
     if (pending === undefined) this.#pending.set(key, { triggers: [trigger], more: 0 });
     else if (pending.triggers.length < kept && (this.isActivated || isOfStart(trigger))) {
       pending.triggers.push(trigger);
-    } else pending.more++;
+    } else {
+      pending.more++;
+      // Without it, the next reconcile would not know that it is a retry.
+      if (trigger.type === 'retry') pending.triggers[kept - 1] = trigger;
+    }
   }
 
   /** Assigns the triggers of `key` so far to the reconcile that is about to start. */

@@ -67,8 +67,7 @@ export class UnshownFailures {
     if (failure === undefined || planning) return undefined;
     this.#failures.delete(uid);
     if (failure.isTimeout === true) {
-      const isRetry = triggers.some(({ type }) => type === 'retry');
-      return isRetry || moreTriggers > 0 ? failure : undefined;
+      return triggers.some(({ type }) => type === 'retry') ? failure : undefined;
     }
     const isOwn = triggers.every(({ type }) => type === 'retry' || type === 'requeue');
     return isOwn && moreTriggers === 0 ? failure : undefined;

@@ -287,6 +287,29 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
+  it('names the retry among its triggers, however many changes came before the failure', async () => {
+    const setup = new ControllerSetup();
+    const seen: unknown[] = [];
+    const first = deferred();
+    const controller = controllerFor(Thing).complete(async ({ triggers, moreTriggers }) => {
+      seen.push([triggers.length, moreTriggers, triggers.at(-1)?.type]);
+      if (seen.length > 1) return done();
+      await first.promise;
+      throw new Error('busy');
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    for (let n = 0; n < 12; n++) setup.things.put('a');
+    await setup.clock.advance(0);
+    first.resolve();
+    await setup.clock.advance(1_000);
+    expect(seen).to.deep.equal([
+      [1, 0, 'event'],
+      [10, 3, 'retry'],
+    ]);
+    await setup.stop(running);
+  });
+
   it('counts and reports a requeue with its delay', async () => {
     const registry = new Registry();
     const setup = new ControllerSetup();
