@@ -529,9 +529,9 @@ describe('cachedClient', () => {
     });
 
     it('which delete, while the cache is filled, an object that is replaced: one read waits', async () => {
-      for (const [uid, verbs] of [
-        [undefined, ['get']],
-        ['uid-2', []],
+      for (const [preconditions, verbs] of [
+        [{}, ['get']],
+        [{ uid: 'uid-2' }, []],
       ] as const) {
         const setup = new Setup();
         const { server, client } = setup;
@@ -543,7 +543,7 @@ describe('cachedClient', () => {
         let deleted: Promise<unknown> | undefined;
         server.beforePage = () => {
           if (deleted !== undefined) return;
-          deleted = client.delete(Thing, b, { preconditions: { uid } });
+          deleted = client.delete(Thing, b, { preconditions });
           server.put('b');
         };
         await setup.sync();
