@@ -196,9 +196,7 @@ interface PrintedCredential {
   readonly status?: Readonly<Record<string, unknown>> | null;
 }
 
-const statusFields = [
-  ...['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'],
-];
+const statusFields = ['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'];
 
 /** An empty text counts as absent, as in client-go. */
 function textOf(value: unknown): string | undefined {
