@@ -22,7 +22,7 @@ export interface WaitForOptions<T> extends CallOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The delay after a failure, and after the end of a watch. */
+/** The delay after a failure, unless the server asks for a longer one, and after the end of a watch. */
 const reconnectMs = 500;
 
 /**
@@ -60,7 +60,8 @@ export async function waitFor<T extends KubernetesObject>(
         if (!mayPass(error)) throw error;
         problem = error;
       }
-      await sleep(clock, reconnectMs, deadline.signal);
+      const { retryAfterMs = 0 } = isApiError(problem) ? problem.context : {};
+      await sleep(clock, Math.max(reconnectMs, retryAfterMs), deadline.signal);
     }
   });
 }

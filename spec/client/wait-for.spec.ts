@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { faulty, waitFor } from '../../lib/client/index.js';
-import type { Fault, FaultRule } from '../../lib/client/index.js';
+import type { Client, Fault, FaultRule } from '../../lib/client/index.js';
+import { ApiError } from '../../lib/object/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { configMapNamed, embeddedClient } from './embedded-client.js';
 import { failureOf, refusal, scripted } from './scripted-transport.js';
@@ -62,6 +63,27 @@ describe('waitFor', () => {
     expect(shaky.notInjected).to.deep.equal([]);
     await client.create(ready);
     expect((await waiting)?.metadata.name).to.equal('web');
+  });
+
+  it('gives a busy server the time that it asks for', async () => {
+    const clock = new VirtualClock();
+    const { client } = embeddedClient();
+    let lists = 0;
+    const busy: Client = {
+      ...client,
+      list: () => {
+        lists++;
+        const context = { verb: 'list', kind: 'ConfigMap', status: 429, retryAfterMs: 45_000 };
+        return Promise.reject(new ApiError({}, context));
+      },
+    };
+    const failed = failureOf(waitFor(busy, ready, { until: isReady, clock }));
+    await clock.advance(44_999);
+    expect(lists).to.equal(1);
+    await clock.advance(1);
+    expect(lists).to.equal(2);
+    await clock.advance(15_000);
+    expect(await failed).to.have.property('code', 'Timeout');
   });
 
   it('names the failure that lasts when the time is over, and no former one', async () => {
