@@ -109,7 +109,8 @@ function askedOf(
   const had: ProjectWebhooks = { ...webhooks, conversion };
   const twice = asked.filter((word) => had[word] === true);
   if (twice.length > 0 && !options.force) {
-    const remedy = '--force overwrites its code';
+    const kept = twice.includes('conversion') ? ', except the functions that convert' : '';
+    const remedy = `--force overwrites its code${kept}`;
     throw new UsageError(`${kind} ${version} already has ${twice.join(' and ')}; ${remedy}`);
   }
   if (options.conversion && resource.external === true) {

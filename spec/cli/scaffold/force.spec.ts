@@ -72,5 +72,9 @@ describe('The option --force of operator-builder create', () => {
       expect(stdout).to.include('kept src/api/v1alpha1/shop.ts');
       expect(await readFile(path, 'utf8')).to.equal(before);
     }
+    const { stderr } = await createWebhook(folder, 'Shop', 'v1alpha1', '--conversion');
+    expect(stderr).to.equal(
+      'error: Shop v1alpha1 already has conversion; --force overwrites its code, except the functions that convert\n',
+    );
   });
 });
