@@ -214,7 +214,8 @@ export class Outcomes {
     outcome: ReconcileOutcome,
   ): number | undefined {
     const retryMs = outcome === 'terminal' ? undefined : this.#retry(ended, error);
-    if (afterMs === undefined) return retryMs;
+    // A later requeue would be named as a cause of the retry, and counted.
+    if (afterMs === undefined || (retryMs !== undefined && retryMs <= afterMs)) return retryMs;
     // The queue keeps the earlier of the two.
     return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs).afterMs);
   }

@@ -2,7 +2,12 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { controllerFor } from '../../lib/controller/controller.js';
 import { onEvents } from '../../lib/controller/kind-source.js';
-import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
+import {
+  done,
+  requeueAfter,
+  TerminalError,
+  UnfinishedFailure,
+} from '../../lib/controller/result.js';
 import type { Trigger } from '../../lib/controller/trigger.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
@@ -141,6 +146,24 @@ describe('Controller', () => {
     const last = seen[3]![0]!;
     expect(last.type === 'event' && last.changedFields).to.deep.equal(['spec.size']);
     expect(last.type === 'event' && last.object.uid).to.equal('uid-1');
+    await setup.stop(running);
+  });
+
+  it('names the earlier of retry and requeue after a failure that must run again', async () => {
+    const setup = new ControllerSetup();
+    const seen: unknown[] = [];
+    const delays = [60_000, 1];
+    const controller = controllerFor(Thing).complete(async ({ triggers }) => {
+      seen.push(triggers.map(({ type }) => type));
+      const afterMs = delays.shift();
+      if (afterMs === undefined) return done();
+      const cause = seen.length === 1 ? new Error('busy') : new TerminalError('no');
+      throw new UnfinishedFailure(cause, afterMs);
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(120_000);
+    expect(seen).to.deep.equal([['event'], ['retry'], ['requeue']]);
     await setup.stop(running);
   });
 
