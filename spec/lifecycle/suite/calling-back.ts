@@ -119,7 +119,10 @@ export function callingBackSuite(open: OpenStage): void {
     let conflicts = 2;
     stage.dispatcher.addCallback(null, ({ state }) => {
       if (state !== 'POST_DELETE' || conflicts-- <= 0) return;
-      throw new ApiError({ code: 409, reason: 'Conflict' }, { verb: 'update', status: 409 });
+      throw new ApiError(
+        { code: 409, reason: 'Conflict' },
+        { verb: 'update', kind: 'Bucket', status: 409 },
+      );
     });
     stage.resources = () => [];
     const events: string[] = [];
