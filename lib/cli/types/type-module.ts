@@ -54,9 +54,11 @@ function refuseNames({ metadata, spec }: CustomResourceDefinition): void {
     'spec.names.kind',
     isType ? undefined : `can't name a type: ${JSON.stringify(names.kind)}`,
   );
+  // As a server keeps one of apiextensions.k8s.io/v1beta1.
+  const mayLackSchemas = spec.preserveUnknownFields === true;
   for (const [index, version] of versions.entries()) {
     refuse(`spec.versions[${index}].name`, dns1035LabelProblem(version.name));
-    const isWhole = isJsonObject(version.schema?.openAPIV3Schema);
+    const isWhole = mayLackSchemas || isJsonObject(version.schema?.openAPIV3Schema);
     refuse(`spec.versions[${index}].schema.openAPIV3Schema`, isWhole ? undefined : 'is missing');
   }
 }

@@ -114,6 +114,23 @@ describe('operator-builder types', () => {
     );
   });
 
+  it('writes a module of a definition without schemas, as of v1beta1', async () => {
+    const names = { kind: 'Old', plural: 'olds' };
+    const versions = [{ name: 'v1', served: true, storage: true }];
+    const crd = {
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      metadata: { name: 'olds.example.com' },
+      spec: {
+        ...{ group: 'example.com', scope: 'Namespaced', names, versions },
+        preserveUnknownFields: true,
+      },
+    };
+    await writeFile(file('old.json'), JSON.stringify(crd));
+    const { code, stderr } = await cli(['types', file('old.json'), '--out', file('old')]);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(await readFile(file('old', 'example.com/v1/old.ts'), 'utf8')).to.include('Old');
+  });
+
   it('replaces characters in comments that linters refuse', async () => {
     const text = await readFile(`${generated}/factory.example.com/v1/gadget.ts`, 'utf8');
     expect(text).to.include('   * and a description with characters that linters refuse.\n');
