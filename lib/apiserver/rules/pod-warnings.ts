@@ -148,8 +148,8 @@ function amountWarnings({ resources }: Container, path: string): string[] {
 }
 
 /**
- * Returns a warning for each repeated variable, except one whose value refers to the variable of
- * that name before it.
+ * Returns a warning for each variable that is set twice. A variable whose value refers to its earlier value, such
+ * as `$(PATH):/bin`, has no warning.
  */
 function envWarnings({ env = [] }: Container, path: string): string[] {
   const names = env.map(({ name }) => name);
