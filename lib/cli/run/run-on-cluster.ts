@@ -86,8 +86,11 @@ async function refuseUnconverted(
   signal: AbortSignal,
 ): Promise<void> {
   for (const { kind, crd } of resources.filter(isConvertedResource)) {
-    const live = await permitted(crd, () =>
-      getIfExists(client, CustomResourceDefinition, keyOf(crd), { signal }),
+    const live = await permitted(
+      crd,
+      () => getIfExists(client, CustomResourceDefinition, keyOf(crd), { signal }),
+      // config/crd has no conversion.
+      'config/default',
     );
     // The install leaves the conversion of others as it is.
     if (live?.spec.conversion?.strategy === 'Webhook') continue;
@@ -154,13 +157,20 @@ export async function installCrds(
   return installed;
 }
 
-/** @throws OperatorError `MissingPermission`: the account lacks permission for `work`; else the error of `work` */
-async function permitted<T>(crd: CustomResourceDefinition, work: () => Promise<T>): Promise<T> {
+/**
+ * @param folder - what an administrator can apply instead
+ * @throws OperatorError `MissingPermission`: the account lacks permission for `work`; else the error of `work`
+ */
+async function permitted<T>(
+  crd: CustomResourceDefinition,
+  work: () => Promise<T>,
+  folder = 'config/crd',
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const remedy = 'have an administrator apply config/crd, and leave out --install-crds';
+    const remedy = `have an administrator apply ${folder}, and leave out --install-crds`;
     const message = `the CRD ${keyOf(crd).name} can't be installed: ${asError(error).message}`;
     throw new OperatorError('MissingPermission', `${message} (${remedy})`, { cause: error });
   }

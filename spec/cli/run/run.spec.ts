@@ -145,9 +145,9 @@ describe('operator-builder run', () => {
       file('clerk'),
       '--install-crds',
     ]);
-    expect(byClerk.stderr).to.match(
-      /^error: the CRD shops\.converted\.example can't be installed: /,
-    );
+    expect(byClerk.stderr)
+      .to.match(/^error: the CRD shops\.converted\.example can't be installed: /)
+      .and.include('have an administrator apply config/default');
     const client = cluster.client();
     const name = 'shops.converted.example';
     expect(await getIfExists(client, CustomResourceDefinition, { name })).to.equal(undefined);
