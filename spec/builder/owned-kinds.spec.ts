@@ -70,4 +70,19 @@ describe('Builder in a reconcile', () => {
     expect(items.map(({ metadata }) => metadata.name)).not.to.include('env');
     names = ['env'];
   });
+
+  it('prunes at once an object of an owned kind that another process made', async () => {
+    const client = cluster.client();
+    const { metadata: server } = await client.get(StatefulSet, { ...key, name: 'server' });
+    const { labels = {}, annotations = {}, ownerReferences = [] } = server;
+    await client.apply<Secret>(
+      {
+        ...{ apiVersion: 'v1', kind: 'Secret' },
+        metadata: { ...key, name: 'old', labels, annotations, ownerReferences },
+      },
+      { fieldManager: 'shop-operator' },
+    );
+    await reconciledAgain();
+    expect(await getIfExists(client, Secret, { ...key, name: 'old' })).to.equal(undefined);
+  });
 });

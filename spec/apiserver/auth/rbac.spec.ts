@@ -111,6 +111,17 @@ describe('RBAC', () => {
     expect((await server.as('alice-token', { ...ask, headers: groups })).code).to.equal(403);
   });
 
+  it('answers an administrator who reviews the own rules with all resources and all paths', async () => {
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
+    const object = { spec: { namespace: 'default' } };
+    const { body } = await new AccessApi().as('admin-token', { method: 'POST', path, object });
+    expect(body['status']).to.deep.equal({
+      resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+      nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+      incomplete: false,
+    });
+  });
+
   it('marks refused requests in the request log', async () => {
     const server = new AccessApi();
     await server.as('alice-token', { path: configMaps });
