@@ -41,7 +41,8 @@ interface Difference {
  * });
  * ```
  * @throws OperatorError `Timeout`: `check` still throws. The message has the last failure, which is also the
- * cause. An attempt that never ends counts as a failure.
+ * cause. An attempt that never ends counts as a failure; with a `VirtualClock`, it gets a second of real time as
+ * well, for I/O.
  * @throws OperatorError `InvalidOption`: a number is out of its range.
  * @throws the signal's reason, as soon as `signal` is aborted.
  */
@@ -54,7 +55,7 @@ export async function eventually<T>(
   let failure: { readonly error: unknown } | undefined;
   for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
-    const outcome = await triedUntil(check, { clock, deadlineMs, signal });
+    const outcome = await triedUntil(check, { clock, intervalMs, deadlineMs, signal });
     if (outcome?.type === 'value') return outcome.value;
     if (outcome !== undefined) failure = outcome;
     const leftMs = deadlineMs - clock.monotonicMs();
@@ -87,28 +88,51 @@ type Outcome<T> =
 
 interface Limits {
   readonly clock: Clock;
+  readonly intervalMs: number;
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
+/** The time that the I/O of an attempt gets by the system clock, if another clock is virtual. */
+const longestIoMs = 1_000;
+
 /** Returns the outcome of an attempt; undefined if it has not ended by the deadline. */
 async function triedUntil<T>(
   check: () => T | Promise<T>,
-  { clock, deadlineMs, signal }: Limits,
+  { clock, intervalMs, deadlineMs, signal }: Limits,
 ): Promise<Outcome<T> | undefined> {
   let outcome: Outcome<T> | undefined;
   const trying = outcomeOf(check).then((found) => (outcome = found));
-  if (clock instanceof VirtualClock) {
-    // The check itself may need time, such as a request with latency.
-    await clock.advance(0);
-    while (outcome === undefined && clock.monotonicMs() < deadlineMs) {
-      await letTimePass(clock, deadlineMs - clock.monotonicMs(), signal);
-    }
+  const leftMs = (): number => deadlineMs - clock.monotonicMs();
+  if (!(clock instanceof VirtualClock)) {
+    await endOrTime(trying, clock, { ms: leftMs(), signal });
     return outcome;
   }
+  await clock.advance(0);
+  // The check may need virtual time, such as a request with latency, or I/O, such as a request to a port, which
+  // takes real time. Both are given in small portions, so that the other one is not used up meanwhile.
+  let ioLeftMs = longestIoMs;
+  for (let share = 1; outcome === undefined && leftMs() > 0; share *= 2) {
+    const ms = Math.min(share, ioLeftMs);
+    ioLeftMs -= ms;
+    await endOrTime(trying, systemClock, { ms, signal });
+    if (outcome === undefined)
+      await letTimePass(clock, Math.min(intervalMs * share, leftMs()), signal);
+  }
+  if (outcome === undefined) await endOrTime(trying, systemClock, { ms: ioLeftMs, signal });
+  return outcome;
+}
+
+/** Resolves when `trying` does or the time has passed. @throws the signal's reason */
+async function endOrTime(
+  trying: Promise<unknown>,
+  clock: Clock,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  if (ms <= 0) return;
   const ended = new AbortController();
   const ending = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
-  const tooLate = sleep(clock, deadlineMs - clock.monotonicMs(), ending).catch(() => {
+  const tooLate = sleep(clock, ms, ending).catch(() => {
     signal?.throwIfAborted();
   });
   try {
@@ -116,7 +140,6 @@ async function triedUntil<T>(
   } finally {
     ended.abort();
   }
-  return outcome;
 }
 
 async function outcomeOf<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { VirtualClock } from '../../lib/system/index.js';
 import { sleep } from '../../lib/system/clock.js';
@@ -46,6 +48,16 @@ describe('eventually', () => {
     const clock = new VirtualClock();
     await eventually(() => sleep(clock, 200), { clock });
     expect(clock.monotonicMs()).to.equal(200);
+  });
+
+  it('waits for another process that a check calls, on a virtual clock', async () => {
+    const clock = new VirtualClock();
+    const { stdout } = await eventually(
+      () => promisify(execFile)(process.execPath, ['--version']),
+      { clock, timeoutMs: 1_000 },
+    );
+    expect(stdout.trim()).to.equal(process.version);
+    expect(clock.monotonicMs()).to.be.at.most(1_000);
   });
 
   for (const clock of [new VirtualClock(), undefined]) {
