@@ -169,7 +169,7 @@ export default tseslint.config(
     files: ['**/*.cjs'],
     languageOptions: {
       sourceType: 'commonjs',
-      globals: { exports: 'readonly', require: 'readonly' },
+      globals: { exports: 'readonly', module: 'readonly', require: 'readonly' },
     },
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
