@@ -27,7 +27,9 @@ const clientNodes = {
   'client-node 2': { range: '^2.0.1', install: 'npm install --no-audit --no-fund' },
   'client-node 2, pnpm': { range: '^2.0.1', install: 'pnpm@10 install --store-dir .store' },
 };
-const resolutions = { node16: 'node16', nodenext: 'nodenext', preserve: 'bundler' };
+/** Resolutions other than `nodenext`, which each compiler uses. Only some of the compilers use these. */
+const otherResolutions = { node16: 'node16', preserve: 'bundler' };
+const compilersWithAllResolutions = ['5.4', '6.0', '7.0'];
 
 /** Name and command of each check. */
 const checks = [
@@ -37,15 +39,11 @@ const checks = [
   ]),
   ['Deno', () => command('deno run --allow-all smoke-package.js')],
   ['Bun', () => command('bun smoke-package.js')],
-  ...compilers.flatMap((version) =>
-    Object.entries(resolutions).map(([module, resolution]) => [
-      `TypeScript ${version}, module ${module}`,
-      () =>
-        compile(version, `tsconfig-${version}-${module}.json`, {
-          module,
-          moduleResolution: resolution,
-        }),
-    ]),
+  ...compilers.map((version) => compilation(version, 'nodenext', 'nodenext')),
+  ...compilersWithAllResolutions.flatMap((version) =>
+    Object.entries(otherResolutions).map(([module, resolution]) =>
+      compilation(version, module, resolution),
+    ),
   ),
   ...compilers
     .filter((version) => Number(version) >= 5.8)
@@ -82,6 +80,13 @@ const checks = [
     },
   ]),
 ];
+
+/** Returns the check that the consumer compiles as modules of `module`. */
+function compilation(version, module, moduleResolution) {
+  const project = `tsconfig-${version}-${module}.json`;
+  const check = () => compile(version, project, { module, moduleResolution });
+  return [`TypeScript ${version}, module ${module}`, check];
+}
 
 /** Type-checks the consumer without `skipLibCheck`, so that the types of this package count as well. */
 async function compile(version, project, options, cwd = folder) {
