@@ -311,6 +311,10 @@ describe('schemas of other libraries', () => {
       { type: 'string', pattern: '(?=a)' },
       /pattern is not one of Go/,
     ],
+    'what no value may be, without a restriction': [
+      { type: 'object', properties: { a: { type: 'string', not: { title: 'A' } } } },
+      /at properties\.a\.not: has no restriction of values/,
+    ],
     'properties beside a map': [
       { type: 'object', properties: { a: true }, additionalProperties: { type: 'string' } },
       /has properties and additionalProperties/,

@@ -43,6 +43,12 @@ describe('setCondition', () => {
     expect(condition?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');
   });
 
+  it('cuts a message to the 32,768 characters that a server takes', () => {
+    const update = { ...ready, message: 'a'.repeat(32_769) };
+    const [condition] = setCondition([ready], update, new VirtualClock());
+    expect(condition?.message).to.have.lengthOf(32_768);
+  });
+
   it('returns the same array when nothing changes', () => {
     const before = [ready, other];
     expect(setCondition(before, ready, new VirtualClock())).to.equal(before);

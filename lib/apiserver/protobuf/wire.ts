@@ -56,13 +56,12 @@ export class WireReader {
 
   /** Reads the rest of the current message as text. */
   text(): string {
-    return this.#bytes.toString('utf8', this.#at, this.#rest());
+    return this.#bytes.toString('utf8', this.#at, this.#end);
   }
 
   /** Reads the rest of the current message. */
   bytes(): Buffer {
-    const from = this.#at;
-    return this.#bytes.subarray(from, this.#rest());
+    return this.#bytes.subarray(this.#at, this.#end);
   }
 
   /**
@@ -107,11 +106,6 @@ export class WireReader {
     }
     this.#at += length;
     return this.#at - length;
-  }
-
-  #rest(): number {
-    this.#at = this.#end;
-    return this.#end;
   }
 
   #byte(): number {
