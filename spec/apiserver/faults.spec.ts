@@ -77,6 +77,10 @@ describe('rules of faults', () => {
     [{ effect: { type: 'explode' } }, 'want effect.type to be one of status, latency'],
     [{}, 'want effect.type to be one of'],
     [{ effect: { type: 'status', code: 200 } }, 'want effect.code to be 400 to 599, got 200'],
+    [
+      { effect: { type: 'status', code: 429, retryAfterSeconds: 1.5 } },
+      'want effect.retryAfterSeconds to be an integer, at least 0, got 1.5',
+    ],
     [{ effect: { type: 'latency', ms: '5' } }, 'want effect.ms to be a number, at least 0'],
     [{ effect: { type: 'latency' } }, 'want effect.ms to be a number, at least 0'],
     [{ effect: { type: 'reset' } }, 'want effect.when to be before or after, got undefined'],

@@ -126,6 +126,16 @@ describe('CEL', () => {
     );
   });
 
+  it('finds the entries of a map by numbers of other types', () => {
+    for (const source of [
+      "{1: 'a'}[dyn(1.0)] == 'a'",
+      "dyn(1.0) in {1u: 'a'}",
+      '!(dyn(1.5) in {1: 2})',
+    ]) {
+      expect(compileCel(source, new Map()).evaluate({}), source).to.equal(true);
+    }
+  });
+
   it('refuses an offset that leaves the range of dates', () => {
     for (const zone of ['99999999999999999:00', '1:999999999999999999999']) {
       const source = `timestamp('2020-01-01T00:00:00Z').getHours('${zone}') >= 0`;

@@ -40,9 +40,7 @@ export function readSelection(kind: ServedKind, request: ResourceRequest): Selec
     all,
     matches: (object) => {
       if (all) return true;
-      if (requirements.length > 0 && !matchesLabels(requirements, object.metadata.labels ?? {})) {
-        return false;
-      }
+      if (!matchesLabels(requirements, object.metadata.labels ?? {})) return false;
       return fields.length === 0 || matchesFields(fields, (field) => valueOf(kind, object, field));
     },
   };

@@ -27,10 +27,8 @@ export function fieldsOfLastApplied(live: UnstructuredObject, atom: Atom): Field
 }
 
 function parsedAnnotation(live: UnstructuredObject): UnstructuredObject | undefined {
-  const text = annotationOf(live);
-  if (text === undefined || text === '') return undefined;
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = JSON.parse(annotationOf(live) ?? '');
     return isJsonObject(parsed) ? (parsed as unknown as UnstructuredObject) : undefined;
   } catch {
     // A client may write anything there. Without a usable annotation, the conflicts stay.

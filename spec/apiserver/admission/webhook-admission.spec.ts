@@ -148,6 +148,19 @@ describe('admission webhooks', () => {
     expect(hooks.reviews[0]?.object?.metadata.name).to.equal('web');
   });
 
+  it('receive the name of a subresource, and none for the object itself', async () => {
+    const hooks = new WebhookApi();
+    await hooks.api.create(deployments, deployment('web'));
+    const resources = ['deployments', 'deployments/scale'];
+    await hooks.configure('Validating', { rules: [rule({ apiGroups: ['apps'], resources })] });
+    const scale = { spec: { replicas: 3 } };
+    await hooks.api.call('PATCH', `${deployments}/web/scale`, scale, merge);
+    await hooks.api.call('PATCH', `${deployments}/web`, scale, merge);
+    const [ofScale, ofObject] = hooks.reviews;
+    expect(ofScale).to.include({ subResource: 'scale', requestSubResource: 'scale' });
+    expect(ofObject).not.to.have.any.keys('subResource', 'requestSubResource');
+  });
+
   it('receive the version of their rule for a kind served in several versions', async () => {
     const hooks = new WebhookApi();
     const rules = [

@@ -91,6 +91,38 @@ describe('a ReplicaSet in the embedded cluster', () => {
     expect(condition!.message).to.contain('no-such-class');
     await stopSimulatedClusters(/no-such-class/);
   });
+
+  it('reports why pods cannot be deleted, and retries', async () => {
+    const { create, patch, get, client, list, settled } = await simulatedCluster();
+    await create(replicaSet('rs', { replicas: 1 }));
+    const [blocked] = await list(Pod);
+    await client.create({
+      ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy' },
+      metadata: { name: 'keep' },
+      spec: {
+        matchConstraints: {
+          resourceRules: [
+            { apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['pods'] },
+          ],
+        },
+        validations: [{ expression: 'false', message: 'pods stay' }],
+      },
+    });
+    await client.create({
+      ...{
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'ValidatingAdmissionPolicyBinding',
+      },
+      metadata: { name: 'keep' },
+      spec: { policyName: 'keep', validationActions: ['Deny'] },
+    });
+    await patch(ReplicaSet, 'rs', { spec: { replicas: 0 } });
+    await settled();
+    const [condition] = (await get(ReplicaSet, 'rs')).status!.conditions!;
+    expect(condition).to.include({ type: 'ReplicaFailure', reason: 'FailedDelete' });
+    expect((await list(Pod)).map(({ metadata }) => metadata.uid)).to.include(blocked!.metadata.uid);
+    await stopSimulatedClusters(/pods stay/);
+  });
 });
 
 describe('podsInRemovalOrder', () => {

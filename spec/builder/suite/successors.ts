@@ -65,6 +65,19 @@ export function successorsSuite(open: OpenScene): void {
     expect(await scene.find(Deployment, 'web')).to.equal(undefined);
   });
 
+  it('moves a Service that publishes pods that are not ready at once', async () => {
+    const scene = await open();
+    const spec = { ports, publishNotReadyAddresses: true };
+    const chain = (name: string): Builder =>
+      scene
+        .builder()
+        .service({ name: 'front', workload: name, spec })
+        .deployment({ name, podSpec });
+    await scene.reconcileUntilDone(() => chain('old'));
+    await hasReadyPods(scene, 'front', Deployment, 'old');
+    expect(summary(await chain('new').reconcile())).to.include('configured Service/front');
+  });
+
   it('deletes the old workload at once if the new one needs its claim', async () => {
     const scene = await open();
     const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];

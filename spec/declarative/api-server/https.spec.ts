@@ -311,7 +311,11 @@ describe('the API server of views over HTTPS', () => {
     });
 
     it('answers SelfSubjectRulesReview with a list of rules', async () => {
-      const listed = async (namespace: string): Promise<readonly object[]> => {
+      interface Rules {
+        readonly resourceRules: readonly object[];
+        readonly nonResourceRules: readonly { readonly nonResourceURLs: readonly string[] }[];
+      }
+      const listed = async (namespace: string): Promise<Rules> => {
         const token = await site.token({ rules });
         const body = {
           ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview' },
@@ -319,10 +323,16 @@ describe('the API server of views over HTTPS', () => {
         };
         const path = `${reviews}/selfsubjectrulesreviews`;
         const reply = await site.ask(path, { method: 'POST', token, body });
-        return (reply.body['status'] as { resourceRules: object[] }).resourceRules;
+        return reply.body['status'] as Rules;
       };
-      expect(await listed('n')).to.deep.include(rules[0]);
-      expect(await listed('m')).not.to.deep.include(rules[0]);
+      expect((await listed('n')).resourceRules).to.deep.include(rules[0]);
+      const { resourceRules, nonResourceRules } = await listed('m');
+      expect(resourceRules).not.to.deep.include(rules[0]);
+      expect(resourceRules).to.deep.include({
+        ...{ verbs: ['create'], apiGroups: ['authentication.k8s.io'] },
+        resources: ['selfsubjectreviews'],
+      });
+      expect(nonResourceRules[0]?.nonResourceURLs).to.include.members(['/apis/*', '/version']);
     });
 
     it('answers SelfSubjectReview with the username', async () => {

@@ -20,6 +20,8 @@ export function contradictingSuite(open: OpenStage): void {
       const { conditions = [] } = await stage.status();
       expect(conditions.find(({ type }) => type === 'Degraded')?.message).to.match(message);
       expect(conditions.map((one) => one.status.slice(0, 1)).join('/')).to.equal('F/F/T');
+      const marks = (await stage.config()).metadata.annotations ?? {};
+      expect(Object.keys(marks)).to.include('operator-builder.io/config-error');
       await stage.edit({ metadata: { labels: { touched: 'yes' } } });
       await stage.operator.requests();
       const again = await stage.pass('1', stage.newReconciler());

@@ -51,6 +51,21 @@ describe('a CronJob in the embedded cluster', () => {
 
   const running = { behavior: () => 'ready' as const };
 
+  it('does not count a Job of another owner that has the name of its next one', async () => {
+    const { create, get, clock } = await simulatedCluster({ pods: running });
+    await create(cronJob('c', '* * * * *'));
+    const { spec } = (await get(CronJob, 'c')).spec!.jobTemplate;
+    const metadata = { name: jobNamed(1), namespace: 'default' };
+    const job: Job = { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: spec! };
+    await create(job);
+    await clock.advance(minuteMs + 1_000);
+    expect((await get(CronJob, 'c')).status ?? {}).not.to.have.any.keys(
+      'active',
+      'lastScheduleTime',
+    );
+    expect((await get(Job, jobNamed(1))).metadata).not.to.have.property('ownerReferences');
+  });
+
   it('runs Jobs concurrently with the policy Allow', async () => {
     const { create, names, clock, get } = await simulatedCluster({ pods: running });
     await create(cronJob('c', '* * * * *'));

@@ -161,6 +161,19 @@ describe('a Deployment in the embedded cluster', () => {
     expect(images.sort()).to.deep.equal(['registry/app:3', 'registry/app:4']);
   });
 
+  it('keeps all old ReplicaSets during a rollout, whatever its revisionHistoryLimit', async () => {
+    const { create, patch, list } = await simulatedCluster();
+    await create(deployment('web', { replicas: 1, revisionHistoryLimit: 2 }));
+    for (const tag of ['2', '3']) {
+      await patch(Deployment, 'web', imagePatch(`registry/app:${tag}`));
+    }
+    const { spec } = imagePatch('registry/app:broken') as { readonly spec: object };
+    await patch(Deployment, 'web', { spec: { ...spec, revisionHistoryLimit: 0 } });
+    expect(await list(ReplicaSet)).to.have.length(4);
+    await patch(Deployment, 'web', imagePatch('registry/app:5'));
+    expect(await list(ReplicaSet)).to.have.length(1);
+  });
+
   it('counts pods as available only after minReadySeconds', async () => {
     const { cluster, clock, client, get } = await simulatedCluster();
     await client.create(deployment('web', { replicas: 1, minReadySeconds: 10 }));
