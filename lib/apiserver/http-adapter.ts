@@ -97,6 +97,8 @@ export async function listenHttp(
   const sockets = new OpenSockets(server);
   // No limit: watches stay open until one side closes them.
   server.requestTimeout = 0;
+  // Longer than the 90 s of Go's clients: their writes fail if they meet the end of an idle connection.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

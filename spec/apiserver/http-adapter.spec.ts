@@ -51,6 +51,13 @@ describe('the HTTP adapter', () => {
     expect(text).to.equal((await api.get(`${configMaps}/a`)).text);
   });
 
+  it('keeps idle connections longer than clients in Go, which keep them for 90 s', async () => {
+    const { headers, body } = await request(`${url}/version`);
+    await body.dump();
+    const [, seconds] = /timeout=(\d+)/.exec(String(headers['keep-alive'])) ?? [];
+    expect(Number(seconds)).to.be.greaterThan(90);
+  });
+
   it('refuses cross-site requests from a browser before it reads the body', async () => {
     const from = async (headers: Record<string, string>): Promise<number> => {
       const { port } = new URL(url);

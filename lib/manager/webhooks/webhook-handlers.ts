@@ -76,12 +76,20 @@ export class WebhookHandlers {
     const logger = this.#logger.child({
       ...{ webhook: webhook.name, kind: webhook.resource.kind, namespace, name, requestUid },
     });
+    // With the failurePolicy Ignore, the user of the API server gets no error.
+    const onGone = (): void => logger.warn('the API server no longer waits for the handler');
+    signal.addEventListener('abort', onGone, { once: true });
     const verdict = await webhook.handler(request, { signal, logger });
+    signal.removeEventListener('abort', onGone);
     if (!isVerdict(verdict)) {
       throw new TypeError('its handler has to return allowed(), denied(…) or mutated(…)');
     }
     if (verdict.type === 'mutated' && webhook.type === 'validating') {
       throw new TypeError('a validating webhook can not change the object');
+    }
+    if (verdict.type === 'mutated' && request.object === undefined) {
+      // The API server would answer 500, whatever the failurePolicy.
+      throw new TypeError(`a ${operation} has no object to change: return allowed() or denied(…)`);
     }
     const subject = describeObject(webhook.resource, { namespace, name });
     const answer = asJson(verdict, `${subject}: ${verdict.type}`);

@@ -51,8 +51,8 @@ const webhookServerOptionNames: OptionNames<WebhookServerOptions> = {
  * ## Answers
  * - A handler that throws causes a 500 that names the webhook. The API server then applies the webhook's
  *   `failurePolicy`. The server continues.
- * - A body that is not the right review causes a 400; a body above 7 MiB (controller-runtime's limit) a 413;
- *   an unknown path a 404.
+ * - A body that is not the right review causes a 400; a body above 7 MiB (controller-runtime's limit; 64 MiB for
+ *   conversions) a 413; an unknown path a 404.
  */
 export class WebhookServer implements Runnable, HealthCheck {
   readonly name = 'webhooks';
@@ -103,7 +103,9 @@ export class WebhookServer implements Runnable, HealthCheck {
     const end = (): void => ending.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
     const handlers = new WebhookHandlers(this.webhooks, { metrics: this.#metrics, logger });
-    const listening = { logger, clock: this.#clock };
+    const conversions = this.webhooks.filter(({ type }) => type === 'conversion');
+    const conversionPaths = new Set(conversions.map(({ path }) => path));
+    const listening = { logger, clock: this.#clock, conversionPaths };
     const listener = new HttpsListener((request) => handlers.answer(request), listening);
     try {
       if (signal.aborted) return;
@@ -161,11 +163,20 @@ interface ListenOptions {
   readonly clientAuthorities: string | undefined;
 }
 
-/** Maximum size of a body in bytes: two objects of 3 MiB plus the review around them. */
+/** Maximum size of an admission review in bytes: two objects of 3 MiB plus the review around them. */
 const maxBodyBytes = 7 * 1024 * 1024;
+
+/** Maximum size of a conversion review in bytes: it may contain all objects of a list. */
+const maxConversionBytes = 64 * 1024 * 1024;
 
 /** Time for a client to send its request, in milliseconds; the API server waits at most 30 s. */
 const requestTimeoutMs = 30_000;
+
+/**
+ * Time for which an idle connection stays open, in milliseconds: longer than the 90 s for which API servers keep it.
+ * They do not repeat a POST that meets the end of its connection, so the call of the webhook would fail.
+ */
+const keepAliveTimeoutMs = 120_000;
 
 /** Time for a TLS handshake, in milliseconds. */
 const handshakeTimeoutMs = 10_000;
@@ -173,11 +184,20 @@ const handshakeTimeoutMs = 10_000;
 /** Time for requests in progress after a close, in milliseconds; webhooks time out after 10 s. */
 const answerGraceMs = 10_000;
 
+/** Dependencies of {@link HttpsListener}. */
+interface HttpsListenerParts {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Paths that accept larger bodies. */
+  readonly conversionPaths: ReadonlySet<string>;
+}
+
 /** An HTTPS server for posted JSON whose certificate can be replaced at run time. */
 class HttpsListener {
   readonly #answer: (request: PostedRequest) => Promise<PostedAnswer>;
   readonly #logger: Logger;
   readonly #clock: Clock;
+  readonly #conversionPaths: ReadonlySet<string>;
   readonly #answering = new Set<Promise<void>>();
   #clientAuthorities: string | undefined;
   #server: Server | undefined;
@@ -185,11 +205,12 @@ class HttpsListener {
 
   constructor(
     answer: (request: PostedRequest) => Promise<PostedAnswer>,
-    { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
+    { logger, clock, conversionPaths }: HttpsListenerParts,
   ) {
     this.#answer = answer;
     this.#logger = logger;
     this.#clock = clock;
+    this.#conversionPaths = conversionPaths;
   }
 
   /** The port it listens on. */
@@ -218,6 +239,7 @@ class HttpsListener {
         ...this.#secureContextOf(certificate),
         ...(clientAuthorities !== undefined && { requestCert: true, rejectUnauthorized: true }),
         ...{ requestTimeout: requestTimeoutMs, handshakeTimeout: handshakeTimeoutMs },
+        keepAliveTimeout: keepAliveTimeoutMs,
       },
       inTurn((request, response) => {
         const answering = this.#serve(request, response).finally(() =>
@@ -304,8 +326,9 @@ class HttpsListener {
     if (!(headers['content-type'] ?? '').startsWith('application/json')) {
       return refusal(415, `${path}: only application/json is read here`);
     }
-    const body = await readBody(request);
-    if (body === undefined) return refusal(413, `${path}: more than ${maxBodyBytes} bytes`);
+    const limit = this.#conversionPaths.has(path) ? maxConversionBytes : maxBodyBytes;
+    const body = await readBody(request, limit);
+    if (body === undefined) return refusal(413, `${path}: more than ${limit} bytes`);
     return this.#answer({ path, body, signal });
   }
 }
@@ -317,13 +340,13 @@ export function refusal(code: number, message: string): PostedAnswer {
 }
 
 /** @returns undefined if the body is too large */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length']) > maxBodyBytes) return undefined;
+async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length']) > limit) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBodyBytes) return undefined;
+    if (size > limit) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -46,6 +46,18 @@ describe('conversionWebhook', () => {
     expect(response).to.deep.equal({ uid: 'u', convertedObjects, result });
   });
 
+  it('converts the large objects of a list', async () => {
+    const large = thing({ text: 'x'.repeat(2_500_000) });
+    const { status, response } = await convert([large, large, large]);
+    expect(status).to.equal(200);
+    expect(response).to.have.nested.property('result.status', 'Success');
+  });
+
+  it('answers 413 to a review of more than 64 MiB', async () => {
+    const body = Buffer.alloc(64 * 1024 * 1024 + 1, 0x20);
+    expect((await server.post('/convert', body)).status).to.equal(413);
+  });
+
   it('converts an object that nests deeply', async () => {
     const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`) as object;
     const { response } = await convert([thing({ a: 1 }), thing(deep)]);

@@ -20,12 +20,15 @@ import {
   issueClientCertificate,
 } from '../../../lib/system/x509.js';
 import type { Authority } from '../../../lib/system/x509.js';
+import { rememberingLogger } from '../manager-setup.js';
+import type { LogLine } from '../manager-setup.js';
 import { serving } from './suite/serving.js';
 import type { Serving } from './suite/serving.js';
 
 const path = '/validate--v1-configmap';
 const names = ['localhost', '127.0.0.1'];
 const webhook = validatingWebhook(ConfigMap, () => allowed());
+const other = validatingWebhook(ConfigMap, () => allowed(), { path: '/other', name: 'other.a.b' });
 
 describe('The HTTPS listener of webhooks', () => {
   let authority: Authority;
@@ -94,6 +97,42 @@ describe('The HTTPS listener of webhooks', () => {
     });
   }
 
+  it('keeps idle connections longer than API servers, which keep them for 90 s', async () => {
+    const server = await serving([webhook], own);
+    const ca = own.authority;
+    const port = server.server.port ?? 0;
+    const socket = await opened(connect({ port, host: '127.0.0.1', ca }), 'secureConnect');
+    socket.write(posted(review()));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    const [, seconds] = /^keep-alive: timeout=(\d+)/im.exec(answer.toString()) ?? [];
+    expect(Number(seconds)).to.be.greaterThan(90);
+    await server.stop();
+  });
+
+  it('logs that the client has gone before the handler returned', async () => {
+    const lines: LogLine[] = [];
+    let begun: () => void = () => undefined;
+    const entered = new Promise<void>((resolve) => (begun = resolve));
+    const slow = validatingWebhook(ConfigMap, async (_, { signal }) => {
+      begun();
+      await once(signal, 'abort');
+      return allowed();
+    });
+    const server = await serving([slow, other], own, { log: rememberingLogger(lines) });
+    const ca = own.authority;
+    const port = server.server.port ?? 0;
+    const socket = await opened(connect({ port, host: '127.0.0.1', ca }), 'secureConnect');
+    socket.write(posted(review()));
+    await entered;
+    expect((await server.post(other.path, review())).status).to.equal(200);
+    expect(lines.filter(({ level }) => level === 'warn')).to.deep.equal([]);
+    socket.destroy();
+    await server.stop();
+    const [line] = lines.filter(({ level }) => level === 'warn');
+    expect(line?.message).to.include('no longer waits for the handler');
+    expect(line?.fields).to.include({ webhook: slow.name, name: 'a' });
+  });
+
   it('waits at most 10 s for an unfinished response when it stops', async () => {
     const clock = new VirtualClock();
     let begun: () => void = () => undefined;
@@ -107,9 +146,7 @@ describe('The HTTPS listener of webhooks', () => {
     const ca = own.authority;
     const port = server.server.port ?? 0;
     const socket = await opened(connect({ port, host: '127.0.0.1', ca }), 'secureConnect');
-    const body = JSON.stringify(review());
-    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
-    socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+    socket.write(posted(review()));
     await entered;
     let isOver = false;
     const stopped = server.stop().then(() => (isOver = true));
@@ -121,6 +158,13 @@ describe('The HTTPS listener of webhooks', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 });
+
+/** Returns a request as it is sent. */
+function posted(content: object): string {
+  const body = JSON.stringify(content);
+  const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+  return `${head}content-length: ${body.length}\r\n\r\n${body}`;
+}
 
 function review(): object {
   const kind = { group: '', version: 'v1', kind: 'ConfigMap' };

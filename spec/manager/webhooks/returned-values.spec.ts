@@ -36,11 +36,12 @@ describe('values returned by admission handlers', () => {
   const answerWith = async (
     verdict: Allowed | Denied | Mutated,
     newWebhook: typeof mutatingWebhook | typeof validatingWebhook = mutatingWebhook,
+    sentReview: object = review,
   ): Promise<Answer> => {
     const webhook = newWebhook(ConfigMap, () => verdict as never);
     const server = await serving([webhook], own, { log: rememberingLogger(lines) });
     try {
-      return await server.post(webhook.path, review);
+      return await server.post(webhook.path, sentReview);
     } finally {
       await server.stop();
     }
@@ -76,6 +77,17 @@ describe('values returned by admission handlers', () => {
       expect(line).to.include(problem);
     });
   }
+
+  it('fails the call if a deletion, which has no object, is answered with one', async () => {
+    const { object, ...rest } = request;
+    const deletion = { ...review, request: { ...rest, operation: 'DELETE', oldObject: object } };
+    const { status, body } = await answerWith(mutated(sent), mutatingWebhook, deletion);
+    expect(status).to.equal(500);
+    expect(body)
+      .to.have.property('message')
+      .that.includes('a DELETE has no object to change: return allowed() or denied(…)');
+    expect(logged()).to.have.length(1);
+  });
 
   it('patches with the text of a Date that replaces a map', async () => {
     const data = new Date(0) as never;
