@@ -133,6 +133,9 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   }
   const { health = false, metrics = false, inspector = false, webhooks, tracer, shards } = options;
   const { name = 'operator-builder', rbacPreflight = 'warn', requires = [] } = options;
+  // Plain JavaScript can pass other texts, and they come from environment variables.
+  refuseOtherText('whenLeadershipIsLost', whenLeadershipIsLost, ['fail', 'standby']);
+  refuseOtherText('rbacPreflight', rbacPreflight, ['off', 'warn', 'fail']);
   const resolved = {
     clusters: clustersOf(options),
     health: health === false ? undefined : resolveHealthOptions(health),
@@ -183,6 +186,11 @@ function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOption
 export function checkClusterName(name: string, taken: Pick<ReadonlySet<string>, 'has'>): void {
   if (taken.has(name)) throw invalid(`two clusters are called ${name}`);
   if (name === '' || name.includes('/')) throw invalid(`cluster name ${JSON.stringify(name)}`);
+}
+
+function refuseOtherText(option: string, text: string, known: readonly string[]): void {
+  if (known.includes(text)) return;
+  throw invalid(`${option} ${JSON.stringify(text)}: want ${known.join(', ')}`);
 }
 
 function invalid(what: string): OperatorError {

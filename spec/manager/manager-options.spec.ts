@@ -53,6 +53,21 @@ describe('The options of a manager', () => {
     ],
     ['a slash in a name', { clusters: clusters('a', 'b/c') }, 'cluster name "b/c"'],
     ['a cluster without a name', { clusters: clusters('') }, 'cluster name ""'],
+    [
+      'an unknown reaction to a lost lease',
+      { client, whenLeadershipIsLost: 'Standby' as never },
+      'whenLeadershipIsLost "Standby": want fail, standby',
+    ],
+    [
+      'an unknown preflight',
+      { client, rbacPreflight: '' as never },
+      'rbacPreflight "": want off, warn, fail',
+    ],
+    [
+      'an unknown access to metrics',
+      metrics({ access: 'review' as never }),
+      'access "review": want everyone or reviewed',
+    ],
     ['a negative time', { client, gracefulShutdownMs: -1 }, 'gracefulShutdownMs -1: want 0 or'],
     ['a start time of NaN', { client, startTimeoutMs: NaN }, 'startTimeoutMs NaN'],
     ['a sync time of NaN', { client, cacheSyncTimeoutMs: NaN }, 'cacheSyncTimeoutMs NaN'],

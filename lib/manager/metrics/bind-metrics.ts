@@ -10,7 +10,12 @@ import type {
   Metrics,
   RemovableSeries,
 } from '../../system/index.js';
-import { bothMetrics, refuseUnknownOptions, registeredMetrics } from '../../system/index.js';
+import {
+  bothMetrics,
+  OperatorError,
+  refuseUnknownOptions,
+  registeredMetrics,
+} from '../../system/index.js';
 import { HttpEndpoint, refusePort } from '../http-endpoint.js';
 import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { Runnable } from '../runnable.js';
@@ -164,6 +169,11 @@ export function resolveMetricsOptions(options: MetricsOptions): ResolvedMetricsO
   const { registry, serve = true, host, port = 8080, certificate } = options;
   const { access = 'everyone', processMetrics = true } = options;
   refusePort('metrics', port);
+  // Plain JavaScript can pass another text, which would open the metrics to everyone.
+  if (!['everyone', 'reviewed'].includes(access)) {
+    const message = `metrics: access ${JSON.stringify(access)}: want everyone or reviewed`;
+    throw new OperatorError('InvalidOption', message);
+  }
   const resolved = { registry, serve, host, port, certificate, access, processMetrics };
   refuseUnknownOptions<MetricsOptions>('metrics', options, resolved);
   return resolved;

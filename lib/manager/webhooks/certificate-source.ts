@@ -64,6 +64,9 @@ export function certificateFiles(options: CertificateFilesOptions): CertificateS
     const [certificate = '', privateKey = ''] = await Promise.all(
       paths.map((path) => readFile(path, 'utf8')),
     );
+    // Node accepts an empty certificate or key, and fails every handshake.
+    const empty = certificate === '' ? 'tls.crt' : privateKey === '' ? 'tls.key' : undefined;
+    if (empty !== undefined) throw new OperatorError('InvalidValue', `${empty} is empty`);
     // Throws if certificate and key do not match.
     createSecureContext({ cert: certificate, key: privateKey });
     return { certificate, privateKey };

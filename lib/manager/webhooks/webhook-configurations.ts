@@ -8,6 +8,7 @@ import {
   refuseUnknownOptions,
   silentLogger,
   systemRandom,
+  OperatorError,
   createAuthority,
   issueCertificate,
 } from '../../system/index.js';
@@ -63,6 +64,7 @@ export interface WebhookRule {
 /**
  * Returns the configurations that register the validating and mutating `webhooks`, at most one of each kind.
  * Conversion webhooks are registered in the CRD: see {@link conversionClientConfig}.
+ * @throws OperatorError `InvalidOption`: two webhooks of one configuration have the same name.
  */
 export function webhookConfigurations(
   webhooks: readonly Webhook[],
@@ -73,6 +75,7 @@ export function webhookConfigurations(
   return (['mutating', 'validating'] as const).flatMap((type) => {
     const own = webhooks.filter((each) => each.type === type) as readonly AdmissionWebhook[];
     if (own.length === 0) return [];
+    refuseSharedNames(own);
     const kind =
       type === 'mutating' ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration';
     return {
@@ -85,6 +88,21 @@ export function webhookConfigurations(
       ),
     };
   });
+}
+
+/** The API server refuses such a configuration. */
+function refuseSharedNames(webhooks: readonly AdmissionWebhook[]): void {
+  const seen = new Map<string, AdmissionWebhook>();
+  for (const webhook of webhooks) {
+    const { name, path } = webhook;
+    const other = seen.get(name);
+    if (other !== undefined) {
+      const message = `webhooks ${other.path} and ${path} are both called ${name}`;
+      const remedy = 'give one of them another name, for example with its version';
+      throw new OperatorError('InvalidOption', `${message}: ${remedy}`);
+    }
+    seen.set(name, webhook);
+  }
 }
 
 /**

@@ -122,6 +122,36 @@ describe('certificateFiles', () => {
     ending.abort();
   });
 
+  for (const name of ['tls.crt', 'tls.key']) {
+    it(`ignores an empty ${name}, as while it is written, and refuses it at the start`, async () => {
+      const clock = new VirtualClock();
+      const lines: LogLine[] = [];
+      const changes: ServingCertificate[] = [];
+      const own = await ownCertificate();
+      await write(own);
+      const ending = new AbortController();
+      const context = {
+        ...{ clock, logger: rememberingLogger(lines), signal: ending.signal },
+        onChange: (next: ServingCertificate) => void changes.push(next),
+      };
+      await certificateFiles({ folder }).start(context);
+      await writeFile(`${folder}/${name}`, '');
+      await clock.advance(10_000);
+      await until(() => Promise.resolve(clock.pendingTimers === 1));
+      ending.abort();
+      expect(changes).to.deep.equal([]);
+      const [{ level, fields } = {}] = lines;
+      expect([level, String(fields?.['error'])]).to.deep.equal([
+        'warn',
+        `OperatorError: ${name} is empty`,
+      ]);
+      const refused = certificateFiles({ folder }).start(context);
+      const error = await refused.catch((thrown: unknown) => thrown);
+      expect(error).to.be.an('error').with.property('code', 'InvalidOption');
+      expect((error as Error).message).to.include(`${folder}: ${name} is empty`);
+    });
+  }
+
   it('names a folder without a certificate', async () => {
     const certificates = certificateFiles({ folder });
     const failed = await serving([validating], await ownCertificate(), { certificates }).catch(

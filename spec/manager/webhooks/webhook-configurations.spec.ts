@@ -119,6 +119,18 @@ describe('webhookConfigurations', () => {
     expect(webhookConfigurations(webhooks, { name: 'a', address })).to.deep.equal([]);
   });
 
+  it('refuses two webhooks of one name, as of two versions, which the API server refuses', () => {
+    const later = { ...Shop, version: 'v1' };
+    const both = [validatingWebhook(Shop, handler), validatingWebhook(later, handler)];
+    expect(() => webhookConfigurations(both, { name: 'a', address })).to.throw(
+      'webhooks /validate-shops-example-com-v1beta1-shop and /validate-shops-example-com-v1-shop ' +
+        'are both called vshop.shops.example.com: give one of them another name',
+    );
+    const named = validatingWebhook(later, handler, { name: 'vshop-v1.shops.example.com' });
+    const webhooks = [validatingWebhook(Shop, handler), mutatingWebhook(Shop, handler), named];
+    expect(webhookConfigurations(webhooks, { name: 'a', address })).to.have.length(2);
+  });
+
   it('refuses an unknown option', () => {
     const options = { name: 'a', address, authority: 'x' };
     expect(() => webhookConfigurations([], options)).to.throw('unknown option "authority"');
