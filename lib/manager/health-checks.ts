@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { errorMessage, sleep, OperatorError } from '../system/index.js';
 import type { Clock, Timer, Logger, Histogram, Metrics } from '../system/index.js';
 import type { HttpAnswer, HttpQuestion } from './http-endpoint.js';
@@ -52,6 +53,8 @@ export class HealthChecks {
   /** Runs all checks concurrently, except those in `excluded`. */
   async run(signal: AbortSignal, excluded: ReadonlySet<string>): Promise<readonly HealthResult[]> {
     const names = [...this.#checks.keys()];
+    // Each check listens to it. By default Node.js warns of a leak at the eleventh.
+    setMaxListeners(0, signal);
     return Promise.all(
       names.map(async (name) =>
         excluded.has(name) ? { name, type: 'excluded' } : this.runOne(name, signal),

@@ -13,7 +13,7 @@ import { EventLoopMonitor, HealthChecks, answerHealth } from './health-checks.js
 import { HttpEndpoint, refusePort } from './http-endpoint.js';
 import { isLeaseForbidden } from './lease.js';
 import type { ManagerStatus } from './manager-entries.js';
-import type { Runnable } from './runnable.js';
+import type { Runnable, RunnableState } from './runnable.js';
 
 /** Dependencies of `ManagerHealth`. */
 interface ManagerHealthParts {
@@ -120,18 +120,20 @@ function problemOf(cache: InformerStatus): string | undefined {
   return `${kind} (${apiVersion}): ${reason}`;
 }
 
-/** Fails until every webhook server is ready. */
+/** Fails until every webhook server is ready. A runnable of the phase may also have ended by itself. */
 function webhooksCheck(status: StatusSource): HealthCheck {
   return {
     name: 'webhooks',
     check: () => {
       const down = status()
-        .runnables.filter(({ phase, state }) => phase === 'webhook' && state !== 'ready')
+        .runnables.filter(({ phase, state }) => phase === 'webhook' && !isUp.has(state))
         .map(({ name, state }) => `${name}: ${state}`);
       if (down.length > 0) throw notReady(down.join('; '));
     },
   };
 }
+
+const isUp: ReadonlySet<RunnableState> = new Set(['ready', 'ended']);
 
 /** Time without a known leader after which an election problem fails the check, in milliseconds. */
 const leaderlessMs = 15_000;

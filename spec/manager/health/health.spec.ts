@@ -230,6 +230,32 @@ describe('The readiness endpoint', () => {
     await setup.end();
   });
 
+  it('passes once a runnable of the webhook phase has ended by itself', async () => {
+    const { setup, manager } = await setUp();
+    manager.add({ name: 'preparation', phase: 'webhook', run: async () => undefined });
+    await listening(setup, manager);
+    await manager.whenStarted();
+    expect(await served(manager, '/readyz')).to.include({ status: 200, text: 'ok' });
+    await setup.end();
+  });
+
+  it('run many checks without a warning of Node.js', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', onWarning);
+    const { setup, manager } = await setUp();
+    for (let n = 0; n < 20; n++) {
+      manager.addHealthCheck({ name: `check-${n}`, check: async () => undefined });
+    }
+    await listening(setup, manager);
+    expect((await served(manager, '/healthz')).status).to.equal(200);
+    // Warnings are emitted on the next tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', onWarning);
+    expect(warnings).to.deep.equal([]);
+    await setup.end();
+  });
+
   it('names a key that exceeds its time-out; liveness fails after ten times as long', async () => {
     const { setup, manager } = await setUp();
     manager.add(
