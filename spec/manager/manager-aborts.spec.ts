@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { FaultMatch } from '../../lib/apiserver/faults.js';
+import type { Client } from '../../lib/client/index.js';
+import { forwarding } from '../../lib/client/index.js';
 import type { Manager } from '../../lib/manager/manager.js';
 import type { ManagerOptions } from '../../lib/manager/manager-options.js';
 import { Lease } from '../../lib/object/kinds.js';
@@ -12,8 +14,11 @@ const leaderElection = { name: 'operator', namespace: 'default', identity: 'me' 
 const phases = ['server', 'webhook', 'replica', 'leader'] as const;
 
 /** Returns a manager with a recorder in each phase. */
-async function setUp(options: Partial<ManagerOptions> = {}) {
+async function setUp(
+  given: Partial<ManagerOptions> | ((client: Client) => Partial<ManagerOptions>) = {},
+) {
   const setup = await ManagerSetup.start();
+  const options = typeof given === 'function' ? given(setup.client) : given;
   await setup.create('a');
   const manager = setup.manager({
     ...{ health: onLoopback, metrics: onLoopback, leaderElection },
@@ -118,6 +123,23 @@ describe('A manager that is stopped', () => {
       await setup.end();
     });
   }
+
+  it('ends while the review of permissions looks up a kind, and the server does not respond', async () => {
+    const state = { isAsked: false };
+    const { setup, manager, log } = await setUp((client) => ({
+      client: {
+        ...forwarding(client),
+        resourceType: () => {
+          state.isAsked = true;
+          return new Promise(() => undefined);
+        },
+      },
+    }));
+    begin(setup, manager);
+    await setup.until(() => state.isAsked);
+    expect(await stopped(setup, log)).to.deep.equal(['server', 'webhook']);
+    await setup.end();
+  });
 
   it('leaves the Lease unchanged if it is a candidate', async () => {
     const { setup, manager, log, seen } = await setUp();

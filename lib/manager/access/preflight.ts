@@ -3,7 +3,7 @@ import type { Client } from '../../client/index.js';
 import type { KubernetesObject, TypeReference } from '../../object/index.js';
 import { apiVersionOf } from '../../object/index.js';
 import type { Logger } from '../../system/index.js';
-import { OperatorError, isOperatorError } from '../../system/index.js';
+import { OperatorError, isOperatorError, whenAborted } from '../../system/index.js';
 import type { ManagedCluster, ManagerCacheOptions } from '../managed-cluster.js';
 import { eventAccess } from '../runnable.js';
 import { watchVerbs } from './required-access.js';
@@ -105,7 +105,10 @@ export async function reviewClusters(
       else options.logger.warn('permissions could not be reviewed', { error });
     });
   }
-  if (home !== undefined) await review(home, [...required, ...requiredAtHome]);
+  if (home === undefined) return;
+  // The look-up of a kind takes no signal, and the server may not respond.
+  await Promise.race([review(home, [...required, ...requiredAtHome]), whenAborted(signal)]);
+  signal.throwIfAborted();
 }
 
 /**
