@@ -67,8 +67,8 @@ export class Manager {
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
   readonly #indexed: RequiredAccess[] = [];
-  /** Each stops counting the requests of one client. */
-  readonly #counting: (() => void)[] = [];
+  /** Each stops counting the requests of one cluster's client. */
+  readonly #counting = new Map<ManagedCluster, () => void>();
   readonly #health: ManagerHealth;
   #sharding: Sharding | undefined;
   #run: ManagerRun | undefined;
@@ -237,9 +237,11 @@ export class Manager {
     if (name === this.#home.name) {
       throw new OperatorError('InvalidOption', `removeCluster ${name}: the first one has to stay`);
     }
-    await this.#clusters.remove(name, async (cluster) =>
-      this.#run?.removeCluster(cluster, graceMs),
-    );
+    await this.#clusters.remove(name, async (cluster) => {
+      await this.#run?.removeCluster(cluster, graceMs);
+      this.#counting.get(cluster)?.();
+      this.#counting.delete(cluster);
+    });
   }
 
   /**
@@ -292,7 +294,7 @@ export class Manager {
       await this.#run.run(signal);
     } finally {
       this.#health.monitor.stop();
-      for (const end of this.#counting) end();
+      for (const end of this.#counting.values()) end();
       this.#isOver = true;
       this.#changes.notify();
     }
@@ -373,9 +375,10 @@ export class Manager {
   }
 
   /** Most clients are created before the manager and so without its metrics. */
-  #countRequestsOf({ given }: ManagedCluster): void {
+  #countRequestsOf(cluster: ManagedCluster): void {
+    const { given } = cluster;
     if (this.#options.metrics === undefined || !isConnected(given)) return;
-    this.#counting.push(given.countIn(this.metrics));
+    this.#counting.set(cluster, given.countIn(this.metrics));
   }
 
   /** Joins the shard group when the first sharded controller is added. */

@@ -144,8 +144,8 @@ export class ReviewedAccess {
 
   async #review(question: HttpQuestion, specs: TokenSpecs): Promise<Reviewed> {
     const [{ token }] = specs;
-    const path = question.url.pathname;
-    const digest = createHash('sha256').update(`${path}\n${token}`);
+    const { method, url } = question;
+    const digest = createHash('sha256').update(`${method} ${url.pathname}\n${token}`);
     const name = digest.digest('base64');
     const nowMs = this.#clock.monotonicMs();
     for (const decisions of [this.#others, this.#allowed]) {

@@ -121,6 +121,29 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
+  it('counts no more requests of the client of a removed cluster', async () => {
+    const [setup, east] = [await ManagerSetup.start(), await ManagerSetup.start()];
+    const registry = new Registry();
+    const clusters = [
+      { name: 'home', client: setup.client },
+      { name: 'east', client: east.client },
+    ];
+    const metrics = { serve: false, registry, processMetrics: false };
+    const manager = setup.manager({ clusters, metrics });
+    await setup.run(manager);
+    await manager.whenStarted();
+    const counted = () => registry.getSingleMetricAsString('rest_client_requests_total');
+    const before = await counted();
+    await east.client.list(ConfigMap);
+    const after = await counted();
+    expect(after).to.not.equal(before);
+    await Promise.all([manager.removeCluster('east'), setup.clock.advance(0)]);
+    await east.client.list(ConfigMap);
+    expect(await counted()).to.equal(after);
+    await setup.end();
+    await east.end();
+  });
+
   it('keeps counts from before its start, and exports metrics of the user', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ metrics: { ...onLoopback, processMetrics: false } });

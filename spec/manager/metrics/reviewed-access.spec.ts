@@ -64,6 +64,15 @@ describe('ReviewedAccess', () => {
     expect(times('good')).to.equal(2);
   });
 
+  it('allows a token only for the method that was reviewed', async () => {
+    const { access, questionOf, times } = setUp();
+    const question = questionOf({ authorization: 'Bearer good' });
+    await access.refusal({ ...question, method: 'HEAD' });
+    await access.refusal(question);
+    await access.refusal(question);
+    expect(times('good')).to.equal(2);
+  });
+
   it('names the user of a forwarded token, and of a token for the audience of operators', async () => {
     const { access, questionOf, ask } = setUp();
     const forwarded = { 'x-operator-authorization': 'Bearer good', authorization: 'Bearer bad' };
