@@ -247,9 +247,9 @@ function validateVersions(
     const { name, schema, deprecated, deprecationWarning } = version;
     const field = `spec.versions[${index}]`;
     errors.invalidEach(`${field}.name`, name, label1035Problems(name));
-    if (deprecationWarning !== undefined && deprecated !== true) {
-      const why = 'can only be set for deprecated versions';
-      errors.invalid(`${field}.deprecationWarning`, deprecationWarning, why);
+    if (deprecationWarning !== undefined) {
+      const problems = warningProblems(deprecationWarning, deprecated);
+      errors.invalidEach(`${field}.deprecationWarning`, deprecationWarning, problems);
     }
     if (schema?.openAPIV3Schema === undefined) errors.required(`${field}.schema.openAPIV3Schema`);
   }
@@ -266,7 +266,7 @@ function validateVersions(
     const { openAPIV3Schema: root } = version.schema ?? {};
     if (root === undefined) continue;
     if (oneSchema ? versions.some(hasStatus) : hasStatus(version)) validateRoot(root, at);
-    validateStructure(root, { ...at, allowRepeated: true });
+    validateStructure(root, { ...at, looseDefaults: true });
   }
   const isSound = errors.causes.length === before;
   const members = ['additionalPrinterColumns', 'subresources', 'selectableFields'] as const;
@@ -276,6 +276,24 @@ function validateVersions(
     validateVersionFields(version, field, errors);
     if (isSound && !server.looseCustomResources) validateSelectable(version, field, errors);
   }
+}
+
+function warningProblems(warning: string, deprecated = false): readonly string[] {
+  if (!deprecated) return ['can only be set for deprecated versions'];
+  const isUnprintable = (character: string): boolean =>
+    !/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character);
+  const characters = Array.from(warning);
+  const first = characters.findIndex(isUnprintable);
+  const index = Buffer.byteLength(characters.slice(0, first).join(''));
+  return [
+    ...(Buffer.byteLength(warning) > 256 ? ['must be <= 256 characters long'] : []),
+    ...(warning === '' ? ['must not be an empty string'] : []),
+    ...(first < 0
+      ? []
+      : [
+          `must only contain printable UTF-8 characters; non-printable character found at index ${index}`,
+        ]),
+  ];
 }
 
 /** The rules of CustomResourceDefinitions. */

@@ -1,8 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { isJsonObject, dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
 import type { KubernetesObject, ResourceType, Schema } from '../../object/index.js';
+import { materialize } from '../schema/embedded-schema.js';
 import { builtInType } from '../schema/typed-schema.js';
 import type { TypedSchema } from '../schema/typed-schema.js';
+import { memberSchemaOf } from '../validation/prune.js';
 import { CustomResource } from './custom-resource.js';
 import { keywordsWithoutStatus } from './schema-metadata.js';
 import { InvalidDefinitionError, resolveDefinition } from './resource-definition.js';
@@ -121,10 +123,10 @@ function problemAt(field: string, message: string | undefined): DefinitionProble
 
 function nameProblems({ group, kind, plural, singular, listKind, ...rest }: ResolvedDefinition) {
   const names = [
-    ['kind', kind],
+    ['kind', kind.toLowerCase()],
     ['plural', plural],
     ['singular', singular],
-    ['listKind', listKind],
+    ['listKind', listKind.toLowerCase()],
     ...rest.shortNames.map((name, index) => [`shortNames[${index}]`, name]),
     ...rest.categories.map((name, index) => [`categories[${index}]`, name]),
   ];
@@ -134,9 +136,7 @@ function nameProblems({ group, kind, plural, singular, listKind, ...rest }: Reso
   return [
     ...problemAt('group', grouped),
     ...problemAt(`annotations[${approvalAnnotation}]`, approvalProblem(group, rest.annotations)),
-    ...names.flatMap(([field = '', name = '']) =>
-      problemAt(field, dns1035LabelProblem(name.toLowerCase())),
-    ),
+    ...names.flatMap(([field = '', name = '']) => problemAt(field, dns1035LabelProblem(name))),
     ...(/^[A-Z]/.test(kind) ? [] : problemAt('kind', 'must begin with a capital, as CronTab')),
     ...(kind === listKind ? problemAt('listKind', 'must not be the kind: leave it out') : []),
   ];
@@ -184,7 +184,7 @@ function versionProblems({ versions }: ResolvedDefinition): DefinitionProblem[] 
 }
 
 function oneVersionProblems(version: ResolvedVersion, field: string): DefinitionProblem[] {
-  const { name, scale, selectableFields, printerColumns } = version;
+  const { name, scale, selectableFields, printerColumns, deprecated } = version;
   // Plain JavaScript callers may omit it.
   const schema = version.schema as ResolvedVersion['schema'] | undefined;
   if (schema === undefined)
@@ -200,6 +200,7 @@ function oneVersionProblems(version: ResolvedVersion, field: string): Definition
     const at = `${field}.selectableFields[${index}]`;
     return problemAt(at, problem ?? selectableProblem(version, path));
   });
+  const isTooMany = selectableFields.length > mostSelectable;
   const beside = version.status === undefined ? [] : keywordsWithoutStatus(schema);
   return [
     ...problemAt(`${field}.name`, dns1035LabelProblem(name)),
@@ -214,9 +215,26 @@ function oneVersionProblems(version: ResolvedVersion, field: string): Definition
           `has ${beside.join(' and ')}, which the API server refuses beside a status: move it to spec, or use rules`,
         )),
     ...(scale === undefined ? [] : scaleProblems(version, scale, `${field}.scale`)),
+    ...(typeof deprecated === 'string'
+      ? problemAt(`${field}.deprecated`, warningProblem(deprecated))
+      : []),
     ...columns,
     ...fields,
+    ...(isTooMany
+      ? problemAt(`${field}.selectableFields`, `are more than ${mostSelectable}: remove some`)
+      : []),
   ];
+}
+
+/** The most selectable fields of a version. */
+const mostSelectable = 8;
+
+/** Returns why the API server refuses the warning of a deprecated version. */
+function warningProblem(warning: string): string | undefined {
+  if (warning === '') return 'must not be empty: give a text, or true';
+  const isPrintable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(warning);
+  if (!isPrintable) return 'must be one line of printable characters';
+  return Buffer.byteLength(warning) > 256 ? 'must not be longer than 256 bytes' : undefined;
 }
 
 const columnFormats = [
@@ -234,35 +252,42 @@ function columnProblems({ jsonPath, format }: PrinterColumn, field: string): Def
   ];
 }
 
-type Found = TypedSchema<unknown> | 'unknown' | undefined;
+/** 'built-in': below a built-in type. 'free': a field that the schema only preserves. */
+type Found = TypedSchema<unknown> | 'built-in' | 'free' | undefined;
 
-/** Returns the schema at a plain path, or 'unknown' if the path leads into a built-in type or free JSON. */
-function schemaAt(version: ResolvedVersion, path: string): Found {
+/** Returns the schema at a plain path. */
+function schemaAt({ schema, status }: Pick<ResolvedVersion, 'schema' | 'status'>, path: string) {
   const [first = '', ...rest] = path.split('.').slice(1);
-  const top = first === 'status' ? version.status : version.schema.properties?.[first];
-  return rest.reduce<Found>(memberOf, top);
+  return rest.reduce<Found>(memberOf, first === 'status' ? status : memberIn(schema, first));
 }
 
 function memberOf(schema: Found, name: string): Found {
-  if (schema === undefined || schema === 'unknown') return schema;
-  if (schema[builtInType] !== undefined) return 'unknown';
-  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return 'unknown';
-  const { properties = {}, additionalProperties }: Schema = schema;
-  const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
-  return own ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+  if (schema === undefined || typeof schema === 'string') return schema;
+  if (schema[builtInType] !== undefined) return 'built-in';
+  const own = memberSchemaOf(schema, name);
+  if (own !== undefined) return own;
+  return schema['x-kubernetes-preserve-unknown-fields'] === true ? 'free' : undefined;
 }
 
 function selectableProblem(version: ResolvedVersion, path: string): string | undefined {
   if (!path.startsWith('.')) return 'must begin with a dot, as .spec.node';
   if (path.includes('[')) return `${path} must not have brackets: name fields only, as .spec.node`;
   if (/^\.metadata(?:\.|$)/.test(path)) return `${path} is metadata: name a field of yours`;
-  const found = schemaAt(version, path);
+  const declared = schemaAt(version, path);
+  const found = declared === 'built-in' ? schemaAt(withBuiltIns(version), path) : declared;
   if (found === undefined) return `${path} is not a field of the schema: correct the path`;
-  if (found === 'unknown') return undefined;
+  if (typeof found === 'string') return `${path} is not declared, only preserved: declare it`;
   const usable = ['string', 'integer', 'boolean'].includes(found.type ?? '');
   return usable
     ? undefined
     : `${path} is not a text, whole number or boolean: select another field`;
+}
+
+function withBuiltIns({ schema, status }: ResolvedVersion) {
+  return {
+    schema: materialize(schema) as TypedSchema<object, object>,
+    status: status && materialize(status),
+  };
 }
 
 function scaleProblems(
@@ -285,7 +310,7 @@ function scaleProblems(
     if (found === undefined) {
       return problemAt(at, `${path} is not a field of the schema: declare it, or correct the path`);
     }
-    if (found === 'unknown' || found.type === type) return [];
+    if (typeof found === 'string' || found.type === type) return [];
     return problemAt(at, `${path} must be of type ${type}`);
   });
 }
@@ -317,8 +342,8 @@ function unconvertedProblems(
   versions: readonly ResolvedVersion[],
   conversion: 'prune' | undefined,
 ): DefinitionProblem[] {
-  const served = versions.filter((version) => version.served);
-  const [first, ...others] = served;
+  // The API server also drops the fields that the stored version lacks, served or not.
+  const [first, ...others] = versions.filter(({ served, storage }) => served || storage);
   if (first === undefined) return [];
   const isPruned = conversion === 'prune';
   return others.flatMap((other) => {
@@ -331,7 +356,8 @@ function unconvertedProblems(
       .map(([one, two, at]) => differingPath(one, two, { path: at, isPruned }))
       .find((found) => found !== undefined);
     if (path === undefined) return [];
-    const what = `${path} differs between the served versions ${first.name} and ${other.name}`;
+    const which = first.served && other.served ? 'served' : 'stored and served';
+    const what = `${path} differs between the ${which} versions ${first.name} and ${other.name}`;
     return problemAt('conversion', isPruned ? prunedProblem(what) : missingConversion(what));
   });
 }
@@ -339,7 +365,7 @@ function unconvertedProblems(
 function missingConversion(what: string): string {
   const remedies = [
     'give a conversion (operator-builder create webhook --conversion makes the place for it)',
-    'or the same fields to both, or serve one of them only',
+    'or the same fields to both, or serve and store one of them only',
     "or accept the loss of optional fields by conversion: 'prune'",
   ];
   return `is missing, and ${what}: objects would lose data; ${remedies.join(', ')}`;

@@ -77,8 +77,14 @@ function ruleProblems(rules: unknown, field: string): DefinitionProblem[] {
   });
 }
 
+/** Keywords whose values are JSON. */
+const valueKeywords = [
+  ...['default', 'enum', 'example', 'minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength'],
+  ...['minItems', 'maxItems', 'minProperties', 'maxProperties'],
+];
+
 function valueProblems(schema: Record<string, unknown>, field: string): DefinitionProblem[] {
-  return ['default', 'enum', 'example'].flatMap((keyword) => {
+  return valueKeywords.flatMap((keyword) => {
     const problem = jsonProblem(schema[keyword]);
     return problem === undefined ? [] : [{ field: `${field}.${keyword}`, message: problem }];
   });

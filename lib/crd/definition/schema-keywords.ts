@@ -339,8 +339,8 @@ function isSaid(value: unknown, keyword: string): boolean {
 interface DefaultCheck {
   readonly field: string;
   readonly errors: FieldErrors;
-  /** Accepts lists that repeat an item of a set or a key of a map, as the API server does. */
-  readonly allowRepeated: boolean;
+  /** Accepts repeated items of a set or keys of a map, and all within the values of a map, as the API server. */
+  readonly looseDefaults: boolean;
   /** Whether the schema is within apiVersion, kind or metadata, whose fields the API server knows. */
   readonly insideMeta: boolean;
 }
@@ -361,11 +361,12 @@ export function validateDefaults(schema: Schema, check: DefaultCheck): void {
   for (const [name, one] of Object.entries(properties)) {
     inner(one, `properties[${name}]`, outer || (isObject && metaFields.includes(name)));
   }
-  if (typeof additionalProperties === 'object') inner(additionalProperties, 'additionalProperties');
+  if (typeof additionalProperties !== 'object' || check.looseDefaults) return;
+  inner(additionalProperties, 'additionalProperties');
 }
 
 function validateDefault(schema: Schema, check: DefaultCheck): void {
-  const { field, errors, allowRepeated, insideMeta } = check;
+  const { field, errors, looseDefaults, insideMeta } = check;
   const { default: value } = schema;
   const at = `${field}.default`;
   const add = (cause: StatusCause, beforeIndex: string): void => {
@@ -379,7 +380,7 @@ function validateDefault(schema: Schema, check: DefaultCheck): void {
   }
   const form = new FieldErrors();
   validateSchema(value, { schema, path: '', errors: form });
-  const found = form.causes.filter(({ reason }) => !(allowRepeated && reason === duplicate));
+  const found = form.causes.filter(({ reason }) => !(looseDefaults && reason === duplicate));
   // The API server shows an item of the default as a member, but for rules.
   for (const cause of found) add(cause, '.');
   if (found.length > 0) return;

@@ -28,13 +28,13 @@ export interface StructureCheck {
   /** Receives the estimated cost of each rule, as a share of the limit. @defaultValue not called */
   readonly onCost?: ((field: string, share: number) => void) | undefined;
   /**
-   * Accepts defaults that repeat an item of a set or a key of a map, as the API server does. It then refuses
-   * every object with the default. @defaultValue false
+   * Accepts defaults that repeat an item of a set or a key of a map, and any within the values of a map, as the
+   * API server does. It then refuses every object with the default. @defaultValue false
    */
-  readonly allowRepeated?: boolean | undefined;
+  readonly looseDefaults?: boolean | undefined;
 }
 
-interface At extends Omit<StructureCheck, 'allowRepeated'> {
+interface At extends Omit<StructureCheck, 'looseDefaults'> {
   readonly isRoot: boolean;
   /** False: the whole schema cannot be read as a structural one. */
   readonly isStructural: boolean;
@@ -56,7 +56,7 @@ interface At extends Omit<StructureCheck, 'allowRepeated'> {
  */
 export function validateStructure(
   schema: Schema,
-  { field, errors, onCost, allowRepeated = false }: StructureCheck,
+  { field, errors, onCost, looseDefaults = false }: StructureCheck,
 ): void {
   const budget = new RuleBudget();
   const isStructural = isReadable(schema);
@@ -82,7 +82,7 @@ export function validateStructure(
   if (own.causes.length === 0) {
     // A default of the whole object has its apiVersion and kind, as one of an object inside it has.
     const whole: Schema = { ...schema, 'x-kubernetes-embedded-resource': true };
-    validateDefaults(whole, { field, errors: own, allowRepeated, insideMeta: false });
+    validateDefaults(whole, { field, errors: own, looseDefaults, insideMeta: false });
   }
   errors.append(own.causes);
 }

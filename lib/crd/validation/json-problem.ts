@@ -2,8 +2,8 @@
 const deepest = 1000;
 
 /**
- * Returns why JSON cannot represent a value: a cycle, a function, a bigint or too deep nesting; undefined if
- * it can. Members that are `undefined` count as absent.
+ * Returns why JSON cannot represent a value: a cycle, a function, a bigint, NaN or too deep nesting; undefined
+ * if it can. Members that are `undefined` count as absent.
  */
 export function jsonProblem(value: unknown): string | undefined {
   const around = new Set<object>();
@@ -15,6 +15,8 @@ export function jsonProblem(value: unknown): string | undefined {
       continue;
     }
     if (['function', 'symbol', 'bigint'].includes(typeof one)) return `contains a ${typeof one}`;
+    if (typeof one === 'number' && !Number.isFinite(one))
+      return `contains ${one}, no number of JSON`;
     if (typeof one !== 'object' || one === null) continue;
     if (around.has(one)) return 'contains itself';
     if (around.size >= deepest) return `is nested more than ${deepest} levels deep`;

@@ -115,6 +115,19 @@ const refused: readonly (readonly [string, object, Readonly<Record<string, strin
     },
   ],
   [
+    'a warning that is empty',
+    { versions: [{ ...version, deprecated: true, deprecationWarning: '' }] },
+    { 'spec.versions[0].deprecationWarning': 'Invalid value: "": must not be an empty string' },
+  ],
+  [
+    'a warning of two lines',
+    { versions: [{ ...version, deprecated: true, deprecationWarning: 'é\nx' }] },
+    {
+      'spec.versions[0].deprecationWarning':
+        'Invalid value: "é\\nx": must only contain printable UTF-8 characters; non-printable character found at index 2',
+    },
+  ],
+  [
     'the name of a version in capitals, as a part of the old form too',
     { versions: [{ ...version, name: 'V1' }] },
     { 'spec.version': notLabel('V1'), 'spec.versions[0].name': notLabel('V1') },

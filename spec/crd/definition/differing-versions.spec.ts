@@ -26,4 +26,19 @@ describe('served versions without a conversion', () => {
       expect(withField(one, one)).not.to.throw();
     });
   }
+
+  it('must not have fields that the stored version lacks, though that is not served', () => {
+    const versions = (served: boolean) =>
+      [
+        { name: 'v1', storage: true, served, schema: s.object({ spec: s.object({}) }) },
+        { name: 'v2', schema: s.object({ spec: s.object({ a: s.string() }) }) },
+      ] as const;
+    const define = () =>
+      defineResource({ group: 'example.com', kind: 'Thing', versions: versions(false) });
+    expect(define).to.throw(
+      InvalidDefinitionError,
+      '.spec.a differs between the stored and served versions v1 and v2',
+    );
+    expect(define).to.throw('or serve and store one of them only');
+  });
 });

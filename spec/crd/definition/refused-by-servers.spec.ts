@@ -71,6 +71,55 @@ describe('defineResource with a definition that API servers refuse', () => {
     ]);
   });
 
+  it('refuses selectable fields without a schema, lists of built-in types, and more than eight', () => {
+    const open = s.object({ a: s.array(s.string()) }, { preserveUnknownFields: true });
+    const schema = s.object({ spec, open, pod: s.builtIn('PodSpec') });
+    const ofAll = ['.open.any', '.open.a', '.pod.containers', '.pod.nope', '.pod.nodeName'];
+    expect(problemsOf({ schema, selectableFields: ofAll })).to.deep.equal([
+      'versions[0].selectableFields[0]: .open.any is not declared, only preserved: declare it',
+      'versions[0].selectableFields[1]: .open.a is not a text, whole number or boolean: select another field',
+      'versions[0].selectableFields[2]: .pod.containers is not a text, whole number or boolean: select another field',
+      'versions[0].selectableFields[3]: .pod.nope is not a field of the schema: correct the path',
+    ]);
+    const names = Array.from({ length: 9 }, (_, index) => `f${index}`);
+    const many = s.object(Object.fromEntries(names.map((name) => [name, s.string()])));
+    const selectableFields = names.map((name) => `.spec.${name}`);
+    expect(problemsOf({ schema: s.object({ spec: many }), selectableFields })).to.deep.equal([
+      'versions[0].selectableFields: are more than 8: remove some',
+    ]);
+  });
+
+  it('refuses names with capitals, but for kinds', () => {
+    const names = { plural: 'Shops', singular: 'Shop', shortNames: ['SH'], categories: ['All'] };
+    const problems = problemsOf({}, { ...names, listKind: 'ShopList' });
+    expect(problems.map((problem) => problem.replace(/:.*/, ''))).to.deep.equal([
+      ...['plural', 'singular', 'shortNames[0]', 'categories[0]'],
+    ]);
+  });
+
+  for (const [what, deprecated, problem] of [
+    ['is empty', '', 'must not be empty: give a text, or true'],
+    ['has two lines', 'use\nv2', 'must be one line of printable characters'],
+    ['is long', 'é'.repeat(129), 'must not be longer than 256 bytes'],
+  ] as const) {
+    it(`refuses a warning of a deprecated version that ${what}`, () => {
+      expect(problemsOf({ deprecated })).to.deep.equal([`versions[0].deprecated: ${problem}`]);
+    });
+  }
+
+  it('accepts a warning of 256 bytes in any language', () => {
+    expect(problemsOf({ deprecated: 'Ämter: 使用 v2 🚀!'.padEnd(256 - 10, '.') })).to.deep.equal(
+      [],
+    );
+  });
+
+  it('refuses limits that JSON turns into no limit', () => {
+    const schema = s.object({ spec: s.object({ a: s.integer({ minimum: NaN }) }) });
+    expect(problemsOf({ schema })).to.deep.equal([
+      'versions[0].schema.properties[spec].properties[a].minimum: contains NaN, no number of JSON',
+    ]);
+  });
+
   it('refuses a group of Kubernetes without the annotation', () => {
     const group = 'shops.k8s.io';
     expect(problemsOf({}, { group })).to.deep.equal([
