@@ -17,6 +17,7 @@ const shopSpec = z.object({
   size: z.enum(['small', 'large']),
   replicas: z.int32().min(0).default(1),
   owner: z.string().nullable().optional(),
+  tier: z.enum(['a', 'git']).nullable().optional(),
   tags: z.record(z.string(), z.string().max(3)).optional(),
   source: z.discriminatedUnion('type', [git, image]).optional(),
   port: z.union([z.int().min(1), z.string()]).optional(),
@@ -65,6 +66,7 @@ describe('schemas of other libraries', () => {
       size: wild(fc.constantFrom('small', 'large')),
       replicas: wild(fc.constantFrom(0, 3)),
       owner: wild(text),
+      tier: wild(text),
       tags: wild(record('a', 'b')),
       // A field has one type in all alternatives, so fields of the other one are checked, too.
       source: wild(fc.record({ type: scalar, url: text, tag: text }, { requiredKeys: [] })),
@@ -74,7 +76,7 @@ describe('schemas of other libraries', () => {
     });
     // Few fields at once: most values with all fields would be invalid.
     const some = fc.subarray(
-      ['size', 'replicas', 'owner', 'tags', 'source', 'port', 'either', 'items'],
+      ['size', 'replicas', 'owner', 'tier', 'tags', 'source', 'port', 'either', 'items'],
       { maxLength: 2 },
     );
     const values = fc
@@ -107,9 +109,25 @@ describe('schemas of other libraries', () => {
     }
   });
 
+  it('are refused if they change the type of a value', () => {
+    const flags = z.object({ flag: z.stringbool().optional() });
+    expect(() => s.fromStandard(flags)).to.throw(/zod: it changes the type of flag, but/);
+    expect(() => s.fromStandard(z.array(z.stringbool()))).to.throw(/changes the type of \[\]/);
+    expect(() => s.fromStandard(z.record(z.string(), z.stringbool()))).to.throw(/type of \.\*/);
+    expect(() => s.fromStandard(z.stringbool())).to.throw(/changes the type of values/);
+  });
+
+  it('are refused if a field has the default null, which nothing fills in', () => {
+    const owner = z.string().nullable().default(null);
+    expect(() => s.fromStandard(z.object({ owner }))).to.throw(
+      /at properties\.owner: the API server does not fill in the default null: make it optional/,
+    );
+  });
+
   const typed = (type: string, own: object, required = ['type']) => {
     return { type: 'object', properties: { type: { const: type }, ...own }, required };
   };
+  const byDefault = (value: number) => ({ type: 'integer', default: value });
   const sized = { size: { type: 'integer', minimum: 1 } };
   const named = { name: { type: 'string', minLength: 2 } };
   /** The schema of alternatives with these members, whose restrictions are in `junctor`. */
@@ -260,7 +278,75 @@ describe('schemas of other libraries', () => {
     ],
     'null among the constants': [
       { enum: [null, 'a'] },
+      { type: 'string', nullable: true, allOf: [{ enum: ['a'] }] },
+    ],
+    'a nullable enum of OpenAPI': [
       { type: 'string', enum: ['a'], nullable: true },
+      { type: 'string', nullable: true, allOf: [{ enum: ['a'] }] },
+    ],
+    'an exclusive limit beside a stricter one': [
+      { type: 'number', minimum: 5, exclusiveMinimum: 3, maximum: 6, exclusiveMaximum: 8 },
+      { type: 'number', minimum: 5, maximum: 6 },
+    ],
+    'an exclusive limit beside a weaker one': [
+      { type: 'number', minimum: 3, exclusiveMinimum: 3, maximum: 9, exclusiveMaximum: 8 },
+      {
+        ...{ type: 'number', minimum: 3, exclusiveMinimum: true },
+        ...{ maximum: 8, exclusiveMaximum: true },
+      },
+    ],
+    'alternatives that only require fields': [
+      {
+        ...{ type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } },
+        anyOf: [{ required: ['a'] }, { required: ['b'] }],
+      },
+      {
+        ...{ type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } },
+        allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }],
+      },
+    ],
+    'alternatives of which one names no field': [
+      {
+        anyOf: [
+          { type: 'object', minProperties: 1 },
+          { type: 'object', properties: { a: { type: 'string' } } },
+        ],
+      },
+      {
+        ...{ type: 'object', properties: { a: { type: 'string' } } },
+        'x-kubernetes-preserve-unknown-fields': true,
+      },
+    ],
+    'parts that name no field': [
+      {
+        allOf: [
+          { type: 'object', minProperties: 1 },
+          { type: 'object', maxProperties: 2 },
+        ],
+      },
+      {
+        ...{ type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        allOf: [{ minProperties: 1 }, { maxProperties: 2 }],
+      },
+    ],
+    'an object without any field': [
+      { type: 'object', additionalProperties: false },
+      { type: 'object', properties: {} },
+    ],
+    'a default that is null': [
+      { type: ['string', 'null'], default: null },
+      { type: 'string', nullable: true },
+    ],
+    'the same default in each alternative': [
+      { anyOf: [typed('a', { n: byDefault(1) }), typed('b', { n: byDefault(1) })] },
+      {
+        type: 'object',
+        properties: { type: { type: 'string' }, n: { type: 'integer', default: 1 } },
+        anyOf: [
+          { required: ['type'], properties: { type: { enum: ['a'] } } },
+          { required: ['type'], properties: { type: { enum: ['b'] } } },
+        ],
+      },
     ],
     'fields without a type': [
       { required: ['a'], properties: { a: { type: 'string' } } },
@@ -307,6 +393,14 @@ describe('schemas of other libraries', () => {
       },
       /alternatives differ in additionalProperties: the values of a map have one schema/,
     ],
+    'different defaults of alternatives': [
+      { anyOf: [typed('a', { n: byDefault(1) }), typed('b', { n: byDefault(2) })] },
+      /alternatives at n differ in the default: a field has one default/,
+    ],
+    'a default of one alternative only': [
+      { anyOf: [typed('a', { n: byDefault(1) }), typed('b', { n: { type: 'integer' } })] },
+      /alternatives at n differ in the default: a field has one default/,
+    ],
     'a pattern that Go does not have': [
       { type: 'string', pattern: '(?=a)' },
       /pattern is not one of Go/,
@@ -329,43 +423,14 @@ describe('schemas of other libraries', () => {
   }
 });
 
-describe('the Standard Schema of a custom resource', () => {
-  it('returns the object as the API server stores it', async () => {
-    const result = await shop['~standard'].validate(shopOf({ size: 'small', unknown: 1 }));
-    expect(result).to.deep.equal({ value: shopOf({ size: 'small', replicas: 1 }) });
-  });
-
-  it('names the path of each issue', async () => {
-    const given = shopOf({ size: 'small', items: [{ name: 'a', weight: 'heavy' }] });
-    const { issues = [] } = await shop['~standard'].validate(given);
-    expect(issues.map(({ path }) => path)).to.deep.equal([['spec', 'items', 0, 'weight']]);
-  });
-
-  it('refuses values that are not objects of the kind', async () => {
-    for (const value of [null, 7, { kind: 'Shop' }, { apiVersion: 'v1', kind: 'Pod' }]) {
-      const { issues = [] } = await shop['~standard'].validate(value);
-      expect(issues).to.have.length(1);
-    }
-  });
-
-  it('has a JSON Schema that other libraries read', () => {
-    const json = shop['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
-    const read = z.fromJSONSchema(json);
-    expect(read.safeParse(shopOf({ size: 'small', port: 'http', owner: null })).success).to.equal(
-      true,
-    );
-    expect(read.safeParse(shopOf({ size: 'small', owner: 7 })).success).to.equal(false);
-    expect(read.safeParse(shopOf({ size: 'small', replicas: -1 })).success).to.equal(false);
-    expect(() => shop['~standard'].jsonSchema.input({ target: 'draft-04' })).to.throw(
-      /got draft-04/,
-    );
-  });
-});
+const nullable = ['owner', 'tier'];
 
 /** The API server drops null members, except of nullable fields. */
 function withoutDroppedNulls(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).filter(([name, one]) => one !== null || name === 'owner');
+  const members = Object.entries(value).filter(
+    ([name, one]) => one !== null || nullable.includes(name),
+  );
   return mapValues(Object.fromEntries(members), withoutNulls);
 }
 

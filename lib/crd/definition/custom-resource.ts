@@ -2,11 +2,18 @@ import type {
   StatusCause,
   CustomResourceDefinition,
   KubernetesObject,
+  ObjectMeta,
   UnstructuredObject,
   ResourceType,
   Schema,
 } from '../../object/index.js';
-import { describeObject, isJsonObject, setMember, versionOf } from '../../object/index.js';
+import {
+  describeObject,
+  isJsonObject,
+  jsonCopy,
+  setMember,
+  versionOf,
+} from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import type { Convertible } from './convert-object.js';
 import { materialize } from '../schema/embedded-schema.js';
@@ -128,11 +135,16 @@ export class CustomResource<out T extends KubernetesObject, in I>
     if (!this.versions.includes(version)) throw this.#unknownVersion(version);
   }
 
-  /** Returns an object with apiVersion, kind and the defaults that the API server fills in. */
+  /**
+   * Returns an object with apiVersion, kind and the defaults that the API server fills in. JSON drops undefined
+   * members.
+   * @throws OperatorError `InvalidValue`: part of the input has no JSON, for example NaN; names the path.
+   */
   object(input: I): T {
     const { apiVersion, kind } = this;
-    // JSON drops undefined members.
-    const copy: unknown = JSON.parse(JSON.stringify({ apiVersion, kind, ...(input as object) }));
+    const { metadata } = input as { readonly metadata?: ObjectMeta };
+    const name = metadata?.name ?? metadata?.generateName ?? '';
+    const copy = jsonCopy({ apiVersion, kind, ...(input as object) }, `${kind} ${name}`.trim());
     return this.withDefaults(copy as KubernetesObject) as T;
   }
 

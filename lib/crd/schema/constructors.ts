@@ -1,4 +1,4 @@
-import type { IntOrString, JsonValue, Schema, SchemaRule } from '../../object/index.js';
+import type { IntOrString, JsonValue, ObjectMeta, Schema, SchemaRule } from '../../object/index.js';
 import type {
   BuiltInTypeName,
   BuiltInTypes,
@@ -13,6 +13,7 @@ import type {
 import type { StandardJSONSchemaV1, StandardTypedV1 } from '@standard-schema/spec';
 import { structuralSchema } from './from-json-schema.js';
 import { quantityPattern } from './embedded-schema.js';
+import { differingType, withNull } from './union-schema.js';
 import { builtInType, presence } from './typed-schema.js';
 import {
   OperatorError,
@@ -254,6 +255,10 @@ function defaulted<S extends TypedSchema<unknown>>(
   schema: S,
   value: InputOf<S>,
 ): TypedSchema<ValueOf<S>, InputOf<S>, 'defaulted'> {
+  if (value === null) {
+    const why = 's.defaulted: null is no default to the API server: use s.optional';
+    throw new OperatorError('InvalidDefinition', why);
+  }
   const marked = { ...schema, default: value, [presence]: 'defaulted' };
   return marked as TypedSchema<ValueOf<S>, InputOf<S>, 'defaulted'>;
 }
@@ -261,7 +266,7 @@ function defaulted<S extends TypedSchema<unknown>>(
 function nullable<S extends TypedSchema<unknown>, P extends Presence = 'required'>(
   schema: S & TypedSchema<unknown, unknown, P>,
 ): TypedSchema<ValueOf<S> | null, InputOf<S> | null, P> {
-  return { ...schema, nullable: true } as TypedSchema<ValueOf<S> | null, InputOf<S> | null, P>;
+  return withNull(schema) as TypedSchema<ValueOf<S> | null, InputOf<S> | null, P>;
 }
 
 function intOrString(options: StringOptions & NumberOptions = {}): Required<IntOrString> {
@@ -291,11 +296,7 @@ function unknownObject(options: SchemaOptions = {}): Required<Record<string, unk
 function embeddedResource(options: EmbeddedResourceOptions = {}): Required<{
   apiVersion: string;
   kind: string;
-  metadata?: {
-    name?: string;
-    labels?: Record<string, string>;
-    annotations?: Record<string, string>;
-  };
+  metadata?: ObjectMeta;
   [field: string]: unknown;
 }> {
   const { properties, ...rest } = checked('embeddedResource', options, ofEmbedded);
@@ -355,8 +356,13 @@ function fromStandard<S extends StandardJSONSchemaV1>(
   const target = { target: 'draft-2020-12' };
   try {
     // What a schema makes of its input never happens to a custom resource: the API server stores the input.
-    jsonSchema.output(target);
-    return structuralSchema(jsonSchema.input(target));
+    const output = structuralSchema(jsonSchema.output(target));
+    const input = structuralSchema(jsonSchema.input(target), { isTyped: true });
+    const changed = differingType(input, output);
+    if (changed === undefined) return input;
+    const what = changed === '' ? 'values' : changed;
+    const why = `it changes the type of ${what}, but the API server stores what is written`;
+    throw new OperatorError('InvalidDefinition', `s.fromStandard: ${vendor}: ${why}`);
   } catch (error) {
     if (isOperatorError(error)) throw error;
     const why = `${vendor} has no JSON Schema for it: ${errorMessage(error)}`;

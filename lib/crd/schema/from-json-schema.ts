@@ -4,7 +4,7 @@ import type { Schema } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
 import { isKnownFormat } from '../validation/schema-formats.js';
-import { mergedStructure, structureOf, valuesOf } from './union-schema.js';
+import { isFreeObject, mergedStructure, structureOf, valuesOf, withNull } from './union-schema.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -14,10 +14,28 @@ type Json = Readonly<Record<string, unknown>>;
  * References are inlined. `null` among the types becomes `nullable`; `const` becomes `enum`; a schema that
  * allows anything keeps unknown fields; integer or string becomes `x-kubernetes-int-or-string`. Alternatives
  * (`anyOf`, `oneOf`) are merged into one structure, beside which each alternative only restricts values.
+ * @param options - `isTyped`: a type says that fields with a default are always present, so that the default null
+ * is refused, which the API server does not fill in
  * @throws OperatorError `InvalidDefinition`: no structural schema accepts the same values; names the path.
  */
-export function structuralSchema(json: unknown): Schema {
-  return new Conversion(json).convert(json, { path: '', references: [] });
+export function structuralSchema(json: unknown, options = { isTyped: false }): Schema {
+  const { isTyped } = options;
+  return completed(new Conversion(json, isTyped).convert(json, { path: '', references: [] }));
+}
+
+/** Keeps all fields of objects for which no part of the schema names any, and lets an enum accept null. */
+function completed(schema: Schema): Schema {
+  const { properties = {}, items, additionalProperties } = schema;
+  const members = Object.entries(properties).map(([name, one]) => [name, completed(one)] as const);
+  return {
+    ...(schema.nullable === true ? withNull(schema) : schema),
+    ...(isFreeObject(schema) && anything),
+    ...(schema.properties !== undefined && { properties: Object.fromEntries(members) }),
+    ...(items !== undefined && { items: completed(items) }),
+    ...(typeof additionalProperties === 'object' && {
+      additionalProperties: completed(additionalProperties),
+    }),
+  };
 }
 
 interface Place {
@@ -42,9 +60,11 @@ const copied = [
 
 class Conversion {
   readonly #root: unknown;
+  readonly #isTyped: boolean;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, isTyped: boolean) {
     this.#root = root;
+    this.#isTyped = isTyped;
   }
 
   convert(given: unknown, place: Place): Schema {
@@ -133,7 +153,7 @@ class Conversion {
     if (others.length === 0) return first;
     if (isIntOrString(schemas)) return intOrString(schemas);
     const values = schemas.map(valuesOf);
-    const structure = this.#merged(schemas, place);
+    const structure = this.#merged(schemas, place, true);
     if (values.every((value) => Object.keys(value).join() === 'enum')) {
       return { ...structure, enum: [...new Set(values.flatMap((value) => value.enum ?? []))] };
     }
@@ -143,11 +163,13 @@ class Conversion {
     return isRestricted ? { ...structure, [exclusive]: values } : structure;
   }
 
-  #merged(schemas: readonly Schema[], place: Place): Schema {
+  #merged(schemas: readonly Schema[], place: Place, areAlternatives = false): Schema {
     const merged = withoutUntyped(schemas)
       .map(structureOf)
       .reduce<Schema | string>((one, other) => {
-        return typeof one === 'string' ? one : mergedStructure(one, other, '');
+        return typeof one === 'string'
+          ? one
+          : mergedStructure(one, other, { path: '', areAlternatives });
       }, {});
     if (typeof merged === 'string') throw problem(place, merged);
     return merged;
@@ -158,6 +180,11 @@ class Conversion {
     const schema: Record<string, unknown> = {};
     for (const keyword of copied)
       if (given[keyword] !== undefined) schema[keyword] = given[keyword];
+    if (schema['default'] === null) {
+      const why = 'the API server does not fill in the default null: make it optional';
+      if (this.#isTyped) throw problem(place, why);
+      delete schema['default'];
+    }
     for (const [keyword, value] of Object.entries(given)) {
       if (keyword.startsWith('x-kubernetes-')) schema[keyword] = value;
     }
@@ -183,8 +210,15 @@ class Conversion {
     ] as const) {
       const value = given[exclusive];
       if (value === undefined || value === false) continue;
+      const { [limit]: other } = given;
+      const isLower = limit === 'minimum';
+      if (typeof value === 'number') {
+        // The other limit may be the stricter one.
+        const isUseless = typeof other === 'number' && (isLower ? other > value : other < value);
+        if (isUseless) continue;
+        schema[limit] = value;
+      }
       schema[exclusive] = true;
-      if (typeof value === 'number') schema[limit] = value;
     }
   }
 
@@ -238,10 +272,8 @@ class Conversion {
       );
     }
     if (schema['x-kubernetes-preserve-unknown-fields'] !== undefined) return;
-    const isOpen = isAnything(additionalProperties);
-    const isFree = additionalProperties === undefined && properties === undefined;
-    const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
-    if (isOpen || (isFree && !isEmbedded)) schema['x-kubernetes-preserve-unknown-fields'] = true;
+    if (isAnything(additionalProperties)) schema['x-kubernetes-preserve-unknown-fields'] = true;
+    else if (additionalProperties === false) schema['properties'] ??= {};
     else if (isJsonObject(additionalProperties)) {
       if (isJsonObject(properties) && Object.keys(properties).length > 0) {
         throw problem(place, 'has properties and additionalProperties: keep one of them');

@@ -36,11 +36,58 @@ export function valuesOf(schema: Schema): Schema {
 }
 
 /**
+ * Returns a schema that also accepts null. The API server refuses null by an enum, even one that lists null, but
+ * does not apply `allOf` to it.
+ */
+export function withNull<S extends Schema>(schema: S): S {
+  const { enum: values, allOf = [], ...rest } = schema;
+  if (values === undefined) return { ...schema, nullable: true };
+  return { ...rest, nullable: true, allOf: [...allOf, { enum: values }] } as unknown as S;
+}
+
+/** Returns whether a schema names no field of its objects. */
+export function isFreeObject(schema: Schema): boolean {
+  const { type, properties, additionalProperties } = schema;
+  const isNamed = properties !== undefined || additionalProperties !== undefined;
+  const isPreserving = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const isWhole = schema['x-kubernetes-embedded-resource'] === true;
+  return type === 'object' && !isNamed && !isPreserving && !isWhole;
+}
+
+/** Returns the first place where the values of two schemas have different types; undefined if all have the same. */
+export function differingType(one: Schema, other: Schema, path = ''): string | undefined {
+  const keywords = ['type', 'x-kubernetes-int-or-string', 'nullable'] as const;
+  if (keywords.some((keyword) => one[keyword] !== other[keyword])) return path;
+  const inner = (a: Schema | undefined, b: Schema | undefined, at: string): string | undefined =>
+    a === undefined || b === undefined ? undefined : differingType(a, b, at);
+  const members = Object.entries(one.properties ?? {}).map(([name, property]) =>
+    inner(property, other.properties?.[name], path === '' ? name : `${path}.${name}`),
+  );
+  const [values, others] = [one.additionalProperties, other.additionalProperties];
+  const areMaps = typeof values === 'object' && typeof others === 'object';
+  return [
+    ...members,
+    inner(one.items, other.items, `${path}[]`),
+    areMaps ? inner(values, others, `${path}.*`) : undefined,
+  ].find((found) => found !== undefined);
+}
+
+/**
  * Merges two structures, so that the result has the members of both.
+ * @param areAlternatives - false: a value satisfies both
  * @returns why they can't be merged
  */
-export function mergedStructure(one: Schema, other: Schema, path: string): Schema | string {
+export function mergedStructure(
+  one: Schema,
+  other: Schema,
+  { path, areAlternatives }: { readonly path: string; readonly areAlternatives: boolean },
+): Schema | string {
   const where = path === '' ? 'alternatives' : `alternatives at ${path}`;
+  const defaults = [one.default, other.default].filter((value) => value !== undefined);
+  const isOneOfBoth = defaults.length === 1 && areAlternatives && path !== '';
+  if (isOneOfBoth || (defaults.length === 2 && !deepEqual(one.default, other.default))) {
+    return `${where} differ in the default: a field has one default`;
+  }
   if (one.type !== undefined && other.type !== undefined && one.type !== other.type) {
     return `${where} have the types ${one.type} and ${other.type}: a field has one type`;
   }
@@ -50,7 +97,9 @@ export function mergedStructure(one: Schema, other: Schema, path: string): Schem
     const merged =
       known === undefined
         ? property
-        : mergedStructure(known, property, path === '' ? name : `${path}.${name}`);
+        : mergedStructure(known, property, {
+            ...{ path: path === '' ? name : `${path}.${name}`, areAlternatives },
+          });
     if (typeof merged === 'string') return merged;
     properties[name] = merged;
   }
@@ -60,11 +109,16 @@ export function mergedStructure(one: Schema, other: Schema, path: string): Schem
     return `${where} differ in additionalProperties: the values of a map have one schema`;
   }
   const [items, otherItems] = [one.items, other.items];
-  const bothItems = items && otherItems && mergedStructure(items, otherItems, `${path}[]`);
+  const inItems = { path: `${path}[]`, areAlternatives };
+  const bothItems = items && otherItems && mergedStructure(items, otherItems, inItems);
   if (typeof bothItems === 'string') return bothItems;
+  const areObjects = one.type === 'object' && other.type === 'object';
+  // Fields of the alternative that names none must not be pruned.
+  const isFree = areAlternatives && areObjects && isFreeObject(one) !== isFreeObject(other);
   return {
     ...other,
     ...one,
+    ...(isFree && { 'x-kubernetes-preserve-unknown-fields': true }),
     ...(bothItems !== undefined && { items: bothItems }),
     ...(Object.keys(properties).length > 0 && { properties }),
   };
