@@ -20,6 +20,8 @@ export function prune(value: unknown, schema: Schema | undefined, path = ''): Pr
 }
 
 const preserving: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
+/** Objects have no fields: the API server empties those without a schema, also as values of a map. */
+const nothing: Schema = {};
 
 interface At {
   readonly schema: Schema;
@@ -29,7 +31,7 @@ interface At {
 
 function pruneValue(value: unknown, at: At): unknown {
   if (Array.isArray(value)) {
-    const { items = preserving } = at.schema;
+    const items = itemsOf(at.schema);
     return value.map((item: unknown, index) =>
       // JSON represents undefined items as null.
       item === undefined
@@ -38,6 +40,13 @@ function pruneValue(value: unknown, at: At): unknown {
     );
   }
   return isJsonObject(value) ? pruneObject(value, at) : value;
+}
+
+/** Items of a list that preserves unknown fields preserve theirs. */
+function itemsOf(schema: Schema): Schema {
+  const { items = nothing } = schema;
+  const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  return preserves ? { ...items, ...preserving } : items;
 }
 
 const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
@@ -52,10 +61,10 @@ function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<s
     if (value[name] === undefined) continue;
     const member = path === '' ? name : `${path}.${name}`;
     const known =
-      memberSchemaOf(schema, name) ??
-      (preserves || additionalProperties === true || (embedded && typeMeta.has(name))
+      embedded && typeMeta.has(name)
         ? preserving
-        : undefined);
+        : (memberSchemaOf(schema, name) ??
+          (additionalProperties !== undefined ? nothing : preserves ? preserving : undefined));
     if (known === undefined) unknownFields.push(member);
     else setMember(pruned, name, pruneValue(value[name], { ...at, schema: known, path: member }));
   }
@@ -102,7 +111,8 @@ export function dropNulls(value: unknown, schema: Schema | undefined): boolean {
   } else if (isJsonObject(value)) {
     for (const name of Object.keys(value)) {
       const member = memberSchemaOf(schema, name);
-      const isDropped = isRefusedNull(value[name], member) && member?.default === undefined;
+      // A null default counts as absent, as on the API server.
+      const isDropped = isRefusedNull(value[name], member) && (member?.default ?? null) === null;
       if (isDropped) Reflect.deleteProperty(value, name);
       if (isDropped || dropNulls(value[name], member)) dropped = true;
     }

@@ -34,20 +34,21 @@ export interface SchemaCheck {
 export function validateSchema(value: unknown, check: SchemaCheck): void {
   const { schema, old } = check;
   if (old !== undefined && deepEqual(value, old)) return;
-  if (value === null && schema.nullable === true) {
-    // An enum rejects null even if it lists null.
+  if (value === null) {
+    if (schema.nullable !== true && !hasType(value, schema)) wrongType(value, check);
+    // An enum rejects null even if it lists null. Alternatives do not concern null.
     validateEnum(value, check);
     return;
   }
   if (typeof value === 'number') validateRange(value, check);
   if (!hasType(value, schema)) {
     wrongType(value, check);
-    if (value === null || schema['x-kubernetes-int-or-string'] !== true) {
+    if (schema['x-kubernetes-int-or-string'] !== true) {
       const isNumeric = schema.type === 'integer' || schema.type === 'number';
       if (typeof value === 'number' && isNumeric) validateNumber(value, check);
       validateEnum(value, check);
-      // Alternatives that do not restrict the type accept a wrong one, except for null.
-      if (value !== null) validateCombinations(value, check);
+      // Alternatives that do not restrict the type accept a wrong one.
+      validateCombinations(value, check);
       return;
     }
   }
@@ -160,6 +161,11 @@ function validateMembers(value: Readonly<Record<string, unknown>>, check: Schema
     errors.tooMany(path, count, schema.maxProperties);
   }
   const inner = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  if (schema.additionalProperties === false) {
+    const unknown = names.filter((name) => memberSchemaOf(schema, name) === undefined);
+    const problem = (name: string): string => `${inner(name)} in body is a forbidden property`;
+    for (const name of unknown) errors.invalid(path, name, problem(name));
+  }
   for (const name of required) {
     if (memberOf(value, name) === undefined) errors.required(inner(name));
   }

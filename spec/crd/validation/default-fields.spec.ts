@@ -22,6 +22,8 @@ describe('defaultFields', () => {
   it('removes a null that is not nullable, from objects and maps', () => {
     expect(defaulted({ a: null }, object({ a: text }))).to.deep.equal({});
     expect(defaulted({ m: { a: null } }, mapOf(text))).to.deep.equal({ m: {} });
+    const noDefault = { ...text, default: null };
+    expect(defaulted({ a: null }, object({ a: noDefault }))).to.deep.equal({});
   });
 
   it('replaces a null with the default, in objects, maps and lists', () => {
@@ -43,6 +45,30 @@ describe('defaultFields', () => {
 });
 
 describe('prune', () => {
+  it('empties objects in values without a schema, keeps those in a list that preserves them', () => {
+    const values = { a: { b: 1, c: { d: 1 } }, t: 'x', l: [{ q: 1 }] };
+    const map = object({ m: { type: 'object', additionalProperties: true } });
+    expect(prune({ m: values }, map)).to.deep.equal({
+      value: { m: { a: {}, t: 'x', l: [{}] } },
+      unknownFields: ['m.a.b', 'm.a.c', 'm.l[0].q'],
+    });
+    const list: Schema = {
+      ...object({}),
+      type: 'array',
+      items: object({ a: object({ x: text }) }),
+    };
+    const preserved = object({ l: { ...list, 'x-kubernetes-preserve-unknown-fields': true } });
+    const { value } = prune({ l: [{ b: { c: 1 }, a: { x: 'x', y: 1 } }] }, preserved);
+    expect(value).to.deep.equal({ l: [{ b: { c: 1 }, a: { x: 'x' } }] });
+  });
+
+  it('keeps the metadata of an object inside the resource, whatever part of it the schema names', () => {
+    const whole: Schema = { ...object({ metadata: object({ name: text }) }) };
+    const schema = object({ o: { ...whole, 'x-kubernetes-embedded-resource': true } });
+    const value = { o: { metadata: { name: 'a', labels: { a: 'b' } } } };
+    expect(prune(value, schema)).to.deep.equal({ value, unknownFields: [] });
+  });
+
   it('treats undefined as JSON does: absent in an object, null in a list', () => {
     const schema = object({ a: text, l: { type: 'array', items: text } });
     const { value, unknownFields } = prune({ a: undefined, b: undefined, l: [undefined] }, schema);

@@ -51,6 +51,14 @@ describe('validateSchema', () => {
       'Invalid value: "": "a" must validate one and only one schema (oneOf). Found 2 valid alternatives',
     ]);
     expect(said(null, schema)).to.have.length(1);
+    expect(said(null, { not: { required: ['b'] } })).to.deep.equal([]);
+  });
+
+  it('refuses each property where additional ones are forbidden', () => {
+    expect(said({ b: 1, c: {} }, { type: 'object', additionalProperties: false })).to.deep.equal([
+      'Invalid value: "b": a.b in body is a forbidden property',
+      'Invalid value: "c": a.c in body is a forbidden property',
+    ]);
   });
 
   it('blames the alternative with the most checks that apply', () => {
