@@ -6,6 +6,7 @@ export function schemaAt(root: Schema, jsonPath: string): Schema | undefined {
   let schema: Schema | undefined = root;
   for (const [depth, step] of compileJsonPath(jsonPath).entries()) {
     if (schema['x-kubernetes-preserve-unknown-fields'] === true) return anything;
+    if (step.type === 'unsupported') return anything;
     // The server adds the metadata to the schema.
     if (depth === 0 && step.type === 'member' && standard.includes(step.name)) return anything;
     schema =

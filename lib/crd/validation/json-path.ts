@@ -3,33 +3,46 @@ import { isJsonObject } from '../../object/index.js';
 type Step =
   | { readonly type: 'member'; readonly name: string }
   | { readonly type: 'index'; readonly index: number }
+  | { readonly type: 'slice'; readonly start: number; readonly end: number; readonly every: number }
   | { readonly type: 'all' }
+  // Finds nothing: the value around it would be a wrong answer.
+  | { readonly type: 'unsupported' }
   | { readonly type: 'filter'; readonly path: readonly Step[]; readonly value: string };
 
 /** A compiled JSON path of kubectl's dialect, as printer columns use it. */
 export type JsonPath = readonly Step[];
 
 const stepForm =
-  /\.([A-Za-z_$][-\w$/]*)|\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\[\s*"((?:[^"\\]|\\.)*)"\s*\]|\[(-?\d+)\]|(?:\.?\[?\*\]?)|\[\?\(\s*@((?:\.[-\w]+)+)\s*==\s*(['"])(.*?)\6\s*\)\]|\.((?:[^.[\\]|\\.)+)/y;
+  /\.([A-Za-z_$][-\w$/]*)|\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\[\s*"((?:[^"\\]|\\.)*)"\s*\]|\[(-?\d+)\]|(?:\.?\[?\*\]?)|\[\?\(\s*@((?:\.[-\w]+)+)\s*==\s*(['"])(.*?)\6\s*\)\]|\.((?:[^.[\\]|\\.)+)|\[(-?\d*):(-?\d*)(?::(\d+))?\]/y;
 
 /** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`. */
 export function compileJsonPath(text: string): JsonPath {
-  const source = text.replace(/^\{(.*)\}$/, '$1').replace(/^\$/, '');
+  const source = text
+    .replace(/^\{(.*)\}$/, '$1')
+    .replace(/^\$/, '')
+    .trim();
   const steps: Step[] = [];
   // A separate instance: a filter compiles its own path within this loop.
   const form = new RegExp(stepForm);
-  for (let match = form.exec(source); match !== null; match = form.exec(source)) {
+  let end = source === '.' ? 1 : 0;
+  while (end < source.length) {
+    const match = form.exec(source);
+    if (match === null) return [...steps, { type: 'unsupported' }];
     steps.push(stepOf(match));
-    if (form.lastIndex >= source.length) break;
+    end = form.lastIndex;
   }
   return steps;
 }
 
 function stepOf(match: RegExpExecArray): Step {
-  const [, plain, single, double, index, path, , value, escaped] = match;
+  const [, plain, single, double, index, path, , value, escaped, start, end = '', every] = match;
   if (index !== undefined) return { type: 'index', index: Number(index) };
   if (path !== undefined && value !== undefined) {
     return { type: 'filter', path: compileJsonPath(path), value };
+  }
+  if (start !== undefined) {
+    const last = end === '' ? Infinity : Number(end);
+    return { type: 'slice', start: Number(start), end: last, every: Number(every ?? 1) };
   }
   const name = plain ?? single ?? double ?? escaped;
   if (name === undefined) return { type: 'all' };
@@ -52,6 +65,10 @@ function next(value: unknown, step: Step): readonly unknown[] {
       const item: unknown = Array.isArray(value) ? value.at(step.index) : undefined;
       return item === undefined ? [] : [item];
     }
+    case 'slice':
+      return Array.isArray(value) ? sliceOf(value, step) : [];
+    case 'unsupported':
+      return [];
     case 'all':
       if (Array.isArray(value)) return value as unknown[];
       return isJsonObject(value) ? Object.values(value) : [];
@@ -61,4 +78,16 @@ function next(value: unknown, step: Step): readonly unknown[] {
         readJsonPath(item, step.path).some((found) => String(found) === step.value),
       );
   }
+}
+
+/** Returns part of a list; nothing if the list is shorter, as kubectl. */
+function sliceOf(
+  list: readonly unknown[],
+  { start, end, every }: Extract<Step, { type: 'slice' }>,
+): readonly unknown[] {
+  const { length } = list;
+  const first = start < 0 ? start + length : start;
+  const last = end === Infinity ? length : end < 0 ? end + length : end;
+  if (first < 0 || last < first || last > length) return [];
+  return list.slice(first, last).filter((_, index) => index % every === 0);
 }
