@@ -69,12 +69,22 @@ const usedNames = [
   ...['Fields', 'Input', 'NonNullable', 'Omit', 'Record'],
 ];
 
+/** Returns the name of a kind's type within its module, which uses some names itself. */
+function localName(kind: string): string {
+  return usedNames.includes(kind) ? `${kind}Kind` : kind;
+}
+
+function declared(kind: string): string {
+  return localName(kind) === kind ? 'export ' : '';
+}
+
 function moduleText(crd: CustomResourceDefinition, version: Version): string {
   const { kind } = crd.spec.names;
+  const local = localName(kind);
   const parts = partsOf(version);
-  const types = new SchemaTypes([...usedNames, kind]);
+  const types = new SchemaTypes([...usedNames, kind, local]);
   const object = objectInterface({ crd, version, types, parts });
-  const resource = `}) as CustomResource<${kind}, Input> & ResourceType<${kind}>;`;
+  const resource = `}) as CustomResource<${local}, Input> & ResourceType<${local}>;`;
   const text = [
     `// Made by \`operator-builder types\` from ${crd.metadata.name ?? kind}. Do not edit.`,
     "import type { ResourceType } from 'operator-builder';",
@@ -89,12 +99,13 @@ function moduleText(crd: CustomResourceDefinition, version: Version): string {
     ...(parts.status === undefined
       ? []
       : [`const status: Schema = ${literal(withoutTexts(parts.status))};`, '']),
-    `type Fields = Omit<${kind}, 'apiVersion' | 'kind' | 'metadata' | 'status'>;`,
-    `type Input = Omit<${kind}, 'apiVersion' | 'kind' | 'status'>;`,
+    `type Fields = Omit<${local}, 'apiVersion' | 'kind' | 'metadata' | 'status'>;`,
+    `type Input = Omit<${local}, 'apiVersion' | 'kind' | 'status'>;`,
     '',
     `/** The kind ${kind} of ${crd.spec.group}/${version.name}, for watches, clients, validation and tests. */`,
     ...definitionLines(crd, version, { hasStatus: parts.status !== undefined }),
     resource.length > lineWidth ? resource.replace(' & ', ' &\n  ') : resource,
+    ...(local === kind ? [] : ['', `export { ${local} as ${kind} };`]),
   ];
   return `${text.join('\n')}\n`;
 }
@@ -139,7 +150,7 @@ function objectInterface({ crd, version, types, parts }: ObjectParts): readonly 
   const open = parts.schema['x-kubernetes-preserve-unknown-fields'] === true;
   return [
     ...comment((version.schema?.openAPIV3Schema as Schema | undefined)?.description, ''),
-    `export interface ${names.kind} {`,
+    `${declared(names.kind)}interface ${localName(names.kind)} {`,
     `  apiVersion: '${group}/${version.name}';`,
     `  kind: '${names.kind}';`,
     '  metadata: ObjectMeta;',
@@ -196,13 +207,15 @@ function definitionLines(
     deprecated,
   };
   return [
-    `export const ${kind} = defineResource({`,
+    `${declared(kind)}const ${localName(kind)} = defineResource({`,
     ...memberLines(resource, '  '),
     '  versions: [',
     '    {',
     `      name: '${version.name}',`,
     '      schema: s.typed<Fields>(schema),',
-    ...(hasStatus ? [`      status: s.typed<NonNullable<${kind}['status']>>(status),`] : []),
+    ...(hasStatus
+      ? [`      status: s.typed<NonNullable<${localName(kind)}['status']>>(status),`]
+      : []),
     ...memberLines(settings, '      '),
     '    },',
     '  ],',

@@ -131,6 +131,21 @@ describe('operator-builder types', () => {
     expect(await readFile(file('old', 'example.com/v1/old.ts'), 'utf8')).to.include('Old');
   });
 
+  for (const kind of ['Record', 'Schema', 'Input']) {
+    it(`writes a module of the kind ${kind}, a name that the module uses itself`, async () => {
+      const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
+      await writeFile(file('named.yaml'), yaml.replace('kind: Gadget\n', `kind: ${kind}\n`));
+      const { code, stderr } = await cli(['types', file('named.yaml'), '--out', file('named')]);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const path = file(`named/factory.example.com/v1/${kind.toLowerCase()}.ts`);
+      const text = await readFile(path, 'utf8');
+      expect(text).to.include(`\nexport { ${kind}Kind as ${kind} };\n`);
+      expect(text).to.include(`\ninterface ${kind}Kind {\n`);
+      expect(text).to.include(`CustomResource<${kind}Kind, Input> &`);
+      expect(text).to.include('labels?: Record<string, string>;');
+    });
+  }
+
   it('replaces characters in comments that linters refuse', async () => {
     const text = await readFile(`${generated}/factory.example.com/v1/gadget.ts`, 'utf8');
     expect(text).to.include('   * and a description with characters that linters refuse.\n');
