@@ -1,5 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { errorMessage, isOperatorError } from '../../system/index.js';
+import { isJsonObject } from '../../object/index.js';
 import type { KubernetesObject, Schema, StatusCause } from '../../object/index.js';
 
 /** The properties of a schema in Standard Schema and Standard JSON Schema. */
@@ -33,7 +34,7 @@ function validate<T>(
   try {
     const causes = causesOf(object);
     if (causes.length === 0) return { value: stored(object) };
-    return { issues: causes.map(issueOf) };
+    return { issues: causes.map((cause) => issueOf(cause, object)) };
   } catch (error) {
     // A value that is not an object of the kind at all.
     if (!isOperatorError(error, 'InvalidObject')) throw error;
@@ -41,14 +42,33 @@ function validate<T>(
   }
 }
 
-function issueOf({ field = '', message = '' }: StatusCause): StandardSchemaV1.Issue {
+function issueOf(
+  { field = '', message = '' }: StatusCause,
+  object: KubernetesObject,
+): StandardSchemaV1.Issue {
   // The server's field of a cause that concerns the whole object.
-  if (field === '<nil>') return { message, path: [] };
-  const path = [...field.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map(([whole, index]) => {
-    const key = index ?? whole;
-    return /^\d+$/.test(key) && index !== undefined ? Number(key) : key;
-  });
-  return { message, path };
+  return { message, path: field === '<nil>' ? [] : pathOf(field, object) };
+}
+
+/** Splits a field such as `spec.ports[0].name` at the names that the object has: these may contain dots. */
+function pathOf(field: string, object: unknown): readonly (string | number)[] {
+  const path: (string | number)[] = [];
+  let [rest, value] = [field, object];
+  while (rest !== '') {
+    const [own] = Object.keys(isJsonObject(value) ? value : {})
+      .filter(
+        (name) =>
+          name !== '' && rest.startsWith(name) && /^(?:[.[]|$)/.test(rest.slice(name.length)),
+      )
+      .toSorted((one, other) => other.length - one.length);
+    const [step = rest, key] = /^\[([^\]]*)\]|^[^.[\]]+/.exec(rest) ?? [];
+    const name = own ?? key ?? step;
+    const isIndex = key !== undefined && /^\d+$/.test(key) && Array.isArray(value);
+    path.push(isIndex ? Number(key) : name);
+    value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+    rest = rest.slice((own ?? step).length).replace(/^\./, '');
+  }
+  return path;
 }
 
 const drafts = ['draft-2020-12', 'draft-07'];
@@ -63,6 +83,10 @@ function jsonSchemaOf(schema: Schema, target: string): Record<string, unknown> {
 }
 
 function converted(schema: Schema): Record<string, unknown> {
+  if (schema.nullable === true && schema.enum === undefined && hasAlternatives(schema)) {
+    // Which the API server does not apply to null.
+    return { anyOf: [{ type: 'null' }, converted({ ...schema, nullable: false })] };
+  }
   const { nullable, type, exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...rest } = schema;
   const { properties, items, additionalProperties, not, ...others } = rest;
   const isEither = schema['x-kubernetes-int-or-string'] === true;
@@ -88,6 +112,12 @@ function converted(schema: Schema): Record<string, unknown> {
 }
 
 const junctors = ['allOf', 'anyOf', 'oneOf'];
+
+function hasAlternatives(schema: Schema): boolean {
+  const { allOf = [], anyOf = [], oneOf = [], not } = schema;
+  const isEither = schema['x-kubernetes-int-or-string'] === true;
+  return [...allOf, ...(isEither ? [] : anyOf), ...oneOf].length > 0 || not !== undefined;
+}
 
 function list(schemas: unknown): unknown {
   return (schemas as readonly Schema[]).map(converted);
