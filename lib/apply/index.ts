@@ -64,6 +64,7 @@ export { planObject, plannedFailure } from './plan-object.js';
 export type { ObjectPlan, PlannedObject } from './plan-object.js';
 export {
   changesTemplate,
+  isRequiredByPods,
   podReferencesOf,
   podTemplateIn,
   withPodTemplate,

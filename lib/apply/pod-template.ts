@@ -111,22 +111,39 @@ export function podReferencesOf({ spec }: PodTemplate): PodReferences {
   };
 }
 
+/** Returns true if the pods of `template` can't start without this object. */
+export function isRequiredByPods(
+  { spec }: PodTemplate,
+  { kind, name }: Pick<Source, 'kind' | 'name'>,
+): boolean {
+  const sources = spec === undefined ? [] : [...volumeSources(spec), ...containerSources(spec)];
+  return sources.some((one) => one.kind === kind && one.name === name && !one.optional);
+}
+
 interface Source {
   readonly kind: 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim';
   readonly name: string;
+  readonly optional: boolean;
 }
 
-const sourcesOf = (kind: Source['kind'], name: string | undefined): readonly Source[] =>
-  name === undefined || name === '' ? [] : [{ kind, name }];
+interface Reference {
+  readonly name?: string | undefined;
+  readonly optional?: boolean | undefined;
+}
+
+const sourcesOf = (kind: Source['kind'], reference: Reference = {}): readonly Source[] => {
+  const { name = '', optional = false } = reference;
+  return name === '' ? [] : [{ kind, name, optional }];
+};
 
 function volumeSources({ volumes = [] }: PodSpec): readonly Source[] {
   return volumes.flatMap((volume: Volume) => [
-    ...sourcesOf('ConfigMap', volume.configMap?.name),
-    ...sourcesOf('Secret', volume.secret?.secretName),
-    ...sourcesOf('PersistentVolumeClaim', volume.persistentVolumeClaim?.claimName),
+    ...sourcesOf('ConfigMap', volume.configMap),
+    ...sourcesOf('Secret', { ...volume.secret, name: volume.secret?.secretName }),
+    ...sourcesOf('PersistentVolumeClaim', { name: volume.persistentVolumeClaim?.claimName }),
     ...(volume.projected?.sources ?? []).flatMap((source) => [
-      ...sourcesOf('ConfigMap', source.configMap?.name),
-      ...sourcesOf('Secret', source.secret?.name),
+      ...sourcesOf('ConfigMap', source.configMap),
+      ...sourcesOf('Secret', source.secret),
     ]),
   ]);
 }
@@ -134,12 +151,12 @@ function volumeSources({ volumes = [] }: PodSpec): readonly Source[] {
 function containerSources({ initContainers = [], containers }: PodSpec): readonly Source[] {
   return [...initContainers, ...containers].flatMap(({ env = [], envFrom = [] }: Container) => [
     ...envFrom.flatMap((from) => [
-      ...sourcesOf('ConfigMap', from.configMapRef?.name),
-      ...sourcesOf('Secret', from.secretRef?.name),
+      ...sourcesOf('ConfigMap', from.configMapRef),
+      ...sourcesOf('Secret', from.secretRef),
     ]),
     ...env.flatMap(({ valueFrom }) => [
-      ...sourcesOf('ConfigMap', valueFrom?.configMapKeyRef?.name),
-      ...sourcesOf('Secret', valueFrom?.secretKeyRef?.name),
+      ...sourcesOf('ConfigMap', valueFrom?.configMapKeyRef),
+      ...sourcesOf('Secret', valueFrom?.secretKeyRef),
     ]),
   ]);
 }

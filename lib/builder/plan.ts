@@ -256,7 +256,7 @@ async function desiredOf(
   chained: ChainedObject,
 ): Promise<DesiredObject> {
   const prepared = prepareObject(context.settings, chain, chained);
-  const known = stampSources(context, { chain, outcomes: new Map(), of: chained.ref });
+  const known = stampSources(context, { chain, outcomes: new Map(), of: chained });
   const stamps = await stampsFor(prepared, { ...known, applied: () => true });
   return finishObject(context, prepared, stamps);
 }

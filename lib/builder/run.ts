@@ -217,7 +217,7 @@ export class Run {
     if (waits !== undefined) return waits;
     const chain = await this.#resolve();
     const prepared = prepareObject(settings, chain, chained);
-    const sources = stampSources(this.#context, { chain, outcomes: this.#outcomes, of: ref });
+    const sources = stampSources(this.#context, { chain, outcomes: this.#outcomes, of: chained });
     const stamps = await stampsFor(prepared, sources);
     const desired = finishObject(this.#context, prepared, stamps);
     const replacement = (live: UnstructuredObject): Promise<string | undefined> =>

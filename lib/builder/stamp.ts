@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
-import { isKind, podReferencesOf, podTemplateIn, readObject, refId } from '../apply/index.js';
+import {
+  isKind,
+  isRequiredByPods,
+  podReferencesOf,
+  podTemplateIn,
+  readObject,
+  refId,
+} from '../apply/index.js';
 import type { Container, Outcome, PodSpec, PodTemplate } from '../apply/index.js';
 import { configMapHash, secretHash } from '../hash/index.js';
 import type { ConfigurationData } from '../hash/index.js';
 import { ConfigMap, Job, Secret } from '../object/index.js';
 import type { UnstructuredObject, ObjectReference } from '../object/index.js';
-import type { Chain } from './chain.js';
+import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import type { PreparedObject } from './run.js';
 
@@ -75,14 +82,24 @@ export function changedSources(
 // on the order. The user's containers may use a name already.
 function variableNames(stamps: readonly Stamp[], taken: ReadonlySet<string>): readonly string[] {
   const plain = stamps.map(plainName);
-  return plain.map((name, index) => {
+  return stamps.map((stamp, index) => {
+    const name = plainName(stamp);
     const meets = plain.some((other, at) => other === name && at !== index);
-    const { kind, name: object } = stamps[index] as Stamp;
-    return meets || taken.has(name) ? `${name}_${shortHash(`${kind}/${object}`)}` : name;
+    return meets || taken.has(name) ? distinctName(stamp) : name;
   });
 }
 
-function plainName({ kind, name }: Stamp): string {
+/** Returns the names that the variable of a stamp can have in a workload whose own variables are `taken`. */
+function namesOf(stamp: Omit<Stamp, 'hash'>, taken: ReadonlySet<string>): readonly string[] {
+  const plain = plainName(stamp);
+  return [distinctName(stamp), ...(taken.has(plain) ? [] : [plain])];
+}
+
+function distinctName({ kind, name }: Omit<Stamp, 'hash'>): string {
+  return `${plainName({ kind, name })}_${shortHash(`${kind}/${name}`)}`;
+}
+
+function plainName({ kind, name }: Omit<Stamp, 'hash'>): string {
   const prefix = kind === 'ConfigMap' ? 'CONFIGMAP_HASH_' : 'SECRET_HASH_';
   return prefix + name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
 }
@@ -106,14 +123,17 @@ export interface StampSources {
   readonly salt: string;
   /** Returns the live object; undefined if it does not exist. */
   readonly live: (kind: Stamp['kind'], name: string) => Promise<UnstructuredObject | undefined>;
+  /** Returns the hash in the live workload; undefined if it has none. */
+  readonly last: (stamp: Omit<Stamp, 'hash'>) => Promise<string | undefined>;
 }
 
 /**
  * Returns the hashes of the ConfigMaps and Secrets that the pods of `prepared` refer to or that `rolloutOn`
  * names. Objects outside the chain count only with `followReferences`. A chained object that is not yet
  * applied is hashed as it is in the cluster, if it exists there; the workload follows at its next reconcile.
- * Objects that do not exist have no hash. Jobs get no hashes: their template is immutable, and a finished Job
- * must not run again.
+ * An object that does not exist keeps the hash that the workload has, if pods can't start without it: its return
+ * with equal data rolls nothing. Otherwise it has no hash. Jobs get no hashes: their template is immutable, and a
+ * finished Job must not run again.
  */
 export async function stampsFor(
   { chained, complete }: PreparedObject,
@@ -136,7 +156,11 @@ export async function stampsFor(
       const desired = sources.chained(kind, name);
       if (desired === undefined && !followReferences) return [];
       const source = await sourceOf(desired, { kind, name, sources });
-      if (source === undefined) return [];
+      if (source === undefined) {
+        const isNeeded = isRequiredByPods(template, { kind, name });
+        const last = isNeeded ? await sources.last({ kind, name }) : undefined;
+        return last === undefined ? [] : [{ kind, name, hash: last }];
+      }
       const hash =
         kind === 'ConfigMap'
           ? configMapHash(dataOf(source))
@@ -178,14 +202,15 @@ export interface Known {
   readonly chain: Chain;
   readonly outcomes: ReadonlyMap<string, Outcome>;
   /** The workload. */
-  readonly of: ObjectReference;
+  readonly of: Pick<ChainedObject, 'type' | 'ref' | 'link'>;
 }
 
 /** Returns sources that look in the chain, then in the objects applied by this run, then in the cluster. */
 export function stampSources(
   context: Pick<RunContext, 'client' | 'settings'>,
-  { chain, outcomes, of: { namespace } }: Known,
+  { chain, outcomes, of }: Known,
 ): StampSources {
+  const { namespace } = of.ref;
   const refOf = (kind: 'ConfigMap' | 'Secret', name: string): ObjectReference => ({
     ...{ apiVersion: 'v1', kind, name },
     ...(namespace !== undefined && { namespace }),
@@ -201,6 +226,13 @@ export function stampSources(
       const outcome = outcomes.get(refId(ref));
       const applied = outcome?.state === 'failed' ? undefined : outcome?.live;
       return applied ?? readObject(context, stampTypes[kind], ref);
+    },
+    last: async (stamp) => {
+      const live = await readObject(context, of.type, of.ref);
+      const own = podTemplateIn(of.link.object)?.spec;
+      const [first] = (live && podTemplateIn(live)?.spec?.containers) ?? [];
+      const found = namesOf(stamp, own === undefined ? new Set() : ownVariables(own));
+      return first?.env?.find(({ name }) => found.includes(name))?.value;
     },
   };
 }

@@ -208,6 +208,41 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'follows')).to.deep.equal(hash('2'));
   });
 
+  it('rolls no pods while an object outside the chain that they need is missing', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const create = (): Promise<unknown> =>
+      scene.admin.create<Secret>({
+        ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'theirs' } },
+        data: { t: 'eA==' },
+      });
+    const remove = () => scene.admin.delete(Secret, { namespace, name: 'theirs' });
+    const chain = (optional: boolean): Builder => {
+      const envFrom = [{ secretRef: { name: 'theirs', optional } }];
+      const containers = [{ name: 'web', image: 'registry.example/web:1', envFrom }];
+      return scene.builder().deployment({
+        ...{ name: 'web', podSpec: { containers }, followReferences: true },
+      });
+    };
+    await create();
+    await chain(false).reconcile();
+    const stamped = await envOf(scene, 'web');
+    expect(stamped).to.have.length(1);
+    await remove();
+    expect(summary(await chain(false).reconcile())).to.deep.equal(['unchanged Deployment/web']);
+    const [planned] = (await chain(false).plan()).objects;
+    expect(planned?.action).to.equal('unchanged');
+    await create();
+    expect(summary(await chain(false).reconcile())).to.deep.equal(['unchanged Deployment/web']);
+    await scene.edit(Secret, 'theirs', { body: { data: { t: 'eQ==' } } });
+    await chain(false).reconcile();
+    expect(await envOf(scene, 'web')).not.to.deep.equal(stamped);
+    // Pods start without an optional object, and then do not have its data.
+    await remove();
+    await chain(true).reconcile();
+    expect(await envOf(scene, 'web')).to.equal(undefined);
+  });
+
   it('rolls no pods if a Secret is deleted and created again with the same data', async () => {
     const scene = await open();
     const chain = (): Builder =>
