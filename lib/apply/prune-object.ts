@@ -9,7 +9,13 @@ import { OperatorError } from '../system/index.js';
 import { deleteAsRead, readObject, reportFailure } from './context.js';
 import type { ApplyContext } from './context.js';
 import { isContainer, isKind } from './kind-traits.js';
-import { allowDeletionsAnnotation, ownershipOf, pruneAnnotation, scopeLabel } from './ownership.js';
+import {
+  allowDeletionsAnnotation,
+  managedByLabel,
+  ownershipOf,
+  pruneAnnotation,
+  scopeLabel,
+} from './ownership.js';
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
 
@@ -164,9 +170,10 @@ async function judgedAgain(
 ): Promise<Candidate | undefined | 'kept'> {
   const current = await readObject(context, type, referenceTo(object));
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return undefined;
-  const scopes = [current, object].map(({ metadata }) => metadata.labels?.[scopeLabel]);
-  // Another chain with a different scope may have taken it over.
-  const isSameScope = scopes[0] === scopes[1];
-  const ours = isSameScope && ownershipOf(current, context.settings.owner).state === 'ours';
+  // A chain of another scope or controller may have taken it over.
+  const isOfSameChain = [scopeLabel, managedByLabel].every(
+    (label) => current.metadata.labels?.[label] === object.metadata.labels?.[label],
+  );
+  const ours = isOfSameChain && ownershipOf(current, context.settings.owner).state === 'ours';
   return ours && mayBePruned(current, context.settings) ? { type, object: current } : 'kept';
 }

@@ -5,6 +5,7 @@ import {
   isKind,
   pending,
   refId,
+  stageOf,
 } from '../apply/index.js';
 import type { Candidate, ObjectResult, Outcome } from '../apply/index.js';
 import {
@@ -32,19 +33,21 @@ export interface Phases {
 }
 
 export function phasesOf(objects: readonly ChainedObject[]): Phases {
-  const early = objects.filter(({ ref }) => comesBeforeWorkloads(ref));
-  const workloads = objects.filter(({ stage }) => stage === 'workload');
-  const taken = new Set([...early, ...workloads]);
-  const others = objects.filter((one) => !taken.has(one));
+  const ofRank = (rank: number) => objects.filter(({ ref }) => pruningRankOf(ref) === rank);
   return {
-    early: [
-      ...early.filter(({ ref }) => isContainer(ref)),
-      ...early.filter(({ ref }) => !isContainer(ref)),
-    ],
-    workloads,
-    late: others.filter(({ ref }) => !comesLast(ref)),
-    last: others.filter(({ ref }) => comesLast(ref)),
+    early: [...ofRank(4), ...ofRank(3)],
+    workloads: ofRank(2),
+    late: ofRank(1),
+    last: ofRank(0),
   };
+}
+
+/** Returns the place of a kind in the order of pruning, from 0: the reverse of the order of the phases. */
+export function pruningRankOf(type: TypeMeta): number {
+  if (isContainer(type)) return 4;
+  if (comesBeforeWorkloads(type)) return 3;
+  if (stageOf(type) === 'workload') return 2;
+  return comesLast(type) ? 0 : 1;
 }
 
 /**

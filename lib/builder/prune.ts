@@ -1,4 +1,5 @@
 import partition from 'lodash/partition.js';
+import sortBy from 'lodash/sortBy.js';
 import {
   appliedHashAnnotation,
   builtInTypes,
@@ -31,6 +32,7 @@ import {
   ServiceAccount,
   labelValueOf,
   appliedFields,
+  fieldPath,
   referenceTo,
   ownerUidLabel,
   rolloutStatus,
@@ -42,7 +44,7 @@ import type {
   ResourceType,
 } from '../object/index.js';
 import { LruMap } from '../system/index.js';
-import { occupiedContainers } from './apply-order.js';
+import { occupiedContainers, pruningRankOf } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
@@ -68,7 +70,7 @@ export interface Forecast extends Pick<Uses, 'becoming'> {
 
 /**
  * Finds the owned objects that are not in the chain and decides what to do with them. Returns the objects to
- * prune first, then those that wait. Makes no API calls with a cached client.
+ * prune first, in the order of their deletion, then those that wait. Makes no API calls with a cached client.
  * @throws OperatorError `TooManyDeletions`
  */
 export async function decidePruning(
@@ -80,7 +82,9 @@ export async function decidePruning(
   const controlled = await listControlled(context, chain);
   const owned = controlled.filter(({ object }) => isOfChains(object, settings));
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
-  const orphans = undesired.filter(({ object }) => mayBePruned(object, settings));
+  const [prunable, others] = partition(undesired, ({ object }) => mayBePruned(object, settings));
+  const needed = await neededBy(context, others);
+  const orphans = prunable.filter((one) => !needed(one));
   const workloads = await workloadsInUse(context, chain, orphans);
   const staying = [...workloads.values()].map(({ live }) => live);
   const uses = await stillInUse(context, { chain, orphans, staying, becoming });
@@ -97,7 +101,7 @@ export async function decidePruning(
     return { action: 'wait', live, candidate, reason, blocks: false, ...again };
   });
   const [going, waiting] = partition(decisions, ({ action }) => action === 'prune');
-  return [...going, ...waiting];
+  return [...sortBy(going, ({ candidate }) => pruningRankOf(candidate.object)), ...waiting];
 }
 
 /** Returns all objects that the owner controls, from any chain, of the kinds that pruning visits. */
@@ -154,15 +158,17 @@ async function listOfType(
 }
 
 // Other code may create objects with this owner as their controller, so labels identify the objects of a
-// chain. If a user removed the labels, `managedFields` still shows an object that this controller applied.
+// chain. If a user removed the labels, `managedFields` still shows that this controller applied the object last:
+// the hash of another controller that takes it over differs.
 function isOfChains(object: KubernetesObject, settings: BuilderSettings): boolean {
   const { controllerName, scope } = settings;
-  const { labels = {}, annotations = {} } = object.metadata;
+  const { labels = {} } = object.metadata;
   if (labels[scopeLabel] !== scope) return false;
   if (labels[managedByLabel] === labelValueOf(controllerName)) return true;
-  if (annotations[appliedHashAnnotation] === undefined) return false;
-  return appliedFields(object, controllerName) !== undefined;
+  return appliedFields(object, controllerName)?.has(appliedHashPath) === true;
 }
+
+const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
 
 // A cluster-scoped owner without the option `namespace` may have objects in any namespace.
 function placesOf(settings: BuilderSettings, chain: Chain, made: readonly Candidate[]): Places {
@@ -229,6 +235,23 @@ function byKind(types: readonly Type[]): Map<string, Type> {
 function ownerKey({ settings }: RunContext): string {
   const { owner, controllerName, scope = '' } = settings;
   return [owner.metadata.uid, controllerName, scope].join('/');
+}
+
+/** Returns a test for objects without which the pods of protected workloads could not restart. */
+async function neededBy(
+  context: RunContext,
+  others: readonly Candidate[],
+): Promise<(candidate: Candidate) => boolean> {
+  const workloads = others.filter(
+    ({ object }) =>
+      podTemplatePath(object) !== undefined && object.metadata.deletionTimestamp === undefined,
+  );
+  const found = await Promise.all(
+    workloads.map(({ type, object }) => readObject(context, type, referenceTo(object))),
+  );
+  const users = found.filter((each) => each !== undefined);
+  return (candidate) =>
+    isNeededByPods(candidate.object) && users.some((user) => refersTo(user, candidate));
 }
 
 /** The input of {@link stillInUse}. */

@@ -1,3 +1,5 @@
+import groupBy from 'lodash/groupBy.js';
+import partition from 'lodash/partition.js';
 import {
   applyObject,
   completeObject,
@@ -22,7 +24,7 @@ import { describeObject, Service, referenceTo, ownerReferenceTo } from '../objec
 import type { UnstructuredObject } from '../object/index.js';
 import type { InternalStore } from '../store/index.js';
 import { OperatorError, isOperatorError } from '../system/index.js';
-import { phasesOf, waitForDefinition } from './apply-order.js';
+import { phasesOf, pruningRankOf, waitForDefinition } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { resolveChain } from './chain.js';
 import type { Chain, ChainedObject } from './chain.js';
@@ -59,14 +61,7 @@ export class Run {
   async reconcileAll(): Promise<readonly ObjectResult[]> {
     if (this.#ownerIsLeaving()) return [];
     const chain = await this.#resolve();
-    const { early, workloads, late, last } = phasesOf(chain.objects);
-    const outcomes = [
-      ...this.#lost(chain),
-      ...(await this.#together(early)),
-      ...(await this.#workloads(workloads)),
-      ...(await this.#together(late)),
-      ...(await this.#together(last)),
-    ];
+    const outcomes = [...this.#lost(chain), ...(await this.#apply(chain.objects))];
     const pruned = outcomes.some(isFailed) ? [] : await this.#pruneWithTheRest(chain);
     return resultsOf([...outcomes, ...pruned]);
   }
@@ -96,13 +91,14 @@ export class Run {
     return resultsOf([
       ...this.#lost(chain, stage),
       ...(await this.#together(this.#containersFor(chain, objects))),
-      ...(await (stage === 'workload' ? this.#workloads(objects) : this.#together(objects))),
+      ...(await this.#apply(objects)),
     ]);
   }
 
   async prune(): Promise<readonly ObjectResult[]> {
     if (this.#ownerIsLeaving()) return [];
     const chain = await this.#resolve();
+    this.#lost(chain);
     const failures = [...this.#outcomes.values()].filter(isFailed);
     if (failures.length > 0) {
       const names = failures.map(({ ref }) => describeObject(ref)).join(', ');
@@ -155,6 +151,17 @@ export class Run {
   #lost(chain: Chain, stage?: Stage): readonly Outcome[] {
     const lost = chain.lost.filter((one) => stage === undefined || one.stage === stage);
     return lost.map(({ ref, error }) => this.#note({ state: 'failed', ref, error }));
+  }
+
+  /** Reconciles the objects phase by phase. */
+  async #apply(objects: readonly ChainedObject[]): Promise<readonly Outcome[]> {
+    const { early, workloads, late, last } = phasesOf(objects);
+    return [
+      ...(await this.#together(early)),
+      ...(await this.#workloads(workloads)),
+      ...(await this.#together(late)),
+      ...(await this.#together(last)),
+    ];
   }
 
   /** Reconciles the objects concurrently, each as soon as its dependencies are reconciled. */
@@ -240,7 +247,16 @@ export class Run {
 
   async #deleteOrphans(chain: Chain): Promise<readonly Outcome[]> {
     const decisions = await decidePruning(this.#context, chain);
-    const outcomes = await Promise.all(decisions.map((decision) => this.#carryOut(decision)));
+    const [going, waiting] = partition(decisions, ({ action }) => action === 'prune');
+    const outcomes: Outcome[] = [];
+    for (const step of Object.values(
+      groupBy(going, ({ candidate }) => pruningRankOf(candidate.object)),
+    )) {
+      // An object that stays may need those that were applied before it, as a webhook needs its backend.
+      if (outcomes.some(isFailed)) break;
+      outcomes.push(...(await Promise.all(step.map((each) => this.#carryOut(each)))));
+    }
+    outcomes.push(...(await Promise.all(waiting.map((each) => this.#carryOut(each)))));
     for (const outcome of outcomes) this.#report(outcome);
     await pruneRuns(
       this.#context,

@@ -517,6 +517,7 @@ export function badInputSuite(open: OpenScene): void {
         ...{ spec: fields },
       });
     expect((await errorsOf(chain()))[0]?.code).to.equal('UnknownKind');
+    expect((await refusal(() => chain().reconcileStore())).code).to.equal('DependencyFailed');
     await scene.admin.create({
       ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
       metadata: { name: `widgets.${group}` },

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { requeueAfterOf } from '../../../lib/apply/index.js';
+import type { ObjectResult } from '../../../lib/apply/index.js';
 import { Builder } from '../../../lib/builder/index.js';
 import type { BuilderOptions } from '../../../lib/builder/index.js';
+import { faulty } from '../../../lib/client/index.js';
 import type { ClusterRole } from '../../../lib/object/kinds.js';
 import {
   ConfigMap,
@@ -235,14 +237,12 @@ export function containersSuite(open: OpenScene): void {
       ...{ apiVersion: 'networking.k8s.io/v1', kind: 'IngressClass', spec: { controller: 'a/b' } },
       metadata: { name: `class-${scene.namespace}` },
     };
-    const results = await builder(scene, owner)
-      .object(webhooks)
-      .object(other)
-      .configMap({ name: 'env' })
-      .reconcile();
-    expect(results.map(({ ref }) => ref.kind)).to.deep.equal([
-      ...['ConfigMap', 'IngressClass', 'MutatingWebhookConfiguration'],
-    ]);
+    const chain = (): Builder =>
+      builder(scene, owner).object(webhooks).object(other).configMap({ name: 'env' });
+    const kindsIn = (results: readonly ObjectResult[]) => results.map(({ ref }) => ref.kind);
+    const late = ['IngressClass', 'MutatingWebhookConfiguration'];
+    expect(kindsIn(await chain().reconcileObjects())).to.deep.equal(late);
+    expect(kindsIn(await chain().reconcile())).to.deep.equal(['ConfigMap', ...late]);
   });
 
   describe('when pruned', () => {
@@ -268,6 +268,29 @@ export function containersSuite(open: OpenScene): void {
       const name = definition.metadata.name ?? '';
       const { metadata } = await scene.admin.get(CustomResourceDefinition, { name });
       expect(metadata.deletionTimestamp).to.equal(undefined);
+    });
+
+    it('keeps the backend of a webhook whose configuration could not be deleted', async () => {
+      const { scene, owner } = await openWithOwner();
+      const kind = 'MutatingWebhookConfiguration';
+      const webhooks = {
+        ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind },
+        ...{ metadata: { name: `hooks-${scene.namespace}` }, webhooks: [] },
+      };
+      const own = { owns: [...owns, { apiVersion: webhooks.apiVersion, kind }] };
+      await builder(scene, owner, own).object(webhooks).configMap({ name: 'backend' }).reconcile();
+      const fault = { type: 'error', status: 503 } as const;
+      const rules = [{ fault, verbs: ['delete' as const], kinds: [kind] }];
+      const client = faulty(scene.operator.client, { rules });
+      const failure = await builder(scene, owner, { ...own, client })
+        .reconcile()
+        .catch((error: unknown) => error);
+      expect(failure).to.have.property('code', 'ReconcileFailed');
+      expect(await scene.find(ConfigMap, 'backend')).not.to.equal(undefined);
+      expect(summary(await builder(scene, owner, own).reconcile())).to.deep.equal([
+        `deleted ${kind}/hooks-${scene.namespace}`,
+        'deleted ConfigMap/backend',
+      ]);
     });
 
     it('deletes a Namespace once the owned objects in it are gone', async () => {

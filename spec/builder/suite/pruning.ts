@@ -7,6 +7,7 @@ import type { PersistentVolumeClaim } from '../../../lib/object/kinds.js';
 import {
   ConfigMap,
   Deployment,
+  Ingress,
   NetworkPolicy,
   Pod,
   Secret,
@@ -154,6 +155,54 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'protected')).not.to.equal(undefined);
   });
 
+  it('keeps an object that another controller of the owner takes over before its deletion', async () => {
+    const scene = await open();
+    await scene.builder().configMap({ name: 'env' }).reconcile();
+    const inner = scene.operator.client;
+    const client: Client = {
+      ...forwarding(inner),
+      list: async (type, options) => {
+        const found = await inner.list(type, options);
+        if (type.kind !== 'ConfigMap') return found;
+        const theirs = scene.builder({ controllerName: 'other-operator' });
+        await theirs.configMap({ name: 'env' }).reconcileConfigMap();
+        return found;
+      },
+    };
+    const [result] = await scene.builder({ client }).reconcile();
+    expect(result).to.include({
+      ...{ operation: 'pending', reason: 'changed while it was being pruned' },
+    });
+    expect(await scene.find(ConfigMap, 'env')).not.to.equal(undefined);
+    expect(await scene.builder().reconcile()).to.deep.equal([]);
+  });
+
+  it('prunes in the reverse of the order in which it applies', async () => {
+    const scene = await open();
+    const owns = [...usedKinds, Ingress];
+    const defaultBackend = { service: { name: 'web', port: { number: 80 } } };
+    await scene
+      .builder({ owns })
+      .configMap({ name: 'env' })
+      .service({ name: 'web', spec: { ports } })
+      .deployment({ name: 'web', podSpec })
+      .ingress({ name: 'web', spec: { defaultBackend } })
+      .reconcile();
+    const fault = { type: 'error', status: 500, reason: 'InternalError' } as const;
+    const rules = [{ fault, verbs: ['delete' as const], kinds: ['Deployment'] }];
+    const client = faulty(scene.operator.client, { rules });
+    const [error] = await errorsOf(scene.builder({ owns, client }));
+    expect(error?.message).to.include('Deployment');
+    await scene.writes();
+    expect(await scene.find(Ingress, 'web')).to.equal(undefined);
+    expect(await scene.find(Service, 'web')).not.to.equal(undefined);
+    expect(await scene.find(ConfigMap, 'env')).not.to.equal(undefined);
+    expect(summary(await scene.builder({ owns }).reconcile())[0]).to.equal(
+      'deleted Deployment/web',
+    );
+    expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
+  });
+
   it('prunes an object later that changes before each of its deletions', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'busy', data: {} }).reconcile();
@@ -230,6 +279,39 @@ export function pruningSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'by-hand', { body: { metadata: { annotations } } });
     expect(summary(await scene.builder().reconcile())).to.deep.equal([
       'deleted ConfigMap/by-nobody',
+    ]);
+  });
+
+  it('keeps what the pods of a protected workload need to restart', async () => {
+    const scene = await open();
+    const owns = [...usedKinds, ServiceAccount];
+    const [container] = podSpec.containers;
+    const web = {
+      ...podSpec,
+      serviceAccountName: 'web',
+      containers: [{ ...container, name: 'web' }],
+    };
+    await scene
+      .builder({ owns })
+      .configMap({ name: 'env' })
+      .configMap({ name: 'other' })
+      .secret({ name: 'token' })
+      .serviceAccount({ name: 'web' })
+      .deployment({
+        ...{ name: 'web', prune: false, podSpec: web },
+        ...{ envFromConfigMap: ['env'], envFromSecret: ['token'] },
+      })
+      .reconcile();
+    expect(summary(await scene.builder({ owns }).reconcile())).to.deep.equal([
+      'deleted ConfigMap/other',
+    ]);
+    const annotations = { 'operator-builder.io/prune': null };
+    await scene.edit(Deployment, 'web', { body: { metadata: { annotations } } });
+    expect(summary(await scene.builder({ owns }).reconcile()).sort()).to.deep.equal([
+      'deleted ConfigMap/env',
+      'deleted Deployment/web',
+      'deleted Secret/token',
+      'deleted ServiceAccount/web',
     ]);
   });
 
