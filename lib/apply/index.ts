@@ -31,6 +31,7 @@ export type { DesiredFields, FieldWriting } from './field-writer.js';
 export { immutableChanges } from './immutable-fields.js';
 export { placeholderUid, pruneRuns } from './job-runs.js';
 export {
+  builtInType,
   builtInTypes,
   comesBeforeWorkloads,
   comesLast,

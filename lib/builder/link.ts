@@ -1,4 +1,6 @@
+import { builtInType } from '../apply/index.js';
 import type { ClaimOptions, LinkOptions } from '../apply/index.js';
+import { withoutNulls } from '../object/index.js';
 import type { KubernetesObject, UnstructuredObject, TypeReference } from '../object/index.js';
 
 /** Options common to all links of one kind of object. */
@@ -47,9 +49,11 @@ export interface Link {
  */
 export type ChainedLink = Omit<Link, 'object'> & { readonly json: string };
 
-/** Parses the object of a link. */
+/** Parses the object of a link. In a built-in kind null equals absence. */
 export function readLink({ json, ...link }: ChainedLink): Link {
-  return { ...link, object: JSON.parse(json) as UnstructuredObject };
+  const object = JSON.parse(json) as UnstructuredObject;
+  const hasNulls = json.includes(':null') && builtInType(object) !== undefined;
+  return { ...link, object: hasNulls ? (withoutNulls(object) as UnstructuredObject) : object };
 }
 
 /** A workload outside of the chain. */

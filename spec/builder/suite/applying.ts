@@ -320,6 +320,34 @@ export function applyingSuite(open: OpenScene): void {
     ]);
   });
 
+  it('treats null as absent in what pods and hashes are made of', async () => {
+    const scene = await open();
+    const [container] = podSpec.containers;
+    const bare = { env: null, envFrom: null, ports: null, ...container };
+    const spec = {
+      containers: [bare],
+      initContainers: null,
+      volumes: null,
+      imagePullSecrets: null,
+    };
+    const chain = (): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data: { A: null } as never, binaryData: null as never })
+        .secret({ name: 'token', stringData: { t: null } as never })
+        .service({ name: 'web', spec: { ports: [{ port: 80 }], clusterIP: null } as never })
+        .deployment({ name: 'web', podSpec: spec as never, rolloutOn: ['env', 'token'] });
+    const plan = await chain().plan();
+    expect(plan.objects.map(({ action }) => action)).to.deep.equal([
+      ...['create', 'create', 'create', 'create'],
+    ]);
+    await scene.reconcileUntilDone(chain);
+    const results = await chain().reconcile();
+    expect(new Set(results.map(({ operation }) => operation))).to.deep.equal(
+      new Set(['unchanged']),
+    );
+  });
+
   it('needs no discovery for kinds that have a method', async () => {
     const scene = await open();
     const resourceType = (): Promise<never> => Promise.reject(new Error('discovery was asked'));
