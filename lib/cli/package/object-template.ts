@@ -4,7 +4,7 @@ import { TemplateText, spreadLines, textLines, valueLines } from './values.js';
 import type { TemplateLines } from './values.js';
 import { objectAt, objectMadeAt, objectsAt, textAt } from '../json-values.js';
 import type { Json } from '../json-values.js';
-import { managerDeployment, movedText } from './overlay.js';
+import { managerDeployment, movedText, withoutReferences } from './overlay.js';
 
 /** The facts that all templates of a chart share. */
 export interface ChartFacts {
@@ -172,6 +172,7 @@ function templateReferences(value: unknown, { text, facts }: Templating): void {
   const isAccount = object['kind'] === 'ServiceAccount' && object['name'] === facts.account;
   if (isAccount) object['name'] = accountName(text, facts);
   for (const [name, member] of Object.entries(object)) {
+    if (withoutReferences.has(name)) continue;
     if (typeof member !== 'string') {
       templateReferences(member, { text, facts });
     } else if (name === 'namespace' && member === facts.namespace) {

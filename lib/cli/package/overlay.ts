@@ -92,6 +92,9 @@ export function movedText(text: string, { from, to }: Move): string {
   return text.replace(pattern, () => to);
 }
 
+/** Members whose texts have slashes and name no object: API versions, images, and subresources in rules. */
+export const withoutReferences: ReadonlySet<string> = new Set(['apiVersion', 'image', 'resources']);
+
 /** Replaces the namespace in texts of an object that kustomize does not cover. */
 function movedObject(object: BuiltObject, move: Move): BuiltObject {
   // A schema may contain any text.
@@ -103,7 +106,10 @@ function moved(value: unknown, move: Move): unknown {
   if (typeof value === 'string') return movedText(value, move);
   if (Array.isArray(value)) return value.map((item) => moved(item, move));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, moved(one, move)]));
+  const entries = Object.entries(value).map(([name, one]) => {
+    return [name, withoutReferences.has(name) ? one : moved(one, move)] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** The objects of an overlay and their source. */

@@ -152,6 +152,32 @@ describe('operator-builder build-installer', () => {
     expect(stdout).to.include('kind: ClusterServiceVersion').and.not.include('tenants');
   });
 
+  it('leaves API versions, images and subresources that begin with the namespace', async () => {
+    await makeProject(file('apps'), ['Shop']);
+    const images = file('apps/config/manager/kustomization.yaml');
+    const named = (await readFile(images, 'utf8')).replace(/newName: .*/, 'newName: shops/shop');
+    await writeFile(images, named);
+    for (const namespace of ['apps', 'shops']) {
+      const overlay = file('apps/config/default/kustomization.yaml');
+      const text = await readFile(overlay, 'utf8');
+      await writeFile(overlay, text.replace(/^namespace: .*/m, `namespace: ${namespace}`));
+      const args = ['--project', 'apps', '-n', 'elsewhere', '--out', '-'];
+      const { stdout } = await cli(['build-installer', ...args], { cwd: file() });
+      expect(stdout)
+        .to.include('apiVersion: apps/v1\n')
+        .and.include('image: shops/shop:0.1.0\n')
+        .and.include('- shops/status\n')
+        .and.not.include('elsewhere/');
+      const chart = await cli(['helm', '--project', 'apps'], { cwd: file() });
+      expect(chart).to.include({ code: 0, stderr: '' });
+      const templates = file('apps/charts/shops/templates');
+      for (const name of ['deployment-controller-manager', 'clusterrole-manager-role']) {
+        const template = await readFile(`${templates}/${name}.yaml`, 'utf8');
+        expect(template).not.to.include('{{ .Release.Namespace }}/');
+      }
+    }
+  });
+
   it('puts the namespace into the webhook certificate of cert-manager', async () => {
     await makeProject(file('trusted'), ['Shop']);
     const made = await createWebhook(file('trusted'), 'Shop', 'v1alpha1', '--validation');
