@@ -105,6 +105,22 @@ describe('operator-builder apiserver', () => {
     expect(await running.ended).to.include({ code: 0 });
   });
 
+  it('leaves the kubeconfig of a running server, and replaces that of one that was killed', async () => {
+    await start();
+    const text = await readFile(file('kubeconfig'), 'utf8');
+    const { code, stderr } = await cli(['apiserver', '--kubeconfig', file('kubeconfig')]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      / is the kubeconfig of an embedded cluster that runs at http:\S+; stop/,
+    );
+    expect(await readFile(file('kubeconfig'), 'utf8')).to.equal(text);
+    running?.stop();
+    await running?.ended;
+    await writeFile(file('kubeconfig'), text);
+    await start();
+    expect(await readFile(file('kubeconfig'), 'utf8')).not.to.equal(text);
+  });
+
   it('refuses objects other than CRDs, missing paths and used ports', async () => {
     await writeFile(file('web.yaml'), stringify(web));
     const other = await cli(['apiserver', '--crds', file('web.yaml')]);

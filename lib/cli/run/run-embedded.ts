@@ -15,7 +15,7 @@ import { InProcessWebhooks } from '../in-process-webhooks.js';
 import { objectFiles, projectFiles, readResources } from '../object-files.js';
 import type { LoadedProject } from '../load-operator.js';
 import { installCrds } from './run-on-cluster.js';
-import { startServer, writeKubeConfigFile } from './serve-api.js';
+import { freeKubeConfigFile, startServer, writeKubeConfigFile } from './serve-api.js';
 import { keepRunning } from './keep-running.js';
 import type { OperatorRun } from './keep-running.js';
 import { keptRunning, managerOptions } from './run-operator.js';
@@ -49,7 +49,7 @@ export async function runEmbedded(running: Running): Promise<void> {
     const { kubeconfigOut } = options;
     const file =
       kubeconfigOut === undefined
-        ? join(first.root, kubeConfigFile)
+        ? await freeKubeConfigFile(cluster, join(first.root, kubeConfigFile))
         : resolve(context.cwd, kubeconfigOut);
     const remove = await writeKubeConfigFile(cluster, file);
     try {

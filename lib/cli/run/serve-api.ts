@@ -1,4 +1,5 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname, relative, resolve } from 'node:path';
 import { EmbeddedCluster } from '../../apiserver/index.js';
 import type { EmbeddedClusterOptions } from '../../apiserver/index.js';
@@ -6,6 +7,7 @@ import { isJsonObject, CustomResourceDefinition } from '../../object/index.js';
 import { asError, whenAborted, OperatorError, VirtualClock } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
 import { whileWriting } from '../files.js';
+import { objectAt, objectsAt, textAt } from '../json-values.js';
 import { commandLogger } from '../options.js';
 import type { LogOptions, Output } from '../options.js';
 import { resourcesAt } from '../object-files.js';
@@ -141,21 +143,38 @@ export async function writeKubeConfigFile(
   cluster: EmbeddedCluster,
   file: string,
 ): Promise<() => Promise<void>> {
-  await refuseOthers(file);
+  const server = await serverIn(file);
+  if (server !== undefined && (await isOfOther(server, cluster))) {
+    const remedy = 'stop that one, or pass another file';
+    throw new OperatorError(
+      'InvalidConfig',
+      `${file} is the kubeconfig of an embedded cluster that runs at ${server}; ${remedy}`,
+    );
+  }
   await whileWriting(file, async () => {
     await mkdir(dirname(file), { recursive: true });
     await cluster.writeKubeConfig(file);
   });
   return async () => {
-    // Another process may have replaced it.
+    // The user may have replaced it.
     if ((await textIfExists(file)) === cluster.kubeConfig()) await rm(file, { force: true });
   };
 }
 
-/** Protects a kubeconfig with the user's clusters from being overwritten. */
-async function refuseOthers(file: string): Promise<void> {
+/** Returns a file for the kubeconfig of a listening cluster: another one while another cluster uses the file. */
+export async function freeKubeConfigFile(cluster: EmbeddedCluster, file: string): Promise<string> {
+  const server = await serverIn(file);
+  if (server === undefined || !(await isOfOther(server, cluster))) return file;
+  return `${file}-${new URL(cluster.url).port}`;
+}
+
+/**
+ * Returns the address in the kubeconfig of an embedded cluster; undefined without one.
+ * @throws OperatorError `InvalidConfig`: another file, such as the kubeconfig with the user's clusters
+ */
+async function serverIn(file: string): Promise<string | undefined> {
   const text = await textIfExists(file);
-  if (text === undefined || text.trim() === '') return;
+  if (text === undefined || text.trim() === '') return undefined;
   const { parse } = await import('yaml');
   const { checkYamlDepth } = await import('../../object/index.js');
   let content: unknown;
@@ -164,12 +183,33 @@ async function refuseOthers(file: string): Promise<void> {
   } catch {
     // Invalid YAML: not a file of this program.
   }
-  const { contexts } = isJsonObject(content) ? content : {};
-  const [only, ...others] = Array.isArray(contexts) ? (contexts as readonly unknown[]) : [];
-  if (others.length === 0 && isJsonObject(only) && only['name'] === 'embedded') return;
+  const config = isJsonObject(content) ? content : {};
+  const [only, ...others] = objectsAt(config, 'contexts');
+  if (others.length === 0 && only?.['name'] === 'embedded') {
+    const [named = {}] = objectsAt(config, 'clusters');
+    return textAt(objectAt(named, 'cluster'), 'server');
+  }
   const remedy = 'pass another file, or remove it';
   throw new OperatorError(
     'InvalidConfig',
     `${file} exists, and is not the kubeconfig of an embedded cluster; ${remedy}`,
   );
+}
+
+const longestConnectMs = 1_000;
+
+/** Whether a server other than that of `cluster` listens at an address: a process that was killed leaves its file. */
+async function isOfOther(server: string, { url }: EmbeddedCluster): Promise<boolean> {
+  if (server === url || !URL.canParse(server)) return false;
+  const { hostname, port } = new URL(server);
+  const host = hostname.replaceAll(/[[\]]/g, '');
+  const socket = connect({ host, port: Number(port), timeout: longestConnectMs });
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true));
+      for (const event of ['error', 'timeout']) socket.once(event, () => resolve(false));
+    });
+  } finally {
+    socket.destroy();
+  }
 }

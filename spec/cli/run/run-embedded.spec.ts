@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { clientFromKubeConfig, isInvalid } from '../../../lib/index.js';
 import { Deployment } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
@@ -176,6 +177,20 @@ describe('operator-builder run --embedded', () => {
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.include('+ CustomResourceDefinition widgets.open.example.io\n');
     expect(stdout).to.include('settled: Widget default/a');
+  });
+
+  it('leaves the kubeconfig of another run in the project', async () => {
+    const project = file('twice');
+    await copyShopProject(project);
+    const args = ['run', '--embedded', '--project', project, '-f', file('shop.yaml')];
+    const first = (running = startCli(args));
+    const kubeConfig = join(project, 'node_modules/.cache/operator-builder/kubeconfig');
+    await eventually(() => expect(first.written().stdout).to.include('get all'));
+    const text = await readFile(kubeConfig, 'utf8');
+    const second = await cli([...args, '--until-settled']);
+    expect(second.code, second.stderr).to.equal(0);
+    expect(second.stdout).to.match(/operator-builder\/kubeconfig-\d+ get all/);
+    expect(await readFile(kubeConfig, 'utf8')).to.equal(text);
   });
 
   it('refuses to overwrite a foreign kubeconfig, and ports in use', async () => {
