@@ -38,7 +38,7 @@ const rules = {
   'map-type-changed': { level: 'error', about: 'a map becomes atomic or granular' },
   'unknown-fields-pruned': {
     level: 'error',
-    about: 'fields without a schema are no longer kept',
+    about: 'fields without a schema are no longer kept, or get one',
   },
 } as const satisfies Record<string, Rule>;
 

@@ -226,6 +226,8 @@ function ownershipChanges(before: Schema, after: Schema): readonly Change[] {
 }
 
 const unknownFields = 'x-kubernetes-preserve-unknown-fields';
+const getsSchema =
+  'fields of any value get a schema: the server refuses stored values that do not match it';
 const dropped =
   'the server drops the stored value as soon as the object is written, and that of clients';
 
@@ -248,6 +250,14 @@ function fieldChanges(before: Schema, after: Schema, path: string): readonly Sch
       'is required: the server refuses objects without it, stored ones too once the object around it changes; make it optional, or give it a default';
     changes.push({ rule: 'required-added', path: at(name), message });
   }
+  if (!isOpen(before) || !isOpen(after)) return changes;
+  // The root has them in every schema.
+  const standard = path === '' ? ['apiVersion', 'kind', 'metadata'] : [];
+  for (const [name, schema] of fields) {
+    const isKnown = Object.hasOwn(old, name) || standard.includes(name);
+    if (isKnown || typeOf(schema) === anything) continue;
+    changes.push({ rule: 'unknown-fields-pruned', path: at(name), message: getsSchema });
+  }
   return changes;
 }
 
@@ -264,9 +274,7 @@ function entryChanges(before: Schema, after: Schema, path: string): readonly Sch
   if (old !== undefined && entries !== undefined) return schemaChanges(old, entries, `${path}.*`);
   if ((old === undefined && !isOpen(before)) || isOpen(after)) return [];
   const message =
-    entries === undefined
-      ? `fields without a schema are no longer kept: ${dropped}`
-      : 'fields of any value get a schema: the server refuses stored values that do not match it';
+    entries === undefined ? `fields without a schema are no longer kept: ${dropped}` : getsSchema;
   return [{ rule: 'unknown-fields-pruned', path, message }];
 }
 

@@ -48,6 +48,15 @@ export const schemaCases: readonly SchemaCase[] = [
   }),
   change(['unknown-fields-pruned'], open, object({}), { stored: { a: 1 }, effect: 'changed' }),
   change(['unknown-fields-pruned'], open, map(text), { stored: { a: 1 }, effect: 'refused' }),
+  change(
+    ['unknown-fields-pruned'],
+    open,
+    { ...open, properties: { a: text } },
+    {
+      stored: { a: 1 },
+      effect: 'refused',
+    },
+  ),
   change(['type-changed'], text, whole, { stored: 'x', effect: 'refused' }),
   change(['type-changed'], { type: 'number' }, whole, { stored: 1.5, effect: 'refused' }),
   change(['type-changed'], whole, { type: 'number' }, { stored: 1, effect: 'none' }),
