@@ -81,8 +81,7 @@ export async function runOperator(
   const { client: given, signal, logFormat, plan: answersPlans = line.plan, ...own } = options;
   const { logger, feed } = await outputOf({ ...own, logFormat }, line, run);
   const isCluster = given === undefined && isPod(line, run.env);
-  const isMeasured =
-    line.metrics && own.metrics !== false && (isCluster || line.metricsPort !== undefined);
+  const isMeasured = line.metrics && own.metrics !== false && (isCluster || namesMetrics(line));
   const { registry, metrics } = isMeasured ? await newRegistry() : nothing;
   const { client, opened } = await clientOf(given, { path: line.kubeconfig, logger, metrics });
   const namespace = line.namespace ?? namespaceOf(opened?.defaultNamespace, isCluster);
@@ -210,6 +209,11 @@ async function clientOf(
 
 const nothing = { registry: undefined, metrics: undefined };
 
+/** Whether an option of the metrics is given: outside a cluster, they are served on request only. */
+function namesMetrics({ metricsPort, metricsAuth, metricsCertDir }: CommandLine): boolean {
+  return [metricsPort, metricsAuth, metricsCertDir].some((given) => given !== undefined);
+}
+
 async function newRegistry() {
   const [{ Registry }, { promMetrics }, collected] = await Promise.all([
     import('prom-client'),
@@ -288,8 +292,8 @@ async function metricsOf(
     (metricsAuth === true ||
       (await mayDo('authenticated metrics', reviewAccess(certificate), place)));
   if (isReviewed) return { registry, port: metricsPort ?? 8443, access: 'reviewed', certificate };
-  // Without the rights to review callers, metrics are served only on request.
-  const isWanted = metricsPort !== undefined || metricsAuth === false;
+  // Without the rights to review callers, metrics are served only on request: in a cluster, a certificate requests nothing.
+  const isWanted = metricsPort !== undefined || metricsAuth === false || !isCluster;
   const plain = folder === undefined ? {} : { certificate };
   return isWanted ? { registry, port: metricsPort ?? 8080, ...plain } : { registry, serve: false };
 }

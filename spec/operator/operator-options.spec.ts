@@ -260,6 +260,29 @@ describe('Operator', () => {
     expect(written.join('')).to.match(message);
   });
 
+  for (const [args, says] of [
+    [['--metrics-auth'], /^--metrics-auth: the namespace is not known; /],
+    [['--metrics-cert-dir', '/none/metrics'], /\/none\/metrics/],
+  ] as const) {
+    it(`serves metrics as a program that only ${args[0]} asks for them`, async () => {
+      const operator = new Operator('measured');
+      operator.for(Tenant).reconciles(() => done());
+      const { exitCode } = process;
+      const write = process.stderr.write.bind(process.stderr);
+      const written: string[] = [];
+      process.stderr.write = (text: unknown) => written.push(String(text)) > 0;
+      try {
+        // Both fail to start, since neither namespace nor folder is there.
+        await operator.main(args, { client: cluster.client(), logger: silentLogger });
+        expect(process.exitCode).to.equal(1);
+      } finally {
+        process.stderr.write = write;
+        process.exitCode = exitCode;
+      }
+      expect(written.join('')).to.match(says);
+    });
+  }
+
   describe('with the option status', () => {
     const resource = (status: Parameters<typeof s.object>[0] | undefined) =>
       defineResource({
