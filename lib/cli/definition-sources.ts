@@ -9,6 +9,9 @@ import { objectsOfText, resourcesAt } from './object-files.js';
 import { clusterClient } from './options.js';
 import type { ClusterOptions } from './options.js';
 
+/** Only the definitions count, whatever else a bundle has. */
+const inBundle = { mayLackNames: true };
+
 /**
  * Reads the CustomResourceDefinitions of files, folders, URLs, the standard input (`-`) and git revisions
  * (`main:config/crd`).
@@ -22,7 +25,7 @@ export async function definitionsAt(
 ): Promise<readonly CustomResourceDefinition[]> {
   const paths = sources.filter((source) => !isUrl(source) && !isRevision(source));
   const objects: UnstructuredObject[] = [];
-  if (paths.length > 0) objects.push(...(await resourcesAt(paths, context)));
+  if (paths.length > 0) objects.push(...(await resourcesAt(paths, context, inBundle)));
   for (const url of sources.filter(isUrl)) objects.push(...(await objectsAt(url)));
   for (const source of sources.filter(isRevision)) {
     objects.push(...(await objectsInGit(source, context)));
@@ -44,10 +47,10 @@ function definitionOf(object: UnstructuredObject): CustomResourceDefinition {
   const length = Array.isArray(versions) ? Math.max(versions.length, 1) : 1;
   const ofVersions = Array.from({ length }, (_, index) => `spec.versions[${index}]`);
   const names = ['spec.group', 'spec.names.kind', 'spec.names.plural'];
-  const texts = [...names, ...ofVersions.map((version) => `${version}.name`)];
+  const texts = ['metadata.name', ...names, ...ofVersions.map((version) => `${version}.name`)];
   const missing = texts.find((path) => typeof get(object, path) !== 'string');
   if (missing === undefined) return object as unknown as CustomResourceDefinition;
-  const what = `CustomResourceDefinition ${JSON.stringify(object.metadata.name)}: ${missing}`;
+  const what = `CustomResourceDefinition ${JSON.stringify(get(object, 'metadata.name', ''))}: ${missing}`;
   throw new OperatorError(
     'InvalidConfig',
     `${what}: is missing or invalid; complete the definition`,
@@ -86,7 +89,7 @@ async function objectsAt(url: string): Promise<readonly UnstructuredObject[]> {
     const { cause = error } = error as Error;
     throw unreadable(asError(cause).message, error);
   }
-  return objectsOfText(text, shown);
+  return objectsOfText(text, shown, inBundle);
 }
 
 /** Reads a file, or the YAML files directly in a folder, of a git revision. */
@@ -96,7 +99,7 @@ async function objectsInGit(
 ): Promise<readonly UnstructuredObject[]> {
   const [, revision = '', path = ''] = /^([^:]+):(.*)$/.exec(source) ?? [];
   const read = async (file: string): Promise<readonly UnstructuredObject[]> =>
-    objectsOfText(await git(['show', `${revision}:${file}`], { cwd, source }), source);
+    objectsOfText(await git(['show', `${revision}:${file}`], { cwd, source }), source, inBundle);
   // Git takes paths in revisions as those from the root of the repository, unless they start with a dot.
   const own = `./${posix.normalize(path)}`;
   const type = await git(['cat-file', '-t', `${revision}:${own}`], { cwd, source });

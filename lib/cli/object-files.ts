@@ -6,6 +6,12 @@ import { OperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
 import { exists, fileError, readText } from './files.js';
 
+/** Options of reading objects. */
+interface ReadingOptions {
+  /** Whether objects without a name may be among them, as in a bundle. @defaultValue false */
+  readonly mayLackNames?: boolean | undefined;
+}
+
 /**
  * Reads the objects of files and folders.
  * @param paths - as of {@link objectFiles}
@@ -14,9 +20,10 @@ import { exists, fileError, readText } from './files.js';
 export async function resourcesAt(
   paths: readonly string[],
   context: CommandContext,
+  options?: ReadingOptions,
 ): Promise<readonly UnstructuredObject[]> {
   const files = await objectFiles(paths, context.cwd);
-  if (files.length > 0) return readResources(files, context);
+  if (files.length > 0) return readResources(files, context, options);
   throw new OperatorError('InvalidConfig', `${paths.join(', ')}: no YAML files found`);
 }
 
@@ -66,12 +73,13 @@ export async function filesAt(path: string, given = path): Promise<readonly stri
 export async function readResources(
   files: readonly string[],
   context: CommandContext,
+  options?: ReadingOptions,
 ): Promise<readonly UnstructuredObject[]> {
   const all: UnstructuredObject[] = [];
   for (const file of files) {
     const text =
       file === '-' ? await context.readStdin() : await readText(resolve(context.cwd, file));
-    all.push(...(await objectsOfText(text, file)));
+    all.push(...(await objectsOfText(text, file, options)));
   }
   if (all.length > 0) return all;
   throw new OperatorError('InvalidConfig', `${files.join(', ')}: no objects found`);
@@ -85,27 +93,33 @@ export async function readResources(
 export async function objectsOfText(
   text: string,
   source: string,
+  options?: ReadingOptions,
 ): Promise<readonly UnstructuredObject[]> {
   const { parseYamlDocuments } = await import('../object/index.js');
   return parseYamlDocuments(text, source).flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined)
       throw new OperatorError('InvalidConfig', `${source}: ${error.message}`);
-    return objectsIn(checkDepth(document.toJS(), source), source);
+    return objectsIn(checkDepth(document.toJS(), source), source, options);
   });
 }
 
-function objectsIn(value: unknown, file: string): readonly UnstructuredObject[] {
+function objectsIn(
+  value: unknown,
+  file: string,
+  options: ReadingOptions = {},
+): readonly UnstructuredObject[] {
   if (value === null || value === undefined) return [];
   if (isJsonObject(value) && value['kind'] === 'List' && Array.isArray(value['items'])) {
-    return value['items'].flatMap((item) => objectsIn(item, file));
+    return value['items'].flatMap((item) => objectsIn(item, file, options));
   }
   const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
   const name = isJsonObject(metadata) ? metadata['name'] : undefined;
   // Kustomizations lie beside the objects of a folder; servers do not know the kind.
   if (typeof apiVersion === 'string' && apiVersion.startsWith('kustomize.config.k8s.io/'))
     return [];
-  const isObject = [apiVersion, kind, name].every((text) => typeof text === 'string');
+  const names = options.mayLackNames === true ? [] : [name];
+  const isObject = [apiVersion, kind, ...names].every((text) => typeof text === 'string');
   if (isObject) return [value as unknown as UnstructuredObject];
   const message = `${file}: want objects with an apiVersion, a kind and a metadata.name`;
   throw new OperatorError('InvalidConfig', message);

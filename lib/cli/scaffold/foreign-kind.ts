@@ -15,6 +15,7 @@ import type { WantedFile } from './plan-files.js';
 import type { Project, ProjectResource } from './project-file.js';
 import { withContentOfTest } from './sample-content.js';
 import { readTemplate } from './template.js';
+import { isIdentifier, literal } from '../types/source-text.js';
 
 /** Names of a kind that the project does not define. */
 interface ForeignOptions {
@@ -219,7 +220,7 @@ function typeText(schema: Schema, indentation: string): string {
       return `${stringType(choices)}${nullable}`;
     case 'array': {
       const item = typeText(items, indentation);
-      return `readonly ${item.includes(' | ') ? `(${item})` : item}[]${nullable}`;
+      return `readonly ${isUnion(item) ? `(${item})` : item}[]${nullable}`;
     }
     case 'object':
       if (properties !== undefined) return `${objectType(schema, indentation)}${nullable}`;
@@ -228,17 +229,29 @@ function typeText(schema: Schema, indentation: string): string {
   }
 }
 
+const texts = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/g;
+
+/** Whether a type is a union itself, not only a type within it. */
+function isUnion(type: string): boolean {
+  return type
+    .replaceAll(texts, '')
+    .replace(/\{[^]*\}|<[^]*>/, '')
+    .includes('|');
+}
+
 /** Returns a union of the choices; `string` without choices, or if they do not fit on a line. */
 function stringType(choices: readonly unknown[]): string {
-  const literals = choices.filter((one) => typeof one === 'string').map((one) => `'${one}'`);
-  const union = literals.join(' | ');
-  return union === '' || union.length > 50 || union.includes('\\') ? 'string' : union;
+  const union = choices
+    .filter((one) => typeof one === 'string')
+    .map((one) => literal(one))
+    .join(' | ');
+  return union === '' || union.length > 50 ? 'string' : union;
 }
 
 function objectType({ properties = {}, required = [] }: Schema, indentation: string): string {
   const inner = `${indentation}  `;
   const fields = Object.entries(properties).map(([name, property]) => {
-    const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name).replaceAll('"', "'");
+    const key = isIdentifier(name) ? name : literal(name);
     const sign = required.includes(name) ? ':' : '?:';
     return `${inner}readonly ${key}${sign} ${typeText(property, inner)};\n`;
   });
