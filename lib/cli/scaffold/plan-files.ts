@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { OperatorError } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
@@ -181,7 +181,9 @@ export async function writeFiles(
   try {
     for (const file of files.filter(({ action }) => action !== 'keep' && action !== 'delete')) {
       refuseAborted(signal);
-      const place = join(folder, file.path);
+      const at = join(folder, file.path);
+      // A link stays: a rename would put a file in its place.
+      const place = file.before === undefined ? at : await realpath(at);
       const temporary = await stage(place, file.text, undos);
       staged.push({ file, place, temporary });
     }

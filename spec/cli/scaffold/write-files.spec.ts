@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { writeFiles } from '../../../lib/cli/scaffold/plan-files.js';
 import type { PlannedFile } from '../../../lib/cli/scaffold/plan-files.js';
 import { scratchDirectory } from '../cli.js';
@@ -25,6 +25,14 @@ describe('writeFiles', () => {
     const kept: PlannedFile = { ...changed, action: 'keep' };
     await writeFiles(folder('made'), [created('a/b'), created('c'), kept], never);
     expect(await textsIn(folder('made'))).to.deep.equal({ 'a/b': 'new a/b', c: 'new c' });
+  });
+
+  it('writes through links', async () => {
+    await symlink('old/kept', folder('link'));
+    await writeFiles(folder(), [{ ...changed, path: 'link' }], never);
+    expect(await readlink(folder('link'))).to.equal('old/kept');
+    expect(await textsIn(folder('old'))).to.deep.equal({ kept: 'new old/kept' });
+    await rm(folder('link'));
   });
 
   it('deletes files, and restores them after a failure', async () => {
