@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readdir } from 'node:fs/promises';
+import { eventually } from '../../lib/testing/index.js';
 import { scratchDirectory, startCli } from './cli.js';
 import { hangingPlan } from './hanging-plan.js';
 import { makeProject, textsIn } from './scaffold/project.js';
@@ -31,5 +32,16 @@ describe('An interrupted command', () => {
       ...{ code: 130, stderr: 'error: stopped: nothing was written\n' },
     });
     expect(await textsIn(file('old'))).to.deep.equal(before);
+  });
+
+  it('records what it has written', async () => {
+    await makeProject(file('late'));
+    const named = ['--group', 'shop', '--version', 'v1', '--kind', 'Shop'];
+    const created = startCli(['create', 'api', ...named, '-C', file('late')]);
+    await eventually(() => expect(created.written().stdout).to.include('created src/api/v1'));
+    created.stop();
+    expect(await created.ended).to.include({ code: 0, stderr: '' });
+    const recorded = await readdir(file('late/.operator-builder/templates/src/api/v1'));
+    expect(recorded).to.deep.equal(['shop.ts.txt']);
   });
 });

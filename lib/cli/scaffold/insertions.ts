@@ -113,7 +113,7 @@ export function missingMarkers(path: string, missing: readonly Insertion[]): str
 }
 
 /** A name that a statement imports. */
-interface ImportedName {
+export interface ImportedName {
   /** Source text: `a` or `a as b`. */
   readonly text: string;
   readonly isType: boolean;

@@ -8,6 +8,8 @@ import { UsageError, exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { carryOut, textIfExists } from './plan-files.js';
 import type { PlannedFile, WantedFile } from './plan-files.js';
+import { importsIn, importText, localName } from './insertions.js';
+import type { ImportedName } from './insertions.js';
 import {
   isSameKind,
   openProject,
@@ -169,7 +171,7 @@ export async function mergedFiles(folder: string, merge: Merge): Promise<MergedF
       if (isUnchanged(path, ours, merge)) wanted.push({ type: 'delete', path });
       else left.push(path);
     } else if (isRecorded(path)) {
-      const merged = await mergedText({ ours, base, theirs });
+      const merged = await mergedText({ ours, base, theirs }, merge.onConflict);
       if (merged === undefined) continue;
       if (merged.isClean || merge.onConflict === 'mark') {
         wanted.push({ type: 'edited', path, text: merged.text });
@@ -193,29 +195,84 @@ interface Sides {
   readonly theirs: string;
 }
 
+/**
+ * Returns the text without the lines that only `base` has, wherever they are: users create kinds and webhooks in another
+ * order than `base` has them. Undefined if that changes more, or the user has changed or repeated one of the lines.
+ */
+function withoutLines([ours, base, theirs]: Texts): string | undefined {
+  const [before, after] = [bareLines(base), bareLines(theirs)];
+  const gone = before.filter((line) => !after.includes(line));
+  const text = gone.length === 0 ? undefined : withoutImports(ours, base, theirs);
+  if (text === undefined || before.length - gone.length !== after.length) return undefined;
+  const present = text.split('\n').map((line) => line.trim());
+  const isOnce = (line: string): boolean =>
+    [before, present].every((lines) => lines.filter((one) => one === line).length === 1);
+  if (!gone.every(isOnce)) return undefined;
+  const isKept = (line: string): boolean => !gone.includes(line.trim());
+  return text.split('\n').filter(isKept).join('\n');
+}
+
+/** Returns the lines that are neither blank nor an import. */
+function bareLines(text: string): readonly string[] {
+  const rest = importsIn(text).reduce((left, { whole }) => left.replace(whole, ''), text);
+  return rest
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** Returns a text without the names that only `base` imports. Undefined if its imports have another form. */
+function withoutImports(text: string, base: string, theirs: string): string | undefined {
+  const namesIn = (whole: string, module: string): readonly ImportedName[] =>
+    importsIn(whole)
+      .filter(({ from }) => from === module)
+      .flatMap(({ names }) => names);
+  let changed = text;
+  for (const { from, names } of importsIn(base)) {
+    const kept = namesIn(theirs, from).map(localName);
+    const gone = names.map(localName).filter((name) => !kept.includes(name));
+    if (gone.length === 0) continue;
+    const own = importsIn(text).find((statement) => statement.from === from);
+    if (own === undefined || !changed.includes(own.whole)) return undefined;
+    const left = own.names.filter((name) => !gone.includes(localName(name)));
+    changed =
+      left.length === 0
+        ? changed.replace(`${own.whole}\n`, '')
+        : changed.replace(own.whole, () => importText({ from, names: left }));
+  }
+  return changed;
+}
+
 interface Merged {
   readonly text: string;
   readonly isClean: boolean;
 }
 
+type Texts = readonly [ours: string, base: string, theirs: string];
+
 /**
  * Returns the merged text; undefined if the file stays unchanged, because the user deleted it or it already
  * has the change.
  */
-async function mergedText({ ours, base, theirs }: Sides): Promise<Merged | undefined> {
+async function mergedText(
+  { ours, base, theirs }: Sides,
+  onConflict: Merge['onConflict'],
+): Promise<Merged | undefined> {
   if (ours === undefined) return base === undefined ? { text: theirs, isClean: true } : undefined;
   const isWindows = ours.includes('\r\n');
   const own = ours.replaceAll('\r\n', '\n');
   if (own === theirs) return undefined;
-  const merged =
+  let merged =
     own === base ? { text: theirs, isClean: true } : await gitMerge([own, base ?? '', theirs]);
+  if (!merged.isClean && onConflict === 'leave') {
+    const text = withoutLines([own, base ?? '', theirs]);
+    if (text !== undefined) merged = { text, isClean: true };
+  }
   return isWindows ? { ...merged, text: merged.text.replaceAll('\n', '\r\n') } : merged;
 }
 
 /** @throws OperatorError `InvalidConfig`: git is missing, or fails */
-async function gitMerge(
-  texts: readonly [ours: string, base: string, theirs: string],
-): Promise<Merged> {
+async function gitMerge(texts: Texts): Promise<Merged> {
   const folder = await mkdtemp(join(tmpdir(), 'operator-builder-merge-'));
   try {
     const names = ['yours', 'before', 'templates'] as const;

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { packageVersion } from '../../client/index.js';
+import { asError, OperatorError } from '../../system/index.js';
+import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
+import { definitionsAt } from '../definition-sources.js';
+import { exists } from '../files.js';
 import { replayApi } from './create-api.js';
 import { createWebhook } from './create-webhook.js';
 import { initProject } from './init-project.js';
@@ -165,6 +169,11 @@ export async function renderProject(
       await createWebhook({ ...options, ...resource, ...asked }, quiet);
     }
     return await textsBelow(directory);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    // It names an option that the user has not given: PROJECT has the value.
+    const what = `the kinds in ${join(folder, projectFileName)} can't be created again`;
+    throw new OperatorError('InvalidConfig', `${what}: ${error.message}`, { cause: error });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -180,11 +189,20 @@ export async function recordProject(
   context: CommandContext,
 ): Promise<void> {
   if (options.dryRun) return;
-  const { folder, project } = await openProject(options, context);
-  const rendered = await renderProject(project, folder, context);
+  // The files are written by now: an interrupt must not leave them without their record.
+  const { signal } = new AbortController();
+  const settled: CommandContext = { ...context, stopSignal: () => signal };
+  const { folder, project } = await openProject(options, settled);
+  const rendered = await renderProject(project, folder, settled).catch((thrown: unknown) => {
+    const { message } = asError(thrown);
+    const what = 'the files are written, but not their record, which upgrade-project needs';
+    const remedy = 'the next create command writes it, once this is corrected';
+    const said = `${what} (${remedy}): ${message}`;
+    throw new OperatorError('InvalidConfig', said, { cause: thrown });
+  });
   const wanted = await recordFiles(folder, { project, rendered, written });
   const files = await planFiles(wanted, { folder, force: true });
-  await writeFiles(folder, files, context.stopSignal());
+  await writeFiles(folder, files, signal);
 }
 
 interface Replay {
@@ -197,18 +215,31 @@ async function addKind(
   resource: ProjectResource,
   { folder, options, context }: Replay,
 ): Promise<void> {
-  const { external = false, controller, scope, kind } = resource;
+  const { external = false, controller, scope } = resource;
   // A built-in kind with webhooks only.
   if (external && controller === undefined) return;
-  const names = await readdir(join(folder, 'test/crds')).catch((): string[] => []);
-  const definition = `${kebabCase(kind)}.json`;
-  const crdFile =
-    external && names.includes(definition) ? join(folder, 'test/crds', definition) : undefined;
+  const crdFile = external ? await testDefinitionOf(resource, folder, context) : undefined;
   const wanted = {
     ...{ resource: !external, controller: controller !== undefined },
     ...{ namespaced: scope === 'Namespaced', style: controller ?? 'builder', crdFile },
   } as const;
   await replayApi({ ...options, ...resource, ...wanted }, context);
+}
+
+/**
+ * Returns the definition that the tests of a foreign kind install; undefined if it lacks the version by now: users
+ * replace it by that of a newer release.
+ */
+async function testDefinitionOf(
+  { group, version, kind }: ProjectResource,
+  folder: string,
+  context: CommandContext,
+): Promise<string | undefined> {
+  const file = join(folder, 'test/crds', `${kebabCase(kind)}.json`);
+  if (!(await exists(file))) return undefined;
+  const definitions = await definitionsAt([file], context);
+  const own = definitions.find(({ spec }) => spec.group === group && spec.names.kind === kind);
+  return own?.spec.versions.some(({ name }) => name === version) === true ? file : undefined;
 }
 
 async function textsBelow(folder: string): Promise<ReadonlyMap<string, string>> {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
-import { createWebhook, makeProject, textsIn } from './project.js';
+import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 
 function deleteApi(folder: string, kind: string, ...more: string[]): Promise<CliResult> {
   return cli(['delete', 'api', '--group', 'shop', '--kind', kind, '-C', folder, ...more]);
@@ -71,6 +71,28 @@ describe('operator-builder delete api', () => {
     expect(texts['src/operator.ts']).to.include('setupPotController(operator);');
   });
 
+  it('deletes a kind with webhooks, in whatever order kinds and webhooks were created', async () => {
+    const flags = ['--defaulting', '--validation'];
+    await makeProject(file('alone'), ['Pot', 'v1']);
+    await createWebhook(file('alone'), 'Pot', 'v1', ...flags);
+    for (const isWindows of [false, true]) {
+      const folder = file(`mixed-${isWindows}`);
+      await makeProject(folder, ['Shop', 'v1'], ['Shop', 'v2']);
+      await createWebhook(folder, 'Shop', 'v1', ...flags, '--conversion');
+      await createApi(folder, 'Pot', 'v1');
+      await createWebhook(folder, 'Pot', 'v1', ...flags);
+      const operator = `${folder}/src/operator.ts`;
+      const text = await readFile(operator, 'utf8');
+      if (isWindows) await writeFile(operator, text.replaceAll('\n', '\r\n'));
+      const { code, stdout } = await deleteApi(folder, 'Shop');
+      expect(code).to.equal(0);
+      expect(stdout).not.to.include('is beside changes of yours');
+      const left = await readFile(operator, 'utf8');
+      const alone = await readFile(file('alone/src/operator.ts'), 'utf8');
+      expect(left).to.equal(isWindows ? alone.replaceAll('\n', '\r\n') : alone);
+    }
+  });
+
   it('deletes a version that was derived from an edited schema', async () => {
     const folder = file('derived');
     await makeProject(folder, ['Shop', 'v1']);
@@ -93,6 +115,22 @@ describe('operator-builder delete api', () => {
     ]);
     const { stdout } = await deleteApi(folder, 'Shop');
     expect(stdout).to.include('deleted src/api/v2/shop.ts').and.include('rm src/api/v1/shop.ts');
+  });
+
+  it('names PROJECT if its kinds cannot be created again', async () => {
+    const folder = file('edited');
+    await makeProject(folder, ['Pot'], ['Shop', 'v1'], ['Shop', 'v2']);
+    await createWebhook(folder, 'Shop', 'v1', '--conversion');
+    const text = await readFile(`${folder}/PROJECT`, 'utf8');
+    await writeFile(
+      `${folder}/PROJECT`,
+      text.replace(/ {2}- group: shop\n {4}version: v2[^]*$/, ''),
+    );
+    const { code, stderr } = await deleteApi(folder, 'Pot');
+    expect(code).to.equal(1);
+    expect(stderr).to.include(
+      `the kinds in ${folder}/PROJECT can't be created again: --conversion: Shop has only one version`,
+    );
   });
 
   it('refuses an unknown kind', async () => {

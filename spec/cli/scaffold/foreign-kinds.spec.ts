@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { format } from 'prettier';
 import { parse } from 'yaml';
 import { builtInContent } from '../../../lib/cli/scaffold/api-values.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
@@ -63,6 +64,64 @@ describe('Controllers and webhooks of foreign kinds', () => {
       crds: [JSON.parse(text) as CustomResourceDefinition],
     });
     await cluster.stop();
+  });
+
+  it('have formatted types of definitions with odd names and lists of objects', async () => {
+    const folder = file('odd');
+    await makeProject(folder);
+    const mode = { type: 'string', enum: ["it's", 'a|b', 'c\\d'] };
+    const properties = {
+      ...{ mode, modes: { type: 'array', items: mode }, "it's": { type: 'string' } },
+      rules: { type: 'array', items: { type: 'object', properties: { mode } } },
+      maps: { type: 'array', items: { type: 'object', additionalProperties: mode } },
+      none: { type: 'array', items: { type: 'object', nullable: true, properties: { mode } } },
+    };
+    const definition = structuredClone(issuerDefinition) as unknown as CustomResourceDefinition;
+    const [version] = definition.spec.versions;
+    const openAPIV3Schema = {
+      type: 'object',
+      properties: { spec: { type: 'object', properties } },
+    };
+    Object.assign(version ?? {}, { schema: { openAPIV3Schema } });
+    await writeFile(file('odd.yaml'), JSON.stringify(definition));
+    const named = [folder, 'certs.example.io', 'v1', 'Issuer'] as const;
+    const made = await createForeign('api', named, '--no-resource', '--crd-file', file('odd.yaml'));
+    expect(made).to.include(done);
+    const text = await readFile(join(folder, 'src/api/v1/issuer.ts'), 'utf8');
+    const options = { singleQuote: true, printWidth: 100, parser: 'typescript' };
+    expect(text).to.equal(await format(text, options));
+    expect(text)
+      .to.include(`readonly mode?: "it's" | 'a|b' | 'c\\\\d';`)
+      .and.include(`readonly modes?: readonly ("it's" | `)
+      .and.include('    } | null)[];');
+  });
+
+  it('take the definition from a bundle with other objects, also without names', async () => {
+    const folder = file('bundle');
+    await makeProject(folder);
+    const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { generateName: 'setup-' } };
+    const bundle = [job, { apiVersion: 'v1', kind: 'Secret' }, issuerDefinition];
+    await writeFile(file('all.yaml'), bundle.map((one) => JSON.stringify(one)).join('\n---\n'));
+    const named = [folder, 'certs.example.io', 'v1', 'Issuer'] as const;
+    const made = await createForeign('api', named, '--no-resource', '--crd-file', file('all.yaml'));
+    expect(made).to.include(done);
+  });
+
+  it('let later commands work after their definition was replaced by one without the version', async () => {
+    const folder = file('newer');
+    await makeForeignProject(folder);
+    const path = join(folder, 'test/crds/issuer.json');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('"name": "v1"', '"name": "v2"'));
+    const made = await createForeign('api', [folder, 'shop', 'v1', 'Shop']);
+    expect(made).to.include(done);
+    await writeFile(path, '{');
+    const other = await createForeign('api', [folder, 'shop', 'v1', 'Pot']);
+    expect(other.code).to.equal(1);
+    expect(other.stdout).to.include('created src/api/v1/pot.ts');
+    expect(other.stderr)
+      .to.include('error: the files are written, but not their record')
+      .and.include(path);
   });
 
   for (const [what, names, flags, says] of [
