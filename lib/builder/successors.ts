@@ -1,5 +1,7 @@
 import {
+  appliedFields,
   deepEqual,
+  fieldPath,
   isForbidden,
   describeObject,
   DaemonSet,
@@ -36,7 +38,7 @@ export interface Wait {
  * Returns the reason why a Service has to keep its selector; undefined if it may change. A Service that moves
  * to another workload keeps it until that workload is rolled out. The governing Service of a StatefulSet,
  * which its pods may need, moves when the first pod is ready. Without ready pods at the old selector, the
- * Service moves at once.
+ * Service moves at once. A selector that another manager has set is drift, which is repaired at once.
  */
 export async function reasonToStay(
   context: RunContext,
@@ -46,6 +48,7 @@ export async function reasonToStay(
   const { selector, publishNotReadyAddresses } = desiredSpecOf(context, chain, chained);
   const { selector: selected = {} } = serviceSpecOf(live);
   if (deepEqual(selector, selected) || publishNotReadyAddresses === true) return undefined;
+  if (isEdited(live, context)) return undefined;
   for (const successor of selectedBy(chain, chained, selector)) {
     const found = await readObject(context, successor.type, successor.ref);
     const isThere = found !== undefined && selects(selector, found);
@@ -206,6 +209,12 @@ function selects(selector: Labels | undefined, workload: UnstructuredObject): bo
 function readyPods({ status }: UnstructuredObject): number {
   const counts = (status ?? {}) as { readonly readyReplicas?: number; numberReady?: number };
   return counts.readyReplicas ?? counts.numberReady ?? 0;
+}
+
+/** Returns true if another manager has set the selector of `service`. */
+function isEdited(service: UnstructuredObject, { settings }: RunContext): boolean {
+  const applied = appliedFields(service, settings.controllerName);
+  return applied !== undefined && !applied.has(fieldPath('spec', 'selector'));
 }
 
 /** Returns true if `service` is the governing Service of a StatefulSet with a ready pod. */

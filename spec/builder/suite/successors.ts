@@ -78,6 +78,30 @@ export function successorsSuite(open: OpenScene): void {
     expect(summary(await chain('new').reconcile())).to.include('configured Service/front');
   });
 
+  it('restores an edited selector at once, also during a rollout', async () => {
+    const scene = await open();
+    const chain = (nodeSelector: Record<string, string>): Builder =>
+      scene
+        .builder()
+        .service({ name: 'front', workload: 'web', spec: { ports } })
+        .deployment({ name: 'web', podSpec: { ...podSpec, nodeSelector } });
+    await scene.reconcileUntilDone(() => chain({}));
+    await hasReadyPods(scene, 'front', Deployment, 'web');
+    const nowhere = { 'example.com/nowhere': 'true' };
+    await chain(nowhere).reconcile();
+    await scene.target.eventually(async () => {
+      const { status } = await scene.get(Deployment, 'web');
+      expect([status?.replicas, status?.readyReplicas]).to.deep.equal([2, 1]);
+    });
+    const selector = { app: 'maintenance' };
+    await scene.edit(Service, 'front', { body: { spec: { selector } } });
+    expect(summary(await chain(nowhere).reconcile())).to.deep.equal([
+      'configured Service/front',
+      'unchanged Deployment/web',
+    ]);
+    expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/web']);
+  });
+
   it('deletes the old workload at once if the new one needs its claim', async () => {
     const scene = await open();
     const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
