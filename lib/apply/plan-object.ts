@@ -51,6 +51,8 @@ export interface ObjectPlan {
   readonly live?: UnstructuredObject;
   /** For `recreate`: whether its pods stay unchanged. */
   readonly keepsPods?: boolean;
+  /** For `wait`: whether dependents of the object wait too. */
+  readonly blocks?: boolean;
 }
 
 /**
@@ -92,8 +94,8 @@ async function describe(
       return { planned: { ...base, action: 'unchanged', ...why } };
     }
     case 'wait': {
-      const { reason, waiting: changes = [] } = decision;
-      return { planned: { ...base, action: 'wait', changes, reason } };
+      const { reason, blocks, waiting: changes = [] } = decision;
+      return { planned: { ...base, action: 'wait', changes, reason }, blocks };
     }
     case 'create':
       return { planned: await planCreation(context, decision.desired) };

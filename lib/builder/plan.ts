@@ -82,9 +82,11 @@ function withFailedDependencies(steps: readonly PlannedStep[]): readonly Planned
     const needed = dependenciesOf(step.chained).flatMap((each) => byId.get(each) ?? []);
     const judgedNeeds = needed.map(judge);
     const broken = judgedNeeds.find(({ planned }) => planned.error !== undefined);
+    const pending = judgedNeeds.find(({ blocks }) => blocks === true);
     const awaited = step.planned.error && judgedNeeds.find(isContainerToChange);
-    const unknown = awaited === undefined ? step : untried(step, awaited.planned);
-    const result = broken?.planned.error === undefined ? unknown : dependent(step, broken.planned);
+    const unknown = awaited === undefined ? step : waiting(step, awaited, 'changes before');
+    const held = pending === undefined ? unknown : waiting(step, pending, 'is pending');
+    const result = broken?.planned.error === undefined ? held : dependent(step, broken.planned);
     judged.set(id, result);
     return result;
   };
@@ -101,13 +103,13 @@ function isContainerToChange({ planned: { action, ref } }: PlannedStep): boolean
 }
 
 /**
- * Returns the step of an object whose dry run failed because its Namespace or definition is not yet as
- * planned. The step waits: the object may succeed after that change.
+ * Returns the step of an object that waits for `needed`: an object that is pending, or its Namespace or definition,
+ * because of which its dry run failed. After their change it may succeed.
  */
-function untried({ chained }: PlannedStep, { ref }: PlannedObject): PlannedStep {
-  const reason = `waits for ${describeObject(ref)}, which changes before`;
+function waiting({ chained }: PlannedStep, needed: PlannedStep, how: string): PlannedStep {
+  const reason = `waits for ${describeObject(needed.planned.ref)}, which ${how}`;
   const planned = { action: 'wait', ref: chained.ref, changes: [], approximate: true } as const;
-  return failedStep(chained, { ...planned, reason });
+  return { ...failedStep(chained, { ...planned, reason }), blocks: true };
 }
 
 function ignore(): void {

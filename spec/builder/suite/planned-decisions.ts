@@ -79,6 +79,32 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
+  it('waits for an object that is being deleted, with what depends on it', async () => {
+    const scene = await open();
+    const chain = (): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env' })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['env'] })
+        .deployment({ name: 'other', podSpec });
+    await chain().reconcileConfigMap();
+    const finalizers = ['example.com/held'];
+    await scene.edit(ConfigMap, 'env', { body: { metadata: { finalizers } } });
+    await scene.admin.delete(ConfigMap, { namespace: scene.namespace, name: 'env' });
+    const { objects } = await chain().plan();
+    expect(objects.map(({ action, ref }) => `${action} ${ref.name}`)).to.deep.equal([
+      ...['wait env', 'wait web', 'create other'],
+    ]);
+    expect(objects[1]?.reason).to.equal(
+      `waits for ConfigMap ${scene.namespace}/env, which is pending`,
+    );
+    const results = await chain().reconcile();
+    expect(results.map(({ operation, ref }) => `${operation} ${ref.name}`)).to.deep.equal([
+      ...['pending env', 'pending web', 'created other'],
+    ]);
+    await scene.edit(ConfigMap, 'env', { body: { metadata: { finalizers: null } } });
+  });
+
   it('fails for an autoscaler whose workload disappears', async () => {
     const scene = await open();
     const chain = (name: string, maxReplicas: number): Builder =>
