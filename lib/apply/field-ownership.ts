@@ -210,16 +210,35 @@ const keeper = 'operator-builder-replicas';
  */
 export async function handOverReplicas(
   { client, settings }: ApplyContext,
-  { desired, live }: Pair,
+  pair: Pair,
 ): Promise<UnstructuredObject> {
-  if (!desired.replicasExternal) return live;
-  const replicas = isJsonObject(live['spec']) ? live['spec']['replicas'] : undefined;
-  const ours = appliedFields(live, settings.controllerName);
-  if (replicas === undefined || ours?.has(fieldPath('spec', 'replicas')) !== true) return live;
+  const { live } = pair;
+  const replicas = replicasToHandOver(pair, settings.controllerName);
+  if (replicas === undefined) return live;
   const { apiVersion, kind } = live;
   const kept = { apiVersion, kind, metadata: keyOf(live), spec: { replicas } };
   const options = { fieldManager: keeper, force: true, signal: settings.signal };
   return applyAsRead(client, { live, desired: kept }, options);
+}
+
+/**
+ * Returns the object that shows the effect of an apply after {@link handOverReplicas}, for a plan: a dry run can't
+ * build upon that write.
+ */
+export function withHandedReplicas(pair: Pair, manager: string): UnstructuredObject {
+  const { object } = pair.desired;
+  const replicas = replicasToHandOver(pair, manager);
+  const { spec } = object;
+  return replicas === undefined || !isJsonObject(spec)
+    ? object
+    : { ...object, spec: { ...spec, replicas } };
+}
+
+/** Returns the live `replicas` that `manager` leaves to an autoscaler; undefined if it does not own them. */
+function replicasToHandOver({ desired, live }: Pair, manager: string): unknown {
+  if (!desired.replicasExternal || !isJsonObject(live['spec'])) return undefined;
+  const isOurs = appliedFields(live, manager)?.has(fieldPath('spec', 'replicas')) === true;
+  return isOurs ? live['spec']['replicas'] : undefined;
 }
 
 /** An object before and after an apply. */

@@ -18,7 +18,7 @@ import { decide, decideAdopted, decideRefused } from './reconcile-object.js';
 import type { Adopting, Applying, ObjectDecision, Recreating, Refused } from './decision.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { emptyMaps } from './removed-fields.js';
-import { withManagedFields } from './field-ownership.js';
+import { withHandedReplicas, withManagedFields } from './field-ownership.js';
 import { checkRecreation, isGrowthOnly } from './immutable-fields.js';
 import { appliedHashAnnotation } from './ownership.js';
 import { podTemplateIn } from './pod-template.js';
@@ -185,10 +185,11 @@ async function planUpdate(
 
 async function dryApply(
   context: ApplyContext,
-  { desired, live }: Pair,
+  pair: Pair,
   drift: readonly Drift[],
 ): Promise<readonly FieldChange[]> {
-  const object = withUid(desired.object, live);
+  const { live } = pair;
+  const object = withUid(withHandedReplicas(pair, context.settings.controllerName), live);
   const { object: after } = await context.client.apply(object, applyOptions(context));
   return appliedChanges({ before: live, after, drift });
 }

@@ -34,6 +34,8 @@ export interface PlannedObjectState {
   readonly writers: ReadonlySet<string>;
   /** The server's answer to the last apply of each writer. */
   readonly applied?: ReadonlyMap<string, UnstructuredObject> | undefined;
+  /** The last configuration that each writer applied. */
+  readonly configurations?: ReadonlyMap<string, KubernetesObject> | undefined;
   /** Whether the status is simulated and differs from the server's. */
   readonly simulated?: boolean | undefined;
 }

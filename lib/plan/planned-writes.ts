@@ -96,8 +96,8 @@ export class PlannedWrites {
         created: false,
       };
     }
-    const answer = await this.#answerToApply(object, state, options);
     const writer = writerOf(options);
+    const answer = await this.#answerToApply(withOthers(object, state, options), state, options);
     const isAlone = [...state.writers].every((each) => each === writer);
     const base = state.before ?? {};
     const change = isNew(state) ? answer : createMergePatch(base, answer);
@@ -107,7 +107,9 @@ export class PlannedWrites {
       ? answer
       : (applyMergePatch(applyMergePatch(state.after, undone), change) as UnstructuredObject);
     const applied = new Map([...(state.applied ?? []), [writer, answer] as const]);
-    return { object: this.#note({ ...state, applied }, together, options), created: false };
+    const configurations = new Map([...(state.configurations ?? []), [writer, object] as const]);
+    const noted = { ...state, applied, configurations };
+    return { object: this.#note(noted, together, options), created: false };
   }
 
   /** Performs an apply that the operator itself sent as a dry run. The plan does not record it. */
@@ -335,6 +337,25 @@ function withMetadataOf(
   return { ...object, metadata: { ...object.metadata, resourceVersion, managedFields } };
 }
 
+/**
+ * Returns `object` with the fields that other writers have applied in the plan and that it lacks. Without them the
+ * server, which has none of these applies, would remove a field that `object` no longer has.
+ */
+function withOthers(
+  object: KubernetesObject,
+  state: PlannedObjectState,
+  { force = false, ...options }: ApplyOptions,
+): KubernetesObject {
+  if (!force || isNew(state)) return object;
+  const others = [...(state.configurations ?? [])].filter(
+    ([writer]) => writer !== writerOf(options) && partOf(writer) === partOf(writerOf(options)),
+  );
+  return others.reduce(
+    (whole, [, other]) => applyMergePatch(other, whole) as KubernetesObject,
+    object,
+  );
+}
+
 /** Whether the server has no such object, or one whose deletion is planned. */
 function isNew({ before, after, recreated }: PlannedObjectState): boolean {
   return before === undefined || after === undefined || recreated === true;
@@ -348,6 +369,11 @@ function knownToServer(object: KubernetesObject, { before }: PlannedObjectState)
 
 function writerOf({ fieldManager = '', subresource = '' }: WriteOptions): string {
   return `${fieldManager}/${subresource}`;
+}
+
+/** Returns the part of an object that a writer writes. */
+function partOf(writer: string): string {
+  return writer.slice(writer.lastIndexOf('/'));
 }
 
 /** Returns `object` without the fields that only the server sets. */

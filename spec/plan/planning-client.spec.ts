@@ -127,6 +127,19 @@ describe('planningClient', () => {
     expect({ created, data: object.data }).to.deep.equal({ created: false, data: { x: '2' } });
   });
 
+  it('keeps a field that one manager drops and another has applied before', async () => {
+    const { spec, ...named } = deploymentOf('web:1');
+    await client.apply({ ...named, spec: { ...spec, replicas: 4 } }, { fieldManager: 'shop' });
+    const kept = { ...named, spec: { replicas: 4 } } as Deployment;
+    await planning.apply(kept, { fieldManager: 'keeper', force: true });
+    for (const image of ['web:1', 'web:2']) {
+      const { object } = await planning.apply(deploymentOf(image), {
+        ...{ fieldManager: 'shop', force: true },
+      });
+      expect(object.spec?.replicas).to.equal(4);
+    }
+  });
+
   for (const exists of [true, false]) {
     it(`separates status and other fields of ${exists ? 'an existing' : 'a new'} object`, async () => {
       const first = deploymentOf('web:1');

@@ -70,6 +70,17 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(2);
   });
 
+  it('are not among the planned changes when the chain leaves them to an autoscaler', async () => {
+    const scene = await open();
+    await chainOf(scene, 4).reconcile();
+    const [same] = (await chainOf(scene, 'external').plan()).objects;
+    expect(same?.changes).to.deep.equal([]);
+    const [newer] = (await chainOf(scene, 'external', '2').plan()).objects;
+    expect(newer?.changes.map(({ path }) => path)).to.deep.equal([
+      'spec.template.spec.containers[name=web].image',
+    ]);
+  });
+
   it('are taken back when the chain sets a number again', async () => {
     const scene = await open();
     await chainOf(scene, 'external').reconcile();
