@@ -118,14 +118,20 @@ export function pending(
   return { state: 'pending', result, blocks, ...(live !== undefined && { live }) };
 }
 
+/** Delay before the next attempt to apply an object whose namespace is being deleted, in milliseconds. */
+const namespaceRetryMs = 30_000;
+
 /**
  * Returns the outcome of an object for which `error` was thrown.
  * @throws `error` if it is not a failure of the object: the call was aborted, or the error is a defect.
  */
 export function failed(ref: ObjectReference, error: unknown): Outcome {
   if (!isOperatorError(error) || error.code === 'Aborted') throw error;
-  // Needs no event: the owner is being deleted with its namespace.
-  if (isNamespaceTerminating(error)) return pending(ref, 'its namespace is being deleted');
+  // Needs no event: mostly the owner is being deleted with its namespace. If the owner is not in it, no watch shows
+  // that another namespace of the name can take the object.
+  if (isNamespaceTerminating(error)) {
+    return pending(ref, 'its namespace is being deleted', { requeueAfterMs: namespaceRetryMs });
+  }
   return { state: 'failed', ref, error: isApiError(error) ? explained(ref, error) : error };
 }
 
@@ -194,14 +200,15 @@ export function isReconcileFailed(error: unknown): error is ReconcileFailedError
   return isOperatorError(error, 'ReconcileFailed');
 }
 
-// A failed dependency counts as terminal: the list also has the failure itself, which decides.
 const terminalCodes = new Set([
-  ...['Terminal', 'InvalidObject', 'ImmutableField', 'InvalidOwner', 'DependencyFailed'],
+  ...['Terminal', 'InvalidObject', 'ImmutableField', 'InvalidOwner'],
   ...['InvalidValue', 'TooManyDeletions'],
 ]);
 
-function isFinal(error: OperatorError): boolean {
-  return terminalCodes.has(error.code);
+function isFinal(error: unknown): boolean {
+  if (!isOperatorError(error)) return false;
+  // The failure that it depends on decides. It is in the errors of another part of the chain, or here too.
+  return error.code === 'DependencyFailed' ? isFinal(error.cause) : terminalCodes.has(error.code);
 }
 
 function reconcileFailedMessage(errors: readonly OperatorError[]): string {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { isReconcileFailed, requeueAfterOf } from '../../../lib/apply/index.js';
 import { Builder } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
-import type { Fault } from '../../../lib/client/index.js';
+import type { Client, Fault } from '../../../lib/client/index.js';
 import { failureKindOf } from '../../../lib/controller/result.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
@@ -361,6 +361,29 @@ export function badInputSuite(open: OpenScene): void {
     if (!isReconcileFailed(error)) throw error;
     expect(requeueAfterOf(error.results)).to.be.greaterThan(0);
     expect(error.terminal).to.equal(false);
+  });
+
+  it('reports a dependent as terminal only if the failure that it depends on is', async () => {
+    const scene = await open();
+    const terminal = async (client: Client, value: string): Promise<readonly boolean[]> => {
+      const chain = scene
+        .builder({ client })
+        .configMap({ name: 'env', data: { A: value } })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
+      const stages = [() => chain.reconcileConfigMap(), () => chain.reconcileDeployOrSts()];
+      const found: boolean[] = [];
+      for (const stage of stages) {
+        const error = await refusal(stage);
+        if (!isReconcileFailed(error)) throw error;
+        found.push(error.terminal);
+      }
+      return found;
+    };
+    const { client } = scene.operator;
+    const fault = { type: 'error', status: 500, reason: 'InternalError' } as const;
+    const rules = [{ fault, verbs: ['apply' as const], kinds: ['ConfigMap'] }];
+    expect(await terminal(faulty(client, { rules }), '1')).to.deep.equal([false, false]);
+    expect(await terminal(client, 'x'.repeat(1_048_577))).to.deep.equal([true, true]);
   });
 
   it('skips a workload or an Ingress whose pull Secret, TLS Secret or backend failed', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { requeueAfterOf } from '../../../lib/apply/index.js';
 import { Builder } from '../../../lib/builder/index.js';
 import type { BuilderOptions } from '../../../lib/builder/index.js';
 import { ClusterRole, ConfigMap, Service } from '../../../lib/object/kinds.js';
@@ -72,6 +73,22 @@ export function clusterScopedSuite(open: OpenScene): void {
     const results = await chain(elsewhere).reconcile();
     expect(summary(results)).to.deep.equal(['unchanged ConfigMap/env', 'deleted ConfigMap/env']);
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
+  });
+
+  it('look again at an object whose namespace is being deleted: no watch reports the next one', async () => {
+    const scene = await open();
+    const elsewhere = await scene.target.namespace();
+    const owner = await newOwner(scene);
+    const metadata = { namespace: elsewhere, name: 'held', finalizers: ['example.com/held'] };
+    await scene.admin.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    await scene.admin.delete({ apiVersion: 'v1', kind: 'Namespace' }, { name: elsewhere });
+    const chain = builder(scene, owner).configMap({ name: 'env', namespace: elsewhere });
+    const results = await chain.reconcile();
+    expect(summary(results)).to.deep.equal(['pending ConfigMap/env']);
+    expect(requeueAfterOf(results)).to.equal(30_000);
+    const body = { metadata: { finalizers: null } };
+    const patch = { type: 'merge', body } as const;
+    await scene.admin.patch(ConfigMap, { namespace: elsewhere, name: 'held' }, patch);
   });
 
   it('resolve the references of a Service or an autoscaler in its own namespace', async () => {
