@@ -162,12 +162,19 @@ export class EventRecorder implements Recorder {
     signal?.throwIfAborted();
     this.#closeBatches(Infinity);
     this.#sumUp(Infinity);
-    for (const entry of this.#series.unwritten()) this.#writer.enqueue(entry);
+    this.#enqueueUnwritten();
     while (this.#writer.draining !== undefined) {
       await unlessAborted(this.#writer.draining, signal);
       this.#closeBatches(Infinity);
       this.#sumUp(Infinity);
+      // The queue may have been too short for all.
+      this.#enqueueUnwritten();
     }
+  }
+
+  #enqueueUnwritten(): void {
+    if (this.#writer.isStopped) return;
+    for (const entry of this.#series.unwritten()) this.#writer.enqueue(entry);
   }
 
   /**

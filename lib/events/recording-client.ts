@@ -30,7 +30,7 @@ import {
   silentLogger,
   isOperatorError,
 } from '../system/index.js';
-import type { OptionNames, Logger } from '../system/index.js';
+import type { ErrorCode, OptionNames, Logger } from '../system/index.js';
 import type { ObjectWritten, OperatorEvents, WriteFailed, WriteVerb } from './operator-events.js';
 import { toReference } from './recorder.js';
 import type { ObjectEvent, Recorder } from './recorder.js';
@@ -60,9 +60,10 @@ const optionNames: OptionNames<RecordingClientOptions> = {
  * `CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed` and `DeleteFailed`. Results and errors are
  * those of the inner client.
  *
- * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, and updates that changed
- * nothing. Expected failures are not recorded either: a conflict, an object that already exists or is already
- * gone, a namespace that is being deleted, an aborted call.
+ * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, and updates and applies that
+ * changed nothing. Expected failures are not recorded either: a conflict, an object that already exists or is
+ * already gone, a namespace that is being deleted, an aborted call, a call that was not sent because the replica
+ * stops or no longer leads.
  */
 export function recordingClient(client: Client, options: RecordingClientOptions): Client {
   refuseUnknownOptions('recordingClient', options, optionNames);
@@ -128,8 +129,10 @@ export class WriteReport {
   #succeeded(target: WriteTarget, result: WriteResult): void {
     const { verb, ref, resourceVersion } = target;
     const { object } = result;
-    const isSame = resourceVersion !== undefined && object !== undefined;
-    if (verb === 'update' && isSame && object.metadata.resourceVersion === resourceVersion) return;
+    const isReplaced = verb === 'update' || (verb === 'apply' && result.created !== true);
+    const isSame =
+      resourceVersion !== undefined && object?.metadata.resourceVersion === resourceVersion;
+    if (isReplaced && isSame) return;
     const name = object?.metadata.name ?? ref.name;
     if (name === undefined) this.#collectionDeleted(target);
     else this.#written(outcomeOf(verb, result), target, { ...ref, name, ...uidOf(object) }, object);
@@ -204,7 +207,7 @@ interface WriteTarget {
   readonly verb: WriteVerb;
   /** Without a name for a collection, or if the server generates the name. */
   readonly ref: WriteFailed['ref'];
-  /** The version that an update replaces. */
+  /** The version that an update or an apply replaces. */
   readonly resourceVersion?: string | undefined;
   readonly details?: WriteDetails | undefined;
   /** Selector of the deleted objects of a collection. */
@@ -305,9 +308,12 @@ function sameObject(one: ObjectReference, other: ObjectReference): boolean {
   return sameKind && sameKey(one, other);
 }
 
+/** Codes of calls that were not sent or are over because the reconcile has ended. */
+const unsent: readonly ErrorCode[] = ['Aborted', 'Fenced', 'Stopped'];
+
 function isPartOfTheGame(verb: WriteVerb, error: unknown): boolean {
   if (isStaleWrite(error) || isAlreadyExists(error) || isNamespaceTerminating(error)) return true;
-  if (isOperatorError(error, 'Aborted')) return true;
+  if (isOperatorError(error) && unsent.includes(error.code)) return true;
   return isNotFound(error) && (verb === 'delete' || verb === 'update' || verb === 'patch');
 }
 

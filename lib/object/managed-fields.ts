@@ -56,10 +56,15 @@ export function fieldManagersOf(live: KubernetesObject, path: FieldPath): FieldM
   return newestFirst(entries.filter((entry) => owns(entry, path)).map(managerOf));
 }
 
-/** Returns the manager that updated (not applied) any field of the object last. */
+/**
+ * Returns the manager that updated (not applied) any field of the object itself last. Writers of a subresource, such
+ * as the status of a workload, can't change the fields of others.
+ */
 export function lastUpdater(live: KubernetesObject): FieldManager | undefined {
-  const entries = live.metadata.managedFields ?? [];
-  return newestFirst(entries.filter(({ operation }) => operation === 'Update').map(managerOf))[0];
+  const managers = (live.metadata.managedFields ?? []).map(managerOf);
+  return newestFirst(
+    managers.filter(({ operation, subresource }) => operation === 'Update' && subresource === ''),
+  )[0];
 }
 
 function managerOf(entry: ManagedFieldsEntry): FieldManager {

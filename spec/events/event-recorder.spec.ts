@@ -220,6 +220,20 @@ describe('EventRecorder', () => {
       expect(fake.verbs).to.deep.equal(['create', 'patch', 'patch']);
       expect(clock.pendingTimers).to.equal(0);
     });
+
+    it('writes the pending counts of more series than fit into the queue on flush', async () => {
+      const { clock, fake, recorder } = setUp({ maxQueued: 1 });
+      for (const n of [1, 2, 3]) {
+        for (const ms of [1, 1, 1]) {
+          recorder.record(distinct(n));
+          await clock.advance(ms);
+        }
+      }
+      const before = fake.calls.length;
+      await recorder.flush();
+      expect(bodies(fake).slice(before).map(countOf)).to.deep.equal([3, 3, 3]);
+      expect(clock.pendingTimers).to.equal(0);
+    });
   });
 
   describe('with many events of one object', () => {

@@ -145,6 +145,22 @@ describe('recordingClient', () => {
     expect(recorded).to.have.length(1);
   });
 
+  it('does not report an apply without a change, of the version that it names', async () => {
+    const { client, fake, recorded } = setUp();
+    const answer = (resourceVersion: string, created = false) => ({
+      ...{ object: { ...live, metadata: { ...live.metadata, resourceVersion } }, created },
+    });
+    const { resourceVersion } = live.metadata;
+    fake.answer = () => answer(resourceVersion);
+    await client.apply(live);
+    expect(recorded).to.be.empty;
+    fake.answer = () => answer('8');
+    await client.apply(live);
+    fake.answer = () => answer(resourceVersion, true);
+    await client.apply(live);
+    expect(recorded.map(({ reason }) => reason)).to.deep.equal(['Configured', 'Created']);
+  });
+
   const game = [
     { title: 'a conflict', error: apiError(409, 'Conflict'), verb: 'update' },
     {
@@ -159,6 +175,14 @@ describe('recordingClient', () => {
     },
     { title: 'a delete of a missing object', error: apiError(404, 'NotFound'), verb: 'delete' },
     { title: 'an aborted call', error: new OperatorError('Aborted', 'stop'), verb: 'apply' },
+    {
+      title: 'a write that was not sent, because the replica no longer leads',
+      ...{ error: new OperatorError('Fenced', 'not sent'), verb: 'apply' },
+    },
+    {
+      title: 'a write that was not sent, because the operator stops',
+      ...{ error: new OperatorError('Stopped', 'not sent'), verb: 'delete' },
+    },
     {
       title: 'a namespace that is being deleted',
       error: apiError(403, 'Forbidden', { causes: [{ reason: 'NamespaceTerminating' }] }),

@@ -98,6 +98,7 @@ describe('lastUpdater', () => {
       entry('a', 'Apply', { time: '2026-01-09T00:00:00Z' }),
       entry('b', 'Update', { time: '2026-01-02T00:00:00Z' }),
       entry('c', 'Update', { time: '2026-01-03T00:00:00Z' }),
+      entry('d', 'Update', { time: '2026-01-04T00:00:00Z', subresource: 'status' }),
     );
     expect(lastUpdater(live)?.name).to.equal('c');
     expect(lastUpdater(object())).to.equal(undefined);
