@@ -16,6 +16,10 @@ const objectOptionNames: OptionNames<ObjectOptions> = {
   ...{ onImmutable: true, prune: true, adopt: true },
 };
 
+const claimOptionNames: OptionNames<ClaimOptions> = {
+  ...{ onImmutable: true, prune: true, adopt: true, whenOwnerDeleted: true },
+};
+
 /**
  * Makes the link of an object of a built-in kind: metadata from `options`, the rest from `body`.
  * @param others - has the options that are neither common to all kinds nor members of `body`.
@@ -73,11 +77,12 @@ function checkChoice(option: string, given: unknown, choices: readonly unknown[]
 
 /**
  * Makes the link of an object of any kind.
- * @throws OperatorError `InvalidOption`: `whenOwnerDeleted` is set for a kind other than
+ * @throws OperatorError `InvalidOption`: an option is unknown, or `whenOwnerDeleted` is set for a kind other than
  * PersistentVolumeClaim.
  */
 export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): ChainedLink {
   const { apiVersion, kind } = object;
+  refuseUnknownOptions(describeObject(object), options, claimOptionNames);
   if (options.whenOwnerDeleted !== undefined && !isKind(object, PersistentVolumeClaim)) {
     const message = `${describeObject(object)}: whenOwnerDeleted is for PersistentVolumeClaims only`;
     throw new OperatorError('InvalidOption', message);

@@ -125,6 +125,14 @@ export function badInputSuite(open: OpenScene): void {
         ...(['InvalidOption', /^ConfigMap env: unknown option "stringData"/] as const),
       ],
       [
+        'a misspelt option of any object',
+        (chain) =>
+          chain.object({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'env' } }, {
+            prun: false,
+          } as never),
+        ...(['InvalidOption', /^ConfigMap env: unknown option "prun"; .* "prune"/] as const),
+      ],
+      [
         'a mistyped policy',
         (chain) => chain.configMap({ name: 'env', onImmutable: 'recrate' as never }),
         ...(['InvalidOption', /^onImmutable: want "fail" or "recreate"/] as const),
