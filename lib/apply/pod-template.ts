@@ -71,8 +71,8 @@ export type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 export interface PodReferences {
   readonly configMaps: readonly string[];
   readonly secrets: readonly string[];
-  /** Secrets that only image pulls need: their changes do not replace pods. */
-  readonly pullSecrets: readonly string[];
+  /** Secrets that only nodes need, to pull images and to mount volumes: their changes do not replace pods. */
+  readonly nodeSecrets: readonly string[];
   readonly claims: readonly string[];
   readonly serviceAccount: string | undefined;
 }
@@ -105,10 +105,20 @@ export function podReferencesOf({ spec }: PodTemplate): PodReferences {
   return {
     configMaps: pick('ConfigMap'),
     secrets: pick('Secret'),
-    pullSecrets: [...new Set((spec?.imagePullSecrets ?? []).flatMap(({ name }) => name ?? []))],
+    nodeSecrets: [...new Set(spec === undefined ? [] : nodeSecretsOf(spec))],
     claims: pick('PersistentVolumeClaim'),
     serviceAccount: spec?.serviceAccountName,
   };
+}
+
+function nodeSecretsOf({ imagePullSecrets = [], volumes = [] }: PodSpec): readonly string[] {
+  const mounts = volumes.flatMap(({ azureFile, csi, ...sources }: Volume) => {
+    const own = Object.values<unknown>(sources).map((source) =>
+      isJsonObject(source) ? (source['secretRef'] as Reference | undefined) : undefined,
+    );
+    return [...own, csi?.nodePublishSecretRef, { name: azureFile?.secretName }];
+  });
+  return [...imagePullSecrets, ...mounts].flatMap((reference) => reference?.name ?? []);
 }
 
 /** Returns true if the pods of `template` can't start without this object. */

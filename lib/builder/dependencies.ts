@@ -34,7 +34,7 @@ export function dependenciesOf(chained: ChainedObject): readonly string[] {
   return [
     ...containersOf(chained),
     ...all(ConfigMap, [...(pods?.configMaps ?? []), ...rolloutOn]),
-    ...all(Secret, [...(pods?.secrets ?? []), ...(pods?.pullSecrets ?? []), ...rolloutOn]),
+    ...all(Secret, [...(pods?.secrets ?? []), ...(pods?.nodeSecrets ?? []), ...rolloutOn]),
     ...all(PersistentVolumeClaim, pods?.claims ?? []),
     ...id(ServiceAccount, pods?.serviceAccount),
     ...(isKind(object, StatefulSet) ? id(Service, serviceNameOf(object)) : []),

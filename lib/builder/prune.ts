@@ -24,10 +24,12 @@ import type { Candidate, PodTemplate, Pruning, Waiting } from '../apply/index.js
 import {
   isForbidden,
   describeObject,
+  ClusterRoleBinding,
   ConfigMap,
   Namespace,
   PersistentVolumeClaim,
   Pod,
+  RoleBinding,
   Secret,
   ServiceAccount,
   labelValueOf,
@@ -84,7 +86,8 @@ export async function decidePruning(
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
   const [prunable, others] = partition(undesired, ({ object }) => mayBePruned(object, settings));
   const needed = await neededBy(context, others);
-  const orphans = prunable.filter((one) => !needed(one));
+  const permissions = await permissionsOf(context, prunable, needed);
+  const orphans = prunable.filter((one) => !needed(one) && !permissions.has(one));
   const workloads = await workloadsInUse(context, chain, orphans);
   const staying = [...workloads.values()].map(({ live }) => live);
   const uses = await stillInUse(context, { chain, orphans, staying, becoming });
@@ -254,6 +257,38 @@ async function neededBy(
     isNeededByPods(candidate.object) && users.some((user) => refersTo(user, candidate));
 }
 
+/** Returns the bindings among `orphans` that name an account that `stays`, and their roles. */
+async function permissionsOf(
+  context: RunContext,
+  orphans: readonly Candidate[],
+  stays: (candidate: Candidate) => boolean,
+): Promise<ReadonlySet<Candidate>> {
+  const found = new Set<Candidate>();
+  const accounts = orphans.filter((one) => isKind(one.object, ServiceAccount) && stays(one));
+  if (accounts.length === 0) return found;
+  const idOf = ({ object }: Candidate): string => refId(referenceTo(object));
+  const ids = new Set(accounts.map(idOf));
+  const bindings = orphans.filter(({ object }) =>
+    bindingTypes.some((type) => isKind(object, type)),
+  );
+  for (const binding of bindings) {
+    const live = await readObject(context, binding.type, referenceTo(binding.object));
+    const { subjects = [], roleRef, metadata } = (live ?? binding.object) as Partial<RoleBinding>;
+    const place = metadata?.namespace;
+    const isNamed = subjects.some(({ kind, name, namespace = place }) =>
+      ids.has(refId({ apiVersion: 'v1', kind, name, namespace })),
+    );
+    if (!isNamed || roleRef === undefined) continue;
+    const { apiGroup, kind, name } = roleRef;
+    const role = { apiVersion: `${apiGroup}/v1`, kind, name };
+    const roleIds = [refId(role), refId({ ...role, namespace: place })];
+    for (const one of orphans) if (one === binding || roleIds.includes(idOf(one))) found.add(one);
+  }
+  return found;
+}
+
+const bindingTypes = [RoleBinding, ClusterRoleBinding];
+
 /** The input of {@link stillInUse}. */
 export interface Uses {
   readonly chain: Chain;
@@ -293,6 +328,8 @@ export async function stillInUse(
     const user = found.flat().find((one) => refersTo(one, candidate));
     if (user !== undefined) uses.set(candidate, `${describeObject(user)} still refers to it`);
   }
+  const permissions = await permissionsOf(context, orphans, (one) => uses.has(one));
+  for (const one of permissions) uses.set(one, 'a ServiceAccount that stays for now needs it');
   return uses;
 }
 
@@ -346,10 +383,10 @@ function refersTo(user: UnstructuredObject, { object }: Candidate): boolean {
   if (template === undefined || user.metadata.namespace !== object.metadata.namespace) {
     return false;
   }
-  const { configMaps, secrets, pullSecrets, claims, serviceAccount } = podReferencesOf(template);
+  const { configMaps, secrets, nodeSecrets, claims, serviceAccount } = podReferencesOf(template);
   const { name = '' } = object.metadata;
   if (isKind(object, ConfigMap)) return configMaps.includes(name);
-  if (isKind(object, Secret)) return secrets.includes(name) || pullSecrets.includes(name);
+  if (isKind(object, Secret)) return secrets.includes(name) || nodeSecrets.includes(name);
   if (isKind(object, PersistentVolumeClaim)) return claims.includes(name);
   return serviceAccount === name;
 }

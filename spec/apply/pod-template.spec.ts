@@ -14,6 +14,12 @@ describe('podReferencesOf', () => {
           { name: 'b', secret: { secretName: 'of-volume' } },
           { name: 'c', persistentVolumeClaim: { claimName: 'data' } },
           {
+            name: 'e',
+            csi: { driver: 'csi.example.com', nodePublishSecretRef: { name: 'of-driver' } },
+          },
+          { name: 'f', cephfs: { monitors: [], secretRef: { name: 'of-mount' } } },
+          { name: 'g', azureFile: { shareName: 'a', secretName: 'of-share' } },
+          {
             name: 'd',
             projected: {
               sources: [
@@ -49,7 +55,7 @@ describe('podReferencesOf', () => {
     expect(references).to.deep.equal({
       configMaps: ['of-volume', 'of-projection', 'of-init', 'of-env'],
       secrets: ['of-volume', 'of-projection', 'of-init', 'of-env-from'],
-      pullSecrets: ['of-pull'],
+      nodeSecrets: ['of-pull', 'of-driver', 'of-mount', 'of-share'],
       claims: ['data'],
       serviceAccount: 'runner',
     });

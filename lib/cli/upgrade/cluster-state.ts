@@ -50,12 +50,12 @@ function namesOf(
   references: ReturnType<typeof podReferencesOf>,
   kind: string,
 ): readonly (string | undefined)[] {
-  const { configMaps, secrets, pullSecrets, claims, serviceAccount } = references;
+  const { configMaps, secrets, nodeSecrets, claims, serviceAccount } = references;
   switch (kind) {
     case 'ConfigMap':
       return configMaps;
     case 'Secret':
-      return [...secrets, ...pullSecrets];
+      return [...secrets, ...nodeSecrets];
     case 'PersistentVolumeClaim':
       return claims;
     case 'ServiceAccount':

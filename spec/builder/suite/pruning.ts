@@ -10,6 +10,8 @@ import {
   Ingress,
   NetworkPolicy,
   Pod,
+  Role,
+  RoleBinding,
   Secret,
   Service,
   ServiceAccount,
@@ -282,21 +284,50 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
+  const permissionsFor = (chain: Builder, name: string): Builder =>
+    chain
+      .serviceAccount({ name })
+      .role({ name, rules: [] })
+      .roleBinding({
+        ...{ name, subjects: [{ kind: 'ServiceAccount', name }] },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+      });
+
+  it('keeps the permissions of pods that a rollout has not replaced yet', async () => {
+    const scene = await open();
+    const owns = [...usedKinds, ServiceAccount, Role, RoleBinding];
+    const chain = (name: string): Builder =>
+      permissionsFor(scene.builder({ owns }), name).deployment({
+        ...{ name: 'web', spec: { minReadySeconds: 2 } },
+        podSpec: { ...podSpec, serviceAccountName: name },
+      });
+    await permissionsFor(chain('old'), 'unused').reconcile();
+    await scene.target.eventually(async () => {
+      const { items } = await scene.admin.list(Pod, { namespace: scene.namespace });
+      expect(items).to.have.lengthOf(1);
+    });
+    const results = await chain('new').reconcile();
+    const named = (name: string) => summary(results.filter(({ ref }) => ref.name === name)).sort();
+    const kinds = ['Role', 'RoleBinding', 'ServiceAccount'];
+    expect(named('old')).to.deep.equal(kinds.map((kind) => `pending ${kind}/old`));
+    expect(named('unused')).to.deep.equal(kinds.map((kind) => `deleted ${kind}/unused`));
+    await scene.reconcileUntilDone(() => chain('new'));
+    expect(await scene.find(RoleBinding, 'old')).to.equal(undefined);
+  });
+
   it('keeps what the pods of a protected workload need to restart', async () => {
     const scene = await open();
-    const owns = [...usedKinds, ServiceAccount];
+    const owns = [...usedKinds, ServiceAccount, Role, RoleBinding];
     const [container] = podSpec.containers;
     const web = {
       ...podSpec,
       serviceAccountName: 'web',
       containers: [{ ...container, name: 'web' }],
     };
-    await scene
-      .builder({ owns })
+    await permissionsFor(scene.builder({ owns }), 'web')
       .configMap({ name: 'env' })
       .configMap({ name: 'other' })
       .secret({ name: 'token' })
-      .serviceAccount({ name: 'web' })
       .deployment({
         ...{ name: 'web', prune: false, podSpec: web },
         ...{ envFromConfigMap: ['env'], envFromSecret: ['token'] },
@@ -310,6 +341,8 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder({ owns }).reconcile()).sort()).to.deep.equal([
       'deleted ConfigMap/env',
       'deleted Deployment/web',
+      'deleted Role/web',
+      'deleted RoleBinding/web',
       'deleted Secret/token',
       'deleted ServiceAccount/web',
     ]);
@@ -543,22 +576,29 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'token')).to.equal(undefined);
   });
 
-  it('keeps an old pull Secret while a workload that waits for its rollout uses it', async () => {
+  it('keeps old Secrets for images and volumes while a workload that waits uses them', async () => {
     const scene = await open();
     const chain = (secret: string, image: string): Builder => {
       const containers = [{ name: 'web', image: `registry.example/web:${image}` }];
-      const pulling = { ...podSpec, imagePullSecrets: [{ name: secret }] };
+      const csi = { driver: 'csi.example.com', nodePublishSecretRef: { name: `${secret}-volume` } };
+      const using = { imagePullSecrets: [{ name: secret }], volumes: [{ name: 'data', csi }] };
+      const pulling = { ...podSpec, ...using };
       return scene
         .builder()
         .secret({ name: secret })
+        .secret({ name: `${secret}-volume` })
         .deployment({ name: 'first', podSpec: { containers } })
         .deployment({ name: 'second', podSpec: pulling });
     };
     await scene.reconcileUntilDone(() => chain('old', '1'));
     await chain('new', '2').reconcile();
-    expect(await scene.find(Secret, 'old')).not.to.equal(undefined);
+    for (const name of ['old', 'old-volume']) {
+      expect(await scene.find(Secret, name)).not.to.equal(undefined);
+    }
     await scene.reconcileUntilDone(() => chain('new', '2'));
-    expect(await scene.find(Secret, 'old')).to.equal(undefined);
+    for (const name of ['old', 'old-volume']) {
+      expect(await scene.find(Secret, name)).to.equal(undefined);
+    }
   });
 
   it('prunes a workload together with its pods', async () => {
