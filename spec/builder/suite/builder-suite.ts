@@ -12,6 +12,7 @@ import { jobsSuite } from './jobs.js';
 import { lateWritesSuite } from './late-writes.js';
 import { planSuite } from './plan.js';
 import { plannedDecisionsSuite } from './planned-decisions.js';
+import { pruningInUseSuite } from './pruning-in-use.js';
 import { pruningSuite } from './pruning.js';
 import { replicasSuite } from './replicas.js';
 import { rolloutGateSuite } from './rollout-gate.js';
@@ -50,6 +51,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('adoption', () => takingOverSuite(open));
   describe('late writes of a former leader', () => lateWritesSuite(open));
   describe('pruning', () => pruningSuite(open));
+  describe('pruning of what pods still use', () => pruningInUseSuite(open));
   describe('workload replacement', () => successorsSuite(open));
   describe('bad input and failures', () => badInputSuite(open));
   describe('cluster-scoped owners', () => clusterScopedSuite(open));
