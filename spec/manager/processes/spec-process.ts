@@ -51,6 +51,11 @@ export class SpecProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /** Null while it runs, or after a signal has ended it. */
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
   /** @param signal - SIGSTOP pauses the process, SIGCONT resumes it */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
