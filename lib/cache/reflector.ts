@@ -1,3 +1,4 @@
+import { Deadline } from '../client/index.js';
 import type { Client, WatchEvent } from '../client/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import { waited, OperatorError } from '../system/index.js';
@@ -189,11 +190,15 @@ export class Reflector<T extends KubernetesObject> {
 
   /** @returns the state after a failure, or undefined if the list can start */
   async #prepared(state: WorkState): Promise<ReflectorState | undefined> {
+    // It may wait for a response, which must not delay a stop.
+    const attempt = new Deadline(this.#attempt.signal, this.#options.clock, Infinity);
     try {
-      await this.#options.beforeList?.();
+      await attempt.until(this.#options.beforeList?.());
       return undefined;
     } catch (error) {
       return this.#afterFailure(state, { error });
+    } finally {
+      attempt.release();
     }
   }
 

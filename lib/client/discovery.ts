@@ -6,10 +6,12 @@ import type {
   ResourceType,
   TypeReference,
 } from '../object/index.js';
-import { OperatorError } from '../system/index.js';
+import { OperatorError, systemClock } from '../system/index.js';
 import type { ApiRequest } from './call.js';
+import { abortedError } from './exchange.js';
 import type { Exchange } from './exchange.js';
 import { parseJson } from './answers.js';
+import { Deadline } from './request-limits.js';
 
 /** The root of one aggregated discovery document. */
 type Root = '/api' | '/apis';
@@ -78,16 +80,20 @@ export class Discovery {
     this.#exchange = exchange;
   }
 
-  /** @throws OperatorError `UnknownKind`, and the errors of a request. */
+  /**
+   * @param signal - ends the wait for a request, which other calls may share
+   * @throws OperatorError `UnknownKind`, `Aborted`, and the errors of a request.
+   */
   async resourceType<T extends KubernetesObject>(
     reference: TypeReference<T> | GroupKind,
+    signal?: AbortSignal,
   ): Promise<ResourceType<T>> {
     if (typeof reference !== 'object') throw noType();
     if ('plural' in reference) return reference;
     // The caller asserts which type belongs to the names; it cannot be checked at run time.
     const type: unknown =
       'apiVersion' in reference
-        ? await this.#find(reference)
+        ? await this.#find(reference, signal)
         : await this.#findPreferred(reference);
     return type as ResourceType<T>;
   }
@@ -135,11 +141,16 @@ export class Discovery {
     for (const apiVersion of new Set(named)) await this.#loadVersion(apiVersion);
   }
 
-  async #find(type: TypeMeta): Promise<ResourceType> {
+  async #find(type: TypeMeta, signal: AbortSignal | undefined): Promise<ResourceType> {
     const key = keyOf(type.apiVersion, type.kind);
     const root = rootOf(groupOf(type.apiVersion));
     const known = this.#lookUp(root, key);
     if (known !== undefined) return known;
+    const asked = this.#ask(type, root, key);
+    return signal === undefined ? asked : unlessAborted(asked, root, signal);
+  }
+
+  async #ask(type: TypeMeta, root: Root, key: string): Promise<ResourceType> {
     // A request under way may have begun before the caller created the CRD.
     await this.#loading.get(root);
     if (this.#lookUp(root, key) === undefined) await this.#load(root);
@@ -203,6 +214,17 @@ export class Discovery {
     const known = [...this.#typesOf(root)];
     const others = known.filter((type) => type.kind === kind).map((type) => apiVersionOf(type));
     return unknownKind(`${kind} of ${apiVersion}`, others);
+  }
+}
+
+async function unlessAborted<T>(asked: Promise<T>, root: Root, signal: AbortSignal): Promise<T> {
+  const aborted = new Deadline(signal, systemClock, Infinity);
+  try {
+    return await aborted.until(asked);
+  } catch (error) {
+    throw aborted.isOver ? abortedError({ ...discoveryRequest(root, ''), signal }) : error;
+  } finally {
+    aborted.release();
   }
 }
 

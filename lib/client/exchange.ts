@@ -360,7 +360,8 @@ function checkFences({ call, fences = [] }: ApiRequest): void {
   for (const fence of fences) fence.check(describeCall(call));
 }
 
-function abortedError({ call, signal }: ApiRequest): OperatorError {
+/** Returns the error of a call whose signal was aborted. */
+export function abortedError({ call, signal }: ApiRequest): OperatorError {
   return new OperatorError('Aborted', `${describeCall(call)}: aborted`, { cause: signal?.reason });
 }
 

@@ -143,7 +143,7 @@ class HttpClient implements ConnectedClient {
     options: GetOptions = {},
   ): Promise<T> {
     checkCallOptions('get', options);
-    const type = await this.resourceType(reference);
+    const type = await this.#discovery.resourceType(reference, options.signal);
     const { resourceVersion, subresource, metadataOnly = false, signal } = options;
     const target = { verb: 'get', ...keyOf(key), subresource };
     const request = requestFor(type, target, { query: { resourceVersion }, signal });
@@ -158,7 +158,7 @@ class HttpClient implements ConnectedClient {
   ): Promise<ObjectList<T>> {
     checkCallOptions('list', options);
     refuseIndex('list', reference, options);
-    const type = await this.resourceType(reference);
+    const type = await this.#discovery.resourceType(reference, options.signal);
     const list = await concatenatePages((page) => this.#page(type, options, page), options);
     for (const item of list.items) checkDepth(item, `list ${describeObject(item)}`);
     return list;
@@ -170,7 +170,7 @@ class HttpClient implements ConnectedClient {
   ): AsyncGenerator<ObjectList<T>> {
     checkCallOptions('pages', options);
     refuseIndex('pages', reference, options);
-    const type = await this.resourceType(reference);
+    const type = await this.#discovery.resourceType(reference, options.signal);
     yield* pagesOf((page) => this.#page(type, options, page), options);
   }
 
@@ -206,7 +206,7 @@ class HttpClient implements ConnectedClient {
     options: WatchOptions,
   ): AsyncGenerator<Iterable<WatchEvent<T>>> {
     checkCallOptions('watch', options);
-    const type = await this.resourceType(reference);
+    const type = await this.#discovery.resourceType(reference, options.signal);
     const { namespace, signal, timeoutMs = Infinity, metadataOnly = false } = options;
     const request = requestFor(
       type,
@@ -234,7 +234,7 @@ class HttpClient implements ConnectedClient {
   ): AsyncGenerator<Uint8Array> {
     checkCallOptions('stream', options);
     const { subresource, query, signal } = options;
-    const type = await this.resourceType(reference);
+    const type = await this.#discovery.resourceType(reference, options.signal);
     const target = { verb: 'get', ...keyOf(key), subresource };
     const request = requestFor(type, target, { ...(query && { query }), signal });
     // As in client-go: errors come as JSON, everything else unchanged.
@@ -291,7 +291,7 @@ class HttpClient implements ConnectedClient {
   ): Promise<T> {
     checkCallOptions('patch', options);
     checkPatch(patch);
-    const type = await this.resourceType(reference);
+    const type = await this.#discovery.resourceType(reference, options.signal);
     const { subresource } = options;
     const target = { verb: 'patch', ...keyOf(key), subresource };
     const request = requestFor(type, target, writeQuery(options));
@@ -333,7 +333,7 @@ class HttpClient implements ConnectedClient {
     options: DeleteOptions = {},
   ): Promise<T | undefined> {
     checkCallOptions('delete', options);
-    const type = await this.resourceType(reference);
+    const type = await this.#discovery.resourceType(reference, options.signal);
     const target = { verb: 'delete', ...keyOf(key) };
     const { signal, fences } = options;
     const request = requestFor(type, target, { query: dryRunQuery(options), signal, fences });
@@ -347,7 +347,7 @@ class HttpClient implements ConnectedClient {
     options: DeleteCollectionOptions = {},
   ): Promise<void> {
     checkCallOptions('deleteCollection', options);
-    const type = await this.resourceType(reference);
+    const type = await this.#discovery.resourceType(reference, options.signal);
     const { namespace, labelSelector, fieldSelector, signal, fences } = options;
     const target = { verb: 'deletecollection', namespace };
     const query = { labelSelector, fieldSelector, ...dryRunQuery(options) };
@@ -365,7 +365,10 @@ class HttpClient implements ConnectedClient {
     object: T,
     options: WriteOptions,
   ): Promise<ResourceType<KubernetesObject>> {
-    return this.resourceType<KubernetesObject>(subresourceParent(object, options));
+    return this.#discovery.resourceType<KubernetesObject>(
+      subresourceParent(object, options),
+      options.signal,
+    );
   }
 
   #objectRequest(

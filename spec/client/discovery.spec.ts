@@ -45,6 +45,39 @@ describe('discovery', () => {
     expect(transport.requests[0]?.headers['accept']).to.contain('as=APIGroupDiscoveryList');
   });
 
+  it('ends for each call with its signal, and goes on for others', async () => {
+    let respond: (answer: ScriptedAnswer) => void = () => undefined;
+    const { client, transport } = scripted(({ path }) => {
+      if (path !== '/apis') return { json: { metadata: {}, items: [] } };
+      return new Promise((resolve) => (respond = resolve));
+    });
+    const stop = new AbortController();
+    const { signal } = stop;
+    const object = { ...widget, metadata: { name: 'a', namespace: 'default' } };
+    const calls = [
+      client.list(widget, { signal }),
+      client.get(widget, object.metadata, { signal }),
+      client.create(object, { signal }),
+      client.watch(widget, { signal })[Symbol.asyncIterator]().next(),
+    ].map(failureOf);
+    const other = client.list(widget);
+    const reason = new Error('enough');
+    stop.abort(reason);
+    for (const error of await Promise.all(calls)) {
+      expect(error).to.include({
+        code: 'Aborted',
+        message: 'discover /apis: aborted',
+        cause: reason,
+      });
+    }
+    respond(aggregated({ Widget: 'Namespaced' }));
+    expect((await other).items).to.deep.equal([]);
+    expect(transport.calls).to.deep.equal([
+      'GET /apis',
+      'GET /apis/example.com/v1/widgets?limit=500',
+    ]);
+  });
+
   it('is queried for the core group when the kind belongs to it', async () => {
     const items = [
       {

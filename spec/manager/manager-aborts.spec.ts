@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import type { FaultMatch } from '../../lib/apiserver/faults.js';
 import type { Client } from '../../lib/client/index.js';
 import { forwarding } from '../../lib/client/index.js';
+import { controllerFor } from '../../lib/controller/controller.js';
+import { done } from '../../lib/controller/result.js';
 import type { Manager } from '../../lib/manager/manager.js';
 import type { ManagerOptions } from '../../lib/manager/manager-options.js';
 import { Lease } from '../../lib/object/kinds.js';
@@ -124,22 +126,27 @@ describe('A manager that is stopped', () => {
     });
   }
 
-  it('ends while the review of permissions looks up a kind, and the server does not respond', async () => {
-    const state = { isAsked: false };
-    const { setup, manager, log } = await setUp((client) => ({
-      client: {
-        ...forwarding(client),
-        resourceType: () => {
-          state.isAsked = true;
-          return new Promise(() => undefined);
-        },
-      },
-    }));
-    begin(setup, manager);
-    await setup.until(() => state.isAsked);
-    expect(await stopped(setup, log)).to.deep.equal(['server', 'webhook']);
-    await setup.end();
-  });
+  for (const [what, rbacPreflight] of [
+    ['the review of permissions looks', 'warn'],
+    ['caches look', 'off'],
+  ] as const) {
+    it(`ends while ${what} up a kind, and the server does not respond`, async () => {
+      const state = { isAsked: false };
+      const resourceType = (): Promise<never> => {
+        state.isAsked = true;
+        return new Promise(() => undefined);
+      };
+      const { setup, manager, log } = await setUp((client) => ({
+        ...{ rbacPreflight, client: { ...forwarding(client), resourceType } },
+      }));
+      const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
+      manager.add(controllerFor(thing).complete(async () => done()));
+      begin(setup, manager);
+      await setup.until(() => state.isAsked);
+      expect(await stopped(setup, log)).to.deep.equal(['server', 'webhook']);
+      await setup.end();
+    });
+  }
 
   it('leaves the Lease unchanged if it is a candidate', async () => {
     const { setup, manager, log, seen } = await setUp();
