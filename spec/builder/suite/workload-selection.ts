@@ -120,6 +120,14 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect(plan.objects[1]).to.deep.include({ action: 'fail' });
   });
 
+  it('reject an autoscaler that names itself', async () => {
+    const scene = await open();
+    const own = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name: 'scaler' };
+    const spec = { ...scale, scaleTargetRef: own };
+    const chain = scene.builder().horizontalPodAutoscaler({ name: 'scaler', spec });
+    expect((await errorsOf(chain)).map(({ code }) => code)).to.deep.equal(['TargetMissing']);
+  });
+
   it('accept an autoscaler whose target is only in the cluster, and read the target once', async () => {
     const scene = await open();
     const metadata = { namespace: scene.namespace, name: 'legacy' };
