@@ -184,12 +184,16 @@ function problemOf(
   return empty && `matchConditions: ${empty.name} has no expression`;
 }
 
-/** Returns kubebuilder's name: prefix `v` for validating, `m` for mutating. */
+/**
+ * Returns kubebuilder's name: prefix `v` for validating, `m` for mutating. Built-in groups such as `apps` get a domain,
+ * since the name needs three parts.
+ */
 function defaultName(
   type: 'validating' | 'mutating',
   { group, kind }: ResourceType<KubernetesObject>,
 ): string {
-  return `${type.charAt(0)}${kind.toLowerCase()}.${group === '' ? 'core.k8s.io' : group}`;
+  const whole = group.includes('.') ? group : `${group || 'core'}.k8s.io`;
+  return `${type.charAt(0)}${kind.toLowerCase()}.${whole}`;
 }
 
 /** Returns kubebuilder's path, so that the manifests of a Go operator fit. */

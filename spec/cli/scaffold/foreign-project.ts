@@ -58,6 +58,7 @@ export async function makeForeignProject(folder: string): Promise<readonly CliRe
     ['api', ['certs.example.io', 'v1', 'Issuer'], '--no-resource', '--crd-file', file],
     ['api', ['open.example.io', 'v1beta1', 'Widget'], '--no-resource'],
     ['webhook', ['core', 'v1', 'Pod'], '--defaulting', '--validation'],
+    ['webhook', ['apps', 'v1', 'Deployment'], '--defaulting', '--validation'],
     ['webhook', ['certs.example.io', 'v1', 'Issuer'], '--validation'],
   ] as const) {
     results.push(await createForeign(what, [folder, ...names], ...flags));

@@ -185,7 +185,7 @@ describe('The tests of a project', () => {
     const { stdout } = await run(process.execPath, ['--import', 'tsx', ...reporting], {
       cwd: folder,
     });
-    expect(stdout).to.include('# pass 6').and.include('# fail 0');
+    expect(stdout).to.include('# pass 8').and.include('# fail 0');
   });
 
   it('pass and compile for a controller added after edits of the schema, in every style', async () => {

@@ -8,7 +8,7 @@ import {
   webhookConfigurations,
 } from '../../../lib/manager/webhooks/index.js';
 import type { AdmissionWebhookOptions } from '../../../lib/manager/webhooks/index.js';
-import { ConfigMap, Namespace } from '../../../lib/object/kinds.js';
+import { ConfigMap, Deployment, Namespace } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 
@@ -79,17 +79,20 @@ describe('webhookConfigurations', () => {
     expect(mutating?.webhooks[0]?.['clientConfig']).to.deep.equal({ url: `${address.url}${path}` });
   });
 
-  it('registers the core group and cluster-scoped kinds', () => {
-    const webhooks = [validatingWebhook(ConfigMap, handler), validatingWebhook(Namespace, handler)];
+  it('registers built-in groups and cluster-scoped kinds', () => {
+    const types = [ConfigMap, Deployment, Namespace] as const;
+    const webhooks = types.map((type) => validatingWebhook<KubernetesObject>(type, handler));
     const [configuration, ...others] = webhookConfigurations(webhooks, { name: 'a', address });
     expect(others).to.deep.equal([]);
     expect(configuration?.webhooks.map(({ name }) => name)).to.deep.equal([
       'vconfigmap.core.k8s.io',
+      'vdeployment.apps.k8s.io',
       'vnamespace.core.k8s.io',
     ]);
     const rules = configuration?.webhooks.flatMap((each) => each.rules) ?? [];
     expect(rules.map(({ apiGroups, resources, scope }) => [apiGroups, resources, scope])).to.eql([
       [[''], ['configmaps'], 'Namespaced'],
+      [['apps'], ['deployments'], 'Namespaced'],
       [[''], ['namespaces'], 'Cluster'],
     ]);
   });
