@@ -10,12 +10,13 @@ const ignored = /^(?:PROJECT$|config\/)|(?:ignore|Dockerfile)$/;
 describe('Generated files', () => {
   const file = scratchDirectory();
 
-  it('are formatted like npm run format, for names of any length', async () => {
+  it('are formatted like npm run format, for short and long names', async () => {
     const folder = file('formatted');
     const kinds = [
       ['Pot', 'builder'],
       ['HTTPRoute', 'lifecycle'],
       ['Website', 'resources'],
+      ['CertificateRequest', 'builder'],
     ] as const;
     await makeProject(folder);
     const flags = ['--defaulting', '--validation'];

@@ -27,7 +27,10 @@ const foreignDeployment: Deployment = {
 };
 
 test('KindName: an object becomes a Deployment, and says whether it is ready', async (t) => {
-  const cluster = await EmbeddedCluster.start({ crds: [KindName], simulateWorkloads: true });
+  const cluster = await EmbeddedCluster.start({
+    crds: [KindName],
+    simulateWorkloads: true,
+  });
   const client = cluster.client();
   await client.create(foreignDeployment);
   // The operator runs under its role: a request that lacks a rule fails the test.

@@ -13,7 +13,10 @@ const key = {
 };
 
 test('KindName: a configuration is deployed, says so, and takes all with it', async (t) => {
-  const cluster = await EmbeddedCluster.start({ crds: [KindName], simulateWorkloads: true });
+  const cluster = await EmbeddedCluster.start({
+    crds: [KindName],
+    simulateWorkloads: true,
+  });
   // The operator runs under its role: a request that lacks a rule fails the test.
   const operator = new Operator('operator-name');
   setupKindNameController(operator);

@@ -24,7 +24,12 @@ test('KindName: nothing is lost on the way from v98alpha98 to v99alpha99 and bac
     await cluster.stop();
   });
   const { apiVersion } = KindName;
-  const object = { apiVersion, kind: 'KindName', metadata: key, ...content } as KindName;
+  const object = {
+    apiVersion,
+    kind: 'KindName',
+    metadata: key,
+    ...content,
+  } as KindName;
   const made = await client.create<KindName>(object);
   const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
   const read = await client.get(type, key);

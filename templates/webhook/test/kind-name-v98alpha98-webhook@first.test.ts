@@ -31,7 +31,12 @@ function newKindName(name: string, annotations: Annotations): KindName {
     namespace: 'default',
     // +operator-builder:end
   };
-  return { apiVersion: KindName.apiVersion, kind: 'KindName', metadata, ...content } as KindName;
+  return {
+    apiVersion: KindName.apiVersion,
+    kind: 'KindName',
+    metadata,
+    ...content,
+  } as KindName;
 }
 // +operator-builder:if defaulting
 
