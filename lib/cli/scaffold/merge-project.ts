@@ -201,7 +201,7 @@ interface Sides {
  */
 function withoutLines([ours, base, theirs]: Texts): string | undefined {
   const [before, after] = [bareLines(base), bareLines(theirs)];
-  const gone = before.filter((line) => !after.includes(line));
+  const gone = goneLines([ours, base, theirs]);
   const text = gone.length === 0 ? undefined : withoutImports(ours, base, theirs);
   if (text === undefined || before.length - gone.length !== after.length) return undefined;
   const present = text.split('\n').map((line) => line.trim());
@@ -210,6 +210,12 @@ function withoutLines([ours, base, theirs]: Texts): string | undefined {
   if (!gone.every(isOnce)) return undefined;
   const isKept = (line: string): boolean => !gone.includes(line.trim());
   return text.split('\n').filter(isKept).join('\n');
+}
+
+/** Returns the lines that only `base` has. */
+function goneLines([, base, theirs]: Texts): readonly string[] {
+  const after = bareLines(theirs);
+  return bareLines(base).filter((line) => !after.includes(line));
 }
 
 /** Returns the lines that are neither blank nor an import. */
@@ -248,6 +254,24 @@ interface Merged {
   readonly isClean: boolean;
 }
 
+/**
+ * With `leave`, which removes a kind, lines that are in another order than in `base` would pass for the user's in a merge:
+ * they are removed one by one, where that is possible.
+ */
+async function mergedSides(texts: Texts, onConflict: Merge['onConflict']): Promise<Merged> {
+  const [ours, base, theirs] = texts;
+  if (ours === base) return { text: theirs, isClean: true };
+  if (onConflict === 'mark') return gitMerge(texts);
+  const text = withoutLines(texts);
+  if (text !== undefined) return { text, isClean: true };
+  const merged = await gitMerge(texts);
+  const left = bareLines(merged.text);
+  return {
+    ...merged,
+    isClean: merged.isClean && !goneLines(texts).some((line) => left.includes(line)),
+  };
+}
+
 type Texts = readonly [ours: string, base: string, theirs: string];
 
 /**
@@ -262,12 +286,7 @@ async function mergedText(
   const isWindows = ours.includes('\r\n');
   const own = ours.replaceAll('\r\n', '\n');
   if (own === theirs) return undefined;
-  let merged =
-    own === base ? { text: theirs, isClean: true } : await gitMerge([own, base ?? '', theirs]);
-  if (!merged.isClean && onConflict === 'leave') {
-    const text = withoutLines([own, base ?? '', theirs]);
-    if (text !== undefined) merged = { text, isClean: true };
-  }
+  const merged = await mergedSides([own, base ?? '', theirs], onConflict);
   return isWindows ? { ...merged, text: merged.text.replaceAll('\n', '\r\n') } : merged;
 }
 

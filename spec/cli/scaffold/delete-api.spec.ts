@@ -93,6 +93,20 @@ describe('operator-builder delete api', () => {
     }
   });
 
+  it('deletes a kind that was created after webhooks of another', async () => {
+    const folder = file('last');
+    await makeProject(folder, ['Shop', 'v1'], ['Shop', 'v2']);
+    await createWebhook(folder, 'Shop', 'v1', '--validation', '--conversion');
+    const before = await readFile(`${folder}/src/operator.ts`, 'utf8');
+    await createWebhook(folder, 'Shop', 'v2', '--validation');
+    const named = ['--group', 'core', '--kind', 'Pod', '-C', folder];
+    await cli(['create', 'api', ...named, '--version', 'v1', '--no-resource']);
+    expect(await cli(['delete', 'api', ...named])).to.include({ code: 0, stderr: '' });
+    const after = await readFile(`${folder}/src/operator.ts`, 'utf8');
+    expect(before).not.to.include('shopV2Webhooks');
+    expect(after).to.include('shopV2Webhooks').and.not.match(/pod/i);
+  });
+
   it('deletes a version that was derived from an edited schema', async () => {
     const folder = file('derived');
     await makeProject(folder, ['Shop', 'v1']);
