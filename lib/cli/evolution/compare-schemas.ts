@@ -235,10 +235,13 @@ function fieldChanges(before: Schema, after: Schema, path: string): readonly Sch
   const changes: SchemaChange[] = [];
   const [old, fields] = [before.properties ?? {}, new Map(Object.entries(after.properties ?? {}))];
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  // Every object has them, whether the schema names them or not.
+  const isStandard = (name: string): boolean =>
+    path === '' && ['apiVersion', 'kind', 'metadata'].includes(name);
   for (const [name, schema] of Object.entries(old)) {
     const same = fields.get(name) ?? entriesOf(after);
     if (same !== undefined) changes.push(...schemaChanges(schema, same, at(name)));
-    else if (!isOpen(after)) {
+    else if (!isOpen(after) && !isStandard(name)) {
       const message = `removed: ${dropped}; keep the field, or remove it in a new version with a conversion`;
       changes.push({ rule: 'field-removed', path: at(name), message });
     }
@@ -246,15 +249,14 @@ function fieldChanges(before: Schema, after: Schema, path: string): readonly Sch
   for (const name of after.required ?? []) {
     if (before.required?.includes(name) === true || fields.get(name)?.default !== undefined)
       continue;
+    if (isStandard(name)) continue;
     const message =
       'is required: the server refuses objects without it, stored ones too once the object around it changes; make it optional, or give it a default';
     changes.push({ rule: 'required-added', path: at(name), message });
   }
   if (!isOpen(before) || !isOpen(after)) return changes;
-  // The root has them in every schema.
-  const standard = path === '' ? ['apiVersion', 'kind', 'metadata'] : [];
   for (const [name, schema] of fields) {
-    const isKnown = Object.hasOwn(old, name) || standard.includes(name);
+    const isKnown = Object.hasOwn(old, name) || isStandard(name);
     if (isKnown || typeOf(schema) === anything) continue;
     changes.push({ rule: 'unknown-fields-pruned', path: at(name), message: getsSchema });
   }

@@ -36,6 +36,18 @@ describe('breakingChanges', () => {
     expect(rulesBetween(crdWith(before), crdWith(after))).to.deep.equal(['field-removed']);
   });
 
+  it('reports nothing for fields of every object that only one of two schemas names', () => {
+    const text: Schema = { type: 'string' };
+    const standard = { apiVersion: text, kind: text, metadata: { type: 'object' } as const };
+    const crd = crdWith(text);
+    const named = structuredClone(crd);
+    const { openAPIV3Schema: schema = {} } = named.spec.versions[0]?.schema ?? {};
+    Object.assign(schema.properties ?? {}, standard);
+    schema.required = [...(schema.required ?? []), ...Object.keys(standard)];
+    expect(rulesBetween(named, crd)).to.deep.equal([]);
+    expect(rulesBetween(crd, named)).to.deep.equal([]);
+  });
+
   it('reports a removed storage version of a file whose status is empty or has nulls', () => {
     const before = crdWith({ type: 'string' });
     const [version] = before.spec.versions;
