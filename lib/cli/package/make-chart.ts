@@ -342,7 +342,8 @@ export function isAsMade(path: string, text: string): boolean {
 }
 
 function restOf(path: string, text: string): string {
-  if (styleOf(path) === 'json') return text.replace(/\n {2}"\$comment": .*,/, '');
+  // Windows files end lines with CRLF.
+  if (styleOf(path) === 'json') return text.replace(/\r?\n {2}"\$comment": .*,/, '');
   return text.slice(text.indexOf('\n') + 1);
 }
 

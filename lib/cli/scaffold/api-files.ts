@@ -207,7 +207,9 @@ function withCrdVersion(text: string, first: string, version: string): string {
   added.set('name', version);
   added.set('storage', false);
   versions.add(added);
-  return document.toString({ lineWidth: 0 });
+  const changed = document.toString({ lineWidth: 0 });
+  // Windows files end lines with CRLF.
+  return text.includes('\r\n') ? changed.replaceAll(/\r?\n/g, '\r\n') : changed;
 }
 
 function crdVersionsOf(spec: unknown): YAMLSeq {

@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path';
+import uniqWith from 'lodash/uniqWith.js';
+import { deepEqual } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
@@ -34,15 +36,23 @@ export async function writeTypes(
   }
   const definitions = await definitionsAt(sources, context, cluster ? options : undefined);
   const folder = resolve(context.cwd, out);
-  const modules = definitions.flatMap(typeModules);
+  const modules = uniqWith(definitions.flatMap(typeModules), deepEqual);
+  const paths = modules.map(({ path }) => path);
+  const twice = paths.find((path, index) => paths.indexOf(path) !== index);
+  if (twice !== undefined) {
+    const message = `the sources have two different definitions of ${twice}; leave out one of them`;
+    throw new OperatorError('InvalidConfig', message);
+  }
   if (modules.length === 0) {
     const names = definitions.map(({ metadata }) => metadata.name).join(', ');
     throw new OperatorError('InvalidConfig', `${names}: no version is served; set served: true`);
   }
   const wanted = await Promise.all(
-    modules.map(async ({ path, text }): Promise<WantedFile> => {
-      const isOwn = (await textIfExists(join(folder, path)))?.startsWith(mark) === true;
-      return { type: isOwn ? 'edited' : 'whole', path, text };
+    modules.map(async ({ path, text: made }): Promise<WantedFile> => {
+      const before = (await textIfExists(join(folder, path))) ?? '';
+      // Windows files end lines with CRLF.
+      const text = before.includes('\r\n') ? made.replaceAll('\n', '\r\n') : made;
+      return { type: before.startsWith(mark) ? 'edited' : 'whole', path, text };
     }),
   );
   const files = await planFiles(wanted, { folder, force });

@@ -97,6 +97,14 @@ describe('operator-builder helm', () => {
     expect(await read(path)).to.include('periodSeconds: 20');
   });
 
+  it('knows its files with the line ends of Windows', async () => {
+    await helm();
+    for (const path of ['values.schema.json', 'templates/deployment-controller-manager.yaml']) {
+      await writeFile(at(path), (await read(path)).replaceAll('\n', '\r\n'));
+    }
+    expect(await helm()).to.include({ code: 0, stderr: '' });
+  });
+
   it('deletes obsolete files, except for those of others', async () => {
     await helm();
     await writeFile(at('templates/extra.yaml'), 'mine\n');

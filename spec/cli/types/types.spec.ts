@@ -49,6 +49,24 @@ describe('operator-builder types', () => {
     expect(await readFile(path, 'utf8')).to.equal(text);
   });
 
+  it('knows its modules with the line ends of Windows', async () => {
+    const run = (...args: string[]) => cli(['types', definitions, '--out', file('win'), ...args]);
+    await run();
+    const path = file('win/factory.example.com/v1/gadget.ts');
+    await writeFile(path, (await readFile(path, 'utf8')).replaceAll('\n', '\r\n'));
+    expect(await run('--check')).to.include({ code: 0, stderr: '' });
+  });
+
+  it('takes a definition that is in several sources once, and refuses another one of its name', async () => {
+    const [path, out] = [`${definitions}/gadgets.yaml`, file('once')];
+    const twice = await cli(['types', path, path, '--out', out]);
+    expect(twice).to.include({ code: 0, stderr: '' });
+    await writeFile(file('other.yaml'), (await readFile(path, 'utf8')).replace('model', 'models'));
+    const { code, stderr } = await cli(['types', path, file('other.yaml'), '--out', out]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/two different definitions of factory\.example\.com\/v1\S*; leave/);
+  });
+
   it('reads definitions from a URL, and from a cluster', async () => {
     const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
     const server = createServer((request, response) => {
