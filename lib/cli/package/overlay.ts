@@ -40,21 +40,25 @@ export interface BuiltOverlay {
 /**
  * Builds an overlay of a project, with the operator's Roles in other namespaces.
  * @throws UsageError invalid image or namespace
- * @throws OperatorError `InvalidConfig`: the project does not exist, or its kustomizations can't be built
+ * @throws OperatorError `InvalidConfig`: the project does not exist, or its kustomizations can't be built; `Aborted`: a
+ * signal stopped the command
  */
 export async function builtOverlay(
   { project, overlay, ...given }: OverlayOptions,
-  { cwd }: Pick<CommandContext, 'cwd'>,
+  { cwd, stopSignal }: Pick<CommandContext, 'cwd' | 'stopSignal'>,
 ): Promise<BuiltOverlay> {
+  // From here on, a signal no longer ends the process, so that no copy of a kustomization stays.
+  const signal = stopSignal();
   const { namespace, resources, components } = given;
   const image = given.image === undefined ? undefined : imageWithTag(given.image);
   if (namespace !== undefined) checkNamespaceOption(namespace);
   const folder = await findProject(resolve(cwd, project));
   const path = join(folder, overlay);
-  const built = await buildKustomization(path, { namespace, resources, components });
-  const objects = namespace === undefined ? built : await withMovedTexts(built, path, namespace);
+  const built = await buildKustomization(path, { namespace, resources, components, signal });
+  const moving = namespace === undefined ? undefined : { path, to: namespace, signal };
+  const objects = moving === undefined ? built : await withMovedTexts(built, moving);
   if (image !== undefined) replaceImage(objects, image, overlay);
-  return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects }) };
+  return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects, signal }) };
 }
 
 /** Replaces the image of all containers that use the manager's image. */
@@ -71,8 +75,11 @@ function replaceImage(objects: readonly BuiltObject[], image: string, from: stri
 }
 
 /** Updates the namespace in texts, such as Service names in certificates. */
-async function withMovedTexts(objects: readonly BuiltObject[], path: string, to: string) {
-  const [before] = managersAmong(await buildKustomization(path));
+async function withMovedTexts(
+  objects: readonly BuiltObject[],
+  { path, to, signal }: Readonly<Record<'path' | 'to', string>> & { readonly signal: AbortSignal },
+): Promise<readonly BuiltObject[]> {
+  const [before] = managersAmong(await buildKustomization(path, { signal }));
   const from = textAt(before && objectAt(before.deployment, 'metadata'), 'namespace');
   return from === '' ? objects : objects.map((object) => movedObject(object, { from, to }));
 }
@@ -119,6 +126,7 @@ interface OverlayObjects {
   /** The overlay, for messages. */
   readonly from: string;
   readonly objects: readonly BuiltObject[];
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -127,7 +135,7 @@ interface OverlayObjects {
  * stays unchanged. So does the overlay of an OLM bundle, in which a Role would apply to every namespace.
  */
 async function withNamespacedRoles(source: OverlayObjects): Promise<readonly BuiltObject[]> {
-  const { folder, from, objects } = source;
+  const { folder, from, objects, signal } = source;
   const path = join(folder, namespacesFolder);
   const isOfCatalogue = objects.some(({ kind }) => kind === 'ClusterServiceVersion');
   if (isOfCatalogue || managersAmong(objects).length === 0) return objects;
@@ -140,7 +148,9 @@ async function withNamespacedRoles(source: OverlayObjects): Promise<readonly Bui
     ...(namespace !== '' && { namespace }),
   };
   const there = new Set(objects.map(keyOf));
-  const roles = (await buildKustomization(path)).filter((object) => !there.has(keyOf(object)));
+  const roles = (await buildKustomization(path, { signal })).filter(
+    (object) => !there.has(keyOf(object)),
+  );
   for (const role of roles) bindTo(role, account);
   const place = objects.findIndex((object) => object === deployment);
   return objects.toSpliced(place, 0, ...roles);
@@ -253,19 +263,21 @@ interface BuildOptions {
   readonly resources?: readonly string[] | undefined;
   /** Further entries of its `components`. @defaultValue none */
   readonly components?: readonly string[] | undefined;
+  /** Stops kubectl. @defaultValue never */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Builds the kustomization of a folder with `kubectl kustomize`.
  * @param folder - absolute
- * @throws OperatorError `InvalidConfig`: kubectl is missing, or it refuses the kustomization
+ * @throws OperatorError `InvalidConfig`: kubectl is missing, or it refuses the kustomization; `Aborted`
  */
 export async function buildKustomization(
   folder: string,
-  { namespace, resources = [], components = [] }: BuildOptions = {},
+  { namespace, resources = [], components = [], signal }: BuildOptions = {},
 ): Promise<readonly BuiltObject[]> {
   if (namespace === undefined && resources.length === 0 && components.length === 0) {
-    return kustomize(folder);
+    return kustomize(folder, { signal });
   }
   // A copy beside the original, so that the paths in it lead to the same files.
   const copy = await whileWriting(dirname(folder), () =>
@@ -282,7 +294,7 @@ export async function buildKustomization(
       components: [...textsOf(content['components']), ...components],
     };
     await writeFile(file, JSON.stringify(changed));
-    return await kustomize(copy, folder);
+    return await kustomize(copy, { said: folder, signal });
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
@@ -305,14 +317,20 @@ function textsOf(value: unknown): readonly unknown[] {
 }
 
 /** @param said - the folder that messages name */
-async function kustomize(folder: string, said = folder): Promise<readonly BuiltObject[]> {
+async function kustomize(
+  folder: string,
+  { said = folder, signal }: { readonly said?: string; readonly signal: AbortSignal | undefined },
+): Promise<readonly BuiltObject[]> {
   if (!(await exists(folder))) {
     throw fileError(folder, 'read', Object.assign(new Error(), { code: 'ENOENT' }));
   }
   const text = await new Promise<string>((resolve, reject) => {
-    const options = { maxBuffer: 256_000_000 };
+    const options = { maxBuffer: 256_000_000, signal };
     execFile('kubectl', ['kustomize', folder], options, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
+      // A terminal stops kubectl, too, which then may fail by itself.
+      if (signal?.aborted === true)
+        reject(new OperatorError('Aborted', 'stopped: nothing was written'));
+      else if (error === null) resolve(stdout);
       else reject(kubectlError(said, error, stderr.replaceAll(folder, said)));
     });
   });

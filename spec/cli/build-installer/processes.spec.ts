@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import { cli, scratchDirectory } from '../cli.js';
+import { eventually } from '../../../lib/testing/index.js';
+import { cli, scratchDirectory, startCli } from '../cli.js';
 import { createWebhook, holdTo, makeProject } from '../scaffold/project.js';
 
 interface Applied {
@@ -101,6 +102,25 @@ describe('operator-builder build-installer', () => {
     } finally {
       process.env['PATH'] = PATH;
     }
+  });
+
+  it('leaves no files behind when it is interrupted', async () => {
+    const before = await readdir(file('shops/config'));
+    await mkdir(file('slow'));
+    await writeFile(file('slow/kubectl'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
+    const { PATH } = process.env;
+    process.env['PATH'] = `${file('slow')}:${PATH ?? ''}`;
+    try {
+      const args = ['build-installer', ...shops, '-n', 'elsewhere', '--out', '-'];
+      const running = startCli(args, { cwd: file() });
+      await eventually(async () => expect(await readdir(file('shops/config'))).not.to.eql(before));
+      running.stop();
+      const stopped = { code: 130, stdout: '', stderr: 'error: stopped: nothing was written\n' };
+      expect(await running.ended).to.deep.equal(stopped);
+    } finally {
+      process.env['PATH'] = PATH;
+    }
+    expect(await readdir(file('shops/config'))).to.deep.equal(before);
   });
 
   it('leaves no files behind when it builds an overlay for another namespace', async () => {
