@@ -5,7 +5,9 @@ import { KindName } from '../api/v99alpha99/kind-name@lifecycle.js';
 
 /** Version of the system: increase it with each release that changes the objects below. */
 const version = '0.1.0';
-const make = new ResourceBuilder({ commonLabels: { 'app.kubernetes.io/name': 'kindname' } });
+const make = new ResourceBuilder({
+  commonLabels: { 'app.kubernetes.io/name': 'kindname' },
+});
 
 function resources(object: KindName): KubernetesObject[] {
   const { image, replicas } = object.spec;
