@@ -1,5 +1,12 @@
-import type { Controller, SourceContext, StartedSource, Trigger } from '../../controller/index.js';
-import { controllerFor, eventTrigger } from '../../controller/index.js';
+import type {
+  Controller,
+  ReconcileContext,
+  Result,
+  SourceContext,
+  StartedSource,
+  Trigger,
+} from '../../controller/index.js';
+import { controllerFor, done, eventTrigger } from '../../controller/index.js';
 import type { RequiredAccess } from '../../manager/index.js';
 import { groupOfType, keyOf } from '../../object/index.js';
 import type {
@@ -25,7 +32,7 @@ import type { PipelineRunListener } from './pipeline-run.js';
 import type { Redaction } from './reported-errors.js';
 import { describe } from './reported-errors.js';
 import { TargetReconciler } from './target-reconciler.js';
-import type { SlowedWrite } from './target-reconciler.js';
+import type { SlowedWrite, TargetReconcilerParts } from './target-reconciler.js';
 import type { TargetWriter } from './target-writer.js';
 import {
   triggerDocument,
@@ -79,37 +86,21 @@ export class RunningPipeline {
   readonly controller: Controller;
   readonly writer: TargetWriter;
   readonly #parts: RunningPipelineParts;
-  readonly #reconciler: TargetReconciler;
   /** The latest start: a manager that lost its lease starts again. */
   #started: Started | undefined;
 
   constructor(parts: RunningPipelineParts) {
-    const { operator, spec, kinds, redaction, namespaces, listener, writes, clock } = parts;
+    const { operator, spec, kinds, views } = parts;
     const { name, target } = spec;
-    const controller = `${operator}/${name}`;
     const fieldManager = targetFieldManager(operator, name);
     this.#parts = parts;
-    const { views } = parts;
     this.writer = createTargetWriter({ type: kinds.target, target, fieldManager, views });
-    this.#reconciler = new TargetReconciler({
-      ...{ controller, type: kinds.target, writer: this.writer, writes, clock, namespaces },
-      growth: parts.growth,
-      isOwner: target.type === 'Updater',
-      desired: () => this.#started?.run.desired,
-      unreadable: () => this.#started?.run.unreadable,
-      watched: (key) => this.#started?.watch.get(key),
-      enqueue: (key, request) => this.#started?.context.enqueue(key, request) ?? false,
-      redaction,
-      failed: listener.writeFailed,
-      slowed: (slowed) => listener.slowed(slowed, kinds.target),
-      changed: listener.changed,
-    });
     const source = { name: 'pipeline', start: (context: SourceContext) => this.#start(context) };
     // Disable the controller's check: the target reconciler's own brake distinguishes feedback from bursts of
     // the sources.
     this.controller = controllerFor(kinds.target, { source })
-      .withOptions({ name: controller, maxConcurrentReconciles, hotLoop: false })
-      .complete(this.#reconciler.reconcile);
+      .withOptions({ name: this.#name, maxConcurrentReconciles, hotLoop: false })
+      .complete((context) => this.#reconcile(context));
   }
 
   /** The access that it needs besides watching, for the preflight of a manager. */
@@ -129,31 +120,35 @@ export class RunningPipeline {
 
   /** Whether each object of the first full pass has been written or has failed. */
   get isTried(): boolean {
-    return this.#reconciler.isTried;
+    return this.#started?.reconciler.isTried ?? false;
   }
 
   /** Whether the first full pass is written. */
   get isSynced(): boolean {
-    return this.#reconciler.isSynced;
+    return this.#started?.reconciler.isSynced ?? false;
   }
 
   /** Number of current problems: sources, documents and writes. */
   get troubleCount(): number {
-    const { run, watch } = this.#started ?? {};
+    const { run, watch, reconciler } = this.#started ?? {};
     const problems = (run?.problems().length ?? 0) + (watch?.problem === undefined ? 0 : 1);
-    return problems + (run?.failing ?? 0) + this.#reconciler.failing;
+    return problems + (run?.failing ?? 0) + (reconciler?.failing ?? 0);
   }
 
   /** Text of the first current problem. */
   get firstTrouble(): string | undefined {
-    const { run, watch } = this.#started ?? {};
+    const { run, watch, reconciler } = this.#started ?? {};
     const [problem = watch?.problem] = run?.problems() ?? [];
-    return problem ?? this.#reconciler.firstTrouble ?? this.#firstFailure;
+    return problem ?? reconciler?.firstTrouble ?? this.#firstFailure;
   }
 
   /** State of the brake while it slows the controller; undefined if it does not. */
   get braked(): Braked | undefined {
-    return this.#reconciler.braked;
+    return this.#started?.reconciler.braked;
+  }
+
+  get #name(): string {
+    return `${this.#parts.operator}/${this.#parts.spec.name}`;
   }
 
   get #firstFailure(): string | undefined {
@@ -161,6 +156,10 @@ export class RunningPipeline {
     const [first] = run === undefined || run.failing === 0 ? [] : run.failures();
     if (first === undefined) return undefined;
     return describe(first, first.error, this.#parts.redaction);
+  }
+
+  async #reconcile(context: ReconcileContext): Promise<Result> {
+    return this.#started?.reconciler.reconcile(context) ?? done();
   }
 
   #start(context: SourceContext): StartedSource {
@@ -173,17 +172,24 @@ export class RunningPipeline {
     const run = new PipelineRun(
       {
         ...{ plan, targetPath, listener, whenFilled },
-        controller: `${this.#parts.operator}/${spec.name}`,
-        enqueue: (key, cause) => this.#reconciler.want(key, cause),
+        controller: this.#name,
+        enqueue: (key, cause) => reconciler.want(key, cause),
         sources: this.#documentSources(),
         periodsMs: periodic.map(({ periodMs }) => periodMs),
       },
       context,
     );
+    // One for each start: what an earlier term of the leader has written may be out of date.
+    const reconciler: TargetReconciler = this.#newReconciler({
+      desired: () => run.desired,
+      unreadable: () => run.unreadable,
+      watched: (key) => watch.get(key),
+      enqueue: (key, request) => context.enqueue(key, request),
+    });
     const troubled = (): void => listener.changed();
-    const { drifted: changed } = this.#reconciler;
+    const { drifted: changed } = reconciler;
     const watch = new TargetWatch({ type: kinds.target, changed, troubled }, context);
-    this.#started = { run, context, watch };
+    this.#started = { run, watch, reconciler };
     return {
       whenSynced: (signal) => run.whenSynced(signal),
       replay: () => run.replay(),
@@ -191,9 +197,23 @@ export class RunningPipeline {
       stop: async () => {
         watch.stop();
         await run.stop();
-        this.#reconciler.stop();
+        reconciler.stop();
       },
     };
+  }
+
+  #newReconciler(
+    started: Pick<TargetReconcilerParts, 'desired' | 'unreadable' | 'watched' | 'enqueue'>,
+  ): TargetReconciler {
+    const { spec, kinds, redaction, namespaces, listener, writes, clock, growth } = this.#parts;
+    return new TargetReconciler({
+      ...{ controller: this.#name, type: kinds.target, writer: this.writer, writes, clock },
+      ...{ namespaces, growth, redaction, ...started },
+      isOwner: spec.target.type === 'Updater',
+      failed: listener.writeFailed,
+      slowed: (slowed) => listener.slowed(slowed, kinds.target),
+      changed: listener.changed,
+    });
   }
 
   #documentSources(): DocumentSource[] {
@@ -210,8 +230,8 @@ export class RunningPipeline {
 /** A start: its sources, and the watch of its target. */
 interface Started {
   readonly run: PipelineRun;
-  readonly context: SourceContext;
   readonly watch: TargetWatch;
+  readonly reconciler: TargetReconciler;
 }
 
 /** Returns the access that a controller needs to the objects of its target; views need none. */

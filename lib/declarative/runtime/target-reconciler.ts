@@ -85,6 +85,8 @@ interface Writing extends FeedbackWrite {
 
 /** Number of objects written before other work of the process has its turn. */
 const writesInTurn = 8;
+/** Conflicts in a row that are retried without a report. */
+const quietConflicts = 10;
 /** An object whose last write is older than this counts as settled. */
 const driftWindowMs = 60_000;
 
@@ -109,6 +111,7 @@ export class TargetReconciler {
   /** The keys of the first full pass that are not written yet; undefined: it has not started. */
   #firstPass: Set<string> | undefined;
   #untried: Set<string> | undefined;
+  #isStopped = false;
 
   constructor(parts: TargetReconcilerParts) {
     this.#parts = parts;
@@ -170,14 +173,19 @@ export class TargetReconciler {
     this.#parts.enqueue(key, { trigger });
   };
 
-  /** Stops the reconciler: other controllers may write its objects. */
+  /** Stops the reconciler: other controllers may write its objects. Reconciles that begin later do nothing. */
   stop(): void {
+    this.#isStopped = true;
     this.#brake.stop();
     this.#parts.writes.releaseAll(this.#claimant);
   }
 
   readonly reconcile: Reconciler = async (context): Promise<Result> => {
     const { key } = context;
+    // View writes stay in this process: without a pause, thousands of them would block all other work.
+    if (++this.#reconciles % writesInTurn === 0) await nextTurn();
+    // A claim after the stop would never be released.
+    if (this.#isStopped) return done();
     const desired = this.#parts.desired();
     if (desired === undefined) {
       throw new OperatorError('Stopped', 'desired state is unknown: the controller is restarting');
@@ -186,8 +194,6 @@ export class TargetReconciler {
     const isPass = sameKey(key, fullPassKey);
     const due = this.#due.get(text);
     this.#due.delete(text);
-    // View writes stay in this process: without a pause, thousands of them would block all other work.
-    if (++this.#reconciles % writesInTurn === 0) await nextTurn();
     try {
       const waitMs = isPass
         ? await this.#pass(desired, context)
@@ -198,7 +204,9 @@ export class TargetReconciler {
       }
     } catch (thrown) {
       this.#putBack(text, due);
-      throw context.signal.aborted ? thrown : this.#failed(isPass ? undefined : text, thrown);
+      throw context.signal.aborted
+        ? thrown
+        : this.#failed(isPass ? undefined : text, thrown, context);
     }
     this.#succeeded(text);
     return done();
@@ -342,11 +350,12 @@ export class TargetReconciler {
   }
 
   /** @returns the error to throw */
-  #failed(subject: string | undefined, thrown: unknown): unknown {
+  #failed(subject: string | undefined, thrown: unknown, { triggers }: ReconcileContext): unknown {
     const { redaction, failed, changed } = this.#parts;
     const error = redaction.ofWrite(thrown);
-    // Another writer was faster; the write is retried at once.
-    if (isStaleWrite(error)) return error;
+    const retry = triggers.find((trigger) => trigger.type === 'retry');
+    // Another writer was faster; the write is retried at once. A webhook that always answers 409 looks the same.
+    if (isStaleWrite(error) && (retry?.failures ?? 0) < quietConflicts) return error;
     const said = asError(error);
     const where = subject === undefined ? '' : ` of ${subject}`;
     if (subject !== undefined) this.#untried?.delete(subject);

@@ -79,6 +79,23 @@ describe('failures of declarative controllers', () => {
       expect(scene.errors).to.deep.equal([]);
     });
 
+    it('is reported if it ends in conflicts again and again', async () => {
+      scene = await ControllerScene.start();
+      const [controller] = (await scene.run(wanted)) as [DeclarativeController];
+      const fault = scene.base.cluster.faults.add({
+        match: { verb: 'patch', resource: 'configmaps', user: 'operator' },
+        effect: { type: 'status', code: 409, reason: 'Conflict', message: 'a webhook says no' },
+      });
+      await scene.put(view('Wanted', 'a', { data: { x: '1' } }));
+      await scene.base.clock.advance(60_000);
+      expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+      expect(controller.reportErrors()[0]?.message).to.include('a webhook says no');
+      fault.remove();
+      await scene.base.clock.advance(1_000_000);
+      await scene.settled();
+      expect(scene.ready(controller)).to.equal('True Ready');
+    });
+
     it('does not count twice when retried: one delete removes the object', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);
