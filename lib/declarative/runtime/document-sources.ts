@@ -22,7 +22,7 @@ import {
   groupOfType,
 } from '../../object/index.js';
 import type { KubernetesObject, TypeReference } from '../../object/index.js';
-import { asError, OperatorError } from '../../system/index.js';
+import { asError, OperatorError, whenAborted } from '../../system/index.js';
 import type { Document } from '../document.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { SourceSpec, BasicPredicate, PredicateSpec } from '../spec/operator-spec.js';
@@ -65,6 +65,7 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
     if (isHeard && isOurs) listener.changed(keyStringOf(event.object), event);
   });
   const endProblems = followProblems(type, context, listener.troubled);
+  const selectsNone = (): Error | undefined => namespaceProblem(spec, context.cache.peek(type));
   const selected = (object: KubernetesObject | undefined): object is KubernetesObject =>
     object !== undefined && selects(object);
   return {
@@ -81,12 +82,18 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
       return informer.status().parked;
     },
     get problem() {
-      return problemOf(informer);
+      return problemOf(informer) ?? selectsNone();
     },
     get unreadable() {
       return unreadableOf(context.cache.peek(type), selects);
     },
-    whenSynced: (signal) => informer.waitForSync(signal),
+    whenSynced: async (signal) => {
+      await informer.waitForSync(signal);
+      if (selectsNone() === undefined) return;
+      listener.troubled();
+      await whenAborted(signal);
+      signal.throwIfAborted();
+    },
     lineageOf: (origin) => {
       // An origin of this source is always an object of its cache.
       const object = origin as KubernetesObject;
@@ -111,6 +118,25 @@ function unreadableOf(
     return describeObject(standIn);
   }
   return undefined;
+}
+
+/**
+ * Returns why the namespace of a source selects no objects: their kind has no namespaces, or the manager does
+ * not watch this one. Such a source never counts as synced: what was made of its objects would be removed.
+ */
+function namespaceProblem(
+  { namespace, kind }: SourceSpec,
+  informer: ReturnType<SourceContext['cache']['peek']>,
+): Error | undefined {
+  if (namespace === undefined || informer?.synced !== true) return undefined;
+  if (!informer.namespaced) {
+    const problem = `${kind} has no namespaces: leave out namespace ${namespace}`;
+    return new OperatorError('InvalidOption', problem);
+  }
+  if (informer.covers(namespace)) return undefined;
+  const problem = `${kind} in namespace ${namespace}: the manager is limited to other namespaces`;
+  const remedy = 'add this one to them, or change the source';
+  return new OperatorError('InvalidOption', `${problem}; ${remedy}`);
 }
 
 function selection({
@@ -177,20 +203,25 @@ async function caughtUp(
   signal: AbortSignal,
 ): Promise<void> {
   const { live = client }: Client & { readonly live?: Client } = client;
-  const { items } = await live.list(type, { signal }).catch((error: unknown) => {
+  const list = await live.list(type, { signal }).catch((error: unknown) => {
     // The view was dropped meanwhile: there is nothing to wait for.
-    if (isNotServed(error)) return { items: [] };
+    if (isNotServed(error)) return undefined;
     throw error;
   });
   const informer = cache.peek(type);
-  const isThere = (object: KubernetesObject): boolean => {
-    if (informer?.quarantine.has(keyStringOf(object)) === true) return true;
-    const cached = informer?.get(keyOf(object));
-    if (cached === undefined) return false;
-    const [seen, wanted] = [cached.metadata.resourceVersion, object.metadata.resourceVersion];
-    return (compareResourceVersions(seen, wanted) ?? 0) >= 0;
-  };
-  await informer?.changes.until(() => items.every(isThere), { signal });
+  if (list === undefined || informer === undefined) return;
+  const { items, metadata } = list;
+  const listed = new Set(items.map(keyStringOf));
+  const isLater = (version: string | undefined, than: string | undefined): boolean =>
+    (compareResourceVersions(version, than) ?? 1) > 0;
+  // By version, not by presence: an object may be deleted before the cache is looked at.
+  const isAwaited = (object: KubernetesObject): boolean =>
+    isLater(object.metadata.resourceVersion, informer.progress(object.metadata.namespace));
+  const isGone = (object: KubernetesObject): boolean =>
+    !listed.has(keyStringOf(object)) &&
+    !isLater(object.metadata.resourceVersion, metadata.resourceVersion);
+  const isCaughtUp = (): boolean => !items.some(isAwaited) && !informer.list().some(isGone);
+  await informer.changes.until(isCaughtUp, { signal });
 }
 
 /**

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
 import { failureOf } from '../../client/scripted-transport.js';
 import { ScriptedLeadership } from '../../manager/manager-setup.js';
-import { ControllerScene, configMap, sameName, view } from './controller-scene.js';
+import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
 
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 const keyOfA = { namespace: 'default', name: 'a' };
@@ -80,6 +80,41 @@ describe('the lifecycle of declarative controllers', () => {
     await scene.base.clock.advance(60_000);
     expect(await scene.names(Secrets)).to.deep.equal(['a']);
     expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+  });
+
+  it('writes and deletes nothing if the manager does not watch the namespace of a source', async () => {
+    scene = await ControllerScene.start({ cacheOptions: { namespaces: ['shop'] } });
+    await scene.put(configMap('a', { x: '1' }));
+    const name = { name: 'shop' };
+    await scene.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: name });
+    const left = { ...Secrets, metadata: { name: 'a', namespace: 'shop' }, data: { x: 'MQ==' } };
+    await scene.client.apply(left, { fieldManager: 'op/secrets' });
+    const metadata = { name: '$.metadata.name', namespace: 'shop' };
+    const pipeline = [{ '@project': { metadata, data: '$.data' } }];
+    const controller = scene.controller({ ...secrets, pipeline });
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.base.clock.advance(60_000);
+    expect(await scene.names(Secrets)).to.deep.equal(['a']);
+    expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+    expect(controller.status().conditions[0]?.message).to.include(
+      'source ConfigMap: ConfigMap in namespace default: the manager is limited to other namespaces',
+    );
+  });
+
+  it('writes and deletes nothing if a source names a namespace of a kind without namespaces', async () => {
+    scene = await ControllerScene.start();
+    await scene.client.apply(configMap('left'), { fieldManager: 'op/copies' });
+    const controller = scene.controller({
+      ...{ name: 'copies', target: { apiGroup: '', kind: 'ConfigMap' } },
+      sources: [{ apiGroup: '', version: 'v1', kind: 'Namespace', namespace: 'default' }],
+      pipeline: { '@project': { metadata: { name: '$.metadata.name', namespace: 'default' } } },
+    });
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.base.clock.advance(60_000);
+    expect(await scene.names(ConfigMaps)).to.include('left');
+    expect(controller.status().conditions[0]?.message).to.include('Namespace has no namespaces');
   });
 
   it('deletes nothing while views are still empty because their writer has not run', async () => {
@@ -272,5 +307,36 @@ describe('the lifecycle of declarative controllers', () => {
     await scene.eventually(async () => {
       expect(await scene.names(Secrets)).to.deep.equal(['a', 'b']);
     });
+  });
+
+  it('makes nothing of views that an earlier term as the leader has filled', async () => {
+    const leadership = new ScriptedLeadership();
+    scene = await ControllerScene.start({
+      leaderElection: leadership,
+      whenLeadershipIsLost: 'standby',
+    });
+    await scene.put(configMap('a', { x: '1' }));
+    const filler = scene.controller({ ...secrets, name: 'views', target: { kind: 'Copy' } });
+    const reader = scene.controller({ ...secrets, sources: [{ kind: 'Copy' }] });
+    await Promise.all([filler.start(), reader.start()]);
+    await scene.base.run(scene.manager);
+    leadership.lead();
+    await scene.eventually(async () => expect(await scene.names(Secrets)).to.deep.equal(['a']));
+    leadership.lose();
+    await scene.base.clock.advance(0);
+    // Another process leads meanwhile.
+    await scene.put(configMap('b', { x: '1' }));
+    const metadata = { name: 'b', namespace: 'default' };
+    const written = { ...Secrets, metadata, data: { x: 'MQ==' } };
+    await scene.client.apply(written, { fieldManager: 'op/secrets' });
+    const before = await scene.get(Secrets, metadata);
+    await scene.base.clock.advance(1_000);
+    leadership.lead();
+    await scene.eventually(async () => {
+      expect(await scene.names({ apiVersion: views, kind: 'Copy' })).to.deep.equal(['a', 'b']);
+      expect(scene.ready(reader)).to.equal('True Ready');
+    });
+    await scene.settled();
+    expect((await scene.get(Secrets, metadata))?.metadata.uid).to.equal(before?.metadata.uid);
   });
 });

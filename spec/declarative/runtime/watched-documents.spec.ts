@@ -1,9 +1,12 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import type { SourceContext } from '../../../lib/controller/sources.js';
 import { watchedDocuments } from '../../../lib/declarative/runtime/document-sources.js';
 import { ControllerScene, configMap, view, views } from './controller-scene.js';
 
 const nothing = (): void => undefined;
+const missing = new Error('it does not wait');
 const spec = { kind: 'Copy', type: 'Watcher', periodMs: 0 } as const;
 
 describe('watchedDocuments', () => {
@@ -37,6 +40,60 @@ describe('watchedDocuments', () => {
     scene.manager.cache.start();
     await scene.during(wait ?? Promise.reject(new Error('it does not wait')));
     expect([...started.keys()]).to.deep.equal(['default/a']);
+    started.stop();
+  });
+
+  it('of views catch up although a listed view is deleted before the wait begins', async () => {
+    await scene.put(view('Copy', 'a'));
+    scene.manager.cache.start();
+    const { cache } = scene.manager;
+    const { client } = scene.manager;
+    const listed: Client = {
+      ...forwarding(client),
+      list: async (type, options) => {
+        const list = await client.list(type, options);
+        await scene.delete(view('Copy', 'a'));
+        await scene.eventually(() => expect([...started.keys()]).to.deep.equal([]));
+        return list;
+      },
+    };
+    const parts = { type: { apiVersion: views, kind: 'Copy' }, spec };
+    const { targetWrites: writes } = scene.manager;
+    const started = watchedDocuments('Copy', { ...parts, writes }).start(
+      { cache, client: listed } as unknown as SourceContext,
+      { changed: nothing, troubled: nothing },
+    );
+    await scene.eventually(() => expect([...started.keys()]).to.deep.equal(['default/a']));
+    await scene.during(started.caughtUp?.(AbortSignal.timeout(5_000)) ?? Promise.reject(missing));
+    expect([...started.keys()]).to.deep.equal([]);
+    started.stop();
+  });
+
+  it('of views catch up once the cache no longer shows views that are gone', async () => {
+    await scene.put(view('Copy', 'a'));
+    scene.manager.cache.start();
+    const { targetWrites: writes } = scene.manager;
+    const parts = { type: { apiVersion: views, kind: 'Copy' }, spec };
+    const started = watchedDocuments('Copy', { ...parts, writes }).start(context(), {
+      ...{ changed: nothing, troubled: nothing },
+    });
+    await scene.eventually(() => expect([...started.keys()]).to.deep.equal(['default/a']));
+    const dropped = scene.manager.views.server.faults.add({
+      match: { verb: 'watch' },
+      effect: { type: 'dropEvent' },
+      times: 1,
+    });
+    await scene.delete(view('Copy', 'a'));
+    await scene.settled();
+    expect(dropped.struck).to.equal(1);
+    const caught = { up: false };
+    const wait = started.caughtUp?.(new AbortController().signal);
+    void wait?.then(() => (caught.up = true));
+    await scene.base.clock.advance(100);
+    expect([caught.up, [...started.keys()]]).to.deep.equal([false, ['default/a']]);
+    // The watch shows a later state than the list.
+    await scene.put(view('Copy', 'a'));
+    await scene.during(wait ?? Promise.reject(missing));
     started.stop();
   });
 
