@@ -208,7 +208,8 @@ function gather(argument: unknown, site: StageSite): StagePlan | undefined {
   const key = compileExpression(keySource, context.at(0), options);
   const at = compileDocumentPath(pathSource, { ...site, context: context.at(1) });
   if (at === undefined) return undefined;
-  return { type: 'gather', step: { stage, path: context.path, key, at } };
+  const { volatile } = referencesOf(keySource);
+  return { type: 'gather', step: { stage, path: context.path, key, volatile, at } };
 }
 
 function each(

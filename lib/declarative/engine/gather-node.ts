@@ -23,6 +23,8 @@ export interface GatherStep {
   readonly path: SpecPath;
   /** The key that the documents of a group share. */
   readonly key: Expression;
+  /** Whether the key may differ for the same document: `@now`, `@rnd`. */
+  readonly volatile: boolean;
   /** The place of each document's value and of the group's list. */
   readonly at: DocumentPath;
 }

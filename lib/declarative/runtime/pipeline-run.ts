@@ -299,6 +299,5 @@ const fullPassCause: PipelineCause = { trigger: { type: 'source', source: 'full 
 
 /** Whether expressions may yield different results for the same documents: `@now`, `@rnd`. */
 function isVolatile({ join, stages }: PipelinePlan): boolean {
-  const steps = stages.flatMap((stage) => (stage.type === 'each' ? [stage.step] : []));
-  return [...steps, ...(join?.rest === undefined ? [] : [join.rest])].some((step) => step.volatile);
+  return join?.rest?.volatile === true || stages.some(({ step }) => step.volatile);
 }

@@ -119,12 +119,17 @@ export class PipelineState {
     }
   }
 
-  /** Processes changes, at most `most` documents of one source; undefined if there are no changes. */
+  /**
+   * Processes changes, at most `most` documents of one source; undefined if there are no changes. If further
+   * sources show the same objects, their changes are processed too: otherwise a join would see an object in two
+   * states, and what it makes of the object would be gone in between.
+   */
   work(most: number): WorkedOff | undefined {
     const input = this.#inputs.find(({ dirty }) => dirty.size > 0);
     if (input === undefined) return undefined;
     const deltas: Delta[] = [];
     const events: (CacheEvent | undefined)[] = [];
+    const origins = new Map<string, object | undefined>();
     let lineage: Lineage | undefined;
     let kind: string | undefined;
     for (const [key, event] of input.dirty) {
@@ -136,13 +141,28 @@ export class PipelineState {
       const ownKind = own === undefined ? 'foreign' : own.has(this.#controller) ? 'own' : 'other';
       if ((kind ??= ownKind) !== ownKind) break;
       lineage = longest(lineage, own);
+      origins.set(key, originOf(input, key, after));
       input.dirty.delete(key);
       events.push(event);
       deltas.push(...deltasOf(input, key, after));
     }
     const { name: source } = input.reader;
     const keys = deltas.length === 0 ? [] : this.#push(source, deltas);
+    for (const other of this.#inputs) keys.push(...this.#pushSame(other, origins));
     return { source, keys, event: events.length === 1 ? events[0] : undefined, lineage };
+  }
+
+  /** Processes the changes of the objects that another source has shown. */
+  #pushSame(input: Input, origins: ReadonlyMap<string, object | undefined>): ObjectKey[] {
+    const deltas: Delta[] = [];
+    for (const [key, origin] of input.dirty.size === 0 ? [] : origins) {
+      if (!input.dirty.has(key)) continue;
+      const after = input.reader.get(key);
+      if (originOf(input, key, after) !== origin) continue;
+      input.dirty.delete(key);
+      deltas.push(...deltasOf(input, key, after));
+    }
+    return deltas.length === 0 ? [] : this.#push(input.reader.name, deltas);
   }
 
   #push(source: string, deltas: readonly Delta[]): ObjectKey[] {
@@ -160,6 +180,15 @@ function longest(one: Lineage | undefined, other: Lineage | undefined): Lineage 
   const counts = new Map(one);
   for (const [name, count] of other) counts.set(name, Math.max(count, counts.get(name) ?? 0));
   return counts;
+}
+
+/** Returns the object behind a document; of a removed one its last state. */
+function originOf(
+  { pushed }: Input,
+  key: string,
+  after: SourceDocument | undefined,
+): object | undefined {
+  return (after ?? pushed.get(key))?.origin;
 }
 
 /** Returns the deltas of a key: the old document removed, the new one added. */

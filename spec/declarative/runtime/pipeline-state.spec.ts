@@ -112,6 +112,30 @@ describe('PipelineState', () => {
     expect(state.desired.get('a')?.document).to.equal(store.documents.get('a'));
   });
 
+  it('shows no state between two sources with the same object', () => {
+    const [one, other] = [new Store('A'), new Store('B')];
+    const same = { '@join': { '@eq': ['$.A.n', '$.B.n'] } };
+    const state = stateOf(
+      [same, { '@project': { metadata: '$.A.metadata', n: '$.B.n' } }],
+      [one, other],
+    );
+    const put = (n: number): void => {
+      one.put('a', n);
+      other.documents.set('a', one.documents.get('a') ?? {});
+      for (const place of [0, 1]) state.changed(place, 'a');
+    };
+    put(1);
+    state.work(100);
+    expect(numbers(state)).to.deep.equal({ a: 1 });
+    put(2);
+    state.work(1);
+    expect([state.isIdle, numbers(state)]).to.deep.equal([true, { a: 2 }]);
+    for (const store of [one, other]) store.documents.clear();
+    for (const place of [0, 1]) state.changed(place, 'a');
+    state.work(1);
+    expect([state.isIdle, numbers(state)]).to.deep.equal([true, {}]);
+  });
+
   it('reaches the same result for any slices and order of changes', () => {
     const joined = [
       { '@join': { '@eq': ['$.A.n', '$.B.n'] } },

@@ -207,12 +207,67 @@ describe('sources of declarative controllers', () => {
       expect(await scene.names(Copies)).to.deep.equal([]);
     });
 
+    it('evaluate keys of groups again that depend on the time', async () => {
+      scene = await ControllerScene.start();
+      const isPast = { '@lt': ['$.until', '@now'] };
+      const spec = {
+        ...{ name: 'copies', target: { kind: 'Copy' } },
+        sources: [{ kind: 'Wanted' }, periodic('1m')],
+        pipeline: [
+          { '@project': { metadata: sameName, until: '$.until', ids: '$.metadata.name' } },
+          { '@gather': [{ '@cond': [isPast, 'past', 'current'] }, '$.ids'] },
+        ],
+      };
+      await scene.put(view('Wanted', 'a', { until: '2026-01-01T00:00:30Z' }));
+      await scene.put(view('Wanted', 'b', { until: '2026-01-02T00:00:00Z' }));
+      await scene.run(spec);
+      const { a } = await scene.all(Copies);
+      expect(a?.['ids']).to.deep.equal(['a', 'b']);
+      await scene.base.clock.advance(60_000);
+      await scene.settled();
+      const all = await scene.all(Copies);
+      expect([all['a']?.['ids'], all['b']?.['ids']]).to.deep.equal([['a'], ['b']]);
+    });
+
     it('provide a document when they are the only source', async () => {
       scene = await ControllerScene.start();
       const { pipeline, target } = oneShot() as { pipeline: unknown; target: unknown };
       await scene.run({ name: 'made', sources: [periodic('1m')], pipeline, target });
       expect(await scene.all(ConfigMaps)).to.have.nested.property('made.data.by', 'Periodic');
     });
+  });
+
+  it('that show the same objects to a join keep what is made of an object while it changes', async () => {
+    scene = await ControllerScene.start();
+    const source = { apiGroup: '', version: 'v1', kind: 'ConfigMap', namespace: 'default' };
+    const group = (alias: string): string => `$.${alias}.data.group`;
+    await scene.put(configMap('a', { group: '1' }));
+    await scene.run({
+      ...{ name: 'pairs', target: { apiGroup: '', version: 'v1', kind: 'Secret' } },
+      sources: [
+        { ...source, as: 'One' },
+        { ...source, as: 'Other' },
+      ],
+      pipeline: [
+        { '@join': { '@eq': [group('One'), group('Other')] } },
+        { '@select': { '@eq': ['$.One.metadata.name', '$.Other.metadata.name'] } },
+        {
+          '@project': {
+            metadata: { name: '$.One.metadata.name', namespace: 'default' },
+            stringData: { group: group('One') },
+          },
+        },
+      ],
+    });
+    const Secrets = { apiVersion: 'v1', kind: 'Secret' };
+    const key = { name: 'a', namespace: 'default' };
+    const before = await scene.get(Secrets, key);
+    await scene.put(configMap('a', { group: '2' }));
+    await scene.eventually(async () => {
+      const data = (await scene.get(Secrets, key))?.['data'];
+      expect(data).to.deep.equal({ group: Buffer.from('2').toString('base64') });
+    });
+    expect((await scene.get(Secrets, key))?.metadata.uid).to.equal(before?.metadata.uid);
   });
 
   describe('of an unserved kind', () => {
