@@ -15,7 +15,7 @@ import type {
   Source,
 } from '../../controller/index.js';
 import type { RequiredAccess } from '../../manager/index.js';
-import { setCondition, deepEqual, formatTime } from '../../object/index.js';
+import { setCondition, deepEqual } from '../../object/index.js';
 import type { ConditionUpdate } from '../../object/index.js';
 import { StatusWriter } from '../../status/index.js';
 import { asError, refuseUnknownOptions } from '../../system/index.js';
@@ -107,8 +107,10 @@ function statusSource(group: Group): Source {
 
 const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
-/** Interval in milliseconds, and maximum number, of the checks for other operators. */
-const [lookMs, mostLooks] = [50, 20];
+/** Interval in milliseconds of the checks for other operators: the first ones, and later ones. */
+const [lookMs, laterLookMs] = [50, 1_000];
+/** Number of first checks. Operators that read each other's views wait no longer. */
+const mostLooks = 20;
 
 /** Applies the `Operator` objects of a cluster to a group. */
 class OperatorObjects {
@@ -122,8 +124,8 @@ class OperatorObjects {
   });
   /** Names of the operators that the group runs for an object. */
   readonly #own = new Set<string>();
-  /** Number of checks of each object that waits for other operators. */
-  readonly #looks = new Map<string, number>();
+  /** The objects that wait for other operators: the number of checks, and the names of the others. */
+  readonly #waiting = new Map<string, { readonly looks: number; readonly others: string[] }>();
 
   constructor(group: Group) {
     this.#group = group;
@@ -140,13 +142,24 @@ class OperatorObjects {
     }
     const isForeign = !this.#own.has(key.name) && this.#group.getOperator(key.name) !== undefined;
     if (object.metadata.deletionTimestamp !== undefined) {
-      if (!isForeign) await this.#remove(key.name, policyOf(object, context), object.status);
+      if (!isForeign) await this.#takeAway(object, context);
       await removeFinalizer(client, object, { finalizer, fieldManager, signal });
       return done();
     }
     if (isForeign) return this.#refuse(object, context);
-    if (await this.#waitsForOthers(object, context)) return requeueAfter(lookMs);
-    return this.#run(object, context);
+    return (await this.#waitForOthers(object, context)) ?? this.#run(object, context);
+  }
+
+  /** Removes the operator of a deleted object. The object stays until its clean-up succeeds, so it shows failures. */
+  async #takeAway(object: OperatorResource, context: ReconcileContext): Promise<void> {
+    try {
+      await this.#remove(context.key.name, policyOf(object, context), object.status);
+    } catch (error) {
+      const status = { ...object.status, controllers: object.status?.controllers ?? [] };
+      const { clock } = this.#group.manager;
+      await this.#report(object, withFailure(status, asError(error), clock), context);
+      throw error;
+    }
   }
 
   async #remove(
@@ -154,33 +167,65 @@ class OperatorObjects {
     cleanUp: CleanUpPolicy,
     status: OperatorStatus | undefined,
   ): Promise<void> {
+    this.#waiting.delete(name);
     const former = formerControllers(status);
     if (!this.#own.has(name) && (cleanUp === 'orphan' || former.length === 0)) return;
     await this.#group.deleteOperator(name, { cleanUp, former });
     this.#own.delete(name);
-    this.#looks.delete(name);
     this.#pace.forget(name);
   }
 
   /**
-   * Whether an operator reads views of operators that have an object but are not in the group yet. At process
-   * start those must be added first. Operators that read each other's views do not wait forever.
+   * Waits while an operator reads views of operators that have an object and are not in the group yet: their
+   * views would count as empty, and what was made of them would be removed. Operators that read each other's
+   * views do not wait forever.
+   * @returns undefined: there is nothing to wait for
    */
-  async #waitsForOthers(
+  async #waitForOthers(
+    object: OperatorResource,
+    context: ReconcileContext,
+  ): Promise<Result | undefined> {
+    const { name = '' } = object.metadata;
+    if (this.#own.has(name)) return undefined;
+    const others = await this.#othersToCome(object, context);
+    const looks = (this.#waiting.get(name)?.looks ?? 0) + 1;
+    this.#waiting.set(name, { looks, others });
+    if (others.length === 0 || (looks > mostLooks && this.#isInCircle(name))) {
+      this.#waiting.delete(name);
+      return undefined;
+    }
+    if (looks <= mostLooks) return requeueAfter(lookMs);
+    const message = `waits for ${others.map((other) => `operator ${other}`).join(', ')}, whose views it reads`;
+    await this.#tell(object, { status: 'Unknown', reason: 'Waiting', message }, context);
+    return requeueAfter(laterLookMs);
+  }
+
+  /** Returns the operators whose views an operator reads, and that are about to be added. */
+  async #othersToCome(
     object: OperatorResource,
     { client, signal }: ReconcileContext,
-  ): Promise<boolean> {
+  ): Promise<string[]> {
     const { name = '' } = object.metadata;
-    const looks = this.#looks.get(name) ?? 0;
-    if (this.#own.has(name) || looks >= mostLooks) return false;
-    this.#looks.set(name, looks + 1);
     const specs = planOperator(name, object).controllers.map(({ spec }) => spec);
-    const others = viewKindsOf(name, specs).map(({ operator }) => operator);
-    for (const other of new Set(others)) {
+    const found: string[] = [];
+    for (const other of new Set(viewKindsOf(name, specs).map(({ operator }) => operator))) {
       if (other === name || this.#group.getOperator(other) !== undefined) continue;
-      if (await getIfExists(client, OperatorResource, { name: other }, { signal })) return true;
+      const there = await getIfExists(client, OperatorResource, { name: other }, { signal });
+      if (there !== undefined && there.metadata.deletionTimestamp === undefined) found.push(other);
     }
-    return false;
+    return found;
+  }
+
+  /** Whether an object waits only for objects that wait too, in the end for itself. */
+  #isInCircle(name: string): boolean {
+    const seen = new Set<string>(this.#waiting.get(name)?.others);
+    // The loop also visits the names that it adds.
+    for (const each of seen) {
+      const waiting = this.#waiting.get(each);
+      if (waiting === undefined) return false;
+      for (const other of waiting.others) seen.add(other);
+    }
+    return seen.has(name);
   }
 
   async #run(given: OperatorResource, context: ReconcileContext): Promise<Result> {
@@ -252,17 +297,24 @@ class OperatorObjects {
 
   /** Reports that the group runs another operator of this name. */
   async #refuse(object: OperatorResource, context: ReconcileContext): Promise<Result> {
-    const { generation = 0, name = '' } = object.metadata;
+    const { name = '' } = object.metadata;
     const message = `the process runs an operator ${name} that is not from this object`;
-    const lastTransitionTime = formatTime(this.#group.manager.clock.now());
-    const ready = { type: 'Ready', status: 'False', reason: 'NotReady', message } as const;
-    const conditions = [{ ...ready, observedGeneration: generation, lastTransitionTime }];
+    return this.#tell(object, { status: 'False', reason: 'NotReady', message }, context);
+  }
+
+  /** Reports why the operator of an object does not run. */
+  async #tell(
+    object: OperatorResource,
+    ready: Omit<ConditionUpdate, 'type'>,
+    context: ReconcileContext,
+  ): Promise<Result> {
+    const { generation = 0 } = object.metadata;
+    const { clock } = this.#group.manager;
+    const update = { type: 'Ready', ...ready, observedGeneration: generation };
+    const conditions = setCondition([], update, clock);
     const controllers = object.status?.controllers ?? [];
-    return this.#report(
-      object,
-      { observedGeneration: generation, conditions, controllers },
-      context,
-    );
+    const status = { observedGeneration: generation, conditions: [...conditions], controllers };
+    return this.#report(object, status, context);
   }
 }
 

@@ -70,6 +70,7 @@ export class ControllerSet {
     this.#slots = plan.controllers.map((planned) => this.#keep(planned) ?? this.#slotOf(planned));
     const leaving = before.filter((slot) => !this.#slots.includes(slot));
     await stopAll(leaving);
+    this.#cleanUps.keepUnder(change);
     for (const one of leaving.flatMap(writtenBy)) this.#handOver(one, plan, change);
     if (change.cleanUp === 'delete') {
       // The operator's own views of an earlier process were lost with that process: there is nothing to clean
@@ -109,6 +110,7 @@ export class ControllerSet {
     await this.end();
     const written = this.#slots.flatMap(writtenBy);
     this.#slots = [];
+    this.#cleanUps.keepUnder({ cleanUp });
     this.#cleanUps.add(
       [...written, ...(cleanUp === 'delete' ? former : [])].filter(
         ({ target }) => !isOwnView(target, operator) && (isView(target) || cleanUp === 'delete'),
@@ -163,8 +165,10 @@ export class ControllerSet {
     const { name, target } = former;
     const heir = this.#slots.find(({ planned }) => planned.name === name);
     // The target is unknown until the specification is corrected.
-    if (heir !== undefined && heir.runnable === undefined) heir.inherited.push(target);
-    else if (!sameTarget(heir?.planned.spec.target, target)) {
+    if (heir !== undefined && heir.runnable === undefined) {
+      // The former controllers are given again with each change.
+      if (!heir.inherited.some((one) => sameTarget(one, target))) heir.inherited.push(target);
+    } else if (!sameTarget(heir?.planned.spec.target, target)) {
       // Always remove views that no controller writes now, as a restart would. An unreadable plan does not
       // show which objects are obsolete, so keep them all.
       const isToGo = problems.length === 0 && (isView(target) || cleanUp === 'delete');
@@ -297,6 +301,12 @@ class CleanUps {
   /** Adds controllers that have stopped. */
   add(former: readonly FormerController[]): void {
     for (const one of former) this.#pending.set(idOf(one), one);
+  }
+
+  /** Drops the clean-ups that a policy no longer allows; views are always removed. */
+  keepUnder({ cleanUp }: Pick<ResolvedOperatorChange, 'cleanUp'>): void {
+    if (cleanUp === 'delete') return;
+    for (const [id, { target }] of this.#pending) if (!isView(target)) this.#pending.delete(id);
   }
 
   /** Whether objects of this kind still await removal; a new writer of the kind has to wait. */

@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { ChangeNotifier } from '../../cache/index.js';
 import type { Condition, ResourceType } from '../../object/index.js';
 import { dns1123SubdomainProblem } from '../../object/index.js';
-import { whenAborted, refuseUnknownOptions, OperatorError, Turns } from '../../system/index.js';
+import {
+  whenAborted,
+  refuseUnknownOptions,
+  OperatorError,
+  isOperatorError,
+  Turns,
+} from '../../system/index.js';
 import type { Logger } from '../../system/index.js';
 import type { ControllerDocument, OperatorStatus } from '../crd/operator-resource.js';
 import { checkCleanUp } from '../runtime/clean-up-target.js';
@@ -160,15 +166,24 @@ export class DeclarativeOperator {
     return this.#changes.listen(listener);
   }
 
-  /** Serves the kinds of the views that it reads and writes, before the first view is written. */
-  registerGvks(): Promise<readonly ResourceType[]> {
+  /**
+   * Serves the kinds of the views that it reads and writes, before the first view is written. Leaves out those
+   * with an invalid name, which the status reports.
+   */
+  async registerGvks(): Promise<readonly ResourceType[]> {
     const { views } = this.manager;
     const able = this.listControllers().filter(({ problems }) => problems.length === 0);
     const kinds = viewKindsOf(
       this.name,
       able.map(({ spec }) => spec),
     );
-    return Promise.all(kinds.map(({ operator, kind }) => views.ensure(operator, kind)));
+    const types = kinds.map(({ operator, kind }) =>
+      views.ensure(operator, kind).catch((error: unknown) => {
+        if (isOperatorError(error, 'InvalidObject')) return [];
+        throw error;
+      }),
+    );
+    return (await Promise.all(types)).flat();
   }
 
   /** Serves its views. The caller starts and stops the server. */

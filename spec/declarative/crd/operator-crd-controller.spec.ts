@@ -6,6 +6,9 @@ import {
   operatorCrdAccess,
   operatorCrdController,
 } from '../../../lib/declarative/crd/index.js';
+import type { OperatorDocument } from '../../../lib/declarative/crd/index.js';
+import type { ConnectedClient } from '../../../lib/client/http-client.js';
+import { findCondition } from '../../../lib/object/conditions.js';
 import { Group } from '../../../lib/declarative/operator/index.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
@@ -53,5 +56,160 @@ describe('An Operator object with the clean-up policy "delete"', () => {
     end.abort();
     await running;
     await cluster.stop();
+  });
+});
+
+describe('The controller of Operator objects', () => {
+  const namespace = 'default';
+  const user = 'operator';
+  const policy = { annotations: { [cleanUpAnnotation]: 'delete' } };
+  let clock: VirtualClock;
+  let cluster: EmbeddedCluster;
+  let admin: ConnectedClient;
+  let group: Group;
+  let end: AbortController;
+  let running: Promise<void>;
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    cluster = await EmbeddedCluster.start({ clock, crds: [OperatorResource.crd] });
+    admin = cluster.client();
+    const metadata = { name: 'a', namespace, labels: { of: 'Price' } };
+    await admin.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    running = Promise.resolve();
+  });
+  afterEach(async () => {
+    await stop();
+    await cluster.stop();
+  });
+
+  /** Starts a process. */
+  async function start(): Promise<void> {
+    const manager = await DeclarativeManager.create({ client: cluster.client({ user }), clock });
+    group = new Group({ manager });
+    manager.add(operatorCrdController({ group }), { requires: operatorCrdAccess });
+    end = new AbortController();
+    running = group.start(end.signal);
+  }
+
+  async function stop(): Promise<void> {
+    end.abort();
+    const over = { isOver: false };
+    void running.then(() => (over.isOver = true));
+    await eventually(() => expect(over.isOver).to.equal(true), { clock });
+  }
+
+  const create = (
+    name: string,
+    controllers: OperatorDocument['controllers'],
+    metadata: object = {},
+  ) =>
+    admin.create(
+      OperatorResource.object({ metadata: { name, ...metadata }, spec: { controllers } }),
+    );
+  const made = async (): Promise<readonly string[]> => {
+    const { items } = await admin.list(ConfigMap, { namespace, labelSelector: 'made=yes' });
+    return items.map(({ metadata: { name = '' } }) => name);
+  };
+  const ready = async (name: string): Promise<string> => {
+    const { status } = await admin.get(OperatorResource, { name });
+    const found = findCondition(status?.conditions, 'Ready');
+    return `${found?.status} ${found?.reason}: ${found?.message ?? ''}`;
+  };
+
+  it('shows in the status of a deleted object why it stays', async () => {
+    await start();
+    await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'price')], policy);
+    await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
+    const fault = cluster.faults.add({
+      match: { user, verb: 'delete', resource: 'configmaps' },
+      effect: { type: 'status', code: 403, reason: 'Forbidden', message: 'keep it' },
+    });
+    await admin.delete(OperatorResource, { name: 'shop' });
+    await eventually(
+      async () => {
+        expect(await ready('shop'))
+          .to.match(/^Unknown ReconciliationFailed: clean-up of shop\/make-price: /)
+          .and.include('keep it');
+      },
+      { clock },
+    );
+    fault.remove();
+    await eventually(
+      async () => expect((await admin.list(OperatorResource)).items).to.deep.equal([]),
+      { clock },
+    );
+    expect(await made()).to.deep.equal([]);
+  });
+
+  it('releases a deleted object whose clean-up fails when the policy becomes "orphan"', async () => {
+    await start();
+    await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'price')], policy);
+    await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
+    cluster.faults.add({
+      match: { user, verb: 'delete', resource: 'configmaps' },
+      effect: { type: 'status', code: 403, reason: 'Forbidden', message: 'keep it' },
+    });
+    await admin.delete(OperatorResource, { name: 'shop' });
+    await eventually(
+      async () => expect(await ready('shop')).to.match(/^Unknown ReconciliationFailed/),
+      { clock },
+    );
+    const body = { metadata: { annotations: { [cleanUpAnnotation]: null } } };
+    await admin.patch(OperatorResource, { name: 'shop' }, { type: 'merge', body });
+    await eventually(
+      async () => expect((await admin.list(OperatorResource)).items).to.deep.equal([]),
+      { clock },
+    );
+    expect(await made()).to.deep.equal(['price-a']);
+  });
+
+  it('keeps what is made of views of another operator until that operator is added', async () => {
+    const apiGroup = 'maker.view.dcontroller.io';
+    await create('a-reader', [configMapOf('Price', 'price', { apiGroup })]);
+    await create('maker', [viewOf('Price', namespace)]);
+    await start();
+    await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
+    const key = { name: 'price-a', namespace };
+    const { metadata: before } = await admin.get(ConfigMap, key);
+    await stop();
+    // The record of the new policy cannot be written.
+    const body = { metadata: policy };
+    await admin.patch(OperatorResource, { name: 'maker' }, { type: 'merge', body });
+    const fault = cluster.faults.add({
+      match: { user, verb: 'patch', resource: 'operators', name: 'maker' },
+      effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
+    });
+    await start();
+    await eventually(
+      async () => {
+        expect(await ready('a-reader')).to.equal(
+          'Unknown Waiting: waits for operator maker, whose views it reads',
+        );
+      },
+      { clock },
+    );
+    await clock.advance(60_000);
+    expect(await made()).to.deep.equal(['price-a']);
+    fault.remove();
+    await clock.advance(120_000);
+    await eventually(async () => expect(await ready('a-reader')).to.match(/^True Ready/), {
+      clock,
+    });
+    expect((await admin.get(ConfigMap, key)).metadata.uid).to.equal(before.uid);
+  });
+
+  it('runs operators that read views of each other', async () => {
+    const from = (operator: string) => `${operator}.view.dcontroller.io`;
+    const copy = (kind: string, operator: string) => ({
+      ...viewOf(kind, namespace),
+      name: 'copy',
+      sources: [{ apiGroup: from(operator), kind }],
+    });
+    await create('one', [viewOf('Price', namespace), copy('Stock', 'other')]);
+    await create('other', [viewOf('Stock', namespace), copy('Price', 'one')]);
+    await start();
+    for (const name of ['one', 'other']) {
+      await eventually(async () => expect(await ready(name)).to.match(/^True Ready/), { clock });
+    }
   });
 });

@@ -244,6 +244,42 @@ describe('Group', () => {
     await manager.stop();
   });
 
+  describe('with an operator that has views of an invalid kind', () => {
+    /** An operator whose second controller writes a view that no server accepts. */
+    const odd = {
+      controllers: [
+        viewOf('Price', 'default'),
+        { ...viewOf('Stock', 'default'), target: { kind: 'a_b' } },
+      ],
+    };
+
+    it('runs, serves the other views and reports the kind', async () => {
+      const { clock } = cluster();
+      const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
+      const group = new Group({ manager, apiServer: { attach: () => undefined } });
+      const operator = await group.addOperator('odd', odd);
+      const over = new AbortController();
+      const running = group.start(over.signal);
+      running.catch(() => undefined); // Reported below.
+      await clock.advance(1_000);
+      expect(readyOf(operator, 'see-price')).to.equal('True Ready');
+      expect(readyOf(operator, 'see-stock')).to.equal('False NotReady');
+      over.abort();
+      await running;
+    });
+
+    it('removes other operators', async () => {
+      const { clock } = cluster();
+      const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
+      const group = new Group({ manager });
+      await group.addOperator('odd', odd);
+      await group.addOperator('shop', { controllers: [viewOf('Price', 'default')] });
+      await group.deleteOperator('shop');
+      expect(group.listOperators().map(({ name }) => name)).to.deep.equal(['odd']);
+      await manager.stop();
+    });
+  });
+
   it('ends its stream of errors when it stops', async () => {
     const { clock } = cluster();
     const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
