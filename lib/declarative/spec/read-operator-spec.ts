@@ -94,7 +94,7 @@ function readSource(value: unknown, context: CompileContext): SourceSpec {
     ...resource,
     type,
     as: readAlias(members),
-    namespace: members.text('namespace'),
+    namespace: members.filled('namespace'),
     labelSelector:
       selector === undefined ? undefined : readSelector(selector, context.at('labelSelector')),
     predicate:
@@ -105,7 +105,7 @@ function readSource(value: unknown, context: CompileContext): SourceSpec {
 
 function readResource(members: Members): ResourceSpec {
   const kind = members.need('kind');
-  return { apiGroup: members.text('apiGroup'), version: members.text('version'), kind };
+  return { apiGroup: members.text('apiGroup'), version: members.filled('version'), kind };
 }
 
 /** Returns the type of a source. The group or the kind of a virtual source determines it. */
@@ -332,6 +332,14 @@ class Members {
     const value = this.get(name);
     if (value === undefined || typeof value === 'string') return value;
     this.context.report({ message: `${name}: want a text` }, name);
+    return undefined;
+  }
+
+  /** Like `text`; also reports an empty string, which would select nothing. */
+  filled(name: string): string | undefined {
+    const value = this.text(name);
+    if (value !== '') return value;
+    this.context.report({ message: `${name} is empty: leave it out, or give a text` }, name);
     return undefined;
   }
 

@@ -228,6 +228,16 @@ controllers:
       'namespace: want a text',
     ],
     [
+      'an empty namespace, which no object has',
+      controller({ sources: [{ kind: 'T', namespace: '' }] }),
+      'namespace is empty: leave it out',
+    ],
+    [
+      'an empty version',
+      controller({ sources: [{ apiGroup: 'apps', version: '', kind: 'T' }] }),
+      'version is empty: leave it out',
+    ],
+    [
       'a selector that is a string',
       controller({ sources: [{ kind: 'T', labelSelector: 'a=b' }] }),
       'want a map with matchLabels, matchExpressions',
