@@ -75,6 +75,8 @@ export class DeclarativeController {
   readonly #ending = new AbortController();
   readonly #writer: ViewWriter;
   readonly #leaveWriters: () => void;
+  /** The state that the readers of its views know. */
+  #known: Partial<Pick<ViewWriter, 'progress' | 'trouble'>> = {};
   #hidesValues: boolean;
   readonly #redaction = new Redaction(() => this.#mayHoldSecrets());
   #starting: Promise<unknown> | undefined;
@@ -298,7 +300,11 @@ export class DeclarativeController {
   /** Notifies of a possible change of its status. */
   #changed(): void {
     this.#changes.notify();
-    this.#options.manager.viewWriters.notify();
+    const { progress, trouble } = this.#writer;
+    const isNews = progress !== this.#known.progress || trouble !== this.#known.trouble;
+    this.#known = { progress, trouble };
+    // Each notice makes every waiting controller look at all others.
+    if (isNews) this.#options.manager.viewWriters.notify();
     if (this.#refresh()) this.#tell(this.#options.onStatus);
   }
 

@@ -68,6 +68,9 @@ export class ViewWriters {
    * undefined: no known problem.
    */
   troubleOf(reader: ViewWriter): string | undefined {
+    if (this.#awaited(reader).length === 0) return undefined;
+    // Usually none has, and every reader in a long chain asks at each step of the start.
+    if (![...this.#writers].some(({ trouble }) => trouble !== undefined)) return undefined;
     const seen = new Set([reader]);
     // The loop also visits the writers that it adds.
     for (const each of seen) {
