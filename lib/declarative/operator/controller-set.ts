@@ -67,7 +67,12 @@ export class ControllerSet {
     const { operator } = this.#parts;
     const before = this.#slots;
     this.#noteUnread(plan);
-    this.#slots = plan.controllers.map((planned) => this.#keep(planned) ?? this.#slotOf(planned));
+    const moved = this.#movedViews(plan);
+    const isFree = ({ spec }: PlannedController): boolean =>
+      !moved.some((kind) => reads(spec, kind));
+    this.#slots = plan.controllers.map(
+      (planned) => (isFree(planned) ? this.#keep(planned) : undefined) ?? this.#slotOf(planned),
+    );
     const leaving = before.filter((slot) => !this.#slots.includes(slot));
     await stopAll(leaving);
     this.#cleanUps.keepUnder(change);
@@ -128,6 +133,22 @@ export class ControllerSet {
     if (problems.length === 0 || controllers.length > 0) return;
     const { manager, operator } = this.#parts;
     this.#leaveUnread = manager.viewWriters.add(unableViewWriter(operator, unreadController));
+  }
+
+  /**
+   * Returns the views whose controller gets another name. They are removed and filled again, and their readers
+   * start again too: after a start they wait until the views are filled.
+   */
+  #movedViews({ controllers }: OperatorPlan): readonly TargetSpec[] {
+    const isNew = ({ name }: PlannedController): boolean =>
+      !this.#slots.some(({ planned }) => planned.name === name);
+    const isLeft = ({ name }: PlannedController): boolean =>
+      !controllers.some((one) => one.name === name);
+    const added = controllers.filter(isNew).map(({ spec }) => spec.target);
+    return this.#slots
+      .filter(({ planned }) => isLeft(planned))
+      .map(({ planned }) => planned.spec.target)
+      .filter((target) => isView(target) && added.some((one) => sameKind(one, target)));
   }
 
   /**
@@ -194,6 +215,11 @@ const unreadController: ControllerSpec = {
   ...{ name: '(specification)', sources: [], pipeline: undefined },
   target: { kind: '', type: 'Updater' },
 };
+
+/** Whether a controller reads the views of a kind of its operator. */
+function reads({ sources }: ControllerSpec, kind: TargetSpec): boolean {
+  return sources.some((source) => source.type === 'Watcher' && sameKind(source, kind));
+}
 
 /** Stops controllers; everything that they wrote stays. */
 async function stopAll(slots: readonly Slot[]): Promise<void> {

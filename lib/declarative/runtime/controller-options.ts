@@ -6,7 +6,7 @@ import type { DeclarativeManager } from '../views/declarative-manager.js';
 import type { DeclarativeControllerListener } from './reported-errors.js';
 import { defaultGrowthLimit } from './feedback-brake.js';
 import type { GrowthLimit } from './feedback-brake.js';
-import { viewGroupOf } from '../spec/operator-spec.js';
+import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
 import { anyKindOf } from '../views/view-writers.js';
 import type { ViewWriter } from '../views/view-writers.js';
 
@@ -84,8 +84,11 @@ export function asViewWriter(
   const group = viewGroupOf(operator);
   const watched = sources.filter(({ type }) => type === 'Watcher');
   const named = ({ apiGroup = group, kind }: ResourceSpec): string => `${apiGroup}/${kind}`;
+  // Native objects outlive the process, so readers need not wait for their writers.
+  const isOfViews = ({ apiGroup = group }: ResourceSpec): boolean =>
+    operatorOfViewGroup(apiGroup) !== undefined;
   return {
-    ...{ operator, name, sources: watched.map(named) },
+    ...{ operator, name, sources: watched.filter(isOfViews).map(named) },
     target: target.kind === '' ? anyKindOf(target.apiGroup ?? group) : named(target),
     readsSecrets: watched.some(isSecretSpec),
     get progress() {

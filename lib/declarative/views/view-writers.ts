@@ -17,6 +17,7 @@ export interface ViewWriter {
   readonly operator: string;
   /** The name of the controller. */
   readonly name: string;
+  /** The views that it reads. */
   readonly sources: readonly string[];
   /** The kind that it writes. `group/*` if its specification is unreadable: any kind of the group. */
   readonly target: string;

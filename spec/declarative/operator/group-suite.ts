@@ -95,6 +95,22 @@ export function groupSuite(newTarget: NewTarget): void {
     ]);
   });
 
+  it('keeps what is made of views whose controller gets another name', async () => {
+    const { group, namespace } = scene;
+    const name = scene.name('shop');
+    scene.run();
+    const operator = await group.addOperator(name, shop());
+    await eventuallyMade(whole);
+    await scene.synced(operator);
+    await scene.writes();
+    const [prices, ...others] = shop().controllers;
+    const renamed = { ...(prices ?? viewOf('Price', namespace)), name: 'prices' };
+    await group.upsertOperator(name, { controllers: [renamed, ...others] });
+    await scene.put('Price', 'd', 'd');
+    await eventuallyMade({ ...whole, 'price-d': { value: 'd' } });
+    expect(await scene.writes()).to.deep.equal(['patch configmaps price-d']);
+  });
+
   it('writes nothing after an upsert without changes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
