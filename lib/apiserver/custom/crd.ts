@@ -266,7 +266,7 @@ function validateVersions(
     const { openAPIV3Schema: root } = version.schema ?? {};
     if (root === undefined) continue;
     if (oneSchema ? versions.some(hasStatus) : hasStatus(version)) validateRoot(root, at);
-    validateStructure(root, { ...at, looseDefaults: true });
+    validateStructure(root, { ...at, isServer: true });
   }
   const isSound = errors.causes.length === before;
   const members = ['additionalPrinterColumns', 'subresources', 'selectableFields'] as const;

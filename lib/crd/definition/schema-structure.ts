@@ -7,6 +7,7 @@ import { mostInRequest, schemaSize } from '../rules/schema-size.js';
 import { schemaType } from '../rules/schema-type.js';
 import { times } from '../cel/cost/size-range.js';
 import { FieldErrors } from '../validation/field-errors.js';
+import { fitsRange } from '../validation/numbers.js';
 import { validateCompleteness } from './schema-completeness.js';
 import { allParts, isReadable, junctorParts, namesDialect } from './schema-parts.js';
 import {
@@ -28,13 +29,15 @@ export interface StructureCheck {
   /** Receives the estimated cost of each rule, as a share of the limit. @defaultValue not called */
   readonly onCost?: ((field: string, share: number) => void) | undefined;
   /**
-   * Accepts defaults that repeat an item of a set or a key of a map, and any within the values of a map, as the
-   * API server does. It then refuses every object with the default. @defaultValue false
+   * Checks no more than the API server. It accepts defaults that repeat an item of a set or a key of a map, any
+   * within the values of a map, and fractions as limits of integers, with which it refuses every value.
+   * @defaultValue false
    */
-  readonly looseDefaults?: boolean | undefined;
+  readonly isServer?: boolean | undefined;
 }
 
-interface At extends Omit<StructureCheck, 'looseDefaults'> {
+interface At extends StructureCheck {
+  readonly isServer: boolean;
   readonly isRoot: boolean;
   /** False: the whole schema cannot be read as a structural one. */
   readonly isStructural: boolean;
@@ -56,7 +59,7 @@ interface At extends Omit<StructureCheck, 'looseDefaults'> {
  */
 export function validateStructure(
   schema: Schema,
-  { field, errors, onCost, looseDefaults = false }: StructureCheck,
+  { field, errors, onCost, isServer = false }: StructureCheck,
 ): void {
   const budget = new RuleBudget();
   const isStructural = isReadable(schema);
@@ -73,7 +76,9 @@ export function validateStructure(
   }
   if (isStructural) validateCompleteness(schema, field, own);
   const place = outsideMeta;
-  validateLevel(schema, { ...root, field, errors: own, onCost, occurrences: 1, budget, place });
+  validateLevel(schema, {
+    ...{ ...root, field, errors: own, onCost, occurrences: 1, budget, place, isServer },
+  });
   budget.check(field, own);
   if (own.causes.length === 0 && namesDialect(schema)) {
     own.invalid(field, '', "OpenAPIV3Schema 'schema' is not supported");
@@ -82,7 +87,7 @@ export function validateStructure(
   if (own.causes.length === 0) {
     // A default of the whole object has its apiVersion and kind, as one of an object inside it has.
     const whole: Schema = { ...schema, 'x-kubernetes-embedded-resource': true };
-    validateDefaults(whole, { field, errors: own, looseDefaults, insideMeta: false });
+    validateDefaults(whole, { field, errors: own, looseDefaults: isServer, insideMeta: false });
   }
   errors.append(own.causes);
 }
@@ -94,6 +99,7 @@ function validateLevel(schema: Schema, at: At): boolean {
   const { place } = at;
   validateCommon(schema, { field: at.field, errors: own, place });
   if (at.isStructural) validateJunctors(schema, at.field, own);
+  if (!at.isServer) validateLimits(schema, at.field, own);
   for (const [path, part] of junctorParts(schema)) {
     validateNested(part, { field: `${at.field}.${path}`, errors: own, place });
   }
@@ -106,6 +112,17 @@ function validateLevel(schema: Schema, at: At): boolean {
   sound &&= rules.empty;
   if (sound) validateExpressions(schema, at);
   return sound;
+}
+
+/** Checks that limits fit the type: with others, the API server refuses every value. */
+function validateLimits(schema: Schema, field: string, errors: FieldErrors): void {
+  for (const keyword of ['minimum', 'maximum', 'multipleOf'] as const) {
+    const { [keyword]: limit, type = '', format } = schema;
+    if (limit === undefined || fitsRange(limit, schema)) continue;
+    const wanted = format === undefined ? type : `${type} with format ${format}`;
+    const why = `must be of type ${wanted}, or API servers refuse every value`;
+    errors.invalid(`${field}.${keyword}`, limit, why);
+  }
 }
 
 /** Checks a schema within `allOf`, `anyOf`, `oneOf` or `not`, whose rules are not compiled. */

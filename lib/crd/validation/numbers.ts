@@ -1,3 +1,4 @@
+import type { Schema } from '../../object/index.js';
 import { goDouble } from '../cel/go.js';
 import type { SchemaCheck } from './validate-schema.js';
 
@@ -8,41 +9,51 @@ export function isInt64(value: number): boolean {
   return Number.isInteger(value) && value > -int64End && value < int64End;
 }
 
+/** Returns whether a number, such as a limit, fits the Go type of a schema. */
+export function fitsRange(value: number, { type, format }: Schema): boolean {
+  if (type === 'number') return format !== 'float' || Number.isFinite(Math.fround(value));
+  if (type !== 'integer') return true;
+  return format === 'int32' ? value === (value | 0) : isInt64(value);
+}
+
 /** Checks the range of Go's number types. */
 export function validateRange(value: number, { schema, path, errors }: SchemaCheck): void {
-  const { type, format } = schema;
-  const said = (what: string): void =>
-    errors.invalid('<nil>', '', `Checked value must be of type ${what} in ${path}`);
-  if (type === 'number') {
-    const fits = format !== 'float' || Number.isFinite(Math.fround(value));
-    if (!fits) said('number with format float');
-  } else if (type === 'integer') {
-    const fits = format === 'int32' ? value === (value | 0) : isInt64(value);
-    const sized = format === 'int32' || format === 'int64';
-    if (!fits) said(`integer ${sized ? `with format ${format}` : '(default format)'}`);
-  }
+  if (!fitsRange(value, schema)) outOfRange('Checked', { schema, path, errors });
+}
+
+function outOfRange(what: string, { schema, path, errors }: SchemaCheck): void {
+  const { type = '', format = '' } = schema;
+  const isSized = ['int32', 'int64', 'float'].includes(format);
+  const sized = isSized ? `with format ${format}` : '(default format)';
+  errors.invalid('<nil>', '', `${what} value must be of type ${type} ${sized} in ${path}`);
 }
 
 /**
- * Checks limits and `multipleOf`. The server uses integer arithmetic for integers, so limits lose fractions.
+ * Checks limits and `multipleOf`. The server uses integer arithmetic for integers, so limits lose fractions. It
+ * refuses every value by a limit that does not fit the type.
  */
-export function validateNumber(value: number, { schema, path, errors }: SchemaCheck): void {
+export function validateNumber(value: number, check: SchemaCheck): void {
+  const { schema, path, errors } = check;
   const { exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-  const limit = isInt64(value) ? toInt64 : (one: number): number => one;
+  const limit = (one: number, what: string): number => {
+    if (fitsRange(one, schema)) return isInt64(value) ? toInt64(one) : one;
+    outOfRange(what, check);
+    return one;
+  };
   const said = (what: string, one: number): void =>
     errors.invalid(path, value, `${path} in body should be ${what} ${goNumber(one)}`);
   if (schema.maximum !== undefined) {
-    const maximum = limit(schema.maximum);
+    const maximum = limit(schema.maximum, 'Maximum boundary');
     if (exclusiveMaximum === true && value >= maximum) said('less than', maximum);
     else if (value > maximum) said('less than or equal to', maximum);
   }
   if (schema.minimum !== undefined) {
-    const minimum = limit(schema.minimum);
+    const minimum = limit(schema.minimum, 'Minimum boundary');
     if (exclusiveMinimum === true && value <= minimum) said('greater than', minimum);
     else if (value < minimum) said('greater than or equal to', minimum);
   }
   if (multipleOf === undefined) return;
-  const factor = limit(multipleOf);
+  const factor = limit(multipleOf, 'MultipleOf');
   if (factor <= 0) {
     const why = `factor MultipleOf declared for ${path} must be positive: ${goNumber(factor)}`;
     errors.invalid(path, factor, why);
@@ -55,7 +66,7 @@ function toInt64(value: number): number {
 }
 
 function isMultiple(value: number, factor: number): boolean {
-  if (isInt64(value)) return value % factor === 0;
+  if (isInt64(value) && Number.isInteger(factor)) return value % factor === 0;
   const times = factor < 1 ? (1 / factor) * value : value / factor;
   if (Math.abs(times) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(times);

@@ -35,7 +35,8 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
   const { schema, old } = check;
   if (old !== undefined && deepEqual(value, old)) return;
   if (value === null) {
-    if (schema.nullable !== true && !hasType(value, schema)) wrongType(value, check);
+    const isTyped = schema.type !== undefined || schema['x-kubernetes-int-or-string'] === true;
+    if (isTyped && schema.nullable !== true) wrongType(value, check);
     // An enum rejects null even if it lists null. Alternatives do not concern null.
     validateEnum(value, check);
     return;
@@ -71,11 +72,10 @@ function hasType(value: unknown, schema: Schema): boolean {
   const name = typeName(value);
   if (schema['x-kubernetes-int-or-string'] === true) return name === 'integer' || name === 'string';
   const { type, format } = schema;
-  if (type === undefined) return true;
-  if (name === type || (name === 'integer' && type === 'number')) return true;
-  // The API server leaves the type of texts and lists to the format, and formats accept every list.
-  const isLeft = format !== undefined && type !== 'integer' && type !== 'number';
-  return isLeft && isKnownFormat({ format }) && (name === 'string' || name === 'array');
+  // The API server leaves the type of texts to the format, and formats accept every list.
+  const isLeft = format !== undefined && (type ?? 'string') === 'string';
+  if (isLeft && isKnownFormat({ format })) return name === 'string' || name === 'array';
+  return type === undefined || name === type || (name === 'integer' && type === 'number');
 }
 
 function wrongType(value: unknown, { schema, path, errors }: SchemaCheck): void {

@@ -120,6 +120,19 @@ describe('defineResource with a definition that API servers refuse', () => {
     ]);
   });
 
+  it('refuses limits of integers with which no value is valid', () => {
+    const size = s.integer({ minimum: 0.5, multipleOf: 1.5 });
+    const port = s.integer({ format: 'int32', maximum: 2 ** 31 });
+    const share = s.number({ minimum: 0.5 });
+    const at = 'versions[0].schema.properties[spec].properties';
+    const schema = s.object({ spec: s.object({ size, port, share }) });
+    expect(problemsOf({ schema })).to.deep.equal([
+      `${at}[size].minimum: Invalid value: 0.5: must be of type integer, or API servers refuse every value`,
+      `${at}[size].multipleOf: Invalid value: 1.5: must be of type integer, or API servers refuse every value`,
+      `${at}[port].maximum: Invalid value: 2147483648: must be of type integer with format int32, or API servers refuse every value`,
+    ]);
+  });
+
   it('refuses a group of Kubernetes without the annotation', () => {
     const group = 'shops.k8s.io';
     expect(problemsOf({}, { group })).to.deep.equal([

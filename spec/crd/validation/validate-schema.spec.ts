@@ -119,6 +119,33 @@ describe('validateSchema', () => {
     ]);
   });
 
+  it('refuses every integer by a limit that does not fit the type', () => {
+    const limit = (what: string): string =>
+      `Invalid value: "": ${what} value must be of type integer (default format) in a`;
+    expect(said(3, { type: 'integer', minimum: 1.5 })).to.deep.equal([limit('Minimum boundary')]);
+    expect(said(3, { type: 'integer', maximum: 1e20 })).to.deep.equal([limit('Maximum boundary')]);
+    expect(said(3, { type: 'integer', multipleOf: 1.5 })).to.deep.equal([limit('MultipleOf')]);
+    expect(said(1, { type: 'integer', minimum: 1.5 })).to.deep.equal([
+      limit('Minimum boundary'),
+      'Invalid value: 1: a in body should be greater than or equal to 1.5',
+    ]);
+    expect(said(3, { type: 'integer', format: 'int32', maximum: 2 ** 31 })).to.deep.equal([
+      'Invalid value: "": Maximum boundary value must be of type integer with format int32 in a',
+    ]);
+    expect(said(3, { type: 'number', minimum: 1.5 })).to.deep.equal([]);
+  });
+
+  it('applies formats to texts and lists, also in alternatives without a type', () => {
+    const day: Schema = { anyOf: [{ format: 'date' }] };
+    expect(said(5, { type: 'integer', ...day })[0]).to.equal(
+      'Invalid value: "": "a" must validate at least one schema (anyOf)',
+    );
+    expect(said([5], { type: 'array', ...day })).to.deep.equal([]);
+    expect(said([5], { type: 'object', format: 'date' })).to.deep.equal([
+      'Invalid value: "array": a in body must be of type object: "array"',
+    ]);
+  });
+
   it('detects duplicates in a set independent of the order of members', () => {
     const items: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const set: Schema = { type: 'array', items, 'x-kubernetes-list-type': 'set' };
