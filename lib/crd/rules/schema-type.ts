@@ -17,6 +17,7 @@ import {
 import type { CelType } from '../cel/types.js';
 import { CelError, CelList, CelOpaque } from '../cel/values.js';
 import type { CelMap, CelValue } from '../cel/values.js';
+import { isInt64 } from '../validation/numbers.js';
 import { memberSchema } from '../validation/prune.js';
 
 /** Adds the fields that rules can always read at the root of a resource. */
@@ -114,7 +115,7 @@ export function schemaValue(value: unknown, schema: Schema): CelValue {
       if (typeof value === 'number') return value;
       throw new CelError(`invalid data, expected float, got ${typeof value}`);
     case 'integer':
-      if (Number.isInteger(value)) return BigInt(value as number);
+      if (typeof value === 'number' && isInt64(value)) return BigInt(value);
       throw new CelError(`invalid data, expected int, got ${typeof value}`);
     case 'boolean':
       if (typeof value === 'boolean') return value;

@@ -1,11 +1,11 @@
-import { deepEqual, isJsonObject } from '../../object/index.js';
+import { isJsonObject } from '../../object/index.js';
 import type { Schema, SchemaRule } from '../../object/index.js';
 import { CelCostError, CostMeter, mostPerCall } from '../cel/cost/cost-meter.js';
 import type { CelProgram } from '../cel/program.js';
 import { CelError, CelOptional } from '../cel/values.js';
 import type { CelValue } from '../cel/values.js';
 import { FieldErrors } from '../validation/field-errors.js';
-import { correlation } from '../validation/validate-schema.js';
+import { correlation, isUnchanged } from '../validation/validate-schema.js';
 import { compileRules, ruleTree } from './compile-rules.js';
 import type { CompiledRule, RuleTree } from './compile-rules.js';
 import { schemaValue } from './schema-type.js';
@@ -41,7 +41,7 @@ export function validateRules(value: unknown, check: RuleCheck): void {
   walk(value, tree, {
     path: check.path,
     old: check.old,
-    unchanged: unchangedFrom(value, check.old, isUpdate),
+    unchanged: isUpdate && isUnchangedFrom(value, check.old, tree),
     comparable: isUpdate,
     state,
   });
@@ -70,8 +70,8 @@ interface State {
   stopped: boolean;
 }
 
-function unchangedFrom(value: unknown, old: unknown, comparable: boolean): boolean {
-  return comparable && old !== undefined && deepEqual(value, old);
+function isUnchangedFrom(value: unknown, old: unknown, { schema }: RuleTree): boolean {
+  return old !== undefined && isUnchanged(value, old, schema);
 }
 
 function walk(value: unknown, tree: RuleTree, at: At): void {
@@ -91,7 +91,7 @@ function walkItems(items: readonly unknown[], tree: RuleTree, at: At): void {
     const old = oldOf(item);
     const comparable = at.comparable && isMapList;
     const unchanged = comparable
-      ? unchangedFrom(item, old, old !== undefined)
+      ? isUnchangedFrom(item, old, tree.items)
       : at.unchanged && before.length > 0;
     const path = `${at.path}[${index}]`;
     walk(item, tree.items, { ...at, path, old, comparable, unchanged });
@@ -105,7 +105,7 @@ function walkMembers(value: Readonly<Record<string, unknown>>, tree: RuleTree, a
     const member = own ?? tree.additionalProperties;
     if (member === undefined) continue;
     const old = Object.hasOwn(before, name) ? before[name] : undefined;
-    const unchanged = at.comparable ? unchangedFrom(value[name], old, true) : at.unchanged;
+    const unchanged = at.comparable ? isUnchangedFrom(value[name], old, member) : at.unchanged;
     const path = own === undefined ? `${at.path}[${name}]` : join(at.path, name);
     walk(value[name], member, { ...at, path, old, unchanged });
   }

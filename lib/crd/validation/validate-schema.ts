@@ -33,7 +33,10 @@ export interface SchemaCheck {
 /** Validates a value against a structural schema, with the API server's messages. */
 export function validateSchema(value: unknown, check: SchemaCheck): void {
   const { schema, old } = check;
-  if (old !== undefined && deepEqual(value, old)) return;
+  if (old !== undefined && isUnchanged(value, old, schema)) {
+    validateWithin(value, check);
+    return;
+  }
   if (value === null) {
     const isTyped = schema.type !== undefined || schema['x-kubernetes-int-or-string'] === true;
     if (isTyped && schema.nullable !== true) wrongType(value, check);
@@ -59,6 +62,64 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
   else if (isJsonObject(value)) validateMembers(value, check);
   validateEnum(value, check);
   validateCombinations(value, check);
+}
+
+/**
+ * Returns whether the API server takes a value for unchanged: it compares what the schema describes, so that an
+ * object with a field that the schema only preserves counts as changed.
+ */
+export function isUnchanged(value: unknown, old: unknown, schema: Schema | undefined): boolean {
+  if (Array.isArray(value) && Array.isArray(old)) {
+    if (value.length !== old.length) return false;
+    if (schema?.['x-kubernetes-list-type'] !== 'map') return deepEqual(value, old);
+    const before = correlation(schema, old);
+    return value.every((item) => isUnchanged(item, before(item), schema.items));
+  }
+  if (!isJsonObject(value) || !isJsonObject(old)) return deepEqual(value, old);
+  const names = namesIn(value);
+  return (
+    names.length === namesIn(old).length &&
+    names.every((name) => {
+      const member = memberSchemaOf(schema ?? {}, name);
+      return member !== undefined && isUnchanged(value[name], memberOf(old, name), member);
+    })
+  );
+}
+
+function namesIn(value: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(value).filter((name) => value[name] !== undefined);
+}
+
+/** Validates the embedded objects of a value, which must be valid although they are unchanged. */
+function validateWithin(value: unknown, { schema, path, errors }: SchemaCheck): void {
+  if (!hasEmbedded(schema)) return;
+  const { items } = schema;
+  if (Array.isArray(value) && items !== undefined) {
+    for (const [index, item] of value.entries()) {
+      validateWithin(item, { schema: items, path: `${path}[${index}]`, errors });
+    }
+  }
+  if (!isJsonObject(value)) return;
+  for (const name of namesIn(value)) {
+    const member = memberSchemaOf(schema, name);
+    const at = path === '' ? name : `${path}.${name}`;
+    if (member !== undefined) validateWithin(value[name], { schema: member, path: at, errors });
+  }
+  if (schema['x-kubernetes-embedded-resource'] === true) validateEmbedded(value, { path, errors });
+}
+
+const embedding = new WeakMap<Schema, boolean>();
+
+function hasEmbedded(schema: Schema): boolean {
+  const known = embedding.get(schema);
+  if (known !== undefined) return known;
+  const { properties = {}, items, additionalProperties } = schema;
+  const parts = [...Object.values(properties), items, additionalProperties];
+  const found =
+    schema['x-kubernetes-embedded-resource'] === true ||
+    parts.some((part) => typeof part === 'object' && hasEmbedded(part));
+  embedding.set(schema, found);
+  return found;
 }
 
 function typeName(value: unknown): string {
@@ -151,7 +212,7 @@ export function correlation(schema: Schema, old: unknown): (item: unknown) => un
 function validateMembers(value: Readonly<Record<string, unknown>>, check: SchemaCheck): void {
   const { schema, path, errors, old } = check;
   const { required = [] } = schema;
-  const names = Object.keys(value).filter((name) => value[name] !== undefined);
+  const names = namesIn(value);
   const count = names.length;
   if (schema.minProperties !== undefined && count < schema.minProperties) {
     const why = `${path} in body should have at least ${schema.minProperties} properties`;

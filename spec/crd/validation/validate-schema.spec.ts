@@ -146,6 +146,39 @@ describe('validateSchema', () => {
     ]);
   });
 
+  describe('of a stored value that is not valid', () => {
+    const changed = (value: unknown, old: unknown, schema: Schema): string[] => {
+      const errors = new FieldErrors();
+      validateSchema(value, { schema, path: 'a', errors, old });
+      return errors.causes.map(({ field = '' }) => field);
+    };
+    const text: Schema = { type: 'string', maxLength: 1 };
+    const item: Schema = { type: 'object', properties: { name: text, b: text }, required: ['c'] };
+
+    it('accepts it unchanged, items of a list-map in any order', () => {
+      const list: Schema = { type: 'array', items: item, 'x-kubernetes-list-type': 'map' };
+      const map = { ...list, 'x-kubernetes-list-map-keys': ['name'], maxItems: 1 };
+      const [one, other] = [{ name: 'x', b: 'long' }, { name: 'y' }];
+      expect(changed([other, one], [one, other], map)).to.deep.equal([]);
+      expect(
+        changed([other, one], [one, other], { ...list, ...{ 'x-kubernetes-list-type': 'atomic' } }),
+      ).to.include('a[0].c');
+    });
+
+    it('refuses it with a field that the schema only preserves, as the API server does', () => {
+      const open: Schema = { ...item, 'x-kubernetes-preserve-unknown-fields': true };
+      expect(changed({ b: 'x' }, { b: 'x' }, open)).to.deep.equal([]);
+      expect(changed({ b: 'long', d: 1 }, { b: 'long', d: 1 }, open)).to.deep.equal(['a.c']);
+    });
+
+    it('refuses it where the type of an object inside is not valid', () => {
+      const template = { ...item, 'x-kubernetes-embedded-resource': true };
+      const list: Schema = { type: 'array', items: template };
+      const value = [{ name: 'x' }];
+      expect(changed(value, value, list)).to.deep.equal(['a[0].apiVersion', 'a[0].kind']);
+    });
+  });
+
   it('detects duplicates in a set independent of the order of members', () => {
     const items: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const set: Schema = { type: 'array', items, 'x-kubernetes-list-type': 'set' };
