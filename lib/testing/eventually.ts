@@ -103,6 +103,7 @@ async function triedUntil<T>(
 ): Promise<Outcome<T> | undefined> {
   let outcome: Outcome<T> | undefined;
   const trying = outcomeOf(check).then((found) => (outcome = found));
+  const isOpen = (): boolean => outcome === undefined;
   const leftMs = (): number => deadlineMs - clock.monotonicMs();
   if (!(clock instanceof VirtualClock)) {
     await endOrTime(trying, clock, { ms: leftMs(), signal });
@@ -112,14 +113,13 @@ async function triedUntil<T>(
   // The check may need virtual time, such as a request with latency, or I/O, such as a request to a port, which
   // takes real time. Both are given in small portions, so that the other one is not used up meanwhile.
   let ioLeftMs = longestIoMs;
-  for (let share = 1; outcome === undefined && leftMs() > 0; share *= 2) {
+  for (let share = 1; isOpen() && leftMs() > 0; share *= 2) {
     const ms = Math.min(share, ioLeftMs);
     ioLeftMs -= ms;
     await endOrTime(trying, systemClock, { ms, signal });
-    if (outcome === undefined)
-      await letTimePass(clock, Math.min(intervalMs * share, leftMs()), signal);
+    if (isOpen()) await letTimePass(clock, Math.min(intervalMs * share, leftMs()), signal);
   }
-  if (outcome === undefined) await endOrTime(trying, systemClock, { ms: ioLeftMs, signal });
+  if (isOpen()) await endOrTime(trying, systemClock, { ms: ioLeftMs, signal });
   return outcome;
 }
 
