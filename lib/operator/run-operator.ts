@@ -161,15 +161,23 @@ export async function operatorMain(
   } catch (error) {
     process.stderr.write(`${readableMessage(asError(error))}\n`);
     process.exitCode = 1;
-    // A reconcile that ignores its signal could keep a process alive that no longer leads or answers probes. A caller
-    // with a signal of its own ends its process itself.
-    // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive, too
-    if (options.signal === undefined) setTimeout(() => process.exit(), leftoverMs).unref();
+    // A caller with a signal of its own ends its process itself.
+    if (options.signal === undefined) exitSoon();
   }
 }
 
 /** Time for output to be written after a failure before the process ends, in milliseconds. */
 const leftoverMs = 1_000;
+
+/** Ends a process that a reconcile keeps alive by ignoring its signal, though it neither leads nor answers probes. */
+function exitSoon(): void {
+  const exit = (): void => {
+    // A test of `main` among others has set its own exit code again.
+    if (process.exitCode === 1) process.exit();
+  };
+  // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive, too
+  setTimeout(exit, leftoverMs).unref();
+}
 
 const v8Flags = [
   // By default, V8 lets a small heap grow to four times its live size before it collects. Most of an

@@ -24,7 +24,9 @@ function apiError(status: number, reason: string, causes: readonly string[] = []
 const conflict = apiError(409, 'Conflict');
 const terminal = new TerminalError('no');
 const terminating = apiError(403, 'Forbidden', ['NamespaceTerminating']);
-const dependency = new OperatorError('DependencyFailed', 'the other one');
+const dependencyOn = (cause: Error): OperatorError =>
+  new OperatorError('DependencyFailed', 'the other one', { cause });
+const immutable = new OperatorError('ImmutableField', 'x');
 const other = new Error('other');
 
 const untouched = {
@@ -52,7 +54,7 @@ const cases: readonly (readonly [string, unknown, FailureKind])[] = [
   ['a terminal error and a conflict', new AggregateError([terminal, conflict]), 'error'],
   [
     'a failed chain that cannot succeed',
-    new ReconcileFailedError([new OperatorError('ImmutableField', 'x'), dependency], []),
+    new ReconcileFailedError([immutable, dependencyOn(immutable)], []),
     'terminal',
   ],
   [
@@ -67,7 +69,7 @@ const cases: readonly (readonly [string, unknown, FailureKind])[] = [
   ],
   [
     'a conflict in a chain, with its skipped dependents',
-    new ReconcileFailedError([conflict, dependency], []),
+    new ReconcileFailedError([conflict, dependencyOn(conflict)], []),
     'conflict',
   ],
   ['a conflict in a step of a resource', inStep(conflict), 'conflict'],
