@@ -145,7 +145,6 @@ async function checkOneCopy() {
 }
 
 async function prepare() {
-  await run('npm', ['run', '--silent', 'build'], { cwd: root });
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await run('npm', pack, { cwd: root });
   const [{ filename }] = JSON.parse(stdout);
