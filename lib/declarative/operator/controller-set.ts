@@ -3,7 +3,7 @@ import { asError } from '../../system/index.js';
 import type { Logger } from '../../system/index.js';
 import { cleanUpTarget } from '../runtime/clean-up-target.js';
 import type { CleanUpContext, FormerController } from '../runtime/clean-up-target.js';
-import { unableViewWriter } from '../runtime/controller-options.js';
+import { kindText, unableViewWriter } from '../runtime/controller-options.js';
 import type {
   DeclarativeControllerListener,
   DeclarativeControllerStatus,
@@ -67,12 +67,7 @@ export class ControllerSet {
     const { operator } = this.#parts;
     const before = this.#slots;
     this.#noteUnread(plan);
-    const moved = this.#movedViews(plan);
-    const isFree = ({ spec }: PlannedController): boolean =>
-      !moved.some((kind) => reads(spec, kind));
-    this.#slots = plan.controllers.map(
-      (planned) => (isFree(planned) ? this.#keep(planned) : undefined) ?? this.#slotOf(planned),
-    );
+    this.#slots = plan.controllers.map((planned) => this.#keep(planned) ?? this.#slotOf(planned));
     const leaving = before.filter((slot) => !this.#slots.includes(slot));
     await stopAll(leaving);
     this.#cleanUps.keepUnder(change);
@@ -83,6 +78,7 @@ export class ControllerSet {
       const others = change.former.filter(({ target }) => !isOwnView(target, operator));
       for (const one of others) this.#handOver(one, plan, change);
     }
+    await this.#restartReaders();
     try {
       await allSettled([this.#cleanUps.run(), this.#startFree()]);
     } finally {
@@ -136,22 +132,6 @@ export class ControllerSet {
   }
 
   /**
-   * Returns the views whose controller gets another name. They are removed and filled again, and their readers
-   * start again too: after a start they wait until the views are filled.
-   */
-  #movedViews({ controllers }: OperatorPlan): readonly TargetSpec[] {
-    const isNew = ({ name }: PlannedController): boolean =>
-      !this.#slots.some(({ planned }) => planned.name === name);
-    const isLeft = ({ name }: PlannedController): boolean =>
-      !controllers.some((one) => one.name === name);
-    const added = controllers.filter(isNew).map(({ spec }) => spec.target);
-    return this.#slots
-      .filter(({ planned }) => isLeft(planned))
-      .map(({ planned }) => planned.spec.target)
-      .filter((target) => isView(target) && added.some((one) => sameKind(one, target)));
-  }
-
-  /**
    * Returns the slot with the same specification. A controller that cannot run must also have the same
    * place, which its problems name.
    */
@@ -197,6 +177,19 @@ export class ControllerSet {
     }
   }
 
+  /**
+   * Restarts the readers of views that are removed and then filled again, as by a controller with another name. The
+   * readers, also those of other operators, wait until the views are filled.
+   */
+  async #restartReaders(): Promise<void> {
+    const { operator, manager } = this.#parts;
+    const refilled = this.#slots
+      .filter(({ isStarted }) => !isStarted)
+      .map(({ planned }) => planned.spec.target)
+      .filter((target) => isView(target) && this.#cleanUps.blocks(target));
+    await manager.viewWriters.restartReaders(refilled.map((one) => kindText(operator, one)));
+  }
+
   /** Starts the controllers that no pending clean-up blocks. */
   async #startFree(): Promise<void> {
     if (!this.#isRunning) return;
@@ -215,11 +208,6 @@ const unreadController: ControllerSpec = {
   ...{ name: '(specification)', sources: [], pipeline: undefined },
   target: { kind: '', type: 'Updater' },
 };
-
-/** Whether a controller reads the views of a kind of its operator. */
-function reads({ sources }: ControllerSpec, kind: TargetSpec): boolean {
-  return sources.some((source) => source.type === 'Watcher' && sameKind(source, kind));
-}
 
 /** Stops controllers; everything that they wrote stays. */
 async function stopAll(slots: readonly Slot[]): Promise<void> {

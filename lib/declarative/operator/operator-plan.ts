@@ -132,8 +132,8 @@ export function sameTarget(one: TargetSpec | undefined, other: TargetSpec): bool
   return one !== undefined && sameKind(one, other) && one.type === other.type;
 }
 
-/** Whether two sources or targets of an operator are of one kind. */
-export function sameKind(one: ResourceSpec, other: ResourceSpec): boolean {
+/** Whether two targets of an operator write objects of one kind. */
+export function sameKind(one: TargetSpec, other: TargetSpec): boolean {
   return one.apiGroup === other.apiGroup && one.kind === other.kind;
 }
 

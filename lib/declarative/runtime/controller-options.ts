@@ -73,17 +73,18 @@ export function resolveDeclarativeControllerOptions(
 export interface WriterState {
   readonly progress: () => ViewWriter['progress'];
   readonly trouble: () => string | undefined;
+  readonly restart?: ViewWriter['restart'];
 }
 
 /** Describes a controller of an operator for the readers of what it writes. */
 export function asViewWriter(
   operator: string,
   { name, sources, target }: ControllerSpec,
-  { progress, trouble }: WriterState,
+  { progress, trouble, restart }: WriterState,
 ): ViewWriter {
   const group = viewGroupOf(operator);
   const watched = sources.filter(({ type }) => type === 'Watcher');
-  const named = ({ apiGroup = group, kind }: ResourceSpec): string => `${apiGroup}/${kind}`;
+  const named = (resource: ResourceSpec): string => kindText(operator, resource);
   // Native objects outlive the process, so readers need not wait for their writers.
   const isOfViews = ({ apiGroup = group }: ResourceSpec): boolean =>
     operatorOfViewGroup(apiGroup) !== undefined;
@@ -91,6 +92,7 @@ export function asViewWriter(
     ...{ operator, name, sources: watched.filter(isOfViews).map(named) },
     target: target.kind === '' ? anyKindOf(target.apiGroup ?? group) : named(target),
     readsSecrets: watched.some(isSecretSpec),
+    restart,
     get progress() {
       return progress();
     },
@@ -98,6 +100,14 @@ export function asViewWriter(
       return trouble();
     },
   };
+}
+
+/** Returns the kind of a source or target of an operator as `group/Kind`. */
+export function kindText(
+  operator: string,
+  { apiGroup = viewGroupOf(operator), kind }: ResourceSpec,
+): string {
+  return `${apiGroup}/${kind}`;
 }
 
 /** Returns the writer of a controller that cannot run; its readers wait. */

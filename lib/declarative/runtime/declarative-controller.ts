@@ -107,6 +107,7 @@ export class DeclarativeController {
     this.#writer = asViewWriter(operator, spec, {
       progress: () => this.#progress,
       trouble: () => this.#trouble,
+      restart: () => this.#restart(),
     });
     // Register before the start: readers may start first. A controller that cannot run registers too, so that
     // its readers do not mistake it for absent.
@@ -249,6 +250,22 @@ export class DeclarativeController {
     this.#added = manager.add(controller, { requires });
     this.#changed();
     return true;
+  }
+
+  /** Starts again if it runs: it then waits until the controllers that fill its views have written once. */
+  #restart(): Promise<void> {
+    if (this.#added === undefined) return Promise.resolve();
+    const restarted = Promise.resolve(this.#starting).then(() => this.#addAgain());
+    this.#starting = restarted.catch(() => undefined); // The caller receives the error.
+    return restarted;
+  }
+
+  async #addAgain(): Promise<void> {
+    await this.#added?.remove();
+    if (this.#running === undefined || this.#ending.signal.aborted) return;
+    const { controller, requires } = this.#running;
+    this.#added = this.#options.manager.add(controller, { requires });
+    this.#changed();
   }
 
   #notFound(error: Error): void {

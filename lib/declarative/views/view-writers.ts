@@ -25,6 +25,8 @@ export interface ViewWriter {
   readonly progress: ViewWriterProgress;
   /** A description of what keeps it from writing; undefined: no known problem. */
   readonly trouble: string | undefined;
+  /** Restarts it, so that it waits for its sources again. Absent: it does not run. */
+  readonly restart?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -62,6 +64,14 @@ export class ViewWriters {
    */
   async whenWritten(reader: ViewWriter, signal: AbortSignal): Promise<void> {
     await this.#changes.until(() => this.#awaited(reader).length === 0, { signal });
+  }
+
+  /** Restarts the readers of these kinds of views, which are about to be removed and filled again. */
+  async restartReaders(kinds: readonly string[]): Promise<void> {
+    const readers = [...this.#writers].filter(({ sources }) =>
+      sources.some((source) => kinds.includes(source)),
+    );
+    await Promise.all(readers.map(async (reader) => reader.restart?.()));
   }
 
   /**

@@ -111,6 +111,25 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps price-d']);
   });
 
+  it('keeps what another operator makes of views whose controller gets another name', async () => {
+    const { group, namespace } = scene;
+    const [maker, reader] = [scene.name('maker'), scene.name('reader')];
+    const apiGroup = `${maker}.view.dcontroller.io`;
+    const named = (name: string) => ({ controllers: [{ ...viewOf('Price', namespace), name }] });
+    scene.run();
+    await group.addOperator(maker, named('see-price'));
+    const operator = await group.addOperator(reader, {
+      controllers: [configMapOf('Price', 'price', { apiGroup })],
+    });
+    await eventuallyMade({ 'price-a': { value: 'a' }, 'price-b': { value: 'b' } });
+    await scene.synced(operator);
+    await scene.writes();
+    await group.upsertOperator(maker, named('prices'));
+    await scene.put('Price', 'd', 'd');
+    await scene.eventually(async () => expect(await scene.made()).to.have.property('price-d'));
+    expect(await scene.writes()).to.deep.equal(['patch configmaps price-d']);
+  });
+
   it('writes nothing after an upsert without changes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
