@@ -33,6 +33,7 @@ export type { RawSchema } from './openapi/definitions.js';
 export { minimalValue } from './samples/minimal-value.js';
 export { randomValue } from './samples/random-value.js';
 export type { InputOf } from './schema/typed-schema.js';
+export { withOwnEnum } from './schema/union-schema.js';
 export { FieldErrors } from './validation/field-errors.js';
 export { compileJsonPath, readJsonPath } from './validation/json-path.js';
 export {

@@ -1,3 +1,4 @@
+import { withOwnEnum } from '../../crd/internal.js';
 import { deepEqual } from '../../object/index.js';
 import type { Schema, SchemaRule } from '../../object/index.js';
 import type { Problem } from './findings.js';
@@ -11,7 +12,7 @@ export type SchemaChange = Problem<BreakingRule>;
  * @param path - the field of the schema; empty at the root
  */
 export function schemaChanges(old: Schema, current: Schema, path = ''): readonly SchemaChange[] {
-  return changesBetween(asServed(old), asServed(current), path);
+  return changesBetween(asServed(withOwnEnum(old)), asServed(withOwnEnum(current)), path);
 }
 
 /** Returns a schema as an API server returns it: without empty texts, empty lists and nulls. */

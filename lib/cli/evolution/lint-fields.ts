@@ -1,3 +1,4 @@
+import { withOwnEnum } from '../../crd/internal.js';
 import type { Schema } from '../../object/index.js';
 import { isBuiltInType } from './built-in-types.js';
 import type { Problem } from './findings.js';
@@ -35,7 +36,7 @@ function* fieldsOf(schema: Schema, path: string): Generator<Field> {
     yield* fieldAndInner({
       name,
       path: path === '' ? name : `${path}.${name}`,
-      schema: property,
+      schema: withOwnEnum(property),
       isRequired,
     });
   }

@@ -8,7 +8,12 @@ import { mergedRole } from './api-files.js';
 import { builtInContent, builtInType, valuesOf } from './api-values.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
-import { approvalAnnotation, isProtectedGroup, minimalValue } from '../../crd/internal.js';
+import {
+  approvalAnnotation,
+  isProtectedGroup,
+  minimalValue,
+  withOwnEnum,
+} from '../../crd/internal.js';
 import { checkPlural, englishPlural, kebabCase } from './names.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
@@ -204,7 +209,8 @@ const open = 'Readonly<Record<string, unknown>>';
  * @param indentation - of the line with the type
  */
 function typeText(schema: Schema, indentation: string): string {
-  const { type, enum: choices = [], items = {}, properties, additionalProperties } = schema;
+  const { enum: choices = [] } = withOwnEnum(schema);
+  const { type, items = {}, properties, additionalProperties } = schema;
   if (schema['x-kubernetes-int-or-string'] === true) return 'number | string';
   if (type === undefined) {
     return schema['x-kubernetes-preserve-unknown-fields'] === true ? 'unknown' : open;

@@ -1,3 +1,4 @@
+import { withOwnEnum } from '../../crd/internal.js';
 import { isJsonObject } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { comment, isIdentifier, lineWidth, literal } from './source-text.js';
@@ -32,7 +33,7 @@ export class SchemaTypes {
    * @param path - the name of an interface, if the schema needs one
    */
   typeOf(schema: Schema, path: string): string {
-    const type = this.#baseOf(schema, path);
+    const type = this.#baseOf(withOwnEnum(schema), path);
     return schema.nullable === true && type !== 'unknown' ? `${type} | null` : type;
   }
 

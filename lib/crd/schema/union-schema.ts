@@ -45,6 +45,16 @@ export function withNull<S extends Schema>(schema: S): S {
   return { ...rest, nullable: true, allOf: [...allOf, { enum: values }] } as unknown as S;
 }
 
+/** Reverses {@link withNull}: returns a schema with its enum beside the type, where readers of schemas expect it. */
+export function withOwnEnum(schema: Schema): Schema {
+  const { allOf = [], ...rest } = schema;
+  const isEnum = (part: Schema): boolean => Object.keys(part).join() === 'enum';
+  const listed = allOf.find(isEnum);
+  if (schema.nullable !== true || schema.enum !== undefined || listed === undefined) return schema;
+  const others = allOf.filter((part) => part !== listed);
+  return { ...rest, ...listed, ...(others.length > 0 && { allOf: others }) };
+}
+
 /** Returns whether a schema names no field of its objects. */
 export function isFreeObject(schema: Schema): boolean {
   const { type, properties, additionalProperties } = schema;

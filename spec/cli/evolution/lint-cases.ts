@@ -122,6 +122,11 @@ export const lintCases: readonly LintCase[] = [
     crd: widget({ level: described({ ...text, enum: ['low', 'High'] }) }),
   },
   {
+    rule: 'enum-case',
+    path: 'spec.level',
+    crd: widget({ level: described({ ...text, nullable: true, allOf: [{ enum: ['low'] }] }) }),
+  },
+  {
     rule: 'list-type',
     path: 'spec.parts',
     crd: widget({ parts: described({ type: 'array', items: item() }) }),

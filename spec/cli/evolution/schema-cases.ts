@@ -31,6 +31,10 @@ const keyed = (key: string): Schema => ({
 });
 const map = (additionalProperties: Schema): Schema => ({ type: 'object', additionalProperties });
 const intOrString: Schema = { 'x-kubernetes-int-or-string': true };
+/** As `s.nullable` makes it of an enum. */
+const nullableEnum = (...values: string[]): Schema => ({
+  ...{ ...text, nullable: true, allOf: [{ enum: values }] },
+});
 const rules = (...given: string[]): Schema => ({
   ...whole,
   'x-kubernetes-validations': given.map((rule) => ({ rule })),
@@ -89,6 +93,14 @@ export const schemaCases: readonly SchemaCase[] = [
       effect: 'none',
     },
   ),
+  change(['enum-narrowed'], nullableEnum('A', 'B'), nullableEnum('A'), {
+    stored: 'B',
+    effect: 'refused',
+  }),
+  change(['enum-widened'], nullableEnum('A'), nullableEnum('A', 'B'), {
+    stored: 'A',
+    effect: 'none',
+  }),
   ...bound(whole, { minimum: 2 }, 1),
   ...bound(whole, { maximum: 2 }, 3),
   ...bound({ type: 'number' }, { minimum: 1, exclusiveMinimum: true }, 1, { minimum: 1 }),
@@ -227,6 +239,8 @@ export const harmlessCases: readonly (readonly [what: string, before: Schema, af
   ['wider bounds', { ...whole, minimum: 2, maximum: 3 }, { ...whole, minimum: 1, maximum: 4 }],
   ['a bound that allows all values', text, { ...text, minLength: 0 }],
   ['an enum that is gone', { ...text, enum: ['A'] }, text],
+  ['nulls of an enum', { ...text, enum: ['A'] }, nullableEnum('A')],
+  ['an enum that accepts null', { ...text, enum: ['A'], nullable: true }, nullableEnum('A')],
   ['a pattern that is gone', { ...text, pattern: 'a' }, text],
   ['a rule that is gone', rules('self > 0', 'self > 5'), rules('self > 0')],
   ['a rule with other spaces', rules('self > 0'), rules(' self  > 0 ')],

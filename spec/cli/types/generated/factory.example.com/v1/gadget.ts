@@ -34,6 +34,7 @@ export interface GadgetSpec {
   settings?: Record<string, unknown>;
   template?: GadgetSpecTemplate;
   comment?: string | null;
+  tone?: 'Warm' | 'Cold' | null;
   /**
    * Fields with the names of members of every object,
    * and a description with characters that linters refuse.
@@ -176,6 +177,15 @@ const schema: Schema = {
         comment: {
           type: 'string',
           nullable: true,
+        },
+        tone: {
+          type: 'string',
+          nullable: true,
+          allOf: [
+            {
+              enum: ['Warm', 'Cold'],
+            },
+          ],
         },
         words: {
           type: 'object',
