@@ -197,19 +197,37 @@ interface Sides {
 
 /**
  * Returns the text without the lines that only `base` has, wherever they are: users create kinds and webhooks in another
- * order than `base` has them. Undefined if that changes more, or the user has changed or repeated one of the lines.
+ * order than `base` has them. Undefined if that changes more, or the user has changed or repeated one of the lines, or
+ * added others that belong to them.
  */
 function withoutLines([ours, base, theirs]: Texts): string | undefined {
   const [before, after] = [bareLines(base), bareLines(theirs)];
   const gone = goneLines([ours, base, theirs]);
   const text = gone.length === 0 ? undefined : withoutImports(ours, base, theirs);
   if (text === undefined || before.length - gone.length !== after.length) return undefined;
-  const present = text.split('\n').map((line) => line.trim());
+  const lines = text.split('\n');
+  const present = lines.map((line) => line.trim());
   const isOnce = (line: string): boolean =>
-    [before, present].every((lines) => lines.filter((one) => one === line).length === 1);
+    [before, present].every((some) => some.filter((one) => one === line).length === 1);
   if (!gone.every(isOnce)) return undefined;
-  const isKept = (line: string): boolean => !gone.includes(line.trim());
-  return text.split('\n').filter(isKept).join('\n');
+  const isGone = (line: string): boolean => gone.includes(line.trim());
+  return hasOthersInside(lines, isGone)
+    ? undefined
+    : lines.filter((line) => !isGone(line)).join('\n');
+}
+
+/** Whether a line that stays is indented below one that goes: it would then belong to another entry. */
+function hasOthersInside(lines: readonly string[], isGone: (line: string) => boolean): boolean {
+  let depth = Infinity;
+  // Markers may be indented in another way than the entries above them.
+  return lines
+    .filter((line) => !/^\s*(?:#|\/\/|$)/.test(line))
+    .some((line) => {
+      const own = line.search(/\S/);
+      if (!isGone(line) && own > depth) return true;
+      depth = isGone(line) ? Math.min(depth, own) : Infinity;
+      return false;
+    });
 }
 
 /** Returns the lines that only `base` has. */

@@ -107,6 +107,20 @@ describe('operator-builder delete api', () => {
     expect(after).to.include('shopV2Webhooks').and.not.match(/pod/i);
   });
 
+  it('leaves an entry to which the user has added a line, and lists the file', async () => {
+    const folder = file('extended');
+    await makeProject(folder, ['Shop', 'v1']);
+    await createWebhook(folder, 'Shop', 'v1', '--validation');
+    const manager = `${folder}/config/manager/manager.yaml`;
+    const text = await readFile(manager, 'utf8');
+    const port = 'containerPort: 9443';
+    const own = text.replace(port, `${port}\n              protocol: TCP`);
+    await writeFile(manager, own);
+    const { stdout } = await deleteApi(folder, 'Shop');
+    expect(await readFile(manager, 'utf8')).to.equal(own);
+    expect(stdout).to.include('edit config/manager/manager.yaml');
+  });
+
   it('deletes a version that was derived from an edited schema', async () => {
     const folder = file('derived');
     await makeProject(folder, ['Shop', 'v1']);
