@@ -256,13 +256,15 @@ function withoutImports(text: string, base: string, theirs: string): string | un
     const kept = namesIn(theirs, from).map(localName);
     const gone = names.map(localName).filter((name) => !kept.includes(name));
     if (gone.length === 0) continue;
-    const own = importsIn(text).find((statement) => statement.from === from);
-    if (own === undefined || !changed.includes(own.whole)) return undefined;
-    const left = own.names.filter((name) => !gone.includes(localName(name)));
-    changed =
-      left.length === 0
-        ? changed.replace(`${own.whole}\n`, '')
-        : changed.replace(own.whole, () => importText({ from, names: left }));
+    const own = importsIn(text).filter((statement) => statement.from === from);
+    if (own.length === 0 || !own.every(({ whole }) => changed.includes(whole))) return undefined;
+    for (const statement of own) {
+      const { whole } = statement;
+      const left = statement.names.filter((name) => !gone.includes(localName(name)));
+      if (left.length === 0) changed = changed.replace(`${whole}\n`, '');
+      else if (left.length < statement.names.length)
+        changed = changed.replace(whole, () => importText({ from, names: left }));
+    }
   }
   return changed;
 }

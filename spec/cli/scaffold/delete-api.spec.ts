@@ -107,6 +107,18 @@ describe('operator-builder delete api', () => {
     expect(after).to.include('shopV2Webhooks').and.not.match(/pod/i);
   });
 
+  it('removes an import beside one that the user has of the same module', async () => {
+    const folder = file('imports');
+    await makeProject(folder, ['Pot', 'v1'], ['Shop', 'v1']);
+    const operator = `${folder}/src/operator.ts`;
+    const own = `import type { Opened } from './api/v1/shop.js';\n`;
+    await writeFile(operator, own + (await readFile(operator, 'utf8')));
+    expect(await deleteApi(folder, 'Shop')).to.include({ code: 0, stderr: '' });
+    const text = await readFile(operator, 'utf8');
+    expect(text.startsWith(own)).to.equal(true);
+    expect(text).not.to.match(/import \{ Shop/);
+  });
+
   it('leaves an entry to which the user has added a line, and lists the file', async () => {
     const folder = file('extended');
     await makeProject(folder, ['Shop', 'v1']);
