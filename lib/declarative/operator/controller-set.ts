@@ -59,7 +59,8 @@ export class ControllerSet {
   }
 
   /**
-   * Applies a plan. The next call retries failed clean-ups, and starts the controllers that wait for them.
+   * Applies a plan. The next call retries failed clean-ups that its policy allows, and starts the controllers that wait
+   * for them.
    * @returns whether a controller was added or removed
    * @throws the errors of clean-ups and starts, after everything else is done.
    */
@@ -103,7 +104,7 @@ export class ControllerSet {
   /**
    * Removes all controllers. Deletes the operator's views and the objects written into views of other
    * operators; `cleanUp` decides about all other objects.
-   * @throws the errors of clean-ups; a further call retries them.
+   * @throws the errors of clean-ups; a further call with the same policy retries them.
    */
   async remove({ cleanUp, former }: ResolvedOperatorChange): Promise<void> {
     const { operator, manager } = this.#parts;

@@ -82,7 +82,8 @@ export class Group {
   /**
    * Removes an operator and its views; `cleanUp` decides about its other objects. For an unknown operator
    * only the objects of `former` are cleaned up.
-   * @throws the errors of clean-ups: the operator stays in the group, stopped; call again to retry.
+   * @throws the errors of clean-ups: the operator stays in the group, stopped; call again with the same
+   * `cleanUp` to retry.
    */
   deleteOperator(name: string, options: OperatorChangeOptions = {}): Promise<void> {
     return this.#turns.run(name, async () => {

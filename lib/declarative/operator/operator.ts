@@ -131,7 +131,8 @@ export class DeclarativeOperator {
    */
   addController(spec: ControllerDocument): Promise<OperatorController> {
     return this.#turns.run(anyTurn, async () => {
-      await this.#apply(withController(this.#plan, spec), {});
+      // Nothing goes, so the policy only decides that failed clean-ups of earlier changes are retried.
+      await this.#apply(withController(this.#plan, spec), { cleanUp: 'delete' });
       const added = this.listControllers().at(-1);
       if (added === undefined)
         throw new OperatorError('InvalidOption', `${this.name}: no controller`);
@@ -141,7 +142,8 @@ export class DeclarativeOperator {
 
   /**
    * Applies another specification. Unchanged controllers keep running.
-   * @throws the errors of failed clean-ups, after everything else is done; a further call retries them.
+   * @throws the errors of failed clean-ups, after everything else is done; a further call with the same `cleanUp`
+   * retries them.
    */
   update(spec: OperatorInput, options: OperatorChangeOptions = {}): Promise<void> {
     return this.#turns.run(anyTurn, () => this.#apply(planOperator(this.name, spec), options));
@@ -228,7 +230,7 @@ export class DeclarativeOperator {
 
   /**
    * Removes the operator: its controllers and its views; `cleanUp` decides about its other objects.
-   * @throws the errors of clean-ups; a further call retries them.
+   * @throws the errors of clean-ups; a further call with the same `cleanUp` retries them.
    */
   async remove(options: OperatorChangeOptions = {}): Promise<void> {
     const change = resolveOperatorChange(options);

@@ -9,7 +9,8 @@ import { isInvalidSpec } from '../../../lib/declarative/spec/invalid-spec-error.
 import { loadOperators } from '../../../lib/declarative/spec/load-operator.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import type { Views } from '../../../lib/declarative/views/index.js';
-import { testCluster } from '../../../lib/testing/index.js';
+import { ConfigMap } from '../../../lib/object/index.js';
+import { eventually, testCluster } from '../../../lib/testing/index.js';
 import { configMapOf, readyOf, viewOf } from './group-scene.js';
 
 const good = `
@@ -232,6 +233,35 @@ describe('Group', () => {
     const { conditions } = operator.getController(wrong.name)?.status() ?? {};
     expect(conditions?.[0]?.message).to.include('controllers[1]');
     await manager.stop();
+  });
+
+  it('retries a failed clean-up when a controller is added', async () => {
+    const { clock, faults } = cluster();
+    const admin = cluster().client();
+    const user = 'operator';
+    const manager = await DeclarativeManager.create({ client: cluster().client({ user }), clock });
+    const group = new Group({ manager });
+    const over = new AbortController();
+    const running = group.start(over.signal);
+    const labels = { of: 'Price' };
+    const metadata = { name: 'a', namespace: 'default', labels };
+    await admin.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} });
+    const chain = [viewOf('Price', 'default'), configMapOf('Price', 'price')];
+    const operator = await group.addOperator('shop', { controllers: chain });
+    const made = async (): Promise<number> =>
+      (await admin.list(ConfigMap, { labelSelector: 'made=yes' })).items.length;
+    await eventually(async () => expect(await made()).to.equal(1), { clock });
+    const fault = faults.add({
+      match: { user, verb: 'delete', resource: 'configmaps' },
+      effect: { type: 'status', code: 403, reason: 'Forbidden', message: 'keep it' },
+    });
+    const update = operator.update({ controllers: chain.slice(0, 1) }, { cleanUp: 'delete' });
+    expect(String(await update.catch((error: unknown) => error))).to.include('keep it');
+    fault.remove();
+    await operator.addController(viewOf('Stock', 'default'));
+    expect(await made()).to.equal(0);
+    over.abort();
+    await running;
   });
 
   it('refuses an unknown clean-up policy', async () => {
