@@ -79,8 +79,8 @@ export class ControllerSet {
       const others = change.former.filter(({ target }) => !isOwnView(target, operator));
       for (const one of others) this.#handOver(one, plan, change);
     }
-    await this.#restartReaders();
     try {
+      await this.#restartReaders();
       await allSettled([this.#cleanUps.run(), this.#startFree()]);
     } finally {
       await this.#startFree();
