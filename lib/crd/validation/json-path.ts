@@ -13,7 +13,7 @@ type Step =
 export type JsonPath = readonly Step[];
 
 const stepForm =
-  /\.([A-Za-z_$][-\w$/]*)|\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\[\s*"((?:[^"\\]|\\.)*)"\s*\]|\[(-?\d+)\]|(?:\.?\[?\*\]?)|\[\?\(\s*@((?:\.[-\w]+)+)\s*==\s*(['"])(.*?)\6\s*\)\]|\.((?:[^.[\\]|\\.)+)|\[(-?\d*):(-?\d*)(?::(\d+))?\]/y;
+  /\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\[\s*"((?:[^"\\]|\\.)*)"\s*\]|\[(-?\d+)\]|(?:\.?\[?\*\]?)|\[\?\(\s*@((?:\.[-\w]+)+)\s*==\s*(['"])(.*?)\5\s*\)\]|\.((?:[^.[\\]|\\.)+)|\[(-?\d*):(-?\d*)(?::(\d+))?\]/y;
 
 /** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`. */
 export function compileJsonPath(text: string): JsonPath {
@@ -35,7 +35,7 @@ export function compileJsonPath(text: string): JsonPath {
 }
 
 function stepOf(match: RegExpExecArray): Step {
-  const [, plain, single, double, index, path, , value, escaped, start, end = '', every] = match;
+  const [, single, double, index, path, , value, plain, start, end = '', every] = match;
   if (index !== undefined) return { type: 'index', index: Number(index) };
   if (path !== undefined && value !== undefined) {
     return { type: 'filter', path: compileJsonPath(path), value };
@@ -44,7 +44,7 @@ function stepOf(match: RegExpExecArray): Step {
     const last = end === '' ? Infinity : Number(end);
     return { type: 'slice', start: Number(start), end: last, every: Number(every ?? 1) };
   }
-  const name = plain ?? single ?? double ?? escaped;
+  const name = single ?? double ?? plain;
   if (name === undefined) return { type: 'all' };
   return { type: 'member', name: name.replaceAll(/\\(.)/g, '$1') };
 }

@@ -18,6 +18,7 @@ describe('compileJsonPath', () => {
     ['$.spec.replicas', [2]],
     ['.spec.missing', []],
     ["['spec']['dotted.key']", ['x']],
+    ['.spec.dotted\\.key', ['x']],
     ['.spec.ports[1].port', [443]],
     ['.spec.ports[-1].port', [443]],
     ['.spec.ports[*].port', [80, 443]],
