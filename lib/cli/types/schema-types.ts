@@ -54,7 +54,8 @@ export class SchemaTypes {
 
   #baseOf(schema: Schema, path: string): string {
     if (schema['x-kubernetes-int-or-string'] === true) return 'number | string';
-    if (schema.enum !== undefined && schema.enum.length > 0) return enumType(schema.enum);
+    const values = (schema.enum ?? []).filter((value) => value !== null);
+    if (values.length > 0) return enumType(values);
     switch (schema.type) {
       case 'string':
       case 'boolean':

@@ -35,6 +35,7 @@ export interface GadgetSpec {
   template?: GadgetSpecTemplate;
   comment?: string | null;
   tone?: 'Warm' | 'Cold' | null;
+  shade?: 'Dark' | null;
   /**
    * Fields with the names of members of every object,
    * and a description with characters that linters refuse.
@@ -186,6 +187,11 @@ const schema: Schema = {
               enum: ['Warm', 'Cold'],
             },
           ],
+        },
+        shade: {
+          type: 'string',
+          nullable: true,
+          enum: ['Dark', null],
         },
         words: {
           type: 'object',
