@@ -145,7 +145,8 @@ export async function writeKubeConfigFile(
 ): Promise<() => Promise<void>> {
   const server = await serverIn(file);
   if (server !== undefined && (await isOfOther(server, cluster))) {
-    const remedy = 'stop that one, or pass another file';
+    const remedy =
+      'stop that one, or pass another file; if another program listens there, remove the file';
     throw new OperatorError(
       'InvalidConfig',
       `${file} is the kubeconfig of an embedded cluster that runs at ${server}; ${remedy}`,
