@@ -272,8 +272,9 @@ describe('Operator', () => {
       const written: string[] = [];
       process.stderr.write = (text: unknown) => written.push(String(text)) > 0;
       try {
-        // Both fail to start, since neither namespace nor folder is there.
-        await operator.main(args, { client: cluster.client(), logger: silentLogger });
+        // Both fail to start, since neither namespace nor folder is there. The signal keeps this process alive.
+        const { signal } = new AbortController();
+        await operator.main(args, { client: cluster.client(), signal, logger: silentLogger });
         expect(process.exitCode).to.equal(1);
       } finally {
         process.stderr.write = write;
