@@ -20,7 +20,7 @@ import {
   seriesKey,
   SummaryBook,
 } from './event-books.js';
-import type { Batch, EventSummary, Moment } from './event-books.js';
+import type { Batch, EventSummary, Moment, SeriesEntry } from './event-books.js';
 import { aboutOf, EventWriter } from './event-writer.js';
 import {
   cutText,
@@ -162,19 +162,24 @@ export class EventRecorder implements Recorder {
     signal?.throwIfAborted();
     this.#closeBatches(Infinity);
     this.#sumUp(Infinity);
-    this.#enqueueUnwritten();
+    // Counts that grow meanwhile are not awaited, so that it ends while events are recorded.
+    const counts = new Map(this.#series.unwritten().map((entry) => [entry, entry.count]));
+    this.#enqueueBelow(counts);
     while (this.#writer.draining !== undefined) {
       await unlessAborted(this.#writer.draining, signal);
       this.#closeBatches(Infinity);
       this.#sumUp(Infinity);
       // The queue may have been too short for all.
-      this.#enqueueUnwritten();
+      this.#enqueueBelow(counts);
     }
   }
 
-  #enqueueUnwritten(): void {
+  /** Queues the series whose written count is below that of `counts`. */
+  #enqueueBelow(counts: ReadonlyMap<SeriesEntry, number>): void {
     if (this.#writer.isStopped) return;
-    for (const entry of this.#series.unwritten()) this.#writer.enqueue(entry);
+    for (const entry of this.#series.unwritten()) {
+      if (entry.writtenCount < (counts.get(entry) ?? 0)) this.#writer.enqueue(entry);
+    }
   }
 
   /**

@@ -221,6 +221,21 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
+    it('ends a flush although like events are recorded meanwhile', async () => {
+      const { clock, fake, recorder } = setUp();
+      for (const ms of [1, 1, 1]) {
+        recorder.record(event());
+        await clock.advance(ms);
+      }
+      fake.answer = ({ body }) => {
+        if (fake.calls.length < 50) recorder.record(event());
+        return body;
+      };
+      await recorder.flush();
+      expect(fake.calls.length).to.be.at.most(4);
+      await recorder.stop();
+    });
+
     it('writes the pending counts of more series than fit into the queue on flush', async () => {
       const { clock, fake, recorder } = setUp({ maxQueued: 1 });
       for (const n of [1, 2, 3]) {
