@@ -253,7 +253,7 @@ export class Run {
       groupBy(going, ({ candidate }) => pruningRankOf(candidate.object)),
     )) {
       // An object that stays may need those that were applied before it, as a webhook needs its backend.
-      if (outcomes.some(isFailed)) break;
+      if (outcomes.some(({ state }) => state !== 'done')) break;
       outcomes.push(...(await Promise.all(step.map((each) => this.#carryOut(each)))));
     }
     outcomes.push(...(await Promise.all(waiting.map((each) => this.#carryOut(each)))));

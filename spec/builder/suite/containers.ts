@@ -13,6 +13,7 @@ import {
 } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
+import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { OpenScene } from './builder-suite.js';
 import { controllerName, summary } from './scene.js';
 import type { Scene } from './scene.js';
@@ -270,28 +271,38 @@ export function containersSuite(open: OpenScene): void {
       expect(metadata.deletionTimestamp).to.equal(undefined);
     });
 
-    it('keeps the backend of a webhook whose configuration could not be deleted', async () => {
-      const { scene, owner } = await openWithOwner();
-      const kind = 'MutatingWebhookConfiguration';
-      const webhooks = {
-        ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind },
-        ...{ metadata: { name: `hooks-${scene.namespace}` }, webhooks: [] },
-      };
-      const own = { owns: [...owns, { apiVersion: webhooks.apiVersion, kind }] };
-      await builder(scene, owner, own).object(webhooks).configMap({ name: 'backend' }).reconcile();
-      const fault = { type: 'error', status: 503 } as const;
-      const rules = [{ fault, verbs: ['delete' as const], kinds: [kind] }];
-      const client = faulty(scene.operator.client, { rules });
-      const failure = await builder(scene, owner, { ...own, client })
-        .reconcile()
-        .catch((error: unknown) => error);
-      expect(failure).to.have.property('code', 'ReconcileFailed');
-      expect(await scene.find(ConfigMap, 'backend')).not.to.equal(undefined);
-      expect(summary(await builder(scene, owner, own).reconcile())).to.deep.equal([
-        `deleted ${kind}/hooks-${scene.namespace}`,
-        'deleted ConfigMap/backend',
-      ]);
-    });
+    for (const [why, status] of [
+      ['could not be deleted', 503],
+      ['changes while it is deleted', 409],
+    ] as const) {
+      it(`keeps the backend of a webhook whose configuration ${why}`, async () => {
+        const { scene, owner } = await openWithOwner();
+        const kind = 'MutatingWebhookConfiguration';
+        const webhooks = {
+          ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind },
+          ...{ metadata: { name: `hooks-${scene.namespace}` }, webhooks: [] },
+        };
+        const own = { owns: [...owns, { apiVersion: webhooks.apiVersion, kind }] };
+        await builder(scene, owner, own)
+          .object(webhooks)
+          .configMap({ name: 'backend' })
+          .reconcile();
+        const reason = status === 409 ? 'Conflict' : 'ServiceUnavailable';
+        const fault = { type: 'error', status, reason } as const;
+        const rules = [{ fault, verbs: ['delete' as const], kinds: [kind] }];
+        const client = faulty(scene.operator.client, { rules });
+        const results = await builder(scene, owner, { ...own, client })
+          .reconcile()
+          .then(summary, (error: unknown) => (error as OperatorError).code);
+        const waiting = [`pending ${kind}/hooks-${scene.namespace}`];
+        expect(results).to.deep.equal(status === 409 ? waiting : 'ReconcileFailed');
+        expect(await scene.find(ConfigMap, 'backend')).not.to.equal(undefined);
+        expect(summary(await builder(scene, owner, own).reconcile())).to.deep.equal([
+          `deleted ${kind}/hooks-${scene.namespace}`,
+          'deleted ConfigMap/backend',
+        ]);
+      });
+    }
 
     it('deletes a Namespace once the owned objects in it are gone', async () => {
       const { scene, owner } = await openWithOwner();
