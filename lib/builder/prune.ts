@@ -314,7 +314,22 @@ export async function stillInUse(
     if (user !== undefined) uses.set(candidate, `${describeObject(user)} stays for now, too`);
   }
   const needed = orphans.filter((one) => isNeededByPods(one.object) && !uses.has(one));
-  if (needed.length === 0) return uses;
+  const users = needed.length === 0 ? [] : await usersOf(context, chain, becoming);
+  for (const candidate of needed) {
+    const user = users.find((one) => refersTo(one, candidate));
+    if (user !== undefined) uses.set(candidate, `${describeObject(user)} still refers to it`);
+  }
+  const permissions = await permissionsOf(context, orphans, (one) => uses.has(one));
+  for (const one of permissions) uses.set(one, 'a ServiceAccount that stays for now needs it');
+  return uses;
+}
+
+/** Returns the workloads of the chain, and the pods that they have not replaced yet. */
+async function usersOf(
+  context: RunContext,
+  chain: Chain,
+  becoming: ReadonlyMap<string, UnstructuredObject>,
+): Promise<readonly UnstructuredObject[]> {
   const workloads = chain.objects.filter(({ ref }) => podTemplatePath(ref) !== undefined);
   const found = await Promise.all(
     workloads.map(async ({ type, ref }) => {
@@ -324,13 +339,7 @@ export async function stillInUse(
       return live === undefined ? [] : [live, ...(await oldPods(context, live))];
     }),
   );
-  for (const candidate of needed) {
-    const user = found.flat().find((one) => refersTo(one, candidate));
-    if (user !== undefined) uses.set(candidate, `${describeObject(user)} still refers to it`);
-  }
-  const permissions = await permissionsOf(context, orphans, (one) => uses.has(one));
-  for (const one of permissions) uses.set(one, 'a ServiceAccount that stays for now needs it');
-  return uses;
+  return found.flat();
 }
 
 /** Returns the pods of `live` if some may be older than its template. */

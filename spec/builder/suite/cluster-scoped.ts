@@ -2,7 +2,15 @@ import { expect } from 'chai';
 import { requeueAfterOf } from '../../../lib/apply/index.js';
 import { Builder } from '../../../lib/builder/index.js';
 import type { BuilderOptions } from '../../../lib/builder/index.js';
-import { ClusterRole, ConfigMap, Service } from '../../../lib/object/kinds.js';
+import { getIfExists } from '../../../lib/client/index.js';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  Service,
+  ServiceAccount,
+} from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { OpenScene } from './builder-suite.js';
 import { controllerName, podSpec, summary } from './scene.js';
@@ -73,6 +81,40 @@ export function clusterScopedSuite(open: OpenScene): void {
     const results = await chain(elsewhere).reconcile();
     expect(summary(results)).to.deep.equal(['unchanged ConfigMap/env', 'deleted ConfigMap/env']);
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
+  });
+
+  it('keep the permissions of the pods of a workload until its successor is ready', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const owner = await newOwner(scene);
+    const owns = [ServiceAccount, ClusterRole, ClusterRoleBinding, Service, Deployment];
+    const chain = (workload: string): Builder => {
+      const metadata = { name: `${workload}-${namespace}` };
+      const subjects = [{ kind: 'ServiceAccount', namespace, name: workload }];
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', ...metadata };
+      const role = { apiVersion: rbac, kind: 'ClusterRole', metadata, rules: [] };
+      const binding = { apiVersion: rbac, kind: 'ClusterRoleBinding', metadata };
+      return builder(scene, owner, { namespace, owns, clock: scene.target.clock })
+        .serviceAccount({ name: workload })
+        .object(role)
+        .object({ ...binding, subjects, roleRef } as KubernetesObject)
+        .service({ name: 'front', workload, spec: { ports: [{ port: 80 }] } })
+        .deployment({ name: workload, podSpec: { ...podSpec, serviceAccountName: workload } });
+    };
+    await scene.reconcileUntilDone(() => chain('old'));
+    await scene.target.eventually(async () => {
+      expect((await scene.get(Deployment, 'old')).status?.readyReplicas).to.equal(1);
+    });
+    const results = await chain('new').reconcile();
+    expect(summary(results.filter(({ ref }) => ref.name.startsWith('old'))).sort()).to.deep.equal([
+      `pending ClusterRole/old-${namespace}`,
+      `pending ClusterRoleBinding/old-${namespace}`,
+      'pending Deployment/old',
+      'pending ServiceAccount/old',
+    ]);
+    await scene.reconcileUntilDone(() => chain('new'));
+    const name = `old-${namespace}`;
+    expect(await getIfExists(scene.admin, ClusterRoleBinding, { name })).to.equal(undefined);
   });
 
   it('look again at an object whose namespace is being deleted: no watch reports the next one', async () => {
