@@ -51,9 +51,9 @@ export function podTemplateOf<Names extends ChainNames>(
     podSpec === undefined
       ? resolve(podTemplate, references)
       : { spec: resolve(podSpec, references) };
-  const { metadata = {}, spec } = given as PodTemplate;
-  const allLabels = { ...metadata.labels, ...definedOf(podLabels), ...labels };
-  const allAnnotations = { ...metadata.annotations, ...definedOf(podAnnotations) };
+  const { metadata, spec } = given as PodTemplate;
+  const allLabels = { ...metadata?.labels, ...definedOf(podLabels), ...labels };
+  const allAnnotations = { ...metadata?.annotations, ...definedOf(podAnnotations) };
   const template: PodTemplate = {
     metadata: {
       ...metadata,

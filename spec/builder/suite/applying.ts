@@ -336,7 +336,10 @@ export function applyingSuite(open: OpenScene): void {
         .configMap({ name: 'env', data: { A: null } as never, binaryData: null as never })
         .secret({ name: 'token', stringData: { t: null } as never })
         .service({ name: 'web', spec: { ports: [{ port: 80 }], clusterIP: null } as never })
-        .deployment({ name: 'web', podSpec: spec as never, rolloutOn: ['env', 'token'] });
+        .deployment({
+          ...{ name: 'web', rolloutOn: ['env', 'token'] },
+          podTemplate: { metadata: null, spec } as never,
+        });
     const plan = await chain().plan();
     expect(plan.objects.map(({ action }) => action)).to.deep.equal([
       ...['create', 'create', 'create', 'create'],
