@@ -116,7 +116,7 @@ async function triedUntil<T>(
   for (let share = 1; isOpen() && leftMs() > 0; share *= 2) {
     const ms = Math.min(share, ioLeftMs);
     ioLeftMs -= ms;
-    await endOrTime(trying, systemClock, { ms, signal });
+    if (ms > 0) await endOrTime(trying, systemClock, { ms, signal });
     if (isOpen()) await letTimePass(clock, Math.min(intervalMs * share, leftMs()), signal);
   }
   if (isOpen()) await endOrTime(trying, systemClock, { ms: ioLeftMs, signal });
@@ -129,7 +129,6 @@ async function endOrTime(
   clock: Clock,
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
-  if (ms <= 0) return;
   const ended = new AbortController();
   const ending = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
   const tooLate = sleep(clock, ms, ending).catch(() => {

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { VirtualClock } from '../../lib/system/index.js';
-import { sleep } from '../../lib/system/clock.js';
+import { sleep, systemClock } from '../../lib/system/clock.js';
+import type { Clock } from '../../lib/system/clock.js';
 import { eventually } from '../../lib/testing/index.js';
 
 async function failureOf(promise: Promise<unknown>): Promise<Error> {
@@ -67,6 +68,21 @@ describe('eventually', () => {
       expect(error.message).to.match(/the last try did not end$/);
     });
   }
+
+  it('accepts an attempt at the deadline', async () => {
+    let nowMs = 0;
+    const clock: Clock = {
+      ...systemClock,
+      monotonicMs: () => nowMs,
+      setTimer: (callback, delayMs) =>
+        systemClock.setTimer(() => {
+          nowMs += delayMs;
+          callback();
+        }, 0),
+    };
+    const check = (): void => void expect(nowMs).to.equal(50);
+    await eventually(check, { clock, timeoutMs: 50, intervalMs: 30 });
+  });
 
   it('waits between two attempts on the machine’s clock', async () => {
     let tries = 0;
