@@ -60,10 +60,10 @@ const optionNames: OptionNames<RecordingClientOptions> = {
  * `CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed` and `DeleteFailed`. Results and errors are
  * those of the inner client.
  *
- * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, and updates and applies that
- * changed nothing. Expected failures are not recorded either: a conflict, an object that already exists or is
- * already gone, a namespace that is being deleted, an aborted call, a call that was not sent because the replica
- * stops or no longer leads.
+ * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, and updates and applies with a
+ * `resourceVersion` that changed nothing. Expected failures are not recorded either: a conflict, an object that
+ * already exists or is already gone, a namespace that is being deleted, an aborted call, a call that was not sent
+ * because the replica stops or no longer leads.
  */
 export function recordingClient(client: Client, options: RecordingClientOptions): Client {
   refuseUnknownOptions('recordingClient', options, optionNames);
