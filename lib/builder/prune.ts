@@ -48,7 +48,7 @@ import type {
 import { LruMap } from '../system/index.js';
 import { occupiedContainers, pruningRankOf } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
-import type { Chain } from './chain.js';
+import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { workloadsInUse } from './successors.js';
 
@@ -85,9 +85,9 @@ export async function decidePruning(
   const owned = controlled.filter(({ object }) => isOfChains(object, settings));
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
   const [prunable, others] = partition(undesired, ({ object }) => mayBePruned(object, settings));
-  const needed = await neededBy(context, others);
+  const needed = await neededBy(context, others, prunable);
   const permissions = await permissionsOf(context, prunable, needed);
-  const orphans = prunable.filter((one) => !needed(one) && !permissions.has(one));
+  const orphans = prunable.filter((one) => !needed.has(one) && !permissions.has(one));
   const workloads = await workloadsInUse(context, chain, orphans);
   const staying = [...workloads.values()].map(({ live }) => live);
   const uses = await stillInUse(context, { chain, orphans, staying, becoming });
@@ -240,31 +240,33 @@ function ownerKey({ settings }: RunContext): string {
   return [owner.metadata.uid, controllerName, scope].join('/');
 }
 
-/** Returns a test for objects without which the pods of protected workloads could not restart. */
+/** Returns those of `prunable` without which the pods of protected workloads, among `others`, could not restart. */
 async function neededBy(
   context: RunContext,
   others: readonly Candidate[],
-): Promise<(candidate: Candidate) => boolean> {
+  prunable: readonly Candidate[],
+): Promise<ReadonlySet<Candidate>> {
+  const candidates = prunable.filter(({ object }) => isNeededByPods(object));
+  if (candidates.length === 0) return new Set();
   const workloads = others.filter(
     ({ object }) =>
       podTemplatePath(object) !== undefined && object.metadata.deletionTimestamp === undefined,
   );
-  const found = await Promise.all(
-    workloads.map(({ type, object }) => readObject(context, type, referenceTo(object))),
+  const users = await usersOf(
+    context,
+    workloads.map(({ type, object }) => ({ type, ref: referenceTo(object) })),
   );
-  const users = found.filter((each) => each !== undefined);
-  return (candidate) =>
-    isNeededByPods(candidate.object) && users.some((user) => refersTo(user, candidate));
+  return new Set(candidates.filter((one) => users.some((user) => refersTo(user, one))));
 }
 
-/** Returns the bindings among `orphans` that name an account that `stays`, and their roles. */
+/** Returns the bindings among `orphans` that name an account that is among `staying`, and their roles. */
 async function permissionsOf(
   context: RunContext,
   orphans: readonly Candidate[],
-  stays: (candidate: Candidate) => boolean,
+  staying: { readonly has: (one: Candidate) => boolean },
 ): Promise<ReadonlySet<Candidate>> {
   const found = new Set<Candidate>();
-  const accounts = orphans.filter((one) => isKind(one.object, ServiceAccount) && stays(one));
+  const accounts = orphans.filter((one) => isKind(one.object, ServiceAccount) && staying.has(one));
   if (accounts.length === 0) return found;
   const idOf = ({ object }: Candidate): string => refId(referenceTo(object));
   const ids = new Set(accounts.map(idOf));
@@ -314,23 +316,23 @@ export async function stillInUse(
     if (user !== undefined) uses.set(candidate, `${describeObject(user)} stays for now, too`);
   }
   const needed = orphans.filter((one) => isNeededByPods(one.object) && !uses.has(one));
-  const users = needed.length === 0 ? [] : await usersOf(context, chain, becoming);
+  const workloads = chain.objects.filter(({ ref }) => podTemplatePath(ref) !== undefined);
+  const users = needed.length === 0 ? [] : await usersOf(context, workloads, becoming);
   for (const candidate of needed) {
     const user = users.find((one) => refersTo(one, candidate));
     if (user !== undefined) uses.set(candidate, `${describeObject(user)} still refers to it`);
   }
-  const permissions = await permissionsOf(context, orphans, (one) => uses.has(one));
+  const permissions = await permissionsOf(context, orphans, uses);
   for (const one of permissions) uses.set(one, 'a ServiceAccount that stays for now needs it');
   return uses;
 }
 
-/** Returns the workloads of the chain, and the pods that they have not replaced yet. */
+/** Returns the workloads, and the pods that they have not replaced yet. */
 async function usersOf(
   context: RunContext,
-  chain: Chain,
-  becoming: ReadonlyMap<string, UnstructuredObject>,
+  workloads: readonly Pick<ChainedObject, 'type' | 'ref'>[],
+  becoming: ReadonlyMap<string, UnstructuredObject> = new Map(),
 ): Promise<readonly UnstructuredObject[]> {
-  const workloads = chain.objects.filter(({ ref }) => podTemplatePath(ref) !== undefined);
   const found = await Promise.all(
     workloads.map(async ({ type, ref }) => {
       const planned = becoming.get(refId(ref));

@@ -116,6 +116,29 @@ export function pruningInUseSuite(open: OpenScene): void {
     ]);
   });
 
+  it('keeps what old pods of a protected workload need until they are replaced', async () => {
+    const scene = await open();
+    const chain = (env: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: env, data: {} })
+        .deployment({
+          ...{ name: 'web', prune: false, podSpec, envFromConfigMap: [env] },
+          spec: { minReadySeconds: 2 },
+        });
+    await scene.reconcileUntilDone(() => chain('old'));
+    await scene.target.eventually(async () => {
+      const { items } = await scene.admin.list(Pod, { namespace: scene.namespace });
+      expect(items).to.have.lengthOf(1);
+    });
+    await chain('new').reconcile();
+    expect(await scene.builder().reconcile()).to.deep.equal([]);
+    await scene.target.eventually(async () => {
+      expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/old']);
+    });
+    expect(await scene.find(ConfigMap, 'new')).not.to.equal(undefined);
+  });
+
   it('keeps a ConfigMap until the workload that still refers to it is updated', async () => {
     const scene = await open();
     const image = 'registry.example/web:1';
