@@ -86,8 +86,8 @@ export async function decidePruning(
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
   const [prunable, others] = partition(undesired, ({ object }) => mayBePruned(object, settings));
   const needed = await neededBy(context, others, prunable);
-  const permissions = await permissionsOf(context, prunable, needed);
-  const orphans = prunable.filter((one) => !needed.has(one) && !permissions.has(one));
+  const neededToo = await neededByAccounts(context, prunable, needed);
+  const orphans = prunable.filter((one) => !needed.has(one) && !neededToo.has(one));
   const workloads = await workloadsInUse(context, chain, orphans);
   const staying = [...workloads.values()].map(({ live }) => live);
   const uses = await stillInUse(context, { chain, orphans, staying, becoming });
@@ -259,8 +259,11 @@ async function neededBy(
   return new Set(candidates.filter((one) => users.some((user) => refersTo(user, one))));
 }
 
-/** Returns the bindings among `orphans` that name an account that is among `staying`, and their roles. */
-async function permissionsOf(
+/**
+ * Returns what the accounts among `staying` need of `orphans`: the Secrets by which their pods pull images, the
+ * bindings that name them, and the roles of these bindings.
+ */
+async function neededByAccounts(
   context: RunContext,
   orphans: readonly Candidate[],
   staying: { readonly has: (one: Candidate) => boolean },
@@ -269,6 +272,15 @@ async function permissionsOf(
   const accounts = orphans.filter((one) => isKind(one.object, ServiceAccount) && staying.has(one));
   if (accounts.length === 0) return found;
   const idOf = ({ object }: Candidate): string => refId(referenceTo(object));
+  for (const { type, object } of accounts) {
+    const live = (await readObject(context, type, referenceTo(object))) as
+      ServiceAccount | undefined;
+    const { namespace } = object.metadata;
+    const secrets = (live?.imagePullSecrets ?? []).map(({ name = '' }) =>
+      refId({ apiVersion: 'v1', kind: 'Secret', namespace, name }),
+    );
+    for (const one of orphans) if (secrets.includes(idOf(one))) found.add(one);
+  }
   const ids = new Set(accounts.map(idOf));
   const bindings = orphans.filter(({ object }) =>
     bindingTypes.some((type) => isKind(object, type)),
@@ -322,8 +334,9 @@ export async function stillInUse(
     const user = users.find((one) => refersTo(one, candidate));
     if (user !== undefined) uses.set(candidate, `${describeObject(user)} still refers to it`);
   }
-  const permissions = await permissionsOf(context, orphans, uses);
-  for (const one of permissions) uses.set(one, 'a ServiceAccount that stays for now needs it');
+  for (const one of await neededByAccounts(context, orphans, uses)) {
+    uses.set(one, 'a ServiceAccount that stays for now needs it');
+  }
   return uses;
 }
 

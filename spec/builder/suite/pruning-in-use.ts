@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Builder } from '../../../lib/builder/index.js';
+import type { Builder, ServiceAccountOptions } from '../../../lib/builder/index.js';
 import {
   Deployment,
   Pod,
@@ -14,9 +14,13 @@ import { podSpec, summary, usedKinds } from './scene.js';
 
 /** Objects that are no longer chained, but that pods still use. */
 export function pruningInUseSuite(open: OpenScene): void {
-  const permissionsFor = (chain: Builder, name: string): Builder =>
+  const permissionsFor = (
+    chain: Builder,
+    name: string,
+    account: Partial<ServiceAccountOptions> = {},
+  ): Builder =>
     chain
-      .serviceAccount({ name })
+      .serviceAccount({ name, ...account })
       .role({ name, rules: [] })
       .roleBinding({
         ...{ name, subjects: [{ kind: 'ServiceAccount', name }] },
@@ -92,7 +96,9 @@ export function pruningInUseSuite(open: OpenScene): void {
       serviceAccountName: 'web',
       containers: [{ ...container, name: 'web' }],
     };
-    await permissionsFor(scene.builder({ owns }), 'web')
+    const imagePullSecrets = [{ name: 'registry' }];
+    await permissionsFor(scene.builder({ owns }), 'web', { imagePullSecrets })
+      .secret({ name: 'registry' })
       .configMap({ name: 'env' })
       .configMap({ name: 'other' })
       .secret({ name: 'token' })
@@ -111,6 +117,7 @@ export function pruningInUseSuite(open: OpenScene): void {
       'deleted Deployment/web',
       'deleted Role/web',
       'deleted RoleBinding/web',
+      'deleted Secret/registry',
       'deleted Secret/token',
       'deleted ServiceAccount/web',
     ]);
