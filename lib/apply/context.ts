@@ -1,4 +1,3 @@
-import pickBy from 'lodash/pickBy.js';
 import type { CachingClient, Client, DeleteOptions, WriteDetails } from '../client/index.js';
 import { getIfExists, isStaleWrite } from '../client/index.js';
 import type { OperatorEvents, Recorder } from '../events/index.js';
@@ -171,8 +170,8 @@ export function withMarks(
     labels: { ...metadata.labels, ...labels },
     annotations: { ...metadata.annotations, ...annotations },
   };
-  const set = pickBy(all, (map) => Object.keys(map).length > 0);
-  return { ...object, metadata: { ...metadata, ...set } };
+  const set = Object.entries(all).filter(([, map]) => Object.keys(map).length > 0);
+  return { ...object, metadata: { ...metadata, ...Object.fromEntries(set) } };
 }
 
 /** Returns the preconditions of a write that was decided on `live`: same uid and same resource version. */

@@ -1,5 +1,3 @@
-import partition from 'lodash/partition.js';
-import sortBy from 'lodash/sortBy.js';
 import {
   appliedHashAnnotation,
   builtInTypes,
@@ -84,7 +82,8 @@ export async function decidePruning(
   const controlled = await listControlled(context, chain);
   const owned = controlled.filter(({ object }) => isOfChains(object, settings));
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
-  const [prunable, others] = partition(undesired, ({ object }) => mayBePruned(object, settings));
+  const prunable = undesired.filter(({ object }) => mayBePruned(object, settings));
+  const others = undesired.filter(({ object }) => !mayBePruned(object, settings));
   const needed = await neededBy(context, others, prunable);
   const neededToo = await neededByAccounts(context, prunable, needed);
   const orphans = prunable.filter((one) => !needed.has(one) && !neededToo.has(one));
@@ -103,8 +102,9 @@ export async function decidePruning(
     const again = known?.requeueAfterMs !== undefined && { requeueAfterMs: known.requeueAfterMs };
     return { action: 'wait', live, candidate, reason, blocks: false, ...again };
   });
-  const [going, waiting] = partition(decisions, ({ action }) => action === 'prune');
-  return [...sortBy(going, ({ candidate }) => pruningRankOf(candidate.object)), ...waiting];
+  const rankOf = ({ action, candidate }: PruneDecision): number =>
+    action === 'prune' ? pruningRankOf(candidate.object) : Number.MAX_VALUE;
+  return decisions.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
 /** Returns all objects that the owner controls, from any chain, of the kinds that pruning visits. */
@@ -120,7 +120,8 @@ async function listControlled(context: RunContext, chain: Chain): Promise<readon
       return [];
     }
   };
-  const [[namespaceType], others] = partition(types, (type) => kindKey(type) === namespaceKey);
+  const namespaceType = types.find((type) => kindKey(type) === namespaceKey);
+  const others = types.filter((type) => type !== namespaceType);
   const namespaces = namespaceType === undefined ? [] : await list(namespaceType, [undefined]);
   const places = placesOf(context.settings, chain, namespaces);
   const lists = await Promise.all(

@@ -1,5 +1,3 @@
-import groupBy from 'lodash/groupBy.js';
-import partition from 'lodash/partition.js';
 import {
   applyObject,
   completeObject,
@@ -247,15 +245,16 @@ export class Run {
 
   async #deleteOrphans(chain: Chain): Promise<readonly Outcome[]> {
     const decisions = await decidePruning(this.#context, chain);
-    const [going, waiting] = partition(decisions, ({ action }) => action === 'prune');
+    const going = decisions.filter(({ action }) => action === 'prune');
+    const rankOf = ({ candidate }: PruneDecision): number => pruningRankOf(candidate.object);
     const outcomes: Outcome[] = [];
-    for (const step of Object.values(
-      groupBy(going, ({ candidate }) => pruningRankOf(candidate.object)),
-    )) {
+    for (const rank of new Set(going.map(rankOf))) {
       // An object that stays may need those that were applied before it, as a webhook needs its backend.
       if (outcomes.some(({ state }) => state !== 'done')) break;
+      const step = going.filter((each) => rankOf(each) === rank);
       outcomes.push(...(await Promise.all(step.map((each) => this.#carryOut(each)))));
     }
+    const waiting = decisions.filter(({ action }) => action === 'wait');
     outcomes.push(...(await Promise.all(waiting.map((each) => this.#carryOut(each)))));
     for (const outcome of outcomes) this.#report(outcome);
     await pruneRuns(

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import isNull from 'lodash/isNull.js';
-import omitBy from 'lodash/omitBy.js';
 import { OperatorError } from '../system/index.js';
 
 /** Environment variables, for example `process.env`. */
@@ -201,7 +199,8 @@ const pathFields = ['certificate-authority', 'client-certificate', 'client-key',
  * they count as absent, as in client-go.
  */
 function resolved<T extends object>(entry: T, directory: string): T {
-  const fields: Record<string, unknown> = omitBy(entry, isNull);
+  const given = Object.entries(entry).filter(([, value]) => value !== null);
+  const fields: Record<string, unknown> = Object.fromEntries(given);
   const absolute = (value: unknown): unknown =>
     typeof value !== 'string' || value === '' ? value : resolve(directory, value);
   for (const field of pathFields) {

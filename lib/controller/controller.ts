@@ -1,5 +1,5 @@
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { givenOptions, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import { withoutUndefined, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { MisplacedOptions, OptionNames } from '../system/index.js';
 import { enqueueObject, enqueueOwner, kindSource } from './kind-source.js';
 import type { EnqueueOwnerOptions, Mapper, Predicate } from './kind-source.js';
@@ -158,7 +158,7 @@ function builder(description: Description): ControllerBuilder {
     from: (source) => withSource(source),
     withOptions: (more) => {
       refuseUnknownOptions('withOptions', more, controllerOptionNames, ofTheWatch);
-      return builder({ ...description, options: { ...options, ...givenOptions(more) } });
+      return builder({ ...description, options: { ...options, ...withoutUndefined(more) } });
     },
     complete: (reconciler) => {
       refuseNoFunction('complete', reconciler);

@@ -1,4 +1,3 @@
-import omitBy from 'lodash/omitBy.js';
 import type { Builder, BuilderOptions, NoNames } from '../builder/index.js';
 import type { ReconcileContext, Result } from '../controller/index.js';
 import type {
@@ -8,7 +7,7 @@ import type {
   TypeReference,
 } from '../object/index.js';
 import type { StatusUpdate } from '../status/index.js';
-import { OperatorError } from '../system/index.js';
+import { OperatorError, withoutUndefined } from '../system/index.js';
 
 /**
  * The kind names of type references that the compiler knows: built-in kinds and literals
@@ -75,7 +74,7 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
       const remedy = taken === 'conditions' ? 'use setCondition' : 'the operator sets it';
       throw new OperatorError('InvalidOption', `status.set: ${taken} can't be set; ${remedy}`);
     }
-    this.#fields = omitBy({ ...this.#fields, ...fields }, (value) => value === undefined);
+    this.#fields = withoutUndefined({ ...this.#fields, ...fields });
   }
 
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {

@@ -10,7 +10,7 @@ import { builderAccess, eventAccess } from '../manager/index.js';
 import type { RequiredAccess, Added, ManagerAddOptions, Manager } from '../manager/index.js';
 import { isJsonObject, groupOfType } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { givenOptions, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import { withoutUndefined, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import { refuseDecided } from './contexts.js';
 import type {
   BuildHandler,
@@ -172,7 +172,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     }
     // Validates the options at the call that passes them.
     controllerFor(this.#type).withOptions(options);
-    this.#controllerOptions = { ...this.#controllerOptions, ...givenOptions(options) };
+    this.#controllerOptions = { ...this.#controllerOptions, ...withoutUndefined(options) };
     return this;
   }
 

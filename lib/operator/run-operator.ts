@@ -25,7 +25,7 @@ import {
   OperatorError,
   asError,
   bothMetrics,
-  givenOptions,
+  withoutUndefined,
   registeredMetrics,
 } from '../system/index.js';
 import type { Logger } from '../system/index.js';
@@ -92,7 +92,7 @@ export async function runOperator(
     const { leaderElection: wanted = settings.leaderElection, shards, ...others } = own;
     const leaderElection = wanted === false ? undefined : wanted;
     const manager = new Manager({
-      ...{ ...settings, cacheOptions, ...givenOptions(others), name, logger, leaderElection },
+      ...{ ...settings, cacheOptions, ...withoutUndefined(others), name, logger, leaderElection },
       client: feed?.observed(client) ?? client,
       onEvent: bothOf({ onEvent: feed?.onEvent, logger }, own.onEvent),
       shards: leaderElection === undefined ? ownShards(shards, name, namespace) : shards,

@@ -1,4 +1,3 @@
-import omitBy from 'lodash/omitBy.js';
 import { createHash } from 'node:crypto';
 import { findCondition, compareQuantities, groupOf, rolloutStatus } from '../object/index.js';
 import type {
@@ -10,6 +9,7 @@ import type {
   StatefulSet,
   UnstructuredObject,
 } from '../object/index.js';
+import { withoutUndefined } from '../system/index.js';
 
 interface Behavior {
   /** Whether the cluster's controllers are working on the object, or will; false: they are done, failed or paused. */
@@ -29,7 +29,7 @@ export function atRest(object: UnstructuredObject, now: number): UnstructuredObj
   const time = `${new Date(now).toISOString().slice(0, 19)}Z`;
   const { status: earlier = {} } = object as { readonly status?: object };
   const status = { ...earlier, ...behavior.status(object, time) };
-  return { ...object, status: omitBy(status, (value) => value === undefined) };
+  return { ...object, status: withoutUndefined(status) };
 }
 
 /** Defines a behavior with the type of its kind. */

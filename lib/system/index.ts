@@ -49,7 +49,7 @@ export type { UndiciTransportOptions } from './undici-transport.js';
 export { VirtualClock } from './virtual-clock.js';
 export { asError, errorMessage } from './as-error.js';
 export {
-  givenOptions,
+  withoutUndefined,
   nearestName,
   refuseNonNumbers,
   refuseUnknownOptions,

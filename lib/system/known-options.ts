@@ -94,9 +94,9 @@ function changesBetween(one: string, other: string, limit: number): number {
   return last[other.length] ?? limit;
 }
 
-/** Returns `options` without those that are undefined, so that a spread of them erases no others. */
-export function givenOptions<T extends object>(options: T): T {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+/** Returns `object` without members that are undefined, so that a spread of options erases no others. */
+export function withoutUndefined<T extends object>(object: T): T {
+  const given = Object.entries(object).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as T;
 }
 
