@@ -21,6 +21,6 @@ module.exports = {
   timeout: 30_000,
   reporter: 'dot',
   parallel: true,
-  // Three on two cores: many specs wait for sockets and other processes. Each process needs up to 1 GB.
+  // Three on two cores: many specs wait for sockets and other processes. Each process needs about 400 MB.
   jobs: Math.min(8, Math.max(3, availableParallelism() - 1)),
 };
