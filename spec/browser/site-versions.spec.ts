@@ -75,6 +75,7 @@ describe('The versions of the site', () => {
     const page = await open('/');
     await page.waitForURL(`${url}/v0.10/`);
     const list = page.locator('#versions');
+    await list.locator('option').first().waitFor({ state: 'attached' });
     expect(await list.locator('option').allTextContents()).to.deep.equal(['v0.10', 'v0.9']);
     expect(await list.inputValue()).to.equal('v0.10');
     // The later patch release replaced the first.
