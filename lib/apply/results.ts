@@ -127,8 +127,8 @@ const namespaceRetryMs = 30_000;
  */
 export function failed(ref: ObjectReference, error: unknown): Outcome {
   if (!isOperatorError(error) || error.code === 'Aborted') throw error;
-  // Needs no event: mostly the owner is being deleted with its namespace. If the owner is not in it, no watch shows
-  // that another namespace of the name can take the object.
+  // Needs no event: mostly the owner is being deleted with its namespace. An owner outside of it retries, because no
+  // watch shows when the namespace is created again.
   if (isNamespaceTerminating(error)) {
     return pending(ref, 'its namespace is being deleted', { requeueAfterMs: namespaceRetryMs });
   }

@@ -259,8 +259,8 @@ export class BuilderChain<Names extends ChainNames> {
   /**
    * Deletes the owned objects that are not in the chain. The other methods need not have run.
    * @throws OperatorError `TooManyDeletions`: the deletions would exceed `maxDeletions`.
-   * @throws OperatorError `DependencyFailed`: another method of this Builder failed before, or the chain has a kind
-   * that is not served.
+   * @throws OperatorError `DependencyFailed`: another method of this Builder failed before, or the chain has an
+   * unserved kind.
    */
   async reconcileStore(): Promise<readonly ObjectResult[]> {
     this.#refuseDropped();

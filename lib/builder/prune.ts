@@ -326,7 +326,8 @@ export async function stillInUse(
   const uses = new Map<Candidate, string>();
   for (const candidate of orphans) {
     const user = staying.find((each) => mayNeed(each, candidate));
-    if (user !== undefined) uses.set(candidate, `${describeObject(user)} stays for now, too`);
+    if (user !== undefined)
+      uses.set(candidate, `${describeObject(user)}, which is not pruned yet, may need it`);
   }
   const needed = orphans.filter((one) => isNeededByPods(one.object) && !uses.has(one));
   const workloads = chain.objects.filter(({ ref }) => podTemplatePath(ref) !== undefined);
@@ -336,7 +337,7 @@ export async function stillInUse(
     if (user !== undefined) uses.set(candidate, `${describeObject(user)} still refers to it`);
   }
   for (const one of await neededByAccounts(context, orphans, uses)) {
-    uses.set(one, 'a ServiceAccount that stays for now needs it');
+    uses.set(one, 'a ServiceAccount that is not pruned yet needs it');
   }
   return uses;
 }

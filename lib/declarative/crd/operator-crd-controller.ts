@@ -109,7 +109,7 @@ const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
 /** Interval in milliseconds of the checks for other operators: the first ones, and later ones. */
 const [lookMs, laterLookMs] = [50, 1_000];
-/** Number of first checks. Operators that read each other's views wait no longer. */
+/** Number of first checks. After them, operators that read each other's views start. */
 const mostLooks = 20;
 
 /** Applies the `Operator` objects of a cluster to a group. */
@@ -142,7 +142,7 @@ class OperatorObjects {
     }
     const isForeign = !this.#own.has(key.name) && this.#group.getOperator(key.name) !== undefined;
     if (object.metadata.deletionTimestamp !== undefined) {
-      if (!isForeign) await this.#takeAway(object, context);
+      if (!isForeign) await this.#removeDeleted(object, context);
       await removeFinalizer(client, object, { finalizer, fieldManager, signal });
       return done();
     }
@@ -151,7 +151,7 @@ class OperatorObjects {
   }
 
   /** Removes the operator of a deleted object. The object stays until its clean-up succeeds, so it shows failures. */
-  async #takeAway(object: OperatorResource, context: ReconcileContext): Promise<void> {
+  async #removeDeleted(object: OperatorResource, context: ReconcileContext): Promise<void> {
     try {
       await this.#remove(context.key.name, policyOf(object, context), object.status);
     } catch (error) {
@@ -190,13 +190,17 @@ class OperatorObjects {
     const others = await this.#othersToCome(object, context);
     const looks = (this.#waiting.get(name)?.looks ?? 0) + 1;
     this.#waiting.set(name, { looks, others });
-    if (others.length === 0 || (looks > mostLooks && this.#isInCircle(name))) {
+    if (others.length === 0 || (looks > mostLooks && this.#isInCycle(name))) {
       this.#waiting.delete(name);
       return undefined;
     }
     if (looks <= mostLooks) return requeueAfter(lookMs);
     const message = `waits for ${others.map((other) => `operator ${other}`).join(', ')}, whose views it reads`;
-    await this.#tell(object, { status: 'Unknown', reason: 'Waiting', message }, context);
+    await this.#reportNotRunning(
+      object,
+      { status: 'Unknown', reason: 'Waiting', message },
+      context,
+    );
     return requeueAfter(laterLookMs);
   }
 
@@ -216,8 +220,8 @@ class OperatorObjects {
     return found;
   }
 
-  /** Whether an object waits only for objects that wait too, in the end for itself. */
-  #isInCircle(name: string): boolean {
+  /** Whether all objects that an object waits for, directly or through others, wait, and one of them for it. */
+  #isInCycle(name: string): boolean {
     const seen = new Set<string>(this.#waiting.get(name)?.others);
     // The loop also visits the names that it adds.
     for (const each of seen) {
@@ -299,11 +303,15 @@ class OperatorObjects {
   async #refuse(object: OperatorResource, context: ReconcileContext): Promise<Result> {
     const { name = '' } = object.metadata;
     const message = `the process runs an operator ${name} that is not from this object`;
-    return this.#tell(object, { status: 'False', reason: 'NotReady', message }, context);
+    return this.#reportNotRunning(
+      object,
+      { status: 'False', reason: 'NotReady', message },
+      context,
+    );
   }
 
   /** Reports why the operator of an object does not run. */
-  async #tell(
+  async #reportNotRunning(
     object: OperatorResource,
     ready: Omit<ConditionUpdate, 'type'>,
     context: ReconcileContext,

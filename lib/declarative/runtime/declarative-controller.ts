@@ -141,7 +141,8 @@ export class DeclarativeController {
     if (this.#ending.signal.aborted) throw this.#stoppedError();
     if (this.#compiled.plan === undefined) return;
     const first = this.#begin();
-    this.#starting = first.catch(() => undefined); // The caller receives the error.
+    // The caller handles the error; `stop` only waits for the end.
+    this.#starting = Promise.allSettled([first]);
     if (await first) return;
     this.#starting = this.#keepBeginning();
   }
@@ -256,7 +257,8 @@ export class DeclarativeController {
   #restart(): Promise<void> {
     if (this.#added === undefined) return Promise.resolve();
     const restarted = Promise.resolve(this.#starting).then(() => this.#addAgain());
-    this.#starting = restarted.catch(() => undefined); // The caller receives the error.
+    // The caller handles the error; `stop` only waits for the end.
+    this.#starting = Promise.allSettled([restarted]);
     return restarted;
   }
 
