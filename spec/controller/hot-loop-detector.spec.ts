@@ -52,6 +52,19 @@ describe('HotLoopDetector', () => {
     });
   });
 
+  it('reports the managers of the object, the latest first', () => {
+    const { detector } = newDetector(1);
+    const managedFields = [
+      { manager: 'old', time: '2026-01-01T00:00:00Z' },
+      { manager: 'newest', time: '2026-01-03T00:00:00Z' },
+      { manager: 'newer', time: '2026-01-02T00:00:00Z' },
+    ];
+    const metadata = { name: 'a', namespace: 'ns', managedFields };
+    const after = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    detector.wrote(sample({}, { after }));
+    expect(detector.wrote(sample({}, { after }))?.managers).to.deep.equal(['newest', 'newer', 'old']);
+  });
+
   for (const [what, states] of [
     ['writes the same state repeatedly', ['a', 'a', 'a', 'a', 'a']],
     ['alternates between two states', ['a', 'b', 'a', 'b', 'a', 'b']],

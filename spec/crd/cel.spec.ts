@@ -136,6 +136,11 @@ describe('CEL', () => {
     }
   });
 
+  it('computes the minutes of a time zone whose offset is no whole hour', () => {
+    const source = "timestamp('2024-02-29T12:20:45Z').getMinutes('Asia/Kolkata') == 50";
+    expect(compileCel(source, new Map()).evaluate({})).to.equal(true);
+  });
+
   it('refuses an offset that leaves the range of dates', () => {
     for (const zone of ['99999999999999999:00', '1:999999999999999999999']) {
       const source = `timestamp('2020-01-01T00:00:00Z').getHours('${zone}') >= 0`;

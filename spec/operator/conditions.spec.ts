@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ReconcileFailedError } from '../../lib/apply/index.js';
+import type { ObjectResult, RolloutState } from '../../lib/apply/index.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import type { Status } from '../../lib/object/api-error.js';
 import { conditionsOf } from '../../lib/operator/index.js';
@@ -36,6 +37,45 @@ describe('conditionsOf', () => {
     it(`sets the reason ${reason} for a ${status} response without a reason`, () => {
       expect(readyAfter(status)?.reason).to.equal(reason);
       expect(readyAfter(status, { reason: 'Unknown' })?.reason).to.equal(reason);
+    });
+  }
+
+  for (const [what, rollout, expected] of [
+    [
+      'a stuck rollout',
+      { state: 'stuck', message: 'StatefulSet a/b: no pod is ready' },
+      [
+        'Ready False RolloutStuck StatefulSet a/b: no pod is ready',
+        'Progressing False RolloutStuck StatefulSet a/b: no pod is ready',
+        'Degraded True RolloutStuck StatefulSet a/b: no pod is ready',
+      ],
+    ],
+    [
+      'a rollout in progress',
+      { state: 'progressing', message: 'StatefulSet a/b: 1 of 3 pods' },
+      [
+        'Ready False RollingOut StatefulSet a/b: 1 of 3 pods',
+        'Progressing True RollingOut StatefulSet a/b: 1 of 3 pods',
+        'Degraded False Healthy ',
+      ],
+    ],
+    [
+      'a complete rollout',
+      { state: 'complete', message: '3 of 3 pods' },
+      [
+        'Ready True Reconciled all objects are as desired',
+        'Progressing False Reconciled ',
+        'Degraded False Healthy ',
+      ],
+    ],
+  ] as const satisfies readonly (readonly [string, RolloutState, readonly string[]])[]) {
+    it(`sets all three conditions for ${what}`, () => {
+      const ref = { apiVersion: 'apps/v1', kind: 'StatefulSet', namespace: 'a', name: 'b', uid: '1' };
+      const result: ObjectResult = { operation: 'unchanged', ref, changes: [], rollout };
+      const texts = conditionsOf({ results: [result] }).map(
+        ({ type, status, reason, message }) => `${type} ${status} ${reason} ${message}`,
+      );
+      expect(texts).to.deep.equal(expected);
     });
   }
 

@@ -50,6 +50,17 @@ describe('usedRoles', () => {
     expect(role?.rules[0]?.verbs).to.deep.equal(['create', 'patch']);
   });
 
+  it('includes paths that are no resources, except those that every client may read', async () => {
+    const listening = await EmbeddedCluster.start({ port: 0 });
+    try {
+      for (const path of ['/metrics', '/version']) await fetch(new URL(path, listening.url));
+      const [role] = usedRoles(listening.requests.entries);
+      expect(role?.rules).to.deep.equal([{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]);
+    } finally {
+      await listening.stop();
+    }
+  });
+
   it('is sufficient for the same run with RBAC', async () => {
     const run = async (on: EmbeddedCluster): Promise<void> => {
       const client = on.client({ user: 'operator' });

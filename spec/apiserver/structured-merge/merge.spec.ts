@@ -101,6 +101,14 @@ describe('compare', () => {
     expect(added).to.equal(path);
   });
 
+  it('reports the fields of the only entry that replaces entries with the same key as added', () => {
+    const old = { entries: [{ name: 'a' }, { name: 'a', value: '1' }] };
+    const path = '.entries[name="a",protocol="TCP"]';
+    const [added, , removed] = texts(old, { entries: [{ name: 'a', value: '2' }] });
+    expect(added.split('\n')).to.include(`${path}.value`);
+    expect(removed).to.equal(path);
+  });
+
   it('distinguishes an empty list from null and from no list', () => {
     expect(texts({ tags: [] }, { tags: null })).to.deep.equal(['', '.tags', '']);
     expect(texts({}, { tags: [] })).to.deep.equal(['.tags', '', '']);
