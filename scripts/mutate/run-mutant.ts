@@ -19,7 +19,7 @@ const slowdown = 8;
 const batchSizes = [4, 16, 64];
 
 /** Limit of the total duration of the specs for a mutant, in milliseconds. Less likely specs are skipped. */
-const longestMs = 60_000;
+const longestMs = 180_000;
 
 /** Returns whether `specs` notice mutant number `number` of the copy. */
 export async function outcomeOf(

@@ -62,7 +62,11 @@ describe('HotLoopDetector', () => {
     const metadata = { name: 'a', namespace: 'ns', managedFields };
     const after = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
     detector.wrote(sample({}, { after }));
-    expect(detector.wrote(sample({}, { after }))?.managers).to.deep.equal(['newest', 'newer', 'old']);
+    expect(detector.wrote(sample({}, { after }))?.managers).to.deep.equal([
+      'newest',
+      'newer',
+      'old',
+    ]);
   });
 
   for (const [what, states] of [

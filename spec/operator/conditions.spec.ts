@@ -70,7 +70,13 @@ describe('conditionsOf', () => {
     ],
   ] as const satisfies readonly (readonly [string, RolloutState, readonly string[]])[]) {
     it(`sets all three conditions for ${what}`, () => {
-      const ref = { apiVersion: 'apps/v1', kind: 'StatefulSet', namespace: 'a', name: 'b', uid: '1' };
+      const ref = {
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        namespace: 'a',
+        name: 'b',
+        uid: '1',
+      };
       const result: ObjectResult = { operation: 'unchanged', ref, changes: [], rollout };
       const texts = conditionsOf({ results: [result] }).map(
         ({ type, status, reason, message }) => `${type} ${status} ${reason} ${message}`,

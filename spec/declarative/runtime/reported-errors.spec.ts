@@ -39,12 +39,15 @@ describe('ReportedErrors', () => {
       errors.report({ stage: 'source Pod' }, new Error('lost'));
     }
     expect(told).to.have.length(42);
-    const messages = errors.all().map(({ message }) => message);
-    expect(messages).to.deep.equal([
+    const messages = () => errors.all().map(({ message }) => message);
+    const [other, ...later] = [
       'op/c: target of ns/other: no',
       'op/c: target of ns/a: no 19',
       'op/c: source Pod: lost',
-    ]);
+    ];
+    expect(messages()).to.deep.equal([other, ...later]);
+    errors.report({ stage: 'target', subject: 'ns/other' }, new Error('no'));
+    expect(messages()).to.deep.equal([...later, other]);
   });
 
   it('keeps valid object names where values are hidden, including capital letters', () => {
