@@ -227,7 +227,6 @@ export function runtimeTypeName(value: CelValue): string {
 export function isOfType(value: CelValue, type: CelType): boolean {
   if (type.kind === 'dyn' || type.kind === 'param') return true;
   const own = typeOf(value);
-  if (type.kind === 'struct') return own.kind === 'map';
   return own.kind === type.kind && own.name === type.name;
 }
 
