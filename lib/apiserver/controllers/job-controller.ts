@@ -1,4 +1,4 @@
-import { Job, Pod, keyOf } from '../../object/index.js';
+import { Job, Pod, controllerOf, groupOf, keyOf, keyString } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
 import { delayAfter } from '../../system/index.js';
 import { manager } from './controller-host.js';
@@ -41,6 +41,8 @@ class JobController {
   readonly #control: PodControl;
   readonly #pods: DependentsClaim<Pod>;
   readonly #queue: WorkQueue<ObjectKey>;
+  /** Pods with the finalizer whose Job is gone. */
+  readonly #orphans: WorkQueue<ObjectKey>;
   readonly #backoff: PodBackoff;
   /** UIDs of pods that the status counts and that still have the finalizer. */
   readonly #counted = new Set<string>();
@@ -52,6 +54,7 @@ class JobController {
     this.#control = new PodControl(host, this.#recordEvent);
     this.#pods = new DependentsClaim(host, this.#writer, Pod);
     this.#queue = host.objectQueue(Job, 'jobs', (key) => this.#reconcile(key));
+    this.#orphans = host.queue('job-orphans', (key) => this.#releaseOrphan(key), keyString);
     this.#backoff = new PodBackoff(podBackoffMs);
   }
 
@@ -60,9 +63,12 @@ class JobController {
     followDependents(this.#host, { type: Pod, ownerType: Job, queue });
     this.#host.watch(Pod, ({ type, object }) => {
       if (type === 'DELETED') this.#counted.delete(object.metadata.uid ?? '');
+      else if (this.#isOrphan(object)) this.#orphans.add(keyOf(object));
     });
     this.#host.watch(Job, ({ type, object }) => {
-      if (type === 'DELETED') this.#backoff.forget(object.metadata.uid ?? '');
+      if (type !== 'DELETED') return;
+      this.#backoff.forget(object.metadata.uid ?? '');
+      for (const pod of this.#host.controlled(Pod, object)) this.#orphans.add(keyOf(pod));
     });
   }
 
@@ -70,7 +76,9 @@ class JobController {
     const job = this.#host.get(Job, key);
     if (job === undefined || isManagedElsewhere(job)) return;
     if (finishedCondition(job) !== undefined) {
-      await this.#releasePods(this.#host.controlled(Pod, job), true);
+      for (const pod of this.#host.controlled(Pod, job)) {
+        if (isPodFinished(pod) || isPodTerminating(pod)) await this.#release(pod);
+      }
       await this.#expire(job);
       return;
     }
@@ -87,21 +95,34 @@ class JobController {
     const started = startedStatus(job, nowMs);
     const view = jobView(job, pods, { nowMs, status: started });
     const plan = jobPlan(view);
-    if (plan.type === 'end') {
-      for (const pod of pods.active) await this.#control.delete(job, pod);
-    } else if (job.metadata.deletionTimestamp === undefined) {
-      await this.#scale(job, pods, plan.by);
-    }
     const outcome = plan.type === 'end' ? plan.outcome : undefined;
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      if (plan.type === 'end') await this.#end(job, pods, plan.outcome);
+      else if (job.metadata.deletionTimestamp === undefined) await this.#scale(job, pods, plan.by);
+    } catch (error) {
+      failure = { error };
+    }
     await this.#report(key, { pods, outcome, started });
     if (view.deadlineMs !== undefined && outcome === undefined) {
       this.#queue.addLater(key, view.deadlineMs - nowMs);
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** Deletes the active pods of a Job that has ended. If it has failed, they count as failed. */
+  async #end(job: Job, pods: JobPods, { type }: JobOutcome): Promise<void> {
+    for (const pod of pods.active) {
+      if (type === 'succeeded') await this.#release(pod);
+      await this.#control.delete(job, pod);
     }
   }
 
   async #scale(job: Job, pods: JobPods, by: number): Promise<void> {
     if (by < 0) {
       for (const pod of podsInRemovalOrder(pods.active).slice(0, -by)) {
+        // Without the finalizer, a pod that is no longer needed does not count as failed.
+        await this.#release(pod);
         await this.#control.delete(job, pod);
       }
     }
@@ -136,22 +157,35 @@ class JobController {
     for (const { metadata } of [...newlySucceeded, ...newlyFailed]) {
       this.#counted.add(metadata.uid ?? '');
     }
-    await this.#releasePods(pods, job.spec?.suspend === true);
+    for (const pod of pods) {
+      if (this.#counted.has(pod.metadata.uid ?? '')) await this.#release(pod);
+    }
   }
 
-  /**
-   * Removes the tracking finalizer from counted pods. A pod that is being deleted then disappears.
-   * @param all - release finished and terminating pods too if they are not counted
-   */
-  async #releasePods(pods: readonly Pod[], all: boolean): Promise<void> {
-    for (const pod of pods) {
-      const { finalizers = [], uid = '' } = pod.metadata;
-      const uncounted = all && (isPodFinished(pod) || isPodTerminating(pod));
-      const over = this.#counted.has(uid) || uncounted;
-      if (!over || !finalizers.includes(trackingFinalizer)) continue;
-      const kept = finalizers.filter((finalizer) => finalizer !== trackingFinalizer);
-      await this.#writer.updateMetadata(pod, { finalizers: kept });
-    }
+  /** Removes the tracking finalizer from a pod. A pod that is being deleted then disappears. */
+  async #release({ metadata }: Pod): Promise<void> {
+    const { namespace, name = '', uid } = metadata;
+    const live = this.#host.get(Pod, { namespace, name });
+    if (live === undefined || live.metadata.uid !== uid || !isTracked(live)) return;
+    const { finalizers = [] } = live.metadata;
+    const kept = finalizers.filter((finalizer) => finalizer !== trackingFinalizer);
+    await this.#writer.updateMetadata(live, { finalizers: kept });
+  }
+
+  async #releaseOrphan(key: ObjectKey): Promise<void> {
+    const pod = this.#host.get(Pod, key);
+    if (pod !== undefined && this.#isOrphan(pod)) await this.#release(pod);
+  }
+
+  /** Returns true if a pod has the finalizer, and its Job is gone or has released it. */
+  #isOrphan(pod: Pod): boolean {
+    if (!isTracked(pod)) return false;
+    const controller = controllerOf(pod);
+    if (controller === undefined) return true;
+    if (controller.kind !== Job.kind || groupOf(controller.apiVersion) !== Job.group) return false;
+    const { namespace } = pod.metadata;
+    const job = this.#host.get(Job, { namespace, name: controller.name });
+    return job?.metadata.uid !== controller.uid;
   }
 
   async #expire(job: Job): Promise<void> {
@@ -162,6 +196,11 @@ class JobController {
     if (leftMs > 0) this.#queue.addLater(keyOf(job), leftMs);
     else await this.#writer.delete(Job, job, { propagationPolicy: 'Foreground' });
   }
+}
+
+/** Returns true if a pod has the finalizer that a Job removes once it has counted the pod. */
+export function isTracked({ metadata }: Pod): boolean {
+  return metadata.finalizers?.includes(trackingFinalizer) === true;
 }
 
 function isManagedElsewhere(job: Job): boolean {
@@ -222,7 +261,7 @@ class PodBackoff {
 }
 
 /** The finalizer that keeps a finished pod until the status counts it. */
-export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
+const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
 
 /** The pods of a Job by state. */

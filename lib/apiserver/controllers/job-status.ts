@@ -5,8 +5,8 @@ import {
   formatIndexes,
   indexOf,
   isIndexed,
+  isTracked,
   parseIndexes,
-  trackingFinalizer,
 } from './job-controller.js';
 import type { JobPods } from './job-controller.js';
 import {
@@ -20,10 +20,7 @@ import {
 
 /** Sorts the pods of a Job by state. @param known - UIDs of the pods that are already counted */
 export function sortPods(job: Job, all: readonly Pod[], known: ReadonlySet<string>): JobPods {
-  const uncounted = all.filter(
-    ({ metadata }) =>
-      metadata.finalizers?.includes(trackingFinalizer) === true && !known.has(metadata.uid ?? ''),
-  );
+  const uncounted = all.filter((pod) => isTracked(pod) && !known.has(pod.metadata.uid ?? ''));
   const onlyFailed = replacesOnlyFailed(job);
   const hasFailed = (pod: Pod): boolean =>
     pod.status?.phase === 'Failed' ||
@@ -75,11 +72,24 @@ export function jobView(
     replaceOnlyFailed: replacesOnlyFailed(job),
     succeeded: indexes?.size ?? (status.succeeded ?? 0) + pods.newlySucceeded.length,
     failed: (status.failed ?? 0) + pods.newlyFailed.length,
+    restarts: restartsThatCount(job, pods.all),
     decided: trueCondition(conditions, 'SuccessCriteriaMet')
       ? 'succeeded'
       : trueCondition(conditions, 'FailureTarget') && 'failed',
     nowMs,
   };
+}
+
+/** Returns the restarts of containers that count as failures: those of pods that restart on failure. */
+function restartsThatCount(job: Job, pods: readonly Pod[]): number {
+  if (job.spec?.template.spec?.restartPolicy !== 'OnFailure') return 0;
+  return pods
+    .filter((pod) => !isPodFinished(pod))
+    .flatMap(({ status = {} }) => [
+      ...(status.initContainerStatuses ?? []),
+      ...(status.containerStatuses ?? []),
+    ])
+    .reduce((sum, { restartCount }) => sum + restartCount, 0);
 }
 
 /** Returns the indexes that have succeeded; undefined for a Job without indexes. */
@@ -195,6 +205,8 @@ export interface JobView {
   readonly replaceOnlyFailed: boolean;
   readonly succeeded: number;
   readonly failed: number;
+  /** The number of restarts of containers in pods with the `restartPolicy` `OnFailure`. */
+  readonly restarts: number;
   /** Decision of an earlier reconcile. */
   readonly decided: 'succeeded' | 'failed' | undefined;
   readonly nowMs: number;
@@ -220,9 +232,10 @@ export function jobPlan(job: JobView): JobPlan {
 }
 
 function outcomeOf(job: JobView): JobOutcome | undefined {
-  const { decided, failed, backoffLimit, deadlineMs, nowMs, completions, succeeded, active } = job;
+  const { decided, failed, restarts, backoffLimit, deadlineMs, nowMs } = job;
+  const { completions, succeeded, active } = job;
   if (decided !== undefined) return { type: decided };
-  if (failed > backoffLimit) {
+  if (failed > backoffLimit || (restarts > 0 && restarts >= backoffLimit)) {
     const message = 'Job has reached the specified backoff limit';
     return { type: 'failed', reason: 'BackoffLimitExceeded', message };
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Job, Pod } from '../../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import { job } from '../workload-objects.js';
 
@@ -10,7 +11,8 @@ function conditionsOf({ status }: Job): string[] {
 }
 
 describe('a Job in the embedded cluster', () => {
-  afterEach(stopSimulatedClusters);
+  // A quota refuses the pods of one Job.
+  afterEach(() => stopSimulatedClusters(/exceeded quota/));
 
   it('runs pods up to parallelism at a time until completions are reached', async () => {
     const { create, get, list, changes } = await simulatedCluster();
@@ -75,6 +77,65 @@ describe('a Job in the embedded cluster', () => {
     ]);
     await clock.advance(6_000);
     expect(conditionsOf(await get(Job, 'j'))).to.include('Failed True DeadlineExceeded');
+  });
+
+  it('fails when containers that restart on failure exceed backoffLimit', async () => {
+    const { create, get, names, clock } = await simulatedCluster();
+    const containers = [{ name: 'main', image: 'registry/app:failing' }];
+    const template = { spec: { restartPolicy: 'OnFailure', containers } };
+    await create(job('j', { backoffLimit: 2, template }));
+    await clock.advance(25_000);
+    expect((await get(Job, 'j')).status).to.include({ active: 1 });
+    await clock.advance(10_000);
+    expect(conditionsOf(await get(Job, 'j'))).to.include('Failed True BackoffLimitExceeded');
+    expect(await names(Pod)).to.deep.equal([]);
+  });
+
+  it('does not count pods as failed that it deletes after a decrease of parallelism', async () => {
+    const pods = { behavior: () => 'ready' as const };
+    const { create, get, names, patch } = await simulatedCluster({ pods });
+    await create(job('j', { parallelism: 3, completions: 3, backoffLimit: 1 }));
+    await patch(Job, 'j', { spec: { parallelism: 1 } });
+    expect(await names(Pod)).to.have.length(1);
+    const { status } = await get(Job, 'j');
+    expect(status).to.include({ active: 1 });
+    expect(status).not.to.have.any.keys('failed', 'conditions');
+  });
+
+  it('starts, and fails at its deadline, although its pods are refused', async () => {
+    const { create, client, get, clock } = await simulatedCluster();
+    await client.create({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'none', namespace: 'default' },
+      spec: { hard: { pods: '0' } },
+    } as KubernetesObject);
+    await create(job('j', { activeDeadlineSeconds: 60 }));
+    expect((await get(Job, 'j')).status).to.include({ startTime: '2026-01-01T00:00:00Z' });
+    await clock.advance(61_000);
+    expect(conditionsOf(await get(Job, 'j'))).to.include('Failed True DeadlineExceeded');
+  });
+
+  for (const propagationPolicy of ['Background', 'Foreground'] as const) {
+    it(`leaves no pod behind when it is deleted with the policy ${propagationPolicy}`, async () => {
+      const pods = { behavior: () => 'ready' as const };
+      const { create, names, ...cluster } = await simulatedCluster({ pods });
+      await create(job('j', { parallelism: 2 }));
+      await cluster.delete(Job, 'j', { propagationPolicy });
+      expect(await names(Job)).to.deep.equal([]);
+      expect(await names(Pod)).to.deep.equal([]);
+    });
+  }
+
+  it('releases the pods that it leaves when it is deleted with the policy Orphan', async () => {
+    const pods = { behavior: () => 'ready' as const };
+    const { create, names, list, ...cluster } = await simulatedCluster({ pods });
+    await create(job('j'));
+    await cluster.delete(Job, 'j', { propagationPolicy: 'Orphan' });
+    const [pod] = await list(Pod);
+    expect(pod!.metadata).not.to.have.any.keys('finalizers', 'ownerReferences');
+    await cluster.delete(Pod, pod!.metadata.name!);
+    expect(await names(Pod)).to.deep.equal([]);
   });
 
   it('runs no pods while suspended', async () => {

@@ -13,6 +13,7 @@ const job: JobView = {
   replaceOnlyFailed: false,
   succeeded: 0,
   failed: 0,
+  restarts: 0,
   decided: undefined,
   nowMs: 1_000,
 };
@@ -38,6 +39,7 @@ describe('jobPlan', () => {
       0,
     ],
     ['the deadline is in the future', { deadlineMs: 1_001 }, 2],
+    ['no pod may fail and no container has restarted', { backoffLimit: 0 }, 2],
   ];
   for (const [when, more, by] of scaling) {
     it(`changes the number of pods by ${by} when ${when}`, () => {
@@ -55,6 +57,11 @@ describe('jobPlan', () => {
     [
       'too many pods failed',
       { failed: 2, active: 2 },
+      { type: 'failed', reason: 'BackoffLimitExceeded' },
+    ],
+    [
+      'its containers have restarted as often as pods may fail',
+      { restarts: 1, active: 1 },
       { type: 'failed', reason: 'BackoffLimitExceeded' },
     ],
     ['the deadline passed', { deadlineMs: 1_000 }, { type: 'failed', reason: 'DeadlineExceeded' }],
