@@ -18,7 +18,7 @@ import {
   timestampMs,
 } from './pod-state.js';
 import type { PodTemplate } from './pod-state.js';
-import { podFitsNode } from './scheduler.js';
+import { podFitsNode, podMayStayOn } from './scheduler.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Keeps one pod of each DaemonSet on each node that it fits. */
@@ -65,8 +65,18 @@ class DaemonSetController {
     const set = this.#host.get(DaemonSet, key);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return;
     const state = await this.#stateOf(set);
-    const nodes = this.#nodeViews(state);
-    const plan = daemonSetPlan(viewOf(set, nodes));
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      await this.#carryOut(state, daemonSetPlan(viewOf(set, this.#nodeViews(state))));
+    } catch (error) {
+      failure = { error };
+    }
+    await this.#report(key, state);
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async #carryOut(state: SetState, plan: DaemonSetPlan): Promise<void> {
+    const { set } = state;
     for (const name of plan.deletePods) {
       const pod = state.pods.find(({ metadata }) => metadata.name === name);
       if (pod === undefined) continue;
@@ -76,7 +86,6 @@ class DaemonSetController {
     for (const node of plan.createOn) {
       await this.#control.create(set, daemonPod(set, state.update, node));
     }
-    await this.#report(key, state);
   }
 
   /** Records that a finished pod is about to be replaced. */
@@ -108,9 +117,8 @@ class DaemonSetController {
     const { set, pods } = state;
     const minReadySeconds = set.spec?.minReadySeconds ?? 0;
     const nowMs = this.#host.now();
-    return this.#nodes(set, pods).map(({ name, wanted, pods: placed }) => ({
-      name,
-      wanted,
+    return this.#nodes(set, pods).map(({ pods: placed, ...node }) => ({
+      ...node,
       pods: placed.map((pod) => ({
         name: pod.metadata.name ?? '',
         updated: isOfRevision(pod, state.update),
@@ -124,15 +132,19 @@ class DaemonSetController {
   #nodes(
     set: DaemonSet,
     pods: readonly Pod[],
-  ): { readonly name: string; readonly wanted: boolean; readonly pods: Pod[] }[] {
+  ): (Omit<DaemonNodeView, 'pods'> & { readonly pods: Pod[] })[] {
+    const pod = podFor(set, set.spec?.template ?? {});
     const oldestFirst = pods.toSorted(
       (a, b) =>
         timestampMs(a.metadata.creationTimestamp) - timestampMs(b.metadata.creationTimestamp),
     );
     return this.#host.list(Node).map((node) => {
       const { name = '' } = node.metadata;
-      const placed = oldestFirst.filter((pod) => nodeNameOf(pod) === name);
-      return { name, wanted: daemonFitsNode(set, node), pods: placed };
+      const placed = oldestFirst.filter((other) => nodeNameOf(other) === name);
+      return {
+        ...{ name, wanted: podFitsNode(pod, node), keeps: podMayStayOn(pod, node) },
+        pods: placed,
+      };
     });
   }
 
@@ -190,8 +202,10 @@ interface DaemonPodView {
 /** A node and the pods of the DaemonSet on it, oldest first. */
 interface DaemonNodeView {
   readonly name: string;
-  /** True if the DaemonSet's pods fit on the node. */
+  /** True if the node gets a pod. */
   readonly wanted: boolean;
+  /** True if a pod that the node has may stay. */
+  readonly keeps: boolean;
   readonly pods: readonly DaemonPodView[];
 }
 
@@ -225,13 +239,13 @@ function daemonSetPlan(set: DaemonSetView): DaemonSetPlan {
 function placePods(nodes: readonly DaemonNodeView[]): DaemonSetPlan {
   const createOn: string[] = [];
   const deletePods: string[] = [];
-  for (const { name, wanted, pods } of nodes) {
+  for (const { name, wanted, keeps, pods } of nodes) {
     const gone = pods.filter(({ finished, terminating }) => finished && !terminating);
     const alive = pods.filter(({ finished, terminating }) => !finished && !terminating);
     deletePods.push(...gone.map((pod) => pod.name));
-    if (!wanted) deletePods.push(...alive.map((pod) => pod.name));
+    if (!keeps) deletePods.push(...alive.map((pod) => pod.name));
     // A terminating pod must be gone before the next pod is created.
-    else if (pods.length === 0) createOn.push(name);
+    else if (wanted && pods.length === 0) createOn.push(name);
     else deletePods.push(...duplicates(alive).map((pod) => pod.name));
   }
   return { createOn, deletePods };
@@ -268,7 +282,9 @@ function replaceStep({ nodes, maxUnavailable }: DaemonSetView): DaemonSetPlan {
 /** Creates a new pod beside the old one, and deletes the old pod when the new one is available. */
 function surgeStep({ nodes, maxSurge }: DaemonSetView): DaemonSetPlan {
   const deletePods: string[] = [];
-  const candidates: string[] = [];
+  // An old pod that is not available may be replaced at any time.
+  const broken: string[] = [];
+  const working: string[] = [];
   let surging = 0;
   for (const { name, wanted, pods } of nodes) {
     if (!wanted) continue;
@@ -276,11 +292,12 @@ function surgeStep({ nodes, maxSurge }: DaemonSetView): DaemonSetPlan {
     const old = alive.find(({ updated }) => !updated);
     const fresh = alive.find(({ updated }) => updated);
     if (old === undefined) continue;
-    if (fresh === undefined) candidates.push(name);
+    if (fresh === undefined) (old.available ? working : broken).push(name);
     else if (fresh.available) deletePods.push(old.name);
     else surging++;
   }
-  return { createOn: candidates.slice(0, Math.max(0, maxSurge - surging)), deletePods };
+  const room = Math.max(0, maxSurge - surging);
+  return { createOn: [...broken, ...working.slice(0, room)], deletePods };
 }
 
 /** The label with the hash of the revision, on pods and on ControllerRevisions. */
@@ -312,11 +329,6 @@ function daemonPod(set: DaemonSet, revision: ControllerRevision, nodeName: strin
   };
   const spec = { ...pod.spec, affinity: pinnedTo(nodeName, pod.spec) } as PodSpec;
   return { ...pod, metadata: { ...pod.metadata, labels }, spec };
-}
-
-/** Returns true if the pods of `set` may run on `node`. */
-function daemonFitsNode(set: DaemonSet, node: Node): boolean {
-  return podFitsNode(podFor(set, set.spec?.template ?? {}), node);
 }
 
 /** Returns the node of a DaemonSet's pod, even before the pod is scheduled. */
@@ -371,18 +383,17 @@ function daemonSetStatus(set: DaemonSet, observation: DaemonSetObservation): Dae
   const { nodes, isUpdated, collisionCount, nowMs } = observation;
   const minReadySeconds = set.spec?.minReadySeconds ?? 0;
   const wanted = nodes.filter((node) => node.wanted);
-  const placed = wanted.filter(({ pods }) => pods.length > 0);
-  const ready = placed.filter(({ pods }) => pods.some(isPodReady));
-  const available = ready.filter(({ pods }) =>
-    pods.some((pod) => isPodAvailable(pod, { minReadySeconds, nowMs })),
-  ).length;
+  // During a surge, the old pod of a node counts until it is gone.
+  const placed = wanted.flatMap(({ pods }) => pods.find((pod) => !isUpdated(pod)) ?? pods[0] ?? []);
+  const ready = placed.filter(isPodReady);
+  const available = ready.filter((pod) => isPodAvailable(pod, { minReadySeconds, nowMs })).length;
   return {
     currentNumberScheduled: placed.length,
     desiredNumberScheduled: wanted.length,
     numberMisscheduled: nodes.filter((node) => !node.wanted && node.pods.length > 0).length,
     numberReady: ready.length,
     observedGeneration: set.metadata.generation ?? 0,
-    ...counted('updatedNumberScheduled', placed.filter(({ pods }) => pods.some(isUpdated)).length),
+    ...counted('updatedNumberScheduled', placed.filter(isUpdated).length),
     ...counted('numberAvailable', available),
     ...counted('numberUnavailable', wanted.length - available),
     ...(collisionCount > 0 && { collisionCount }),

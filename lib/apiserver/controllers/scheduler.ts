@@ -156,11 +156,20 @@ function isUnscheduled(pod: Pod): boolean {
  */
 export function podFitsNode(pod: Pod, node: Node): boolean {
   return (
-    nodeSelectorFits(pod, node) &&
-    affinityFits(pod, node) &&
+    selectsNode(pod, node) &&
     taintsOf(node).every((taint) => tolerates(pod, taint)) &&
     (node.spec?.unschedulable !== true || tolerates(pod, unschedulable))
   );
+}
+
+/** Returns true if a pod that runs on a node may stay: other than `NoExecute`, no taint evicts it. */
+export function podMayStayOn(pod: Pod, node: Node): boolean {
+  const evicting = taintsOf(node).filter(({ effect }) => effect === 'NoExecute');
+  return selectsNode(pod, node) && evicting.every((taint) => tolerates(pod, taint));
+}
+
+function selectsNode(pod: Pod, node: Node): boolean {
+  return nodeSelectorFits(pod, node) && affinityFits(pod, node);
 }
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];

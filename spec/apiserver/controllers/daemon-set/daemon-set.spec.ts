@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import { ControllerRevision, DaemonSet, Node, Pod } from '../../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
-import { daemonSet, imagePatch } from '../workload-objects.js';
+import type { SimulatedCluster } from '../simulated-cluster.js';
+import { daemonSet, imagePatch, podTemplate } from '../workload-objects.js';
 
 describe('a DaemonSet in the embedded cluster', () => {
-  afterEach(stopSimulatedClusters);
+  // A quota refuses the pods of one DaemonSet.
+  afterEach(() => stopSimulatedClusters(/exceeded quota/));
 
   it('runs one ready pod on each node, including nodes added later', async () => {
     const { create, list, get } = await simulatedCluster({ nodes: 2 });
@@ -68,13 +71,29 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(await names(Pod)).to.deep.equal([first!.metadata.name]);
   });
 
-  it('removes its pod from a node that no longer fits', async () => {
-    const { create, names, client, settled } = await simulatedCluster();
-    await create(daemonSet('ds'));
-    const node = await client.get(Node, { name: 'node-0' });
-    const taints = [{ key: 'dedicated', effect: 'NoSchedule' }];
-    await client.update({ ...node, spec: { ...node.spec, taints } });
-    await settled();
+  /** Starts a DaemonSet on one node, and then gives the node a taint. */
+  async function withTaint(effect: string): Promise<SimulatedCluster> {
+    const cluster = await simulatedCluster();
+    await cluster.create(daemonSet('ds'));
+    const node = await cluster.get(Node, 'node-0');
+    const taints = [{ key: 'dedicated', effect }];
+    await cluster.client.update({ ...node, spec: { ...node.spec, taints } });
+    await cluster.settled();
+    return cluster;
+  }
+
+  it('removes its pod from a node with the taint NoExecute', async () => {
+    const { names } = await withTaint('NoExecute');
+    expect(await names(Pod)).to.deep.equal([]);
+  });
+
+  it('keeps its pod on a node with the taint NoSchedule, but creates none there', async () => {
+    const { names, get, ...cluster } = await withTaint('NoSchedule');
+    const [name = ''] = await names(Pod);
+    expect((await get(DaemonSet, 'ds')).status).to.include({
+      ...{ desiredNumberScheduled: 0, currentNumberScheduled: 0, numberMisscheduled: 1 },
+    });
+    await cluster.delete(Pod, name);
     expect(await names(Pod)).to.deep.equal([]);
   });
 
@@ -108,6 +127,40 @@ describe('a DaemonSet in the embedded cluster', () => {
     const order = seen.map(({ type }) => type).filter((type) => type !== 'MODIFIED');
     expect(order).to.deep.equal(['ADDED', 'DELETED']);
     expect(await list(Pod)).to.have.length(1);
+  });
+
+  it('counts a node as updated with maxSurge only once the old pod is gone', async () => {
+    const { create, patch, get } = await simulatedCluster();
+    const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+    await create(daemonSet('ds', { updateStrategy: { type: 'RollingUpdate', rollingUpdate } }));
+    await patch(DaemonSet, 'ds', imagePatch('registry/app:never-ready'));
+    const { status } = await get(DaemonSet, 'ds');
+    expect(status).to.include({ observedGeneration: 2, numberReady: 1, numberAvailable: 1 });
+    expect(status).not.to.have.property('updatedNumberScheduled');
+  });
+
+  it('creates new pods beside unavailable old ones regardless of maxSurge', async () => {
+    const { create, patch, list } = await simulatedCluster({ nodes: 3 });
+    const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+    const updateStrategy = { type: 'RollingUpdate', rollingUpdate };
+    const template = podTemplate('ds', 'registry/app:never-ready');
+    await create(daemonSet('ds', { updateStrategy, template }));
+    await patch(DaemonSet, 'ds', imagePatch('registry/app:broken'));
+    expect(await list(Pod)).to.have.length(6);
+  });
+
+  it('has a status although its pods are refused', async () => {
+    const { create, client, get } = await simulatedCluster();
+    await client.create({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'none', namespace: 'default' },
+      spec: { hard: { pods: '0' } },
+    } as KubernetesObject);
+    await create(daemonSet('ds'));
+    expect((await get(DaemonSet, 'ds')).status).to.include({
+      ...{ observedGeneration: 1, desiredNumberScheduled: 1, numberUnavailable: 1 },
+    });
   });
 
   it('stops an update at a broken pod, and continues when the template is repaired', async () => {
