@@ -70,7 +70,8 @@ class CronJobController {
     // A schedule never ends, so `settled` does not wait for it.
     if (nextMs !== undefined) this.#queue.addLater(keyOf(cronJob), nextMs - nowMs + laterMs);
     if (dueMs === undefined) return;
-    const running = jobs.filter((job) => finishedCondition(job) === undefined);
+    // Jobs that a user has created from the template run beside these.
+    const running = jobs.filter((job) => isActiveIn(cronJob.status, job));
     const policy = cronJob.spec?.concurrencyPolicy ?? 'Allow';
     if (policy === 'Forbid' && running.length > 0) {
       const because = 'prior execution is running and concurrency policy is Forbid';
@@ -85,8 +86,14 @@ class CronJobController {
     if (job === undefined) return;
     const live = this.#host.get(CronJob, keyOf(cronJob));
     if (live === undefined) return;
-    const status = { ...statusFrom(live, this.#host.controlled(Job, live)) };
-    await this.#writer.updateStatus(live, { ...status, lastScheduleTime: formatTime(dueMs) });
+    const status = statusFrom(live, this.#host.controlled(Job, live));
+    const { active = [] } = status;
+    const isKnown = isActiveIn(status, job);
+    await this.#writer.updateStatus(live, {
+      ...status,
+      active: isKnown ? active : [...active, referenceTo(job)],
+      lastScheduleTime: formatTime(dueMs),
+    });
   }
 
   /** Creates the Job for `dueMs`. The name of the Job contains that time, so there is at most one. */
@@ -116,8 +123,14 @@ class CronJobController {
     this.#recordEvent({ about: cronJob, reason: 'SuccessfulDelete', message });
   }
 
-  /** Records which of the active Jobs have ended or are gone. */
+  /** Records which of the active Jobs have ended or are gone, and which others run. */
   #recordChanges(cronJob: CronJob, jobs: readonly Job[]): void {
+    for (const job of jobs) {
+      if (finishedCondition(job) !== undefined || isActiveIn(cronJob.status, job)) continue;
+      const what = 'Saw a job that the controller did not create or forgot';
+      const message = `${what}: ${job.metadata.name ?? ''}`;
+      this.#recordEvent({ about: cronJob, type: 'Warning', reason: 'UnexpectedJob', message });
+    }
     for (const { uid, name = '' } of cronJob.status?.active ?? []) {
       const job = jobs.find(({ metadata }) => metadata.uid === uid);
       const { type } = (job && finishedCondition(job)) ?? {};
@@ -147,20 +160,23 @@ class CronJobController {
 
 function statusFrom(cronJob: CronJob, jobs: readonly Job[]): CronJobStatus {
   const { status = {} } = cronJob;
-  const running = jobs.filter((job) => finishedCondition(job) === undefined);
   const succeeded = jobs.filter((job) => finishedCondition(job)?.type === 'Complete');
   const times = succeeded.flatMap((job) => job.status?.completionTime ?? []);
   const newest = [...times, ...(status.lastSuccessfulTime ? [status.lastSuccessfulTime] : [])]
     .sort()
     .at(-1);
   const { active = [], ...rest } = status;
-  const known = ({ metadata }: Job): object | undefined =>
-    active.find(({ uid }) => uid === metadata.uid);
+  const running = jobs.filter((job) => finishedCondition(job) === undefined);
+  const stillActive = active.filter(({ uid }) => running.some((job) => job.metadata.uid === uid));
   return {
     ...rest,
-    ...(running.length > 0 && { active: running.map((job) => known(job) ?? referenceTo(job)) }),
+    ...(stillActive.length > 0 && { active: stillActive }),
     ...(newest !== undefined && { lastSuccessfulTime: newest }),
   };
+}
+
+function isActiveIn(status: CronJobStatus | undefined, { metadata }: Job): boolean {
+  return status?.active?.some(({ uid }) => uid === metadata.uid) === true;
 }
 
 function referenceTo({ apiVersion, kind, metadata }: Job): object {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CronJob, Job } from '../../../../lib/object/kinds.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
-import { cronJob } from '../workload-objects.js';
+import { cronJob, ownedBy } from '../workload-objects.js';
 
 const minuteMs = 60_000;
 /** The name of the Job due this many minutes after the start of the clock. */
@@ -90,6 +90,25 @@ describe('a CronJob in the embedded cluster', () => {
     await clock.advance(2 * minuteMs + 1_000);
     expect(await names(Job)).to.deep.equal([jobNamed(2)]);
   });
+
+  for (const [concurrencyPolicy, due] of [
+    ['Forbid', [jobNamed(1)]],
+    ['Replace', [jobNamed(2)]],
+  ] as const) {
+    it(`runs beside a Job that a user made from its template with ${concurrencyPolicy}`, async () => {
+      const { create, names, get, clock } = await simulatedCluster({ pods: running });
+      await create(cronJob('c', '* * * * *', { concurrencyPolicy }));
+      const live = await get(CronJob, 'c');
+      const { spec } = live.spec!.jobTemplate;
+      const ownerReferences = [ownedBy(live, { controller: true })];
+      const metadata = { name: 'by-hand', namespace: 'default', ownerReferences };
+      await create({ apiVersion: 'batch/v1', kind: 'Job', metadata, spec: spec! } as Job);
+      await clock.advance(2 * minuteMs + 1_000);
+      expect(await names(Job)).to.deep.equal(['by-hand', ...due]);
+      const { active = [] } = (await get(CronJob, 'c')).status!;
+      expect(active.map(({ name }) => name)).to.deep.equal(due);
+    });
+  }
 
   it('starts no Job while suspended, and only the newest missed one afterwards', async () => {
     const { create, names, clock, patch } = await simulatedCluster();
