@@ -1,18 +1,20 @@
 import {
+  compareQuantities,
   formatTime,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
   StorageClass,
   keyOf,
+  withoutMembers,
 } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
-import { isPodFinished } from './pod-state.js';
+import { isPodFinished, isPodTerminating } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Creates a volume for each claim, grows it on request, and deletes unused volumes. */
+/** Finds or creates a volume for each claim, grows it on request, and deletes unused volumes. */
 export function startVolumeController(host: ControllerHost): void {
   new VolumeController(host).start();
 }
@@ -40,14 +42,17 @@ class VolumeController {
     this.#host.watch(PersistentVolume, ({ object }) => {
       const { name, namespace } = object.spec?.claimRef ?? {};
       if (name !== undefined) this.#claims.add({ namespace, name });
+      else if (isFree(object)) this.#addAllClaims();
     });
     this.#host.watch(Pod, ({ type, object }) => {
-      // A pod that is deleted or finished no longer uses its claims.
-      if (type === 'DELETED' || isPodFinished(object)) this.#addClaimsOf(object);
+      // A claim may wait for its first pod. A pod that is deleted or finished no longer uses its claims.
+      if (type !== 'MODIFIED' || isPodFinished(object)) this.#addClaimsOf(object);
     });
-    this.#host.watch(StorageClass, () => {
-      for (const claim of this.#host.list(PersistentVolumeClaim)) this.#claims.add(keyOf(claim));
-    });
+    this.#host.watch(StorageClass, () => this.#addAllClaims());
+  }
+
+  #addAllClaims(): void {
+    for (const claim of this.#host.list(PersistentVolumeClaim)) this.#claims.add(keyOf(claim));
   }
 
   #addClaimsOf(pod: Pod): void {
@@ -64,10 +69,14 @@ class VolumeController {
 
   async #bind(claim: PersistentVolumeClaim): Promise<void> {
     const volume = await this.#volumeFor(claim);
-    if (volume === undefined) return;
+    const completed = claim.metadata.annotations?.['pv.kubernetes.io/bind-completed'] === 'yes';
+    if (volume === undefined) {
+      const kept = withoutMembers(claim.status ?? {}, 'accessModes', 'capacity');
+      if (completed) await this.#writer.updateStatus(claim, { ...kept, phase: 'Lost' });
+      return;
+    }
     const name = volume.metadata.name ?? '';
     const grown = await this.#grow(claim, volume);
-    const completed = claim.metadata.annotations?.['pv.kubernetes.io/bind-completed'] === 'yes';
     const bound =
       claim.spec?.volumeName === name && completed
         ? claim
@@ -76,14 +85,16 @@ class VolumeController {
   }
 
   /**
-   * Returns the volume that the claim names or that is reserved for it, or creates one. Undefined if no
-   * volume is available yet.
+   * Returns the volume that the claim names, that is reserved for it, or that fits it, or creates one. Undefined
+   * if no volume is available yet.
    */
   async #volumeFor(claim: PersistentVolumeClaim): Promise<PersistentVolume | undefined> {
     const name = claim.spec?.volumeName || volumeNameOf(claim);
+    const storageClass = this.#classOf(claim);
     const volume =
       this.#host.get(PersistentVolume, { name }) ??
-      this.#host.list(PersistentVolume).find((other) => isReservedFor(other, claim));
+      this.#host.list(PersistentVolume).find((other) => isReservedFor(other, claim)) ??
+      this.#fittingVolume(claim, storageClass);
     if (volume !== undefined) {
       if (volume.spec?.claimRef !== undefined)
         return isVolumeOf(volume, claim) ? volume : undefined;
@@ -92,9 +103,43 @@ class VolumeController {
       const claimRef = { apiVersion: 'v1', kind, name: claimName, namespace, uid };
       return await this.#writer.update({ ...volume, spec: { ...volume.spec, claimRef } });
     }
-    const storageClass = this.#classOf(claim);
     if (storageClass === undefined || claim.spec?.volumeName) return undefined;
+    if (storageClass.provisioner === noProvisioner) return undefined;
+    if (this.#waitsForPod(claim, storageClass)) return undefined;
     return await this.#writer.create(volumeFor(claim, storageClass));
+  }
+
+  /** Returns the smallest volume without a claim that the claim can have. */
+  #fittingVolume(
+    claim: PersistentVolumeClaim,
+    storageClass: StorageClass | undefined,
+  ): PersistentVolume | undefined {
+    const { storageClassName = '', volumeName, selector } = claim.spec ?? {};
+    if (volumeName || this.#waitsForPod(claim, storageClass)) return undefined;
+    const className = storageClass?.metadata.name ?? storageClassName;
+    return this.#host
+      .list(PersistentVolume)
+      .filter(
+        (volume) =>
+          (volume.spec?.storageClassName ?? '') === className &&
+          isFree(volume) &&
+          satisfies(volume, claim) &&
+          (selector === undefined || this.#host.selects(selector, volume.metadata.labels)),
+      )
+      .toSorted((a, b) => compareQuantities(capacityOf(a), capacityOf(b)))[0];
+  }
+
+  /** Returns true if the class of a claim wants a pod to use it before it is bound. */
+  #waitsForPod(claim: PersistentVolumeClaim, storageClass: StorageClass | undefined): boolean {
+    if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer') return false;
+    return !this.#podsOf(claim).some((pod) => !isPodTerminating(pod));
+  }
+
+  /** Returns the pods with a claim that are not finished. */
+  #podsOf({ metadata: { namespace, name = '' } }: PersistentVolumeClaim): Pod[] {
+    return this.#host
+      .list(Pod, namespace)
+      .filter((pod) => !isPodFinished(pod) && claimNamesOf(pod).includes(name));
   }
 
   #classOf(claim: PersistentVolumeClaim): StorageClass | undefined {
@@ -121,12 +166,10 @@ class VolumeController {
   }
 
   async #unprotectClaim(claim: PersistentVolumeClaim): Promise<void> {
-    const { namespace, name = '', finalizers = [] } = claim.metadata;
+    const { finalizers = [] } = claim.metadata;
     if (!finalizers.includes(claimProtection)) return;
-    const inUse = this.#host
-      .list(Pod, namespace)
-      .some((pod) => !isPodFinished(pod) && claimNamesOf(pod).includes(name));
-    if (inUse) return;
+    // A pod without a node does not start while its claim is being deleted: both would wait for each other.
+    if (this.#podsOf(claim).some(({ spec }) => spec?.nodeName)) return;
     const kept = finalizers.filter((finalizer) => finalizer !== claimProtection);
     await this.#writer.updateMetadata(claim, { finalizers: kept });
   }
@@ -169,6 +212,28 @@ function isReservedFor(volume: PersistentVolume, claim: PersistentVolumeClaim): 
   return volume.spec?.claimRef !== undefined && isVolumeOf(volume, claim);
 }
 
+/** Returns true if a volume is available to any claim. */
+function isFree({ metadata, spec, status }: PersistentVolume): boolean {
+  const isAvailable = status?.phase === 'Available' && metadata.deletionTimestamp === undefined;
+  return isAvailable && spec?.claimRef === undefined;
+}
+
+/** Returns true if a volume has what a claim asks for. */
+function satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  const { accessModes = [], volumeMode = 'Filesystem' } = volume.spec ?? {};
+  const { accessModes: wanted = [], volumeMode: wantedMode = 'Filesystem' } = claim.spec ?? {};
+  const storage = claim.spec?.resources?.requests?.['storage'] ?? '0';
+  return (
+    volumeMode === wantedMode &&
+    wanted.every((mode) => accessModes.includes(mode)) &&
+    compareQuantities(capacityOf(volume), storage) >= 0
+  );
+}
+
+function capacityOf({ spec }: PersistentVolume): string {
+  return spec?.capacity?.['storage'] ?? '0';
+}
+
 function claimNamesOf(pod: Pod): string[] {
   return (pod.spec?.volumes ?? []).flatMap(
     ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
@@ -182,6 +247,8 @@ const volumeProtection = 'kubernetes.io/pv-protection';
 /** The annotation of the StorageClass for claims that name none. */
 export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
+/** The provisioner of classes whose volumes are created by hand. */
+const noProvisioner = 'kubernetes.io/no-provisioner';
 const provisionedByAnnotation = 'pv.kubernetes.io/provisioned-by';
 
 /** Returns the volume to create for `claim`. */

@@ -113,6 +113,97 @@ describe('volumes in the embedded cluster', () => {
     expect(await names(PersistentVolume)).to.deep.equal([]);
   });
 
+  it('do not keep a claim that is deleted before its pod has a node', async () => {
+    const { create, names, ...cluster } = await simulatedCluster({ nodes: 0 });
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+    await create(claim('data'), pod('p', { volumes }));
+    await cluster.delete(PersistentVolumeClaim, 'data');
+    expect(await names(PersistentVolumeClaim)).to.deep.equal([]);
+  });
+
+  it('are created with WaitForFirstConsumer only once a pod uses their claim', async () => {
+    const { create, get } = await simulatedCluster();
+    const local: StorageClass = {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'local' },
+      provisioner: 'example.com/local',
+      volumeBindingMode: 'WaitForFirstConsumer',
+    };
+    await create(local, claim('data', { storageClassName: 'local' }));
+    expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Pending');
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+    await create(pod('p', { volumes }));
+    expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Bound');
+    expect((await get(Pod, 'p')).status!.phase).to.equal('Running');
+  });
+
+  /** A volume that was created by hand, with the class `manual`. */
+  function manual(name: string, storage: string, spec: object = {}): PersistentVolume {
+    return {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name, labels: { disk: name } },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage },
+        hostPath: { path: '/data' },
+        storageClassName: 'manual',
+        persistentVolumeReclaimPolicy: 'Retain',
+        ...spec,
+      },
+    };
+  }
+
+  const ofManual = { storageClassName: 'manual' };
+
+  it('that were created manually are bound to the claim that they fit best', async () => {
+    const { create, get } = await simulatedCluster();
+    await create(
+      manual('a-tiny', '100Mi'),
+      manual('b-big', '10Gi'),
+      manual('c-fitting', '1536Mi'),
+      manual('d-block', '1Gi', { volumeMode: 'Block' }),
+      manual('e-readonly', '1Gi', { accessModes: ['ReadOnlyMany'] }),
+      manual('f-other', '1Gi', { storageClassName: 'other' }),
+      claim('data', ofManual),
+    );
+    const bound = await get(PersistentVolumeClaim, 'data');
+    expect(bound.spec!.volumeName).to.equal('c-fitting');
+    expect(bound.status).to.deep.include({ phase: 'Bound', capacity: { storage: '1536Mi' } });
+    await create(claim('selecting', { ...ofManual, selector: { matchLabels: { disk: 'b-big' } } }));
+    expect((await get(PersistentVolumeClaim, 'selecting')).spec!.volumeName).to.equal('b-big');
+    await create(claim('late', ofManual));
+    expect((await get(PersistentVolumeClaim, 'late')).status!.phase).to.equal('Pending');
+    await create(manual('g-late', '1Gi'));
+    expect((await get(PersistentVolumeClaim, 'late')).spec!.volumeName).to.equal('g-late');
+  });
+
+  it('are not created for a class without provisioner', async () => {
+    const { create, get, names } = await simulatedCluster();
+    const byHand: StorageClass = {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'manual' },
+      provisioner: 'kubernetes.io/no-provisioner',
+    };
+    await create(byHand, claim('data', ofManual));
+    expect(await names(PersistentVolume)).to.deep.equal([]);
+    await create(manual('mine', '1Gi'));
+    expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Bound');
+  });
+
+  it('that are gone leave their claim Lost', async () => {
+    const { create, get, client, settled } = await simulatedCluster();
+    await create(claim('data'));
+    const { volumeName: name = '' } = (await get(PersistentVolumeClaim, 'data')).spec!;
+    await client.delete(PersistentVolume, { name });
+    const body = { metadata: { finalizers: null } };
+    await client.patch(PersistentVolume, { name }, { type: 'merge', body });
+    await settled();
+    expect((await get(PersistentVolumeClaim, 'data')).status).to.deep.equal({ phase: 'Lost' });
+  });
+
   it('that were created manually are bound to the claim that names them', async () => {
     const { create, get } = await simulatedCluster();
     const volume: PersistentVolume = {
