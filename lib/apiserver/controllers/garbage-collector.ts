@@ -172,15 +172,16 @@ class GarbageCollector {
 
   async #deleteDependents(owner: UnstructuredObject): Promise<void> {
     const { uid } = owner.metadata;
-    const blocking = this.#dependentsOf(owner).filter(({ object }) =>
+    const dependents = this.#dependentsOf(owner);
+    for (const dependent of dependents) {
+      if (!isDeletingDependents(dependent.object)) this.#add(dependent);
+    }
+    const isBlocked = dependents.some(({ object }) =>
       object.metadata.ownerReferences?.some(
         (reference) => reference.uid === uid && reference.blockOwnerDeletion === true,
       ),
     );
-    if (blocking.length === 0) await this.#removeFinalizer(owner, foregroundFinalizer);
-    for (const dependent of blocking) {
-      if (!isDeletingDependents(dependent.object)) this.#add(dependent);
-    }
+    if (!isBlocked) await this.#removeFinalizer(owner, foregroundFinalizer);
   }
 
   async #orphanDependents({ type, key }: Item, owner: UnstructuredObject): Promise<void> {

@@ -52,6 +52,16 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal(['free']);
   });
 
+  it('deletes non-blocking dependents in the foreground while a blocking one stays', async () => {
+    const cluster = await quietCluster();
+    const owner = await created(cluster, 'owner');
+    const held = { ownerReferences: [ownedBy(owner, block)], finalizers: ['example.com/hold'] };
+    await cluster.create(configMap('held', held));
+    await cluster.create(configMap('free', { ownerReferences: [ownedBy(owner)] }));
+    await cluster.delete(ConfigMap, 'owner', { propagationPolicy: 'Foreground' });
+    expect(await cluster.names(ConfigMap)).to.deep.equal(['held', 'owner']);
+  });
+
   it('waits for a blocking dependent in the foreground', async () => {
     const cluster = await quietCluster();
     const owner = await created(cluster, 'owner');
