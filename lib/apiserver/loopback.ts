@@ -1,10 +1,10 @@
 import type { ObjectKey, UnstructuredObject, ResourceType } from '../object/index.js';
-import { groupOf, versionOf } from '../object/index.js';
+import { apiVersionOf, groupOf, versionOf } from '../object/index.js';
 import { WebhookAdmission } from './admission/webhook-admission.js';
 import { subjectOf } from './kinds/served-kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
 import { bindPod } from './requests/subresource-requests.js';
-import { findObject, hasAdmission } from './server-core.js';
+import { findObject, hasAdmission, storageKey } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { notFound, unknownResource } from './status-error.js';
 import type { LogEntry, MvccLog } from './storage/mvcc-log.js';
@@ -61,7 +61,12 @@ export interface PutObject {
  * objects are frozen and shared. Writes throw `StatusError`.
  */
 export interface Loopback {
+  /**
+   * Returns an object. If a webhook converts its kind, the object may be in another version than `type`: the one in
+   * which it is stored.
+   */
   get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined;
+  /** Returns objects in the versions of {@link Loopback.get}. */
   list(type: ResourceType, namespace?: string): readonly UnstructuredObject[];
   /** Returns every kind that is served now, in its storage version. */
   resourceTypes(): readonly ResourceType[];
@@ -94,7 +99,9 @@ export class ServerLoopback implements Loopback {
 
   get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined {
     const { name, namespace = '' } = key;
-    return findObject(this.#core, this.#kindOf(type), { name, namespace });
+    const kind = this.#kindOf(type);
+    const stored = this.#core.log.collection(kind.collection).get(storageKey(namespace, name));
+    return stored && read(kind, stored);
   }
 
   list(type: ResourceType, namespace = ''): readonly UnstructuredObject[] {
@@ -102,9 +109,7 @@ export class ServerLoopback implements Loopback {
     const collection = this.#core.log.collection(kind.collection);
     const keys = collection.keys(namespace === '' ? '' : `${namespace}/`);
     const stored = keys.map((key) => collection.get(key));
-    return stored
-      .filter((object) => object !== undefined)
-      .map((object) => kind.fromStorage(object));
+    return stored.filter((object) => object !== undefined).map((object) => read(kind, object));
   }
 
   resourceTypes(): readonly ResourceType[] {
@@ -117,7 +122,7 @@ export class ServerLoopback implements Loopback {
       const object = log.collection(collection).get(key);
       const kind = kinds.storedIn(collection);
       if (object === undefined || kind === undefined) return [];
-      return [{ resourceType: kind.type, object }];
+      return [{ resourceType: kind.type, object: read(kind, object) }];
     });
   }
 
@@ -154,7 +159,8 @@ export class ServerLoopback implements Loopback {
     const request = this.#writeOf(object, options);
     const live = findObject(this.#core, request.kind, request);
     if (live === undefined) throw notFound(subjectOf(request.kind, request.name));
-    const next = decodeObject(request, { value: object });
+    const value = served(request.kind, object);
+    const next = decodeObject(request, { value });
     return updateObject(this.#core, { request, live, next }).object;
   }
 
@@ -216,7 +222,12 @@ export class ServerLoopback implements Loopback {
 
   #writeOf(object: UnstructuredObject, options: LoopbackWriteOptions): WriteRequest {
     const { apiVersion, metadata } = object;
-    const kind = this.#core.kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), object.kind);
+    const group = groupOf(apiVersion);
+    const { kinds } = this.#core;
+    // An object may be stored in a version that is no longer served.
+    const kind =
+      kinds.findKind(group, versionOf(apiVersion), object.kind) ??
+      kinds.stored().find(({ type }) => type.group === group && type.kind === object.kind);
     if (kind === undefined) throw unknownResource();
     const write = {
       kind,
@@ -233,6 +244,16 @@ export class ServerLoopback implements Loopback {
       warn: () => undefined,
     };
   }
+}
+
+/** Reads an object without calling a webhook, since listeners of the log read, too. */
+function read(kind: ServedKind, stored: UnstructuredObject): UnstructuredObject {
+  return kind.conversions === undefined ? kind.fromStorage(stored) : stored;
+}
+
+/** Returns an object that was read here in the version of `kind`; converting it may call a webhook. */
+function served(kind: ServedKind, object: UnstructuredObject): UnstructuredObject {
+  return object.apiVersion === apiVersionOf(kind.type) ? object : kind.fromStorage(object);
 }
 
 /** Location of a stored object. */

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { ensureCrd } from '../../../lib/client/index.js';
+import { ensureCrd, getIfExists } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { defineResource, s, versionOfResource } from '../../../lib/crd/index.js';
 import type { ObjectOf } from '../../../lib/crd/index.js';
+import { ConfigMap, CustomResourceDefinition, Namespace } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import { configMap } from '../controllers/workload-objects.js';
 
 const Shop = defineResource({
   ...{ group: 'example.com', kind: 'Shop' },
@@ -70,6 +72,71 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
       'conversion webhook for example.com/v1beta1, Kind=Shop failed',
     );
     expect(await refusal).to.include('its conversion of v1beta1 failed: no name');
+  });
+
+  describe('and an object that was stored in an earlier version', () => {
+    const inTeam = { ...metadata, namespace: 'team' };
+    const child = (name: string, shop: KubernetesObject): KubernetesObject => {
+      const { apiVersion, kind } = shop;
+      const owner = { apiVersion, kind, name: metadata.name, uid: shop.metadata.uid ?? '' };
+      return configMap(name, { ownerReferences: [{ ...owner, blockOwnerDeletion: true }] });
+    };
+
+    beforeEach(async () => {
+      const client = cluster.client();
+      await client.create<Namespace>({
+        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } },
+      });
+      await client.create(Shop.object({ metadata: inTeam, spec: { title: 'Toys' } }));
+      await client.create(child('before', await client.create(shop())));
+      const { name } = Shop.crd.metadata;
+      const crd = await client.get(CustomResourceDefinition, { name });
+      const versions = crd.spec.versions.map((version) => ({
+        ...version,
+        storage: version.name === 'v1beta1',
+      }));
+      await client.update({ ...crd, spec: { ...crd.spec, versions } });
+    });
+
+    for (const propagationPolicy of ['Background', 'Foreground', 'Orphan'] as const) {
+      it(`handles its dependents when it is deleted with the policy ${propagationPolicy}`, async () => {
+        const client = cluster.client();
+        await client.create(child('after', await client.get(Shop, metadata)));
+        await client.delete(Shop, metadata, { propagationPolicy });
+        await cluster.settled();
+        expect((await client.list(Shop, { namespace: 'default' })).items).to.deep.equal([]);
+        const { items } = await client.list(ConfigMap, { namespace: 'default' });
+        const owned = items.map(({ metadata: { name, ownerReferences } }) => [
+          name,
+          ownerReferences,
+        ]);
+        const left = propagationPolicy === 'Orphan' ? ['after', 'before'] : [];
+        expect(owned).to.deep.equal(left.map((name) => [name, undefined]));
+      });
+    }
+
+    it('deletes it in the foreground although that version is no longer served', async () => {
+      const client = cluster.client();
+      const { name } = Shop.crd.metadata;
+      const crd = await client.get(CustomResourceDefinition, { name });
+      const versions = crd.spec.versions.map((version) => ({
+        ...version,
+        served: version.name === 'v1beta1',
+      }));
+      await client.update({ ...crd, spec: { ...crd.spec, versions } });
+      await client.delete(OldShop, metadata, { propagationPolicy: 'Foreground' });
+      await cluster.settled();
+      expect((await client.list(OldShop, { namespace: 'default' })).items).to.deep.equal([]);
+      expect((await client.list(ConfigMap, { namespace: 'default' })).items).to.deep.equal([]);
+    });
+
+    it('deletes it with its namespace', async () => {
+      const client = cluster.client();
+      await client.delete(Namespace, { name: 'team' });
+      await cluster.settled();
+      expect((await client.list(Shop, { namespace: 'team' })).items).to.deep.equal([]);
+      expect(await getIfExists(client, Namespace, { name: 'team' })).to.equal(undefined);
+    });
   });
 
   it('converts after the definition is installed again', async () => {
