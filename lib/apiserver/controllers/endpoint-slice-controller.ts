@@ -78,15 +78,17 @@ class EndpointSliceController {
     { ports, endpoints }: EndpointGroup,
     live: EndpointSlice | undefined,
   ): Promise<void> {
+    const made = sliceFor(service, { ports, endpoints });
     if (live === undefined) {
-      const made = sliceFor(service, { ports, endpoints });
       const annotations = this.#triggered();
       await this.#writer.create({ ...made, metadata: { ...made.metadata, annotations } });
       return;
     }
-    if (sameList(live.endpoints, endpoints) && sameList(live.ports, ports)) return;
+    const { labels = {} } = made.metadata;
+    const sameLabels = deepEqual(live.metadata.labels, labels);
+    if (sameLabels && sameList(live.endpoints, endpoints) && sameList(live.ports, ports)) return;
     const annotations = { ...live.metadata.annotations, ...this.#triggered() };
-    const metadata = { ...live.metadata, annotations };
+    const metadata = { ...live.metadata, labels, annotations };
     const content = { ports: [...ports], endpoints: [...endpoints] };
     await this.#writer.update({ ...live, metadata, ...content });
   }
@@ -207,15 +209,18 @@ function endpointOf(pod: Pod, service: Service): Endpoint {
 
 function portsOn(pod: Pod, service: Service): EndpointPort[] {
   return (service.spec?.ports ?? []).flatMap((port) => {
-    const number = targetPort(pod, port.targetPort || port.port);
-    if (number === undefined) return [];
     const { name = '', protocol = 'TCP', appProtocol } = port;
+    const number = targetPort(pod, port.targetPort || port.port, protocol);
+    if (number === undefined) return [];
     return { name, port: number, protocol, ...(appProtocol !== undefined && { appProtocol }) };
   });
 }
 
-function targetPort(pod: Pod, target: number | string): number | undefined {
+function targetPort({ spec }: Pod, target: number | string, wanted: string): number | undefined {
   if (typeof target === 'number') return target;
-  const ports = (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
-  return ports.find(({ name }) => name === target)?.containerPort;
+  const sidecars = (spec?.initContainers ?? []).filter((one) => one.restartPolicy === 'Always');
+  const ports = [...(spec?.containers ?? []), ...sidecars].flatMap((one) => one.ports ?? []);
+  const isTarget = ({ name, protocol = 'TCP' }: (typeof ports)[number]): boolean =>
+    name === target && protocol === wanted;
+  return ports.find(isTarget)?.containerPort;
 }

@@ -32,6 +32,19 @@ describe('a Service in the embedded cluster', () => {
     expect(nodeName).to.equal('node-0');
   });
 
+  it('passes changes of its labels on to its EndpointSlices', async () => {
+    const { create, list, patch } = await simulatedCluster();
+    const { metadata, ...rest } = service('web');
+    await create({ ...rest, metadata: { ...metadata, labels: { team: 'a', tier: 'front' } } });
+    await patch(Service, 'web', { metadata: { labels: { team: 'b', tier: null } } });
+    const [slice] = await list(EndpointSlice);
+    expect(slice!.metadata.labels).to.deep.equal({
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+      'kubernetes.io/service-name': 'web',
+      team: 'b',
+    });
+  });
+
   it('marks pods as not ready, but as ready with publishNotReadyAddresses', async () => {
     const { create, list } = await simulatedCluster();
     await create(

@@ -49,6 +49,21 @@ describe('serviceEndpoints', () => {
     expect(serviceEndpoints(service, [])).to.deep.equal([{ ports: [], endpoints: [] }]);
   });
 
+  it('finds a named port by its protocol, in sidecars too', () => {
+    const named = podAt('10.0.0.1');
+    const port = { name: 'metrics', containerPort: 9090 };
+    const sidecar = { name: 'proxy', restartPolicy: 'Always', ports: [port] };
+    const ports = [{ port: 80, targetPort: 'metrics' }];
+    const portsOf = (protocol: string): object[] => {
+      const [first] = ports;
+      const target = { ...service, spec: { ...service.spec, ports: [{ ...first!, protocol }] } };
+      const spec = { ...named.spec!, initContainers: [sidecar] };
+      return serviceEndpoints(target, [{ ...named, spec }]).flatMap((group) => [...group.ports]);
+    };
+    expect(portsOf('TCP')).to.deep.equal([{ name: '', port: 9090, protocol: 'TCP' }]);
+    expect(portsOf('UDP')).to.deep.equal([]);
+  });
+
   it('sets the hostname of a pod whose subdomain is the Service', () => {
     const named = podAt('10.0.0.1');
     const spec = { ...named.spec!, hostname: 'web-0', subdomain: 'web' };
