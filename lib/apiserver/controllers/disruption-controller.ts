@@ -174,6 +174,10 @@ function expectation(
   { pods, wantedReplicas }: DisruptionObservation,
 ): { readonly expectedPods: number; readonly desiredHealthy: number } {
   const { minAvailable, maxUnavailable } = spec ?? {};
+  // As in the real controller: a budget without a limit allows no disruption.
+  if (minAvailable === undefined && maxUnavailable === undefined) {
+    return { expectedPods: 0, desiredHealthy: 0 };
+  }
   if (maxUnavailable !== undefined) {
     const missing = intOrPercent(maxUnavailable, wantedReplicas, 'up');
     return { expectedPods: wantedReplicas, desiredHealthy: Math.max(0, wantedReplicas - missing) };

@@ -57,6 +57,13 @@ describe('a PodDisruptionBudget in the embedded cluster', () => {
       expect(condition).to.include({ type: 'DisruptionAllowed', reason });
     });
   }
+
+  it('without a limit allows no pod to be disrupted', async () => {
+    const { create, get } = await simulatedCluster();
+    await create(deployment('web', { replicas: 3 }), budget({}));
+    const { status } = await get(PodDisruptionBudget, 'web');
+    expect(status).to.include({ currentHealthy: 3, disruptionsAllowed: 0, expectedPods: 0 });
+  });
 });
 
 describe('a PodDisruptionBudget after an eviction', () => {
