@@ -77,6 +77,7 @@ class AutoscalerController {
     host.watch(HorizontalPodAutoscaler, ({ type, object }) => {
       if (type === 'DELETED') this.#limits.delete(object.metadata.uid ?? '');
     });
+    host.onRestore(() => this.#limits.clear());
     this.#rules.onChange(() => {
       for (const hpa of host.list(HorizontalPodAutoscaler)) queue.add(keyOf(hpa));
     });

@@ -65,6 +65,10 @@ class JobController {
       if (type === 'DELETED') this.#counted.delete(object.metadata.uid ?? '');
       else if (this.#isOrphan(object)) this.#orphans.add(keyOf(object));
     });
+    this.#host.onRestore(() => {
+      this.#counted.clear();
+      this.#backoff.clear();
+    });
     this.#host.watch(Job, ({ type, object }) => {
       if (type !== 'DELETED') return;
       this.#backoff.forget(object.metadata.uid ?? '');
@@ -257,6 +261,10 @@ class PodBackoff {
 
   forget(uid: string): void {
     this.#records.delete(uid);
+  }
+
+  clear(): void {
+    this.#records.clear();
   }
 }
 

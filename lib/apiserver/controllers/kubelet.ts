@@ -52,6 +52,10 @@ class Kubelet {
     options.rules.onChange(() => {
       for (const pod of host.list(Pod)) this.#queue.add(keyOf(pod));
     });
+    host.onRestore(() => {
+      this.#records.clear();
+      this.#doomed.clear();
+    });
     host.watch(Pod, ({ type, object }) => {
       if (type !== 'DELETED') return;
       this.#records.delete(object.metadata.uid ?? '');

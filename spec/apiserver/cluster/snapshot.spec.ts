@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { isGone } from '../../../lib/object/api-error.js';
-import { ConfigMap, CustomResourceDefinition, Deployment, Pod } from '../../../lib/object/kinds.js';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Job,
+  Pod,
+} from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 const configMap = (name: string, data = {}): ConfigMap => ({
@@ -131,6 +137,38 @@ describe('Snapshots of an EmbeddedCluster', () => {
     cluster.restore(running);
     await cluster.settled();
     expect((await client.get(Deployment, named('web'))).status?.readyReplicas).to.equal(2);
+  });
+
+  const podSpec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'nginx' }] };
+
+  it('let pods start again that had not started', async () => {
+    const client = cluster.client();
+    await client.create<Pod>({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: named('p'),
+      spec: podSpec,
+    });
+    await cluster.settled({ advanceClock: false });
+    const before = cluster.snapshot();
+    await cluster.settled();
+    cluster.restore(before);
+    expect((await client.get(Pod, named('p'))).status?.phase).to.equal('Pending');
+    await cluster.settled();
+    expect((await client.get(Pod, named('p'))).status?.phase).to.equal('Running');
+  });
+
+  it('let a Job count pods again that had not ended', async () => {
+    const client = cluster.client();
+    const spec = { template: { spec: podSpec } };
+    await client.create<Job>({ apiVersion: 'batch/v1', kind: 'Job', metadata: named('j'), spec });
+    await cluster.settled({ advanceClock: false });
+    const before = cluster.snapshot();
+    await cluster.settled();
+    cluster.restore(before);
+    await cluster.settled();
+    expect((await client.get(Job, named('j'))).status).to.include({ succeeded: 1 });
+    expect((await client.list(Pod)).items).to.have.length(1);
   });
 
   it('share unchanged collections', async () => {
