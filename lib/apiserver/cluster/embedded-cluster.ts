@@ -89,6 +89,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   readonly #controllers: Controllers;
   readonly #clients = new Set<ConnectedClient>();
   #listener: Listener | undefined;
+  #listening: Promise<void> | undefined;
   readonly #rootCertificate = new RootCertificate();
   #certificates: ClusterCertificates | undefined;
 
@@ -196,7 +197,17 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    * @returns the URL
    */
   async listen(port = 0): Promise<string> {
-    if (this.#listener !== undefined) return this.url;
+    this.#listening ??= this.#openListener(port);
+    try {
+      await this.#listening;
+    } catch (error) {
+      this.#listening = undefined;
+      throw error;
+    }
+    return this.url;
+  }
+
+  async #openListener(port: number): Promise<void> {
     const { allowedHosts, controlToken, host, random, tls: wanted } = this.#options;
     if (wanted === true) {
       this.#certificates = await ClusterCertificates.create(random);
@@ -207,8 +218,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     const { handler, admit } =
       controlToken === undefined ? own : new ControlApi(this, controlToken).entrance(own);
     const address = { port, tls, ...(host !== undefined && { host }) };
-    this.#listener ??= await listenHttp(handler, { ...address, admit });
-    return this.url;
+    this.#listener = await listenHttp(handler, { ...address, admit });
   }
 
   /**
@@ -319,6 +329,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     this.#controllers.stop();
     await Promise.all([...this.#clients].map((client) => client.close()));
     await this.server.stop();
+    await Promise.allSettled([this.#listening]);
     await this.#listener?.close();
   }
 

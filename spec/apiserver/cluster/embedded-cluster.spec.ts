@@ -149,6 +149,12 @@ describe('EmbeddedCluster', () => {
     expect(String(granting)).to.include('attempting to grant RBAC permissions not currently held');
   });
 
+  it('listens once if listen() is called twice at once', async () => {
+    const cluster = await started();
+    const [one, other] = await Promise.all([cluster.listen(), cluster.listen()]);
+    expect(one).to.equal(other);
+  });
+
   it('listens only after listen(), on 127.0.0.1', async () => {
     const cluster = await started();
     expect(() => cluster.url)
