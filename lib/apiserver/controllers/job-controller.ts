@@ -6,6 +6,18 @@ import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import type { RecordEvent } from './controller-events.js';
 import { DependentsClaim, followDependents } from './dependents.js';
 import {
+  indexOf,
+  isIndexed,
+  isPodEnding,
+  isTracked,
+  jobPod,
+  missingIndexes,
+  untracked,
+} from './job-pods.js';
+import type { JobPods } from './job-pods.js';
+import { failedIndexes, firstAnnotations, lastFailures } from './job-policies.js';
+import type { FailedAttempt } from './job-policies.js';
+import {
   finishedCondition,
   jobEvents,
   jobPlan,
@@ -17,8 +29,7 @@ import {
 } from './job-status.js';
 import type { JobOutcome, JobStatus } from './job-status.js';
 import { PodControl } from './pod-control.js';
-import { isPodFinished, isPodTerminating, podFromTemplate, timestampMs } from './pod-state.js';
-import type { PodTemplate } from './pod-state.js';
+import { isPodFinished, isPodTerminating, timestampMs } from './pod-state.js';
 import { podsInRemovalOrder } from './replica-set-controller.js';
 import { safeSuffix } from './controller-revisions.js';
 import type { WorkQueue } from './work-queue.js';
@@ -124,22 +135,30 @@ class JobController {
 
   async #scale(job: Job, pods: JobPods, by: number): Promise<void> {
     if (by < 0) {
-      for (const pod of podsInRemovalOrder(pods.active).slice(0, -by)) {
+      for (const pod of surplusPods(job, pods.active).slice(0, -by)) {
         // Without the finalizer, a pod that is no longer needed does not count as failed.
         await this.#release(pod);
         await this.#control.delete(job, pod);
       }
     }
     if (by <= 0) return;
-    const wait = this.#backoff.waitMs(job.metadata.uid ?? '', this.#host.now());
-    if (wait > 0) {
-      // The delay may last minutes, so `settled` does not wait for it.
-      this.#queue.addLater(keyOf(job), wait);
-      return;
-    }
+    const nowMs = this.#host.now();
+    const { uid = '' } = job.metadata;
+    const isPerIndex = job.spec?.backoffLimitPerIndex !== undefined;
+    const failures = lastFailures(job, pods.all);
     for (const index of indexesFor(job, pods, by)) {
+      const last = index === undefined ? undefined : failures.get(index);
+      const wait = isPerIndex
+        ? this.#backoff.waitAfter(last, nowMs)
+        : this.#backoff.waitMs(uid, nowMs);
+      if (wait > 0) {
+        // The delay may last minutes, so `settled` does not wait for it.
+        this.#queue.addLater(keyOf(job), wait);
+        continue;
+      }
       const suffix = safeSuffix(() => this.#host.random.next());
-      await this.#control.create(job, jobPod(job, index, suffix));
+      const annotations = last?.annotations ?? firstAnnotations(job);
+      await this.#control.create(job, jobPod(job, { index, suffix, annotations }));
     }
   }
 
@@ -171,9 +190,7 @@ class JobController {
     const { namespace, name = '', uid } = metadata;
     const live = this.#host.get(Pod, { namespace, name });
     if (live === undefined || live.metadata.uid !== uid || !isTracked(live)) return;
-    const { finalizers = [] } = live.metadata;
-    const kept = finalizers.filter((finalizer) => finalizer !== trackingFinalizer);
-    await this.#writer.updateMetadata(live, { finalizers: kept });
+    await this.#writer.updateMetadata(live, { finalizers: untracked(live) });
   }
 
   async #releaseOrphan(key: ObjectKey): Promise<void> {
@@ -202,29 +219,32 @@ class JobController {
   }
 }
 
-/** Returns true if a pod has the finalizer that a Job removes once it has counted the pod. */
-export function isTracked({ metadata }: Pod): boolean {
-  return metadata.finalizers?.includes(trackingFinalizer) === true;
-}
-
 function isManagedElsewhere(job: Job): boolean {
   const { managedBy = 'kubernetes.io/job-controller' } = job.spec ?? {};
   return managedBy !== 'kubernetes.io/job-controller';
 }
 
+/** Sorts pods in the order of their removal: first those whose index the Job no longer has. */
+function surplusPods({ spec }: Job, active: readonly Pod[]): Pod[] {
+  const { completions = Infinity } = spec ?? {};
+  const rankOf = (pod: Pod): number => ((indexOf(pod) ?? 0) >= completions ? 0 : 1);
+  return podsInRemovalOrder(active).sort((a, b) => rankOf(a) - rankOf(b));
+}
+
 function indexesFor(job: Job, pods: JobPods, count: number): (number | undefined)[] {
   if (!isIndexed(job)) return Array.from({ length: count }, () => undefined);
-  const running = pods.active.map((pod) => indexOf(pod) ?? -1);
+  const { podReplacementPolicy, completions = 0 } = job.spec ?? {};
+  const ending = podReplacementPolicy === 'Failed' ? pods.all.filter(isPodEnding) : [];
+  const running = [...pods.active, ...ending].map((pod) => indexOf(pod) ?? -1);
   const done = succeededIndexes(job, pods.newlySucceeded) ?? [];
-  return missingIndexes(job.spec?.completions ?? 0, new Set([...running, ...done]), count);
+  const failed = failedIndexes(job, pods.newlyFailed) ?? [];
+  return missingIndexes(completions, new Set([...running, ...done, ...failed]), count);
 }
 
 const longestMs = 600_000;
 
-interface BackoffRecord {
-  readonly failures: number;
-  readonly lastFailureMs: number;
-}
+/** The number of failures in a row, and the time of the last one. */
+type Failures = Pick<FailedAttempt, 'failures' | 'endedMs'>;
 
 /**
  * Delay of a Job's new pods after failures. The delay doubles with each consecutive failure, up to 10
@@ -232,7 +252,7 @@ interface BackoffRecord {
  */
 class PodBackoff {
   readonly #firstMs: number;
-  readonly #records = new Map<string, BackoffRecord>();
+  readonly #records = new Map<string, Failures>();
 
   /** @param firstMs - the delay after the first failure, in milliseconds */
   constructor(firstMs: number) {
@@ -248,15 +268,19 @@ class PodBackoff {
     if (ended.failed === 0 && ended.succeeded === 0) return;
     const before = ended.succeeded > 0 ? 0 : (this.#records.get(uid)?.failures ?? 0);
     if (ended.failed === 0) this.#records.delete(uid);
-    else this.#records.set(uid, { failures: before + ended.failed, lastFailureMs: nowMs });
+    else this.#records.set(uid, { failures: before + ended.failed, endedMs: nowMs });
   }
 
   /** Returns the milliseconds until the Job may create pods; 0 means now. */
   waitMs(uid: string, nowMs: number): number {
-    const record = this.#records.get(uid);
-    if (record === undefined) return 0;
-    const backoffMs = delayAfter(record.failures, { baseMs: this.#firstMs, maxMs: longestMs });
-    return Math.max(0, record.lastFailureMs + backoffMs - nowMs);
+    return this.waitAfter(this.#records.get(uid), nowMs);
+  }
+
+  /** Returns the milliseconds until the Job may replace a failed pod; 0 means now. */
+  waitAfter(last: Failures | undefined, nowMs: number): number {
+    if (last === undefined) return 0;
+    const backoffMs = delayAfter(last.failures, { baseMs: this.#firstMs, maxMs: longestMs });
+    return Math.max(0, last.endedMs + backoffMs - nowMs);
   }
 
   forget(uid: string): void {
@@ -266,99 +290,4 @@ class PodBackoff {
   clear(): void {
     this.#records.clear();
   }
-}
-
-/** The finalizer that keeps a finished pod until the status counts it. */
-const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
-const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
-
-/** The pods of a Job by state. */
-export interface JobPods {
-  readonly all: readonly Pod[];
-  readonly active: readonly Pod[];
-  /** Pods that have succeeded and are not in the status yet. */
-  readonly newlySucceeded: readonly Pod[];
-  readonly newlyFailed: readonly Pod[];
-}
-
-/** Returns true if each pod of the Job has its own index. */
-export function isIndexed(job: Job): boolean {
-  return job.spec?.completionMode === 'Indexed';
-}
-
-/** Returns the index of an indexed Job's pod. */
-export function indexOf(pod: Pod): number | undefined {
-  const text = pod.metadata.annotations?.[indexAnnotation];
-  return text === undefined ? undefined : Number(text);
-}
-
-/** Returns a new pod of a Job. @param suffix - five letters that make the name of an indexed pod unique */
-function jobPod(job: Job, index: number | undefined, suffix: string): Pod {
-  const template: PodTemplate = job.spec?.template ?? {};
-  const pod = podFromTemplate(template, job);
-  const finalizers = [...(pod.metadata.finalizers ?? []), trackingFinalizer];
-  if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers } };
-  const jobName = job.metadata.name ?? '';
-  const text = String(index);
-  const generateName = `${jobName}-${text}-`;
-  const { metadata } = pod;
-  return {
-    ...pod,
-    metadata: {
-      ...metadata,
-      generateName,
-      name: `${generateName}${suffix}`,
-      finalizers,
-      labels: { ...metadata.labels, [indexAnnotation]: text },
-      annotations: { ...metadata.annotations, [indexAnnotation]: text },
-    },
-    spec: withIndex({ ...pod.spec, hostname: `${jobName}-${text}` } as PodSpec),
-  };
-}
-
-type PodSpec = NonNullable<Pod['spec']>;
-
-function withIndex(spec: PodSpec): PodSpec {
-  const fieldPath = `metadata.labels['${indexAnnotation}']`;
-  const variable = { name: 'JOB_COMPLETION_INDEX', valueFrom: { fieldRef: { fieldPath } } };
-  const containers = spec.containers.map((container) => {
-    const env = container.env ?? [];
-    const known = env.some(({ name }) => name === variable.name);
-    return known ? container : { ...container, env: [...env, variable] };
-  });
-  return { ...spec, containers };
-}
-
-/** Returns the lowest `count` indexes that are not in `taken`. */
-function missingIndexes(completions: number, taken: ReadonlySet<number>, count: number): number[] {
-  const missing: number[] = [];
-  for (let index = 0; index < completions && missing.length < count; index++) {
-    if (!taken.has(index)) missing.push(index);
-  }
-  return missing;
-}
-
-/** Parses a text such as `0-2,5`. */
-export function parseIndexes(text: string | undefined): Set<number> {
-  const indexes = new Set<number>();
-  for (const part of (text ?? '').split(',').filter(Boolean)) {
-    const [first = NaN, last = first] = part.split('-').map(Number);
-    for (let index = first; index <= last; index++) indexes.add(index);
-  }
-  return indexes;
-}
-
-/** Formats numbers as ascending ranges: `0-2,5`; only two in a row as `0,1`. */
-export function formatIndexes(indexes: ReadonlySet<number>): string {
-  const sorted = [...indexes].sort((a, b) => a - b);
-  const parts: string[] = [];
-  for (let at = 0; at < sorted.length;) {
-    let end = at;
-    while (sorted[end + 1] === (sorted[end] ?? NaN) + 1) end++;
-    const [first = 0, last = 0] = [sorted[at], sorted[end]];
-    if (end === at) parts.push(String(first));
-    else parts.push(end === at + 1 ? `${first},${last}` : `${first}-${last}`);
-    at = end + 1;
-  }
-  return parts.join(',');
 }

@@ -5,10 +5,12 @@ import {
   formatIndexes,
   indexOf,
   isIndexed,
+  isPodEnding,
   isTracked,
   parseIndexes,
-} from './job-controller.js';
-import type { JobPods } from './job-controller.js';
+} from './job-pods.js';
+import type { JobPods } from './job-pods.js';
+import { countedFailures, failedIndexes, outcomeByIndexes, outcomeByPods } from './job-policies.js';
 import {
   counted,
   isPodActive,
@@ -71,7 +73,9 @@ export function jobView(
     terminating: countEnding(pods.all),
     replaceOnlyFailed: replacesOnlyFailed(job),
     succeeded: indexes?.size ?? (status.succeeded ?? 0) + pods.newlySucceeded.length,
-    failed: (status.failed ?? 0) + pods.newlyFailed.length,
+    failed: (status.failed ?? 0) + countedFailures(job, pods.newlyFailed).length,
+    byPods: outcomeByPods(job, pods.newlyFailed),
+    byIndexes: indexes && outcomeByIndexes(job, indexes, failedIndexes(job, pods.newlyFailed)),
     restarts: restartsThatCount(job, pods.all),
     decided: trueCondition(conditions, 'SuccessCriteriaMet')
       ? 'succeeded'
@@ -100,8 +104,8 @@ export function succeededIndexes(
   if (!isIndexed(job)) return undefined;
   const indexes = parseIndexes(job.status?.completedIndexes);
   for (const pod of newlySucceeded) indexes.add(indexOf(pod) ?? -1);
-  indexes.delete(-1);
-  return indexes;
+  const { completions = 0 } = job.spec ?? {};
+  return new Set([...indexes].filter((index) => index >= 0 && index < completions));
 }
 
 /** Input of `jobStatus`. */
@@ -123,6 +127,7 @@ export function jobStatus(job: Job, observation: JobObservation): JobStatus {
   const active = now.filter(isPodActive);
   const indexes = succeededIndexes(job, pods.newlySucceeded);
   const succeeded = indexes?.size ?? (started.succeeded ?? 0) + pods.newlySucceeded.length;
+  const failed = failedIndexes(job, pods.newlyFailed);
   const { conditions, startTime, completionTime } = started;
   const status: JobStatus = {
     ...(conditions && { conditions }),
@@ -130,8 +135,9 @@ export function jobStatus(job: Job, observation: JobObservation): JobStatus {
     ...(completionTime !== undefined && { completionTime }),
     ...counted('active', active.length),
     ...counted('succeeded', succeeded),
-    ...counted('failed', (started.failed ?? 0) + pods.newlyFailed.length),
+    ...counted('failed', (started.failed ?? 0) + countedFailures(job, pods.newlyFailed).length),
     ...(indexes !== undefined && { completedIndexes: formatIndexes(indexes) }),
+    ...(failed !== undefined && { failedIndexes: formatIndexes(failed) }),
     ready: active.filter(isPodReady).length,
     terminating: countEnding(now),
     uncountedTerminatedPods: {},
@@ -140,7 +146,7 @@ export function jobStatus(job: Job, observation: JobObservation): JobStatus {
 }
 
 function countEnding(pods: readonly Pod[]): number {
-  return pods.filter((pod) => isPodTerminating(pod) && !isPodFinished(pod)).length;
+  return pods.filter(isPodEnding).length;
 }
 
 function withConditions(
@@ -160,8 +166,7 @@ function withConditions(
   const succeeded = outcome.type === 'succeeded';
   const intent = succeeded ? 'SuccessCriteriaMet' : 'FailureTarget';
   const known = trueCondition(conditions, intent);
-  const said = outcome.type === 'failed' ? outcome : completed;
-  const { reason = known?.reason ?? '', message = known?.message ?? '' } = said;
+  const { reason = known?.reason ?? '', message = known?.message ?? '' } = outcome;
   say({ type: intent, status: 'True', reason, message });
   // The Job has ended only when none of its pods runs.
   if ((status.active ?? 0) + (status.terminating ?? 0) > 0) return { ...status, conditions };
@@ -205,6 +210,10 @@ export interface JobView {
   readonly replaceOnlyFailed: boolean;
   readonly succeeded: number;
   readonly failed: number;
+  /** The outcome by the `podFailurePolicy`. */
+  readonly byPods?: JobOutcome | undefined;
+  /** The outcome by failed indexes and the `successPolicy`. */
+  readonly byIndexes?: JobOutcome | undefined;
   /** The number of restarts of containers in pods with the `restartPolicy` `OnFailure`. */
   readonly restarts: number;
   /** Decision of an earlier reconcile. */
@@ -220,9 +229,11 @@ type JobPlan =
   | { readonly type: 'scale'; readonly by: number };
 
 /** The result of a Job. Absent fields keep the values of an earlier reconcile. */
-export type JobOutcome =
-  | { readonly type: 'succeeded' }
-  | { readonly type: 'failed'; readonly reason?: string; readonly message?: string };
+export interface JobOutcome {
+  readonly type: 'succeeded' | 'failed';
+  readonly reason?: string;
+  readonly message?: string;
+}
 
 /** Plans the next step of a Job: end it at a limit, end it because the work is done, or scale its pods. */
 export function jobPlan(job: JobView): JobPlan {
@@ -235,6 +246,7 @@ function outcomeOf(job: JobView): JobOutcome | undefined {
   const { decided, failed, restarts, backoffLimit, deadlineMs, nowMs } = job;
   const { completions, succeeded, active } = job;
   if (decided !== undefined) return { type: decided };
+  if (job.byPods !== undefined) return job.byPods;
   if (failed > backoffLimit || (restarts > 0 && restarts >= backoffLimit)) {
     const message = 'Job has reached the specified backoff limit';
     return { type: 'failed', reason: 'BackoffLimitExceeded', message };
@@ -243,8 +255,9 @@ function outcomeOf(job: JobView): JobOutcome | undefined {
     const message = 'Job was active longer than specified deadline';
     return { type: 'failed', reason: 'DeadlineExceeded', message };
   }
+  if (job.byIndexes !== undefined) return job.byIndexes;
   const done = completions === undefined ? succeeded > 0 && active === 0 : succeeded >= completions;
-  return done ? { type: 'succeeded' } : undefined;
+  return done ? { type: 'succeeded', ...completed } : undefined;
 }
 
 function missingPods(job: JobView): number {

@@ -1,9 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  formatIndexes,
-  parseIndexes,
-} from '../../../../lib/apiserver/controllers/job-controller.js';
+import { formatIndexes, parseIndexes } from '../../../../lib/apiserver/controllers/job-pods.js';
 
 describe('formatIndexes', () => {
   const cases: readonly [indexes: number[], text: string][] = [

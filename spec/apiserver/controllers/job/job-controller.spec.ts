@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { Job, Pod } from '../../../../lib/object/kinds.js';
-import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import type { PodBehavior } from '../../../../lib/apiserver/controllers/index.js';
+import type { EmbeddedClusterOptions } from '../../../../lib/apiserver/index.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../../../lib/object/kubernetes-object.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import { job } from '../workload-objects.js';
 
@@ -165,6 +170,102 @@ describe('a Job in the embedded cluster', () => {
     expect(first!.spec!.containers[0]!.env!.map(({ name }) => name)).to.deep.equal([
       'JOB_COMPLETION_INDEX',
     ]);
+  });
+
+  const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
+  const indexed = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
+
+  /** Gives the pods of the index 0 a behavior, and others another one. */
+  function byIndex(first: PodBehavior, others: PodBehavior): EmbeddedClusterOptions {
+    const behavior = ({ metadata }: Pod): PodBehavior =>
+      metadata.annotations?.[indexAnnotation] === '0' ? first : others;
+    return { pods: { behavior } };
+  }
+
+  it('removes the pods of indexes that it no longer has', async () => {
+    const { create, list, patch } = await simulatedCluster(byIndex('ready', 'ready'));
+    await create(job('j', indexed));
+    await patch(Job, 'j', { spec: { completions: 1, parallelism: 1 } });
+    const indexes = (await list(Pod)).map(
+      ({ metadata }) => metadata.annotations?.[indexAnnotation],
+    );
+    expect(indexes).to.deep.equal(['0']);
+  });
+
+  it('retries each index up to backoffLimitPerIndex, and then fails', async () => {
+    const { create, get, list, clock } = await simulatedCluster(byIndex('fail', 'succeed'));
+    await create(job('j', { ...indexed, backoffLimitPerIndex: 1 }));
+    expect((await get(Job, 'j')).status).to.include({
+      ...{ completedIndexes: '1,2', failedIndexes: '', failed: 1 },
+    });
+    await clock.advance(11_000);
+    const failed = await get(Job, 'j');
+    expect(failed.status).to.include({ completedIndexes: '1,2', failedIndexes: '0', failed: 2 });
+    expect(conditionsOf(failed)).to.deep.equal([
+      'FailureTarget True FailedIndexes',
+      'Failed True FailedIndexes',
+    ]);
+    const counts = (await list(Pod)).map(({ metadata }) => [
+      metadata.annotations?.[indexAnnotation],
+      metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'],
+    ]);
+    expect(counts).to.have.deep.members([
+      ['0', '0'],
+      ['0', '1'],
+      ['1', '0'],
+      ['2', '0'],
+    ]);
+  });
+
+  it('fails with more failed indexes than maxFailedIndexes, and deletes its other pods', async () => {
+    const { create, get, names } = await simulatedCluster(byIndex('fail', 'ready'));
+    await create(job('j', { ...indexed, backoffLimitPerIndex: 0, maxFailedIndexes: 0 }));
+    expect(conditionsOf(await get(Job, 'j'))).to.include('Failed True MaxFailedIndexesExceeded');
+    expect(await names(Pod)).to.have.length(1);
+  });
+
+  it('succeeds by a rule of its successPolicy, and deletes its other pods', async () => {
+    const { create, get, names } = await simulatedCluster(byIndex('succeed', 'ready'));
+    await create(job('j', { ...indexed, successPolicy: { rules: [{ succeededIndexes: '0' }] } }));
+    const done = await get(Job, 'j');
+    expect(conditionsOf(done)).to.deep.equal([
+      'SuccessCriteriaMet True SuccessPolicy',
+      'Complete True SuccessPolicy',
+    ]);
+    expect(done.status).to.include({ succeeded: 1, completedIndexes: '0' });
+    expect(done.status).not.to.have.property('failed');
+    expect(await names(Pod)).to.have.length(1);
+  });
+
+  it('fails by a rule of its podFailurePolicy', async () => {
+    const { create, get, names } = await simulatedCluster();
+    const onExitCodes = { containerName: 'main', operator: 'In', values: [1, 42] };
+    const podFailurePolicy = { rules: [{ action: 'FailJob', onExitCodes }] };
+    await create(job('j', { podFailurePolicy }, 'registry/app:failing'));
+    const failed = await get(Job, 'j');
+    expect(conditionsOf(failed)).to.include('Failed True PodFailurePolicy');
+    const [name = ''] = await names(Pod);
+    expect(failed.status!.conditions![0]!.message).to.equal(
+      `Container main for pod default/${name} failed with exit code 1 matching FailJob rule at index 0`,
+    );
+  });
+
+  it('does not count failures that its podFailurePolicy ignores', async () => {
+    const pods = { behavior: () => 'ready' as const };
+    const { create, client, get, names, clock, settled } = await simulatedCluster({ pods });
+    const onPodConditions = [{ type: 'DisruptionTarget', status: 'True' }];
+    const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions }] };
+    await create(job('j', { backoffLimit: 0, podFailurePolicy }));
+    const [name = ''] = await names(Pod);
+    const metadata = { namespace: 'default', name };
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata };
+    await client.create<UnstructuredObject>(eviction, { subresource: 'eviction' });
+    await settled();
+    await clock.advance(11_000);
+    const { status } = await get(Job, 'j');
+    expect(status).to.include({ active: 1 });
+    expect(status).not.to.have.any.keys('failed', 'conditions');
+    expect(await names(Pod)).not.to.include(name);
   });
 
   it('replaces a deleted pod, and counts it as failed', async () => {
