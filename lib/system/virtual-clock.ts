@@ -1,4 +1,5 @@
 import type { Clock, Timer } from './clock.js';
+import { OperatorError } from './operator-error.js';
 
 interface PendingTimer {
   readonly dueMs: number;
@@ -31,7 +32,9 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(callback: () => void, delayMs: number): Timer {
-    const timer = { dueMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, callback };
+    // NaN counts as 0: no time of the clock would reach it.
+    const dueMs = this.#nowMs + (delayMs > 0 ? delayMs : 0);
+    const timer = { dueMs, order: this.#order++, callback };
     this.#pending.add(timer);
     return { cancel: () => this.#pending.delete(timer) };
   }
@@ -47,8 +50,16 @@ export class VirtualClock implements Clock {
     return next && next.dueMs - this.#nowMs;
   }
 
-  /** Advances the time by `ms` and fires every timer that becomes due, including those set meanwhile. */
+  /**
+   * Advances the time by `ms` and fires every timer that becomes due, including those set meanwhile. With several
+   * calls at once, time ends at the latest of their ends.
+   * @throws OperatorError `InvalidOption`: `ms` is negative or not finite.
+   */
   async advance(ms: number): Promise<void> {
+    if (!Number.isFinite(ms) || ms < 0) {
+      const message = `VirtualClock.advance: want a number of milliseconds from 0, got ${ms}`;
+      throw new OperatorError('InvalidOption', message);
+    }
     const endMs = this.#nowMs + ms;
     await settle();
     for (;;) {
@@ -59,7 +70,7 @@ export class VirtualClock implements Clock {
       timer.callback();
       await settle();
     }
-    this.#nowMs = endMs;
+    this.#nowMs = Math.max(this.#nowMs, endMs);
     await settle();
   }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { nextTurn } from '../../lib/system/clock.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('VirtualClock', () => {
@@ -64,12 +65,39 @@ describe('VirtualClock', () => {
     expect(order).to.deep.equal(['promise of 1', '2']);
   });
 
-  it('treats a negative delay as 0', async () => {
+  for (const delayMs of [-5, NaN]) {
+    it(`treats a delay of ${delayMs} as 0`, async () => {
+      const clock = new VirtualClock();
+      const fired: string[] = [];
+      clock.setTimer(() => fired.push('later'), 10);
+      clock.setTimer(() => fired.push('now'), delayMs);
+      await clock.advance(0);
+      expect(fired).to.deep.equal(['now']);
+      expect(clock.monotonicMs()).to.equal(0);
+      await clock.advance(10);
+      expect(fired).to.deep.equal(['now', 'later']);
+    });
+  }
+
+  it('never goes back when several calls advance it at once', async () => {
     const clock = new VirtualClock();
-    let fired = false;
-    clock.setTimer(() => (fired = true), -5);
-    await clock.advance(0);
-    expect(fired).to.equal(true);
-    expect(clock.monotonicMs()).to.equal(0);
+    const times: number[] = [];
+    clock.setTimer(() => {
+      times.push(clock.monotonicMs());
+      void nextTurn().then(() => times.push(clock.monotonicMs()));
+    }, 900);
+    await Promise.all([clock.advance(1_000), clock.advance(50)]);
+    expect(times).to.deep.equal([900, 900]);
+    expect(clock.monotonicMs()).to.equal(1_000);
   });
+
+  for (const ms of [-1, NaN, Infinity]) {
+    it(`refuses to advance by ${ms}`, async () => {
+      const clock = new VirtualClock();
+      clock.setTimer(() => expect.fail('it fired'), 10);
+      const error = await clock.advance(ms).catch((thrown: unknown) => thrown);
+      expect(error).to.have.property('code', 'InvalidOption');
+      expect(clock.monotonicMs()).to.equal(0);
+    });
+  }
 });
