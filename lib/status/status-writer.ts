@@ -171,9 +171,11 @@ export class StatusWriter<T extends KubernetesObject> {
     if (strategy === 'apply') {
       const { keepOthers } = how;
       const options = { fieldManager, keepOthers, atomicConditions, clock, signal };
-      const applied = statusToApply(object, update, options);
+      const toApply = (now: KubernetesObject) => statusToApply(now, update, options);
+      const applied = toApply(object);
       if (applied === undefined) return undefined;
-      const send = async (): Promise<T> => (await applyStatus(client, applied, options)) as T;
+      const send = async (): Promise<T> =>
+        (await applyStatus(client, { applied, toApply }, options)) as T;
       return { status: applied.object.status, send };
     }
     const statusFor = (now: T): object | undefined => statusToMerge(now, update, clock);

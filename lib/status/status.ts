@@ -73,8 +73,11 @@ export async function patchStatus<T extends KubernetesObject>(
   const { fieldManager, keepOthers, atomicConditions, clock, signal } = options;
   const names = { fieldManager, keepOthers, atomicConditions, clock, signal };
   refuseUnknownOptions<PatchStatusOptions>('patchStatus', options, names);
-  const applied = statusToApply(object, update, options);
-  return applied === undefined ? object : ((await applyStatus(client, applied, options)) as T);
+  const toApply = (now: KubernetesObject) => statusToApply(now, update, options);
+  const applied = toApply(object);
+  return applied === undefined
+    ? object
+    : ((await applyStatus(client, { applied, toApply }, options)) as T);
 }
 
 /** A status to apply. */
@@ -122,30 +125,38 @@ export function statusToApply(
 /** Maximum number of attempts. Each conflict means that another client has written, so even many writers end soon. */
 const maxApplies = 30;
 
+/** Input of {@link applyStatus}. */
+interface StatusToApply {
+  readonly applied: AppliedStatus;
+  /** Returns the result of `statusToApply` for the current object. */
+  readonly toApply: (now: KubernetesObject) => AppliedStatus | undefined;
+}
+
 /**
  * Applies the result of `statusToApply`, and returns the object after the write. The API server ignores a uid in a
  * status write, so the write has the resourceVersion that was read. After a conflict, the object is read again: if it
- * is the same object, the status is sent with the new resourceVersion.
+ * is the same object, the status for its new state is sent. An older state may lack what `keepOthers` keeps.
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
  */
 export async function applyStatus(
   client: Client & { readonly live?: Client },
-  { object: applied, isOfVersion }: AppliedStatus,
+  { applied: first, toApply }: StatusToApply,
   { fieldManager, signal }: PatchStatusOptions,
 ): Promise<KubernetesObject> {
   const options = { fieldManager, subresource: 'status', force: true, signal };
-  const { apiVersion, kind, metadata } = applied;
-  let object = applied;
+  const { apiVersion, kind, metadata } = first.object;
+  let applied = first;
   for (let attempt = 1; ; attempt++) {
     try {
-      return (await client.apply<KubernetesObject>(object, options)).object;
+      return (await client.apply<KubernetesObject>(applied.object, options)).object;
     } catch (error) {
-      if (isOfVersion || !isConflict(error) || attempt >= maxApplies) throw error;
+      if (applied.isOfVersion || !isConflict(error) || attempt >= maxApplies) throw error;
       const type = { apiVersion, kind };
-      const now = await getIfExists(client.live ?? client, type, keyOf(applied), { signal });
+      const now = await getIfExists(client.live ?? client, type, keyOf(first.object), { signal });
       if (now === undefined || now.metadata.uid !== metadata.uid) throw error;
-      const { resourceVersion = '' } = now.metadata;
-      object = { ...applied, metadata: { ...metadata, resourceVersion } };
+      const next = toApply(now);
+      if (next === undefined) return now;
+      applied = next;
     }
   }
 }

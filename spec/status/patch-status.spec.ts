@@ -89,6 +89,28 @@ describe('patchStatus', () => {
     expect(next.status?.conditions?.map(({ type }) => type)).to.have.members(['Ready', 'Synced']);
   });
 
+  it('keeps its earlier parts with keepOthers, although the given object is older than they are', async () => {
+    const object = await scene.create();
+    const synced = { ...ready('True'), type: 'Synced' };
+    await patch(object, { fields: { phase: 'Open' }, conditions: [synced] });
+    const next = await patch(
+      object,
+      { fields: { url: 'a' }, conditions: [ready('False')] },
+      { keepOthers: true },
+    );
+    expect(next.status).to.deep.include({ phase: 'Open', url: 'a' });
+    expect(next.status?.conditions?.map(({ type }) => type)).to.have.members(['Ready', 'Synced']);
+  });
+
+  it('keeps the time of a condition that it has set since the given object was read', async () => {
+    const first = await patch(await scene.create(), { conditions: [ready('False')] });
+    const second = await patch(first, { conditions: [ready('True')] });
+    await scene.clock.advance(60_000);
+    const third = await patch(first, { conditions: [ready('True', 'still')] });
+    const timeOf = ({ status }: Shop) => status?.conditions?.[0]?.lastTransitionTime;
+    expect(timeOf(third)).to.equal(timeOf(second));
+  });
+
   it('keeps the conditions of others in a plain list, and is a conflict after another write', async () => {
     const object = await scene.create('Stall');
     const atomic = { atomicConditions: true };
