@@ -218,8 +218,9 @@ class Faults {
    */
   #due(call: FaultyCall): FaultRule[] {
     return this.#rules.filter((rule) => {
-      const { verbs, kinds, names, calls = { from: 1 }, probability = 1 } = rule;
+      const { fault, verbs, kinds, names, calls = { from: 1 }, probability = 1 } = rule;
       const matches =
+        (fault.type !== 'duplicate' || call.verb === 'event') &&
         (verbs?.includes(call.verb) ?? true) &&
         isKind(call, kinds) &&
         (names?.includes(call.name ?? '') ?? true);

@@ -160,5 +160,16 @@ describe('faulty', () => {
     expect(seen.splice(0)).to.deep.equal(['a']);
     await watch({ verbs: ['event'], calls: 1, fault: { type: 'duplicate' } });
     expect(seen.splice(0)).to.deep.equal(['a', 'a', 'b']);
+    await watch({ calls: 1, fault: { type: 'duplicate' } });
+    expect(seen.splice(0)).to.deep.equal(['a', 'a', 'b']);
+  });
+
+  it('does not count a duplicate as injected without an event', async () => {
+    const rule = { fault: { type: 'duplicate' } } as const;
+    const client = withRules(rule, { ...rule, verbs: ['get'] });
+    await client.create(configMapNamed('web'));
+    await client.get(ConfigMap, key);
+    expect(client.injected).to.deep.equal([]);
+    expect(client.notInjected).to.have.length(2);
   });
 });
