@@ -1,6 +1,8 @@
 import type { RequestEntry, RequestLog } from '../apiserver/index.js';
 import { findCondition, describeObject, isControlledBy } from '../object/index.js';
 import type { Condition, KubernetesObject, UnstructuredObject } from '../object/index.js';
+import { refuseUnknownOptions } from '../system/index.js';
+import type { OptionNames } from '../system/index.js';
 
 declare global {
   // chai's types are in a global namespace, which others can only extend.
@@ -108,6 +110,7 @@ const mostListed = 20;
 
 function assertRequests(assertion: ChaiAssertion, budget: Budget): void {
   const { what, filter, count, only = () => true } = budget;
+  checkBudget(budget);
   const all = requestsOf(assertion._obj);
   if (all === undefined) {
     throw new TypeError(`.${what}() wants a request log, a cluster or a list of its entries`);
@@ -119,6 +122,30 @@ function assertRequests(assertion: ChaiAssertion, budget: Budget): void {
   const message = `expected ${text}, got ${found.length}${listed.length > 0 ? ':' : ''}`;
   const holds = found.length === count;
   assertion.assert(holds, message + listed.join('') + rest, `expected not to find ${text}`);
+}
+
+const filterNames: OptionNames<RequestFilter> = {
+  ...{ verb: true, resource: true, subresource: true, namespace: true, name: true, user: true },
+};
+const verbs: readonly string[] = [
+  ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
+];
+
+/**
+ * Refuses what no request can match, since a budget of 0, or a negated one, would hold whatever the operator does.
+ * @throws TypeError
+ */
+function checkBudget({ what, filter, count }: Budget): void {
+  refuseUnknownOptions<RequestFilter>(`.${what}()`, filter, filterNames);
+  const refuse = (name: string, wanted: string, got: unknown): never => {
+    throw new TypeError(`.${what}(): ${name}: want ${wanted}, got ${JSON.stringify(got)}`);
+  };
+  if (!Number.isSafeInteger(count) || count < 0) refuse('count', 'a whole number from 0', count);
+  const { verb = 'get', resource = '' } = filter;
+  if (!verbs.includes(verb)) refuse('verb', `${verbs.join(', ')} (an apply is a patch)`, verb);
+  // Paths of requests without a resource have any case.
+  const isPlural = resource.startsWith('/') || resource === resource.toLowerCase();
+  if (!isPlural) refuse('resource', 'the plural, such as configmaps', resource);
 }
 
 interface WantedCondition {

@@ -58,6 +58,21 @@ describe('operatorAssertions', () => {
     expect(budget).to.throw(found);
   });
 
+  it('refuse a budget that no request can break', () => {
+    const refused: readonly (readonly [() => unknown, string])[] = [
+      [() => expect(cluster()).to.have.writes(0, { resource: 'ConfigMap' }), 'the plural'],
+      [() => expect(cluster()).not.to.have.writes(undefined as never), 'a whole number'],
+      [() => expect(cluster()).not.to.have.reads(NaN), 'a whole number'],
+      [() => expect(cluster()).to.have.requests({ verb: 'apply' as never }, 0), 'is a patch'],
+      [
+        () => expect(cluster()).to.have.requests({ kind: 'a' } as never, 0),
+        'unknown option "kind"',
+      ],
+    ];
+    for (const [budget, problem] of refused) expect(budget).to.throw(problem);
+    expect(cluster()).to.have.requests({ resource: '/openapi/v3/apis/OTHER' }, 0);
+  });
+
   it('check conditions by type, status and reason', () => {
     expect(object).to.have.condition('Available');
     expect(object).to.have.condition('Available', 'False', 'Waiting');
