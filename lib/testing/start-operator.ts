@@ -7,7 +7,13 @@ import type { PolicyRule } from '../apiserver/internal.js';
 import { OperatorRole, Manager } from '../manager/index.js';
 import type { ManagerOptions, OperatorDefinition } from '../manager/index.js';
 import type { Clock } from '../system/index.js';
-import { OperatorError, seededRandom, VirtualClock } from '../system/index.js';
+import {
+  endsWithin,
+  OperatorError,
+  seededRandom,
+  systemClock,
+  VirtualClock,
+} from '../system/index.js';
 import { eventually } from './eventually.js';
 import type { EventuallyOptions } from './eventually.js';
 import { assertFaultsInjected } from './fault-on.js';
@@ -53,7 +59,11 @@ export interface RunningOperator {
    * permissions to read a watched kind count as one.
    */
   readonly unusedRights: () => readonly string[];
-  /** Stops the operator. @throws the error with which it failed. */
+  /**
+   * Stops the operator. A `VirtualClock` advances if a reconcile does not end: it has the manager's
+   * `gracefulShutdownMs`, by the clock.
+   * @throws the error with which the operator failed.
+   */
   readonly stop: () => Promise<void>;
 }
 
@@ -107,11 +117,21 @@ export async function startOperator(
     unusedRights: () => unusedOf(role.rules, cluster.requests.entries.filter(isOwn)),
     stop: async () => {
       stopping.abort();
+      if (clock instanceof VirtualClock) await advanceUntil(running, clock);
       await running;
       await client.close();
       signal.throwIfAborted();
     },
   };
+}
+
+/** Advances `clock` from time to time until `work`, which must not fail, ends. */
+async function advanceUntil(work: Promise<unknown>, clock: VirtualClock): Promise<void> {
+  const [longestMs, ioMs] = [60_000, 100];
+  for (let ms = 1_000; !(await endsWithin(work, ioMs, systemClock));) {
+    await clock.advance(ms);
+    ms = Math.min(ms * 2, longestMs);
+  }
 }
 
 function definitionOf(

@@ -5,6 +5,7 @@ import type { Manager } from '../../lib/manager/index.js';
 import { isForbidden } from '../../lib/object/api-error.js';
 import { ConfigMap, Service } from '../../lib/object/kinds.js';
 import { Operator } from '../../lib/operator/index.js';
+import { sleep } from '../../lib/system/clock.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import { startOperator, testCluster } from '../../lib/testing/index.js';
 import type { RunningOperator } from '../../lib/testing/index.js';
@@ -165,6 +166,26 @@ describe('startOperator', () => {
     const { eventually, stop } = operator;
     await eventually(() => client.get(ConfigMap, { ...key, name: 'menu' }));
     await stop();
+  });
+
+  it('stops an operator whose reconcile waits by the virtual clock', async () => {
+    const { clock } = cluster();
+    let isWaiting = false;
+    operator = await startOperator(cluster(), (manager) => {
+      const waiting = controllerFor(Shop).complete(async ({ signal }) => {
+        isWaiting = true;
+        await sleep(clock, 3_600_000, signal);
+        return done();
+      });
+      manager.add(waiting);
+    });
+    await cluster()
+      .client()
+      .create(Shop.object({ metadata: key, spec: { act: 'wait' } }));
+    await operator.eventually(() => expect(isWaiting).to.equal(true));
+    const stoppingMs = clock.monotonicMs();
+    await operator.stop();
+    expect(clock.monotonicMs() - stoppingMs).to.be.within(30_000, 120_000);
   });
 
   it('throws the error with which its manager ends', async () => {
