@@ -127,6 +127,33 @@ describe('assertRoundTrips', () => {
     );
   });
 
+  it('reports two required fields of one format that a conversion swaps', () => {
+    const formats = ['date-time', 'date', 'duration', 'ipv4', 'ipv6', 'cidr', 'mac', 'uuid'];
+    for (const format of [...formats, 'uri', 'email', 'hostname', 'byte'] as const) {
+      const schema = s.object({
+        spec: s.object({ from: s.string({ format }), to: s.string({ format }) }),
+      });
+      const swapped = (object: KubernetesObject): KubernetesObject => {
+        const { from, to } = (object as UnstructuredObject)['spec'] as Record<string, unknown>;
+        return { ...object, spec: { from: to, to: from } } as KubernetesObject;
+      };
+      const Visit = defineResource({
+        ...{ group: 'example.com', kind: 'Visit' },
+        versions: [
+          { name: 'v1', storage: true, schema },
+          { name: 'v1beta1', schema },
+        ],
+        conversion: {
+          hub: 'v1',
+          spokes: {
+            v1beta1: { toHub: swapped, fromHub: (object: KubernetesObject) => object } as never,
+          },
+        },
+      });
+      expect(first(result(Visit)), format).to.match(/: spec\.(from|to) changes from /);
+    }
+  });
+
   it('shrinks a rare loss to the least object that has it', () => {
     const toHub: Conversion['toHub'] = (spoke) => {
       const { ports, ...spec } = faithful.toHub(spoke).spec;

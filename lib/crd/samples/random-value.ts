@@ -87,12 +87,21 @@ class Maker {
     const { format = '', pattern, minLength = 0 } = schema;
     const { maxLength = Math.max(minLength, most.characters) } = schema;
     const usual = formatSamples[format];
-    if (usual !== undefined) return usual;
+    if (usual !== undefined) return this.#like(usual);
     const length = this.#between(minLength, Math.min(maxLength, minLength + most.characters));
     const plain = Array.from({ length }, () => this.#pick(letters)).join('');
     if (pattern === undefined) return plain;
     const wanted = { candidates: [plain], minLength, maxLength, pick: this.#pick };
     return textOfPattern(pattern, wanted) ?? (minimalValue(schema) as string);
+  }
+
+  /** Returns a sample of a format with another digit: two fields of one format rarely have the same value. */
+  #like(sample: string): string {
+    const digit = String(this.#between(1, 9));
+    if (sample === formatSamples['byte']) return Buffer.from(`sample${digit}`).toString('base64');
+    // The last digit of times, addresses and IDs. Names of hosts have no digit.
+    const varied = sample.replace(/[01](?=[^01]*$)/, digit);
+    return varied === sample ? sample.replace('example.', `example${digit}.`) : varied;
   }
 
   #list(schema: Schema, depth: number): readonly unknown[] {
