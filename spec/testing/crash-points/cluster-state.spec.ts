@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import { ConfigMap } from '../../../lib/object/kinds.js';
+import { ConfigMap, Pod } from '../../../lib/object/kinds.js';
 import { ownerReferenceTo } from '../../../lib/object/owner-reference.js';
 import { observe } from '../../../lib/testing/crash-points/cluster-state.js';
 import type { ClusterState } from '../../../lib/testing/crash-points/cluster-state.js';
@@ -33,5 +33,21 @@ describe('observe', () => {
     expect(comparables[0]).to.deep.equal(comparables[1]);
     const { ownerReferences = [] } = one.get(' ConfigMap owned')?.comparable.metadata ?? {};
     expect(ownerReferences[0]?.uid).to.equal('(uid of ConfigMap owner)');
+  });
+
+  it('omits the node on which a pod runs', async () => {
+    const client = cluster.client();
+    const comparable = <T>(object: T): T => object;
+    const podOn = async (nodeName: string): Promise<unknown> => {
+      const key = { namespace: 'default', name: 'web' };
+      const spec = { nodeName, containers: [{ name: 'main', image: 'web:1' }] };
+      await client.create<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata: key, spec });
+      const state = await observe({ client, kinds: [Pod], namespace: undefined, comparable });
+      await client.delete(Pod, key, { gracePeriodSeconds: 0 });
+      return state.get(' Pod default/web')?.comparable['spec'];
+    };
+    const spec = await podOn('node-1');
+    expect(spec).to.have.property('nodeName', '(made up)');
+    expect(await podOn('node-2')).to.deep.equal(spec);
   });
 });
