@@ -11,7 +11,7 @@ import { CrashPointsError, crashPoints } from '../../lib/testing/index.js';
 import { describeRequest } from '../../lib/testing/crash-points/crash-point.js';
 import type { CrashScenario } from '../../lib/testing/index.js';
 import type { CrashPointsOptions } from '../../lib/testing/crash-points/crash-points.js';
-import type { OperatorStage } from '../../lib/testing/crash-points/crash-scenario.js';
+import type { CrashStage, OperatorStage } from '../../lib/testing/crash-points/crash-scenario.js';
 import {
   by,
   configMap,
@@ -198,6 +198,44 @@ describe('crashPoints', () => {
     ],
   };
 
+  it('finds an object of the setup that is created again at a start', async () => {
+    const operator = async (stage: OperatorStage): Promise<void> => {
+      const { client } = stage;
+      if ((await find(client, 'done')) === undefined) {
+        if ((await find(client, 'begun')) !== undefined) {
+          await client.delete(ConfigMap, { namespace, name: 'kept' });
+          await client.create(configMap('kept'));
+        }
+        await client.apply(configMap('begun'), by);
+        await client.apply(configMap('done'), by);
+      }
+      await watchShop(stage, right);
+    };
+    const setup = ({ client }: CrashStage): Promise<unknown> => client.create(configMap('kept'));
+    const scenario = { ...shopScenario(right), setup, operator };
+    const error = await failureOf(scenario, { only: { step: 'start' } });
+    expect(error.message).to.include('replaced: ConfigMap default/kept was deleted and recreated');
+  });
+
+  it('fails at a point that a run does not reach, because it differs from the first one', async () => {
+    let runs = 0;
+    const setup = (): Promise<void> => Promise.resolve(void (runs += 1));
+    const scenario = shopScenario(
+      async (client, shop) => {
+        if (shop.data?.['done'] === 'yes') return;
+        // State outside of the run: the first runs send one request more.
+        if (runs < 3) await client.get(ConfigMap, shopKey);
+        await note(client);
+      },
+      { setup },
+    );
+    const error = await failureOf(scenario, { only: { request: 4 } });
+    expect(error.message).to.include('request 4 (never reached), answered:');
+    expect(error.message).to.include(
+      'notReached: the uninterrupted run sends request 4 in create, this one does not: ',
+    );
+  });
+
   it('finds a finalizer that is left behind', async () => {
     const finalizers = ['example.com/hold'];
     const held: ConfigMap = {
@@ -251,6 +289,18 @@ describe('crashPoints', () => {
     const operator = (): Promise<void> => Promise.reject(new Error('no such flag'));
     const dead = await failureOf({ ...shopScenario(right), operator });
     expect(dead.message).to.match(/the operator ended by itself: Error: no such flag/);
+  });
+
+  it('lets time pass for requests that take time of the clock', async () => {
+    const setup = ({ cluster }: CrashStage): Promise<void> => {
+      const match = { verb: 'patch', user: 'operator' } as const;
+      cluster.faults.add({ match, effect: { type: 'latency', ms: 2_000 } });
+      return Promise.resolve();
+    };
+    const only = { request: 2 };
+    const scenario = shopScenario(right, { setup, kinds: [ConfigMap] });
+    const { results } = await crashPoints(scenario, { only });
+    expect(results.map(({ point }) => point.mode)).to.deep.equal(['unanswered', 'answered']);
   });
 
   it('checks the invariant at the crash, before the restarted operator can repair it', async () => {
@@ -325,6 +375,15 @@ describe('crashPoints', () => {
       (thrown: unknown) => thrown,
     );
     expect(other).to.include({ code: 'InvalidOption' });
+  });
+
+  it('rejects a scenario with an unknown field', async () => {
+    const scenario = { ...shopScenario(right), invariants: () => expect.fail() } as CrashScenario;
+    const error = await crashPoints(scenario).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property(
+      'message',
+      'a shop: unknown option "invariants"; did you mean "invariant"?',
+    );
   });
 
   it('rejects options that select no point', async () => {

@@ -198,15 +198,15 @@ function byText(one: unknown, other: unknown): number {
  * each step that both completed, from the interruption on.
  */
 export function judgePlay(played: Played, whole: Played): CrashProblem[] {
-  const at = played.steps.findIndex(({ name }) => name === played.interruptedAt?.step);
-  if (at < 0) return [...played.problems];
-  const before: ClusterState = played.steps[at - 1]?.state ?? new Map();
-  const wholeBefore: ClusterState = whole.steps[at - 1]?.state ?? new Map();
-  const [step, wholeStep] = [played.steps[at], whole.steps[at]];
-  if (step === undefined || wholeStep === undefined) return [...played.problems];
+  const at = played.steps.findLastIndex(({ name }) => name === played.interruptedAt?.step);
+  if (at < 1) return [...played.problems];
+  const [before, step] = played.steps.slice(at - 1);
+  const [wholeBefore, wholeStep] = whole.steps.slice(at - 1);
+  if (before === undefined || step === undefined) return [...played.problems];
+  if (wholeBefore === undefined || wholeStep === undefined) return [...played.problems];
   return [
     ...createdTwice(step, wholeStep),
-    ...replaced([before, step.state], [wholeBefore, wholeStep.state]),
+    ...replaced([before.state, step.state], [wholeBefore.state, wholeStep.state]),
     ...comparedStates(step.state, wholeStep.state),
     ...played.problems,
   ];

@@ -75,6 +75,8 @@ export interface CrashProblem {
   readonly type:
     /** The step did not complete in time, or the operator ended on its own. */
     | 'notConverged'
+    /** The run sent no such request, although the uninterrupted run did: nothing was interrupted. */
+    | 'notReached'
     /** An object exists that the uninterrupted run does not have. */
     | 'orphan'
     /** An object of the uninterrupted run is missing. */

@@ -2,7 +2,12 @@ import type { Client } from '../../client/index.js';
 import { EmbeddedCluster } from '../../apiserver/index.js';
 import type { KubernetesObject, UnstructuredObject, TypeReference } from '../../object/index.js';
 import type { Clock, Resolved, Random } from '../../system/index.js';
-import { OperatorError, seededRandom, VirtualClock } from '../../system/index.js';
+import {
+  OperatorError,
+  refuseUnknownOptions,
+  seededRandom,
+  VirtualClock,
+} from '../../system/index.js';
 import type { LeftOverCheck } from '../left-overs.js';
 import { startStep } from './crash-point.js';
 
@@ -112,7 +117,7 @@ export interface ResolvedScenario<C extends CrashCluster> extends Resolved<
 /**
  * Fills in the defaults.
  * @param leftOvers - checked at the end of each run
- * @throws OperatorError `InvalidOption`: a number is out of its range, or two steps share a name.
+ * @throws OperatorError `InvalidOption`: a number is out of its range, two steps share a name, or a field is unknown.
  */
 export function resolveScenario<C extends CrashCluster>(
   scenario: CrashScenario<C>,
@@ -132,10 +137,12 @@ export function resolveScenario<C extends CrashCluster>(
   if (twice !== undefined) {
     throw new OperatorError('InvalidOption', `${name}: two steps are called ${twice}`);
   }
-  return {
-    ...{ name, operator, steps, setup, invariant, kinds, leftOvers },
+  const resolved = {
+    ...{ name, operator, steps, setup, invariant, kinds },
     ...{ ignoredKinds, timeoutMs, steadyMs, comparable, cluster },
   };
+  refuseUnknownOptions<CrashScenario<C>>(name, scenario, resolved);
+  return { ...resolved, leftOvers };
 }
 
 function defaultCluster(): Promise<EmbeddedCluster<VirtualClock>> {

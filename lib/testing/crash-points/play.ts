@@ -1,7 +1,13 @@
 import uniqWith from 'lodash/uniqWith.js';
 import { deepEqual } from '../../object/index.js';
 import type { TypeMeta, ObjectReference } from '../../object/index.js';
-import { errorMessage, sleep, seededRandom, VirtualClock } from '../../system/index.js';
+import {
+  errorMessage,
+  sleep,
+  seededRandom,
+  systemClock,
+  VirtualClock,
+} from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import { deleteOwner, findLeftOvers, recordCreations } from '../left-overs.js';
 import { observe } from './cluster-state.js';
@@ -21,7 +27,7 @@ export interface PlayedStep {
 
 /** The result of a run. */
 export interface Played {
-  /** The steps that were completed. */
+  /** The setup, without a name, and the steps that were completed. */
   readonly steps: readonly PlayedStep[];
   readonly requests: readonly CrashRequest[];
   readonly interruptedAt: CrashRequest | undefined;
@@ -34,6 +40,8 @@ export interface Played {
 // Long enough for reactions to the last write to begin.
 const calmMs = 1_000;
 const shutdownMs = 60_000;
+/** The time that the I/O of requests gets by the system clock, if the scenario's clock is virtual. */
+const longestIoMs = 500;
 
 /** Ends a run with a problem. */
 class PlayEnded extends Error {
@@ -56,6 +64,8 @@ export class Play<C extends CrashCluster> {
   readonly #created: ObjectReference[] = [];
   #life: OperatorLife;
   #lives = 0;
+  /** The number of requests when one of them was found to need time of the scenario's clock. */
+  #slowAt: number | undefined;
   #isFailureChecked = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -101,6 +111,7 @@ export class Play<C extends CrashCluster> {
   async #steps(): Promise<void> {
     const { setup, steps } = this.#scenario;
     await setup?.(this.#stage);
+    this.#played.push({ name: '', requests: [], state: await this.#observe() });
     const start = { name: startStep, change: async () => this.#live(), until: async () => true };
     for (const step of [start, ...steps]) {
       await this.#step(step);
@@ -108,6 +119,16 @@ export class Play<C extends CrashCluster> {
       // the same as in the uninterrupted run.
       if (this.#trace.interruptedAt !== undefined) return;
     }
+    this.#checkReached();
+  }
+
+  #checkReached(): void {
+    // With a real clock, the requests of two runs may differ.
+    if (this.#point === undefined || !(this.#stage.cluster.clock instanceof VirtualClock)) return;
+    const { step, request } = this.#point;
+    const problem = `the uninterrupted run sends request ${request} in ${step}, this one does not`;
+    const remedy = 'use only the clock and random of the stage, and keep nothing between runs';
+    throw ended('notReached', `${problem}: ${remedy}`);
   }
 
   async #step(step: CrashStep<C>): Promise<void> {
@@ -253,6 +274,7 @@ export class Play<C extends CrashCluster> {
   /** Lets the operator do the work that is due now; restarts it after a crash. */
   async #work(): Promise<void> {
     const { clock } = this.#stage.cluster;
+    const ioEndMs = systemClock.monotonicMs() + longestIoMs;
     let isNew: boolean;
     do {
       await letWorkHappen(clock);
@@ -261,11 +283,21 @@ export class Play<C extends CrashCluster> {
       if (isNew) await this.#rise();
       else await this.#checkAfterFailure();
       // An answer can take real time (zlib has its own threads), and so can the start of a new operator.
-    } while (clock instanceof VirtualClock && (!this.#trace.isIdle || isNew || this.#life.isDead));
+    } while (
+      clock instanceof VirtualClock &&
+      (isNew || this.#life.isDead || this.#isBusy(ioEndMs))
+    );
     if (this.#failure === undefined) return;
     const { error } = this.#failure;
     const why = (error instanceof Error && error.stack) || errorMessage(error);
     throw ended('notConverged', `the operator ended by itself: ${why}`);
+  }
+
+  /** Returns true while requests are under way, unless they need time of the scenario's clock, such as latency. */
+  #isBusy(untilMs: number): boolean {
+    const { isIdle, requests } = this.#trace;
+    if (!isIdle && systemClock.monotonicMs() >= untilMs) this.#slowAt = requests.length;
+    return !isIdle && this.#slowAt !== requests.length;
   }
 
   /** Checks the invariant right after a failed request, before the operator retries. */
@@ -285,9 +317,11 @@ export class Play<C extends CrashCluster> {
   async #rise(): Promise<void> {
     const { clock } = this.#stage.cluster;
     this.#life.kill();
+    const ioEndMs = systemClock.monotonicMs() + longestIoMs;
     // Requests of the dead operator arrive before the next one starts.
     do await letWorkHappen(clock);
-    while (clock instanceof VirtualClock && !this.#trace.isIdle);
+    while (clock instanceof VirtualClock && this.#isBusy(ioEndMs));
+    while (clock instanceof VirtualClock && !this.#trace.isIdle) await letTimePass(clock, calmMs);
     await this.#checkInvariant(`${this.#trace.interruptedAt?.step ?? ''}, at the crash`);
     this.#life = this.#newLife();
     this.#live();
