@@ -45,7 +45,7 @@ export function recordCreations(client: Client, created: ObjectReference[] = [])
 
 /** The owner whose deletion is checked, and the objects that may outlive it. */
 export interface LeftOverCheck {
-  /** The object to delete, for example the custom resource. It may be gone already. */
+  /** The object to delete, for example the custom resource. `assertNothingLeft` needs its UID if it is gone already. */
   readonly owner: ObjectReference;
   /** Objects that may outlive the owner, such as a backup. @defaultValue none */
   readonly keep?: ((object: UnstructuredObject) => boolean) | undefined;
@@ -75,6 +75,8 @@ export interface AssertNothingLeftOptions extends LeftOverCheck {
  * ```
  * @param client - of an administrator: deletes the owner and reads the remaining objects.
  * @throws OperatorError `LeftOvers`: names the remaining objects, with the reason of each.
+ * @throws OperatorError `InvalidOption`: there is nothing to check: nothing was recorded, or the owner does not exist
+ * and has no UID.
  */
 export async function assertNothingLeft(
   client: Client,
@@ -83,7 +85,18 @@ export async function assertNothingLeft(
   const { owner, created, keep = () => false, timeoutMs = 60_000, clock = systemClock } = options;
   const resolved = { owner, created, keep, timeoutMs, clock };
   refuseUnknownOptions<AssertNothingLeftOptions>('assertNothingLeft', options, resolved);
+  const name = describeObject(owner);
+  if (created.length === 0) {
+    const remedy = 'run the operator with the client of recordCreations';
+    const message = `assertNothingLeft: created: no object of ${name} was recorded; ${remedy}`;
+    throw new OperatorError('InvalidOption', message);
+  }
   const deleted = await deleteOwner(client, owner);
+  if (deleted.live === undefined && owner.uid === undefined) {
+    const remedy = 'correct its name, or give its uid if it is gone already';
+    const message = `assertNothingLeft: owner: ${name} does not exist; ${remedy}`;
+    throw new OperatorError('InvalidOption', message);
+  }
   let left: readonly string[] = [];
   const check = async (): Promise<void> => {
     left = await findLeftOvers(client, { deleted, created, keep });
@@ -93,7 +106,6 @@ export async function assertNothingLeft(
     await eventually(check, { timeoutMs, clock, intervalMs: 500 });
   } catch (error) {
     if (left.length === 0) throw error;
-    const name = describeObject(owner);
     const after = `${timeoutMs / 1_000} s after ${name} was deleted`;
     throw new OperatorError('LeftOvers', `${after}: ${left.join('; ')}`, { cause: error });
   }
@@ -111,7 +123,7 @@ export async function deleteOwner(
   client: Client,
   reference: ObjectReference,
 ): Promise<DeletedOwner> {
-  const live = await find(client, reference);
+  const live = await findObject(client, reference);
   if (live === undefined) return { reference, live };
   try {
     await client.delete(reference, reference, { propagationPolicy: 'Background' });
@@ -138,7 +150,7 @@ export async function findLeftOvers(
   const bornAt = owner?.metadata.creationTimestamp ?? '';
   const left: string[] = [];
   for (const each of [...(owner === undefined ? [] : [{ ...reference, uid }]), ...created]) {
-    const live = await find(client, each);
+    const live = await findObject(client, each);
     if (live === undefined || live.metadata.uid !== each.uid) continue;
     const isOlder = (live.metadata.creationTimestamp ?? '') < bornAt;
     const why = live.metadata.uid === uid ? heldBy(live) : reasonOf(live, { reference, uid });
@@ -147,7 +159,8 @@ export async function findLeftOvers(
   return left;
 }
 
-async function find(
+/** Reads an object; undefined if it or its kind does not exist. */
+export async function findObject(
   client: Client,
   reference: ObjectReference,
 ): Promise<UnstructuredObject | undefined> {

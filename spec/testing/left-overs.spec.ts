@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ConfigMap } from '../../lib/object/kinds.js';
+import { referenceTo } from '../../lib/object/object-reference.js';
 import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
 import {
   assertNothingLeft,
@@ -10,7 +11,17 @@ import {
 } from '../../lib/testing/index.js';
 import type { RecordingClient } from '../../lib/testing/index.js';
 import type { AssertNothingLeftOptions } from '../../lib/testing/left-overs.js';
-import { by, configMap, namespace, note, shopKey, shopScenario } from './shop-scenario.js';
+import type { CrashStage, OperatorStage } from '../../lib/testing/crash-points/crash-scenario.js';
+import {
+  by,
+  configMap,
+  find,
+  namespace,
+  note,
+  shopKey,
+  shopScenario,
+  watchShop,
+} from './shop-scenario.js';
 import type { Reconcile } from './shop-scenario.js';
 
 const owner = { apiVersion: 'v1', kind: 'ConfigMap', ...shopKey };
@@ -79,6 +90,32 @@ describe('assertNothingLeft', () => {
     await cluster().client().get(ConfigMap, { namespace, name: 'of-other' });
   });
 
+  it('knows an owner that is gone already by its UID', async () => {
+    await operator.create(owned('env', shop, ['example.com/hold']));
+    await cluster().client().delete(ConfigMap, shopKey);
+    const message = await check({ owner: referenceTo(shop) });
+    expect(message).to.include('ConfigMap default/env is still there: example.com/hold holds it');
+  });
+
+  it('rejects what leaves nothing to check: no recorded object, or an owner that never existed', async () => {
+    const problemOf = (more: Partial<AssertNothingLeftOptions>): Promise<unknown> => {
+      const options = { owner, created: operator.created, ...more };
+      return assertNothingLeft(cluster().client(), options).catch((thrown: unknown) => thrown);
+    };
+    const nothing = await problemOf({});
+    expect(nothing).to.include({ code: 'InvalidOption' });
+    expect(nothing)
+      .to.have.property('message')
+      .that.includes('created: no object of ConfigMap default/shop was recorded');
+    expect(await cluster().client().get(ConfigMap, shopKey)).to.deep.equal(shop);
+    await operator.create(owned('env', shop));
+    const unknown = await problemOf({ owner: { ...owner, name: 'shopp' } });
+    expect(unknown).to.include({ code: 'InvalidOption' });
+    expect(unknown)
+      .to.have.property('message')
+      .that.includes('owner: ConfigMap default/shopp does not exist');
+  });
+
   it('rejects unknown options', async () => {
     const options = { owner, created: [], keeps: () => true } as AssertNothingLeftOptions;
     const error = await assertNothingLeft(operator, options).catch((thrown: unknown) => thrown);
@@ -112,6 +149,35 @@ describe('the option leftOvers', () => {
       await sweep(shopScenario(right), options);
     });
   }
+
+  it('rejects an owner that never exists', async () => {
+    const options = { leftOvers: { owner: { ...owner, name: 'shopp' } } };
+    const error = await crashPoints(shopScenario(right), options).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.have.property(
+      'message',
+      'a shop: leftOvers.owner: ConfigMap default/shopp does not exist after any step',
+    );
+  });
+
+  it('does not count what an operator creates before the owner exists', async () => {
+    const operator = async (stage: OperatorStage): Promise<void> => {
+      const isNew = (await find(stage.client, 'settings')) === undefined;
+      if (isNew) await stage.client.create(configMap('settings'));
+      await watchShop(stage, right);
+    };
+    const scenario = { ...shopScenario(right), operator };
+    const deletion = {
+      name: 'delete',
+      change: ({ client }: CrashStage) => client.delete(ConfigMap, shopKey),
+      until: async ({ client }: CrashStage) => (await find(client, 'shop')) === undefined,
+    };
+    for (const steps of [scenario.steps, [...scenario.steps, deletion]]) {
+      const only = { step: 'start' };
+      await crashPoints({ ...scenario, steps }, { leftOvers: { owner }, only });
+    }
+  });
 
   it('lets the operator handle its finalizer while it keeps running', async () => {
     const finalizers = ['example.com/clean-up'];

@@ -1,15 +1,16 @@
 import uniqWith from 'lodash/uniqWith.js';
-import { deepEqual } from '../../object/index.js';
-import type { TypeMeta, ObjectReference } from '../../object/index.js';
+import { deepEqual, describeObject } from '../../object/index.js';
+import type { TypeMeta, ObjectReference, UnstructuredObject } from '../../object/index.js';
 import {
   errorMessage,
   sleep,
   seededRandom,
   systemClock,
+  OperatorError,
   VirtualClock,
 } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
-import { deleteOwner, findLeftOvers, recordCreations } from '../left-overs.js';
+import { deleteOwner, findLeftOvers, findObject, recordCreations } from '../left-overs.js';
 import { observe } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
 import { describeRequest, startStep } from './crash-point.js';
@@ -64,6 +65,8 @@ export class Play<C extends CrashCluster> {
   readonly #created: ObjectReference[] = [];
   #life: OperatorLife;
   #lives = 0;
+  /** The owner of `leftOvers` as it was after the last step that it outlived. */
+  #owner: UnstructuredObject | undefined;
   /** The number of requests when one of them was found to need time of the scenario's clock. */
   #slowAt: number | undefined;
   #isFailureChecked = false;
@@ -142,6 +145,9 @@ export class Play<C extends CrashCluster> {
     await this.#checkInvariant(name);
     const requests = this.#trace.requests.slice(count);
     this.#played.push({ name, requests, state: await this.#observe() });
+    const { leftOvers } = this.#scenario;
+    if (leftOvers === undefined) return;
+    this.#owner = (await findObject(this.#stage.client, leftOvers.owner)) ?? this.#owner;
   }
 
   /** Waits until the step is complete, the cluster has settled and the operator writes no more. */
@@ -218,17 +224,25 @@ export class Play<C extends CrashCluster> {
   async #deleteOwner(): Promise<void> {
     const { leftOvers, ignoredKinds, timeoutMs, steadyMs } = this.#scenario;
     if (leftOvers === undefined) return;
+    const { owner: reference, keep } = leftOvers;
     const { client, cluster } = this.#stage;
     const { clock } = cluster;
+    if (this.#owner === undefined) {
+      // The run ended before the step that creates the owner.
+      if (this.#trace.interruptedAt !== undefined) return;
+      const message = `leftOvers.owner: ${describeObject(reference)} does not exist after any step`;
+      throw new OperatorError('InvalidOption', `${this.#scenario.name}: ${message}`);
+    }
     this.#trace.begin('deletion');
-    const deleted = await deleteOwner(client, leftOvers.owner);
+    await deleteOwner(client, reference);
+    const deleted = { reference, live: this.#owner };
     const startMs = clock.monotonicMs();
     let writes = 0;
     for (let calmSinceMs = startMs; ;) {
       await this.#pass(calmMs);
       await cluster.settled?.();
       const created = this.#created.filter(({ kind }) => !ignoredKinds.includes(kind));
-      const left = await findLeftOvers(client, { deleted, created, keep: leftOvers.keep });
+      const left = await findLeftOvers(client, { deleted, created, keep });
       if (left.length === 0) return;
       const nowMs = clock.monotonicMs();
       if (this.#trace.writes.length !== writes) calmSinceMs = nowMs;
