@@ -92,9 +92,10 @@ export interface FaultyClient extends Client {
 
 const faultyClients = new WeakMap<Client, FaultyClient[]>();
 
-/** Returns the clients that {@link faulty} created for `client`. @internal */
+/** Returns the clients that {@link faulty} created for `client`, and for these clients. @internal */
 export function faultyClientsOf(client: Client): readonly FaultyClient[] {
-  return faultyClients.get(client) ?? [];
+  const made = faultyClients.get(client) ?? [];
+  return made.flatMap((each) => [each, ...faultyClientsOf(each)]);
 }
 
 /** Wraps a Client with faults by rules and seed, to test how its caller handles them. */
@@ -145,7 +146,7 @@ export function faulty(client: Client, options: FaultyOptions): FaultyClient {
         client.deleteCollection(type, options),
       ),
   };
-  faultyClients.set(client, [...faultyClientsOf(client), made]);
+  faultyClients.set(client, [...(faultyClients.get(client) ?? []), made]);
   return made;
 }
 

@@ -127,6 +127,18 @@ describe('a fault that never occurs', () => {
     expect(error).to.have.property('message').that.does.not.include('list');
   });
 
+  it('fails the test that passed it to a client of a client with faults', async () => {
+    const error = await test(async () => {
+      const inner = faulty(cluster().client(), {
+        rules: [faultOn({ verb: 'list' }, faults.gone())],
+      });
+      const outer = faulty(inner, { rules: [faultOn(target, faults.conflict())] });
+      await codeOf(outer.list(ConfigMap));
+    });
+    expect(error).to.include({ code: 'FaultNotInjected' });
+    expect(error).to.have.property('message').that.includes('"kinds":["Secret"]');
+  });
+
   it('is accepted if it is optional', async () => {
     const error = await test(() => {
       cluster().faults.add({ match: { resource: 'secrets' }, effect, optional: true });
