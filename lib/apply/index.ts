@@ -83,9 +83,12 @@ export type {
 export {
   checkDeletions,
   deleteOrphan,
+  isHeld,
   isPruneGuarded,
   leaving,
   mayBePruned,
+  reasonOfLeaving,
+  retryHeld,
 } from './prune-object.js';
 export type { Candidate } from './prune-object.js';
 export { applyObject, causeOfRollout } from './reconcile-object.js';

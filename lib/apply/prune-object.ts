@@ -8,7 +8,7 @@ import type {
 import { OperatorError } from '../system/index.js';
 import { deleteAsRead, readObject, reportFailure } from './context.js';
 import type { ApplyContext } from './context.js';
-import { isContainer, isKind } from './kind-traits.js';
+import { builtInType, isContainer, isKind } from './kind-traits.js';
 import {
   allowDeletionsAnnotation,
   managedByLabel,
@@ -17,7 +17,7 @@ import {
   scopeLabel,
 } from './ownership.js';
 import { done, pending } from './results.js';
-import type { Outcome } from './results.js';
+import type { Outcome, PendingDetails } from './results.js';
 
 /** An object of the owner that may be pruned. */
 export interface Candidate {
@@ -90,11 +90,15 @@ function remedyFor(owner: KubernetesObject): string {
 const maxAttempts = 3;
 const retrySoon = { requeueAfterMs: 1_000 };
 
+/** Delay before the next look at an object that a finalizer holds. */
+export const retryHeld = { requeueAfterMs: 5_000 };
+
 /** Options of {@link deleteOrphan}. */
 export interface DeleteOrphanOptions {
   /**
    * Waits until the server has deleted the dependents of the orphan; it is pending until then.
-   * @defaultValue false: the orphan counts as deleted, and garbage collection follows
+   * @defaultValue false: the orphan counts as deleted, and garbage collection follows. An orphan that
+   *   {@link isHeld} is pending.
    */
   readonly waits?: boolean | undefined;
 }
@@ -121,7 +125,9 @@ export async function deleteOrphan(
     orphan = current;
   }
   emitter?.emit('pruned', { ref, owner: referenceTo(owner), changes: [], cause });
-  if (waits && remaining !== undefined) return leaving(remaining);
+  if (remaining !== undefined && waits) return leaving(remaining);
+  // The builder may not watch the kind of a custom resource.
+  if (remaining !== undefined && isHeld(remaining)) return leaving(remaining, retryHeld);
   return done('deleted', ref, { reason: cause });
 }
 
@@ -132,10 +138,26 @@ function causeOf({ metadata }: KubernetesObject): string {
 }
 
 /** Returns the outcome of an object that is being deleted; its reason names the finalizers. */
-export function leaving(object: UnstructuredObject): Outcome {
-  const { finalizers = [] } = object.metadata;
-  const holders = finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`;
-  return pending(referenceTo(object), `is being deleted${holders}`, { live: object });
+export function leaving(
+  object: UnstructuredObject,
+  details: Pick<PendingDetails, 'requeueAfterMs'> = {},
+): Outcome {
+  return pending(referenceTo(object), reasonOfLeaving(object), { live: object, ...details });
+}
+
+/** Returns the reason why an object that is being deleted still exists; it names the finalizers. */
+export function reasonOfLeaving({ metadata: { finalizers = [] } }: KubernetesObject): string {
+  return `is being deleted${finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`}`;
+}
+
+/**
+ * Returns true for a custom resource that is being deleted and that a finalizer holds. Its controller may need
+ * other objects of the owner, such as a Secret, to finish.
+ */
+export function isHeld({ apiVersion, kind, metadata }: KubernetesObject): boolean {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  if (deletionTimestamp === undefined || finalizers.length === 0) return false;
+  return builtInType({ apiVersion, kind }) === undefined && !isContainer({ apiVersion, kind });
 }
 
 interface DeleteAttempt {

@@ -3,6 +3,7 @@ import {
   builtInTypes,
   checkDeletions,
   comesBeforeWorkloads,
+  isHeld,
   isKind,
   kindKey,
   listOfKind,
@@ -13,7 +14,9 @@ import {
   podTemplateIn,
   podTemplatePath,
   readObject,
+  reasonOfLeaving,
   refId,
+  retryHeld,
   rollsPods,
   scopeLabel,
   servedTypes,
@@ -49,6 +52,7 @@ import type { BuilderSettings } from './builder-options.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { workloadsInUse } from './successors.js';
+import type { Wait } from './successors.js';
 
 type Type = ResourceType<KubernetesObject>;
 
@@ -92,10 +96,12 @@ export async function decidePruning(
   const uses = await stillInUse(context, { chain, orphans, staying, becoming });
   const unneeded = orphans.filter((each) => !workloads.has(each) && !uses.has(each));
   const occupied = occupiedContainers(unneeded, controlled);
+  const held = others.map(({ object }) => object).filter(isHeld);
   const kept = owned.length - undesired.length + coming;
   if (hold === undefined) checkDeletions(context, orphans, { owned: owned.length, staying: kept });
   const decisions = orphans.map((candidate): PruneDecision => {
-    const known = workloads.get(candidate) ?? occupied.get(candidate);
+    const known =
+      workloads.get(candidate) ?? occupied.get(candidate) ?? waitForHeld(candidate, held);
     const reason = known?.reason ?? uses.get(candidate) ?? hold;
     const live = candidate.object;
     if (reason === undefined) return { action: 'prune', live, candidate };
@@ -105,6 +111,13 @@ export async function decidePruning(
   const rankOf = ({ action, candidate }: PruneDecision): number =>
     action === 'prune' ? pruningRankOf(candidate.object) : Number.MAX_VALUE;
   return decisions.toSorted((one, other) => rankOf(one) - rankOf(other));
+}
+
+/** Returns why an orphan is not pruned yet: the controller of an object that is `held` may need it. */
+function waitForHeld({ object }: Candidate, held: readonly UnstructuredObject[]): Wait | undefined {
+  const holder = held.find((each) => pruningRankOf(each) < pruningRankOf(object));
+  if (holder === undefined) return undefined;
+  return { reason: `${describeObject(holder)} ${reasonOfLeaving(holder)}`, ...retryHeld };
 }
 
 /** Returns all objects that the owner controls, from any chain, of the kinds that pruning visits. */

@@ -337,7 +337,7 @@ export function containersSuite(open: OpenScene): void {
       const empty = (): Builder => builder(scene, owner, { owns: own });
       const name = definition.metadata.name ?? '';
       expect(summary(await empty().reconcile())).to.deep.equal([
-        'deleted Gadget/one',
+        'pending Gadget/one',
         `pending CustomResourceDefinition/${name}`,
       ]);
       expect(summary(await empty().reconcile())).to.deep.equal([

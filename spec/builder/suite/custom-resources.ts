@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import omit from 'lodash/omit.js';
 import type { Builder } from '../../../lib/builder/index.js';
 import { describeObject } from '../../../lib/object/describe-object.js';
+import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { OpenScene } from './builder-suite.js';
@@ -105,6 +106,37 @@ export function customResourcesSuite(open: OpenScene): void {
       expect(failures).to.deep.equal([]);
     });
   }
+
+  it('prunes what came before a custom resource once its finalizers are gone', async () => {
+    const scene = await open();
+    const type = await serveWidgets(scene);
+    const key = { namespace: scene.namespace, name: 'one' };
+    const chain = (): Builder => scene.builder({ owns: [type, ConfigMap, Secret] });
+    const fields = { apiVersion: `${type.group}/v1`, kind: 'Widget', spec: {} };
+    await chain()
+      .configMap({ name: 'stays' })
+      .secret({ name: 'password' })
+      .object({ ...fields, metadata: { name: 'one', finalizers: ['example.com/disk'] } })
+      .reconcile();
+    const held = 'is being deleted, held by example.com/disk';
+    const pruning = async (): Promise<readonly unknown[]> => {
+      const results = await chain().configMap({ name: 'stays' }).reconcile();
+      return results.slice(1).map(({ operation, ref, reason, requeueAfterMs }) => {
+        return [operation, ref.kind, reason, requeueAfterMs];
+      });
+    };
+    expect(await pruning()).to.deep.equal([['pending', 'Widget', held, 5_000]]);
+    const where = `Widget ${scene.namespace}/one`;
+    const waits = ['pending', 'Secret', `is not pruned yet: ${where} ${held}`, 5_000];
+    expect(await pruning()).to.deep.equal([waits]);
+    expect(await scene.find(Secret, 'password')).not.to.equal(undefined);
+    const body = { metadata: { finalizers: null } };
+    await scene.admin.patch(type, key, { type: 'merge', body });
+    await scene.target.eventually(async () => {
+      await pruning();
+      expect(await scene.find(Secret, 'password')).to.equal(undefined);
+    });
+  });
 
   it('empties a set in a required spec', async () => {
     const scene = await open();
