@@ -38,7 +38,8 @@ export interface Wait {
  * Returns the reason why a Service has to keep its selector; undefined if it may change. A Service that moves
  * to another workload keeps it until that workload is rolled out. The governing Service of a StatefulSet,
  * which its pods may need, moves when the first pod is ready. Without ready pods at the old selector, the
- * Service moves at once. A selector that another manager has set is drift, which is repaired at once.
+ * Service moves at once. A selector that another manager has set is drift: it is repaired as soon as the workload
+ * has a ready pod, or at once if it selects no ready pods.
  */
 export async function reasonToStay(
   context: RunContext,
@@ -48,12 +49,13 @@ export async function reasonToStay(
   const { selector, publishNotReadyAddresses } = desiredSpecOf(context, chain, chained);
   const { selector: selected = {} } = serviceSpecOf(live);
   if (deepEqual(selector, selected) || publishNotReadyAddresses === true) return undefined;
-  if (isEdited(live, context)) return undefined;
+  const edited = isEdited(live, context);
   for (const successor of selectedBy(chain, chained, selector)) {
     const found = await readObject(context, successor.type, successor.ref);
     const isThere = found !== undefined && selects(selector, found);
     if (isThere && (rolloutStatus(found).complete || isGoverned(found, live))) continue;
-    const present = await presentWorkload(context, live, found);
+    if (edited && isThere && readyPods(found) > 0) continue;
+    const present = await presentWorkload(context, live, edited ? undefined : found);
     if (present === undefined) return undefined;
     return `moves from ${describeObject(present)} once ${describeObject(successor.ref)} is rolled out`;
   }

@@ -102,6 +102,25 @@ export function successorsSuite(open: OpenScene): void {
     expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/web']);
   });
 
+  it('keeps ready pods behind an edited selector while its workload is renamed', async () => {
+    const scene = await open();
+    const chain = (name: string, client: Client = scene.operator.client): Builder =>
+      scene
+        .builder({ client })
+        .service({ name: 'front', workload: name, spec: { ports } })
+        .deployment({ name, podSpec, podLabels: { tier: 'web' } });
+    await scene.reconcileUntilDone(() => chain('old'));
+    await hasReadyPods(scene, 'front', Deployment, 'old');
+    await scene.edit(Service, 'front', { body: { spec: { selector: { tier: 'web' } } } });
+    const watched = watching(scene, 'front');
+    expect(summary(await chain('new', watched).reconcile())).to.include.members([
+      'pending Service/front',
+      'created Deployment/new',
+    ]);
+    await scene.reconcileUntilDone(() => chain('new', watched));
+    expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/new']);
+  });
+
   it('deletes the old workload at once if the new one needs its claim', async () => {
     const scene = await open();
     const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
