@@ -1,6 +1,7 @@
 import { copyJson, keyString, keyStringOf, apiVersionOf } from '../object/index.js';
 import type { Client } from '../client/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
+import { LruMap } from '../system/index.js';
 import type { Clock, Logger, Random } from '../system/index.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { ChangeNotifier } from './change-notifier.js';
@@ -64,6 +65,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #partitions: readonly Partition<T>[];
   /** Pending stops of reflectors that a cluster-scoped kind does not need. */
   readonly #leaving: Promise<void>[] = [];
+  /** The versions of the latest deletions by uid: a repeated event must not bring the object back. */
+  readonly #left = new LruMap<string, string>(100);
   readonly #handlers = new EventHandlers<T>((error, { metadata }) =>
     this.#failed('event handler', error, metadata),
   );
@@ -366,18 +369,23 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     given: T,
   ): string | undefined {
     const { key, object, stored } = this.#keyed(given);
-    const { resourceVersion } = object.metadata;
+    const { resourceVersion = '', uid = '' } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
     const known = bad ?? stored?.metadata.resourceVersion;
-    // A watch delivers events in version order, so this event is a repeat or older than the list. Causes: a
-    // proxy may repeat events, and later pages of a list may be newer than the first.
-    const isOld = (compareResourceVersions(resourceVersion, partition.progress) ?? 1) <= 0;
-    if (isOld || (compareResourceVersions(resourceVersion, known) ?? 0) < 0) {
+    // A proxy may repeat events, and later pages of a list may be newer than the first. Only versions of one
+    // object are compared: an aggregated API may count the versions of each object by themselves.
+    // A watch shows an object by ADDED first.
+    const { progress } = partition;
+    const than = known ?? this.#left.get(uid) ?? (type === 'MODIFIED' ? progress : undefined);
+    const order = compareResourceVersions(resourceVersion, than) ?? 1;
+    if (order < 0 || (order === 0 && known !== undefined && type !== 'DELETED')) {
       this.#parts.metrics.droppedEvents.add(1, { kind: this.#parts.kindLabel });
       return resourceVersion;
     }
     const events = type === 'DELETED' ? this.#remove(key, object) : this.#store(key, object);
-    this.#advance(partition, resourceVersion ?? '');
+    if (type === 'DELETED') this.#left.set(uid, resourceVersion);
+    const isNewer = (compareResourceVersions(resourceVersion, progress) ?? 1) > 0;
+    this.#advance(partition, isNewer ? resourceVersion : '');
     this.#handlers.emit(events);
     return resourceVersion;
   }

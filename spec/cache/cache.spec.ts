@@ -407,6 +407,31 @@ describe('Cache', () => {
     await cache.stop();
   });
 
+  it('follows an aggregated API that counts the versions of each object by themselves', async () => {
+    const { cache, server, clock } = newCache();
+    server.put('a');
+    const things = cache.informer(Thing);
+    cache.start();
+    await clock.advance(0);
+    const sizeOf = async (): Promise<number | undefined> => {
+      await clock.advance(0);
+      return things.get({ namespace: 'ns', name: 'b' })?.spec?.size;
+    };
+    const version = (resourceVersion: string, size: number): Thing => ({
+      ...{ apiVersion: 'example.com/v1', kind: 'Thing', spec: { size } },
+      metadata: { namespace: 'ns', name: 'b', uid: 'b', resourceVersion },
+    });
+    server.inject({ type: 'ADDED', object: version('1', 1) });
+    expect(await sizeOf()).to.equal(1);
+    server.inject({ type: 'MODIFIED', object: version('2', 2) });
+    expect(await sizeOf()).to.equal(2);
+    server.inject({ type: 'MODIFIED', object: version('1', 1) });
+    expect(await sizeOf()).to.equal(2);
+    server.inject({ type: 'DELETED', object: version('2', 2) });
+    expect(await sizeOf()).to.equal(undefined);
+    await cache.stop();
+  });
+
   it('estimates its size in bytes and the time since the last watch event', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
