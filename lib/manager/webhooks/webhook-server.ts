@@ -11,6 +11,7 @@ import {
   noMetrics,
   OpenSockets,
   OperatorError,
+  Turns,
 } from '../../system/index.js';
 import type { Clock, OptionNames, Logger, Metrics } from '../../system/index.js';
 import { inTurn, refusePort } from '../http-endpoint.js';
@@ -53,6 +54,7 @@ const webhookServerOptionNames: OptionNames<WebhookServerOptions> = {
  *   `failurePolicy`. The server continues.
  * - A body that is not the right review causes a 400; a body above 7 MiB (controller-runtime's limit; 64 MiB for
  *   conversions) a 413; an unknown path a 404.
+ * - Bodies above 7 MiB are read one after the other, so that only one is in memory.
  */
 export class WebhookServer implements Runnable, HealthCheck {
   readonly name = 'webhooks';
@@ -199,6 +201,7 @@ class HttpsListener {
   readonly #clock: Clock;
   readonly #conversionPaths: ReadonlySet<string>;
   readonly #answering = new Set<Promise<void>>();
+  readonly #turns = new Turns();
   #clientAuthorities: string | undefined;
   #server: Server | undefined;
   #sockets: OpenSockets | undefined;
@@ -327,9 +330,14 @@ class HttpsListener {
       return refusal(415, `${path}: only application/json is read here`);
     }
     const limit = this.#conversionPaths.has(path) ? maxConversionBytes : maxBodyBytes;
-    const body = await readBody(request, limit);
-    if (body === undefined) return refusal(413, `${path}: more than ${limit} bytes`);
-    return this.#answer({ path, body, signal });
+    const read = async (): Promise<PostedAnswer> => {
+      const body = await readBody(request, limit);
+      if (body === undefined) return refusal(413, `${path}: more than ${limit} bytes`);
+      return this.#answer({ path, body, signal });
+    };
+    // A chunked body has no length.
+    const isSmall = limit === maxBodyBytes || Number(headers['content-length']) <= maxBodyBytes;
+    return isSmall ? read() : this.#turns.run('large', read);
   }
 }
 

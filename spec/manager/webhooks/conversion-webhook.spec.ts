@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { promMetrics } from '../../../lib/prometheus/index.js';
@@ -28,10 +29,12 @@ describe('conversionWebhook', () => {
   });
   after(() => server.stop());
 
-  const convert = async (objects: readonly object[]) => {
+  const reviewOf = (objects: readonly object[]) => {
     const request = { uid: 'u', desiredAPIVersion: 'example.com/v2', objects };
-    const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request };
-    const answer = await server.post('/convert', body);
+    return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request };
+  };
+  const convert = async (objects: readonly object[]) => {
+    const answer = await server.post('/convert', reviewOf(objects));
     const { response } = answer.body as { response?: unknown };
     return { status: answer.status, response };
   };
@@ -56,6 +59,23 @@ describe('conversionWebhook', () => {
   it('answers 413 to a review of more than 64 MiB', async () => {
     const body = Buffer.alloc(64 * 1024 * 1024 + 1, 0x20);
     expect((await server.post('/convert', body)).status).to.equal(413);
+  });
+
+  it('reads one review of more than 7 MiB at a time, and others beside it', async () => {
+    const large = JSON.stringify(reviewOf([thing({ text: 'x'.repeat(8_000_000) })]));
+    const answered: string[] = [];
+    const body = new PassThrough();
+    const first = server
+      .post('/convert', body, { 'content-length': String(large.length) })
+      .then(() => answered.push('first'));
+    body.write(large.slice(0, 1));
+    await convert([thing({ a: 1 })]);
+    const second = server.post('/convert', large).then(() => answered.push('second'));
+    for (let n = 0; n < 50; n++) await convert([thing({ text: 'x'.repeat(100_000) })]);
+    expect(answered).to.deep.equal([]);
+    body.end(large.slice(1));
+    await Promise.all([first, second]);
+    expect(answered).to.deep.equal(['first', 'second']);
   });
 
   it('converts an object that nests deeply', async () => {

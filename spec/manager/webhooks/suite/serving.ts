@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { systemRandom } from '../../../../lib/system/random.js';
 import { systemClock } from '../../../../lib/system/clock.js';
@@ -65,7 +66,8 @@ export async function serving(
   return {
     ...{ url, server },
     post: async (path, body, headers = {}) => {
-      const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+      const isSent = typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable;
+      const text = isSent ? body : JSON.stringify(body);
       const answer = await request(`${url}${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
