@@ -132,16 +132,23 @@ function sameAmount(one: string | number, other: string | number): boolean {
  * Returns the fields of `live` that `manager` alone has applied and no longer desires, so that the next apply
  * removes them. A field that is absent from `desired` is one change, whatever its content.
  */
-export function droppedFields({ desired, live }: Pair, manager: string): readonly FieldChange[] {
+export function droppedFields(pair: Pair, manager: string): readonly FieldChange[] {
+  const { live } = pair;
+  const changes = droppedPaths(pair, manager).map(
+    (path) => [pathToString(path), valueAtPath(live, path)] as const,
+  );
+  return [...new Map(changes)].map(([path, from]) => ({ path, from, to: undefined }));
+}
+
+/** Returns the paths of {@link droppedFields}, some of them repeatedly. */
+export function droppedPaths({ desired, live }: Pair, manager: string): readonly FieldPath[] {
   const applied = appliedFields(live, manager);
   const leaves = applied?.leaves().paths() ?? [];
   const dropped = leaves.flatMap((leaf) => droppedAt(desired.object, live, leaf));
-  const ours = dropped.filter((path) => {
+  return dropped.filter((path) => {
     const there = valueAtPath(live, path) !== undefined;
     return there && fieldManagersOf(live, path).every(({ name }) => name === manager);
   });
-  const changes = ours.map((path) => [pathToString(path), valueAtPath(live, path)] as const);
-  return [...new Map(changes)].map(([path, from]) => ({ path, from, to: undefined }));
 }
 
 function droppedAt(desired: object, live: object, leaf: FieldPath): readonly FieldPath[] {

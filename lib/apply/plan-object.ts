@@ -1,5 +1,7 @@
 import omit from 'lodash/omit.js';
 import {
+  createMergePatch,
+  serverSetFields,
   isApiError,
   isForbidden,
   isNamespaceTerminating,
@@ -10,14 +12,20 @@ import {
 import type { FieldChange, UnstructuredObject, ObjectReference } from '../object/index.js';
 import type { OperatorError } from '../system/index.js';
 import { isOperatorError } from '../system/index.js';
-import { appliedChanges, desiredDifferences, driftOf, expectedChanges } from './differences.js';
+import {
+  appliedChanges,
+  desiredDifferences,
+  driftOf,
+  droppedPaths,
+  expectedChanges,
+} from './differences.js';
 import type { Drift } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withUid } from './context.js';
 import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideRefused } from './reconcile-object.js';
 import type { Adopting, Applying, ObjectDecision, Recreating, Refused } from './decision.js';
 import type { DesiredObject, Pair } from './desired-object.js';
-import { emptyMaps } from './removed-fields.js';
+import { emptyMaps, withoutPaths } from './removed-fields.js';
 import { withHandedReplicas, withManagedFields } from './field-ownership.js';
 import { checkRecreation, isGrowthOnly } from './immutable-fields.js';
 import { appliedHashAnnotation } from './ownership.js';
@@ -143,7 +151,13 @@ async function planAdoption(
 ): Promise<ObjectPlan> {
   const { adoption } = decision;
   const live = withManagedFields(decision.live, adoption);
-  const next = await describe(context, ref, await decideAdopted(context, { ...decision, live }));
+  const decided = await decideAdopted(context, { ...decision, live });
+  const next = await describe(context, ref, decided);
+  const refused =
+    decided.action === 'apply' && next.planned.action === 'configure'
+      ? await refusedRemoval(context, decided)
+      : undefined;
+  if (refused !== undefined) return describe(context, ref, refused);
   const { removals } = adoption;
   const { action, changes: known } = next.planned;
   if (removals === undefined || (action !== 'configure' && action !== 'unchanged')) return next;
@@ -152,6 +166,33 @@ async function planAdoption(
   const reason = `takes over the fields of ${context.settings.adoptManagers.join(', ')}`;
   const planned = { action: 'configure', ref, changes, approximate: true, reason } as const;
   return { ...next, planned };
+}
+
+/**
+ * Decides about fields to take over whose removal the server refuses. In a dry run, an apply keeps them: the
+ * server does not know yet that the operator owns them.
+ */
+async function refusedRemoval(
+  context: ApplyContext,
+  decision: Applying,
+): Promise<ObjectDecision | undefined> {
+  const { desired, live } = decision;
+  const { client, settings } = context;
+  const { controllerName: fieldManager, signal } = settings;
+  const paths = droppedPaths(decision, fieldManager);
+  try {
+    const { object } = await client.apply(withUid(desired.object, live), applyOptions(context));
+    const [from, to] = [live, withoutPaths(object, paths)].map((each) =>
+      omit(each, ['status', ...serverSetFields]),
+    );
+    const patch = { type: 'merge', body: createMergePatch(from ?? {}, to ?? {}) } as const;
+    await client.patch(desired.type, desired.ref, patch, { fieldManager, signal });
+    return undefined;
+  } catch (error) {
+    const next = decideRefused(context, decision, error);
+    if (next === undefined && dryRunProblem(error) === undefined) throw error;
+    return next?.action === 'adopt' ? undefined : next;
+  }
 }
 
 async function planUpdate(

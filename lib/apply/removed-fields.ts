@@ -264,6 +264,14 @@ const boundFields: Readonly<Partial<Record<string, FieldSet>>> = {
   PersistentVolume: FieldSet.of(['f:spec', 'f:claimRef']),
 };
 
+/** Returns `object` without the fields at `paths`. */
+export function withoutPaths(
+  object: UnstructuredObject,
+  paths: readonly FieldPath[],
+): UnstructuredObject {
+  return withoutMembersOf(object, FieldSet.of(...paths).root, () => ({ keep: undefined }));
+}
+
 /** Returns `live` without the fields of `remove`; `limits` returns undefined for members that stay whole. */
 function withoutMembersOf(
   live: UnstructuredObject,

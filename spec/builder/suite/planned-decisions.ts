@@ -234,6 +234,37 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ]);
   });
 
+  it('shows that fields to take over from other managers are immutable', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const { apiVersion, kind, metadata } = scene.owner;
+    const { name: owner = '', uid = '' } = metadata;
+    const ownerReferences = [{ apiVersion, kind, name: owner, uid, controller: true }];
+    const made: ConfigMap = {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { A: '1', OLD: 'x' }, immutable: true },
+      metadata: { namespace, name: 'env', ownerReferences },
+    };
+    await scene.admin.create(made, { fieldManager: 'manager' });
+    for (const [onImmutable, action, operation] of [
+      ['fail', 'violate', 'ImmutableField'],
+      ['recreate', 'recreate', 'recreated'],
+    ] as const) {
+      const chain = (): Builder =>
+        scene
+          .builder({ adoptManagers: ['manager'], onImmutable })
+          .configMap({ name: 'env', data: { A: '1' } });
+      const [planned] = (await chain().plan()).objects;
+      expect(planned).to.deep.include({ action, immutable: ['immutable', 'data.OLD'] });
+      const did = await chain()
+        .reconcile()
+        .then(
+          ([result]) => result?.operation,
+          (error: unknown) => (error as { errors: { code: string }[] }).errors[0]?.code,
+        );
+      expect(did).to.equal(operation);
+    }
+  });
+
   it('shows that only the manager of fields changes', async () => {
     const scene = await open();
     const { namespace } = scene;
