@@ -10,6 +10,7 @@ import type {
   WriteOptions,
 } from '../client/index.js';
 import { getIfExists } from '../client/index.js';
+import { definition } from '../crd/internal.js';
 import {
   ApiError,
   isNotFound,
@@ -25,6 +26,7 @@ import type {
   UnstructuredObject,
   Patch,
   ResourceType,
+  Schema,
   TypeReference,
 } from '../object/index.js';
 import type { Random } from '../system/index.js';
@@ -398,9 +400,15 @@ function patched(object: UnstructuredObject, patch: Patch): UnstructuredObject {
       return applyStrategicMergePatch(
         object,
         patch.body as Record<string, unknown>,
-        undefined,
+        builtInSchema(object),
       ) as UnstructuredObject;
   }
+}
+
+/** Returns the schema of a built-in kind, which has the keys of its lists. */
+function builtInSchema({ apiVersion, kind }: UnstructuredObject): Schema {
+  const [version = '', group = 'core'] = apiVersion.split('/').toReversed();
+  return definition(`io.k8s.api.${group.replace(/\..*/, '')}.${version}.${kind}`);
 }
 
 function missing(verb: string, { type: { kind }, key }: PlannedObjectState): ApiError {

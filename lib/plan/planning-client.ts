@@ -32,7 +32,6 @@ const passing = ['authentication.k8s.io', 'authorization.k8s.io', 'events.k8s.io
  * - Effects of other controllers and garbage collection are missing, except those laid over by
  *   `PlannedObjects.simulate`.
  * - Subresources other than `status` are sent as dry runs and not laid over anything.
- * - A strategic merge patch of an object that the plan creates replaces lists: only the server knows their keys.
  */
 export function planningClient(
   client: Client,
