@@ -229,8 +229,8 @@ class Compiler {
     return (frame) => {
       const optional = run(frame);
       if (!(optional instanceof CelOptional)) throw new CelError('no such overload');
-      if (optional.value === undefined) return otherwise?.(frame) ?? null;
-      return flat ? optional : optional.value;
+      if (!optional.hasValue) return otherwise?.(frame) ?? null;
+      return flat ? optional : (optional.value ?? null);
     };
   }
 

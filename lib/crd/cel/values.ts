@@ -73,10 +73,21 @@ export class CelDuration {
 /** An optional: a value or nothing. */
 export class CelOptional {
   static readonly none = new CelOptional(undefined);
-  readonly value: CelValue | undefined;
+  readonly #value: CelValue | CelError | undefined;
 
-  constructor(value: CelValue | undefined) {
-    this.value = value;
+  /** @param value - the error of a value that does not fit its schema */
+  constructor(value: CelValue | CelError | undefined) {
+    this.#value = value;
+  }
+
+  get hasValue(): boolean {
+    return this.#value !== undefined;
+  }
+
+  /** @throws CelError: the value does not fit its schema. */
+  get value(): CelValue | undefined {
+    if (this.#value instanceof CelError) throw this.#value;
+    return this.#value;
   }
 }
 
@@ -297,8 +308,8 @@ function equalMaps(one: CelMap, other: CelMap): boolean {
 }
 
 function equalOptionals(one: CelOptional, other: CelOptional): boolean {
-  if (one.value === undefined || other.value === undefined) return one.value === other.value;
-  return celEqual(one.value, other.value);
+  if (!one.hasValue || !other.hasValue) return one.hasValue === other.hasValue;
+  return celEqual(one.value ?? null, other.value ?? null);
 }
 
 /**

@@ -175,7 +175,6 @@ type Variables = Readonly<Record<string, CelValue | CelError>>;
 
 function variablesOf({ self, old }: Subject, optional: boolean): Variables {
   if (!optional) return { self, oldSelf: old ?? null };
-  if (old instanceof CelError) return { self, oldSelf: old };
   return { self, oldSelf: old === undefined ? CelOptional.none : new CelOptional(old) };
 }
 

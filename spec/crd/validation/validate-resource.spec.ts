@@ -68,4 +68,32 @@ describe('validation of a custom resource', () => {
       'Invalid value: the rule ran',
     ]);
   });
+
+  it('reads a stored value of another type only where a rule asks for it', () => {
+    const rules = [
+      'oldSelf.hasValue()',
+      'oldSelf.or(optional.none()).hasValue()',
+      'oldSelf != optional.none()',
+      'oldSelf.value() < self',
+      'oldSelf.orValue(0) < self',
+    ].map((rule) => ({ rule, optionalOldSelf: true }));
+    const Counter = defineResource({
+      ...{ group: 'example.com', kind: 'Counter' },
+      versions: [{ name: 'v1', schema: s.object({ spec: s.integer({ rules }) }) }],
+    });
+    const counter = (spec: unknown) =>
+      ({
+        apiVersion: Counter.apiVersion,
+        kind: Counter.kind,
+        metadata: { name: 'a' },
+        spec,
+      }) as never;
+    const messages = Counter.validate(counter(1), counter('0')).map(({ message = '' }) => message);
+    expect(messages).to.deep.equal(
+      ['oldSelf.value() < self', 'oldSelf.orValue(0) < self'].map(
+        (rule) =>
+          `Invalid value: "integer": invalid data, expected int, got string evaluating rule: ${rule}`,
+      ),
+    );
+  });
 });

@@ -54,7 +54,7 @@ function isZero(value: CelValue): boolean {
   if (value instanceof CelTimestamp) return isZeroTimestamp(value);
   if (value instanceof Uint8Array) return value.length === 0;
   if (value instanceof CelList) return value.items.length === 0;
-  if (value instanceof CelOptional) return value.value === undefined;
+  if (value instanceof CelOptional) return !value.hasValue;
   return typeof value === 'object' && isMap(value) && value.size === 0;
 }
 
@@ -91,9 +91,9 @@ export const optionalFunctions: readonly Declaration[] = [
   declare('optional::unwrap(list<optional<V>>): list<V>', unwrap),
   declare('list<optional<V>>.unwrapOpt(): list<V>', unwrap),
   declare('optional<V>.value(): V', valueOf),
-  declare('optional<V>.hasValue(): bool', ({ value }: CelOptional) => value !== undefined),
+  declare('optional<V>.hasValue(): bool', ({ hasValue }: CelOptional) => hasValue),
   declare('optional<V>.or(optional<V>): optional<V>', (one: CelOptional, other: CelOptional) =>
-    one.value === undefined ? other : one,
+    one.hasValue ? one : other,
   ),
   declare('optional<V>.orValue(V): V', (one: CelOptional, other: CelValue) => one.value ?? other),
   declare('_[?_](list<V>,int): optional<V>', item),
