@@ -27,6 +27,7 @@ export type { WebhookClientConfig } from './definition/custom-resource.js';
 export { approvalAnnotation, isProtectedGroup } from './definition/define-resource.js';
 export { pluralOf } from './definition/resource-definition.js';
 export { keywordsWithoutStatus } from './definition/schema-metadata.js';
+export { allParts } from './definition/schema-parts.js';
 export { validateStructure } from './definition/schema-structure.js';
 export { builtInDefinitions, definition, rawDefinition, unpack } from './openapi/definitions.js';
 export type { RawSchema } from './openapi/definitions.js';

@@ -1,4 +1,4 @@
-import { validateStructure, isKnownFormat } from '../../crd/internal.js';
+import { allParts, validateStructure, isKnownFormat } from '../../crd/internal.js';
 import {
   isConditionTrue,
   deepEqual,
@@ -15,11 +15,17 @@ import {
   validateSelectable,
   validateVersionFields,
 } from './crd-checks.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { KindRules, ServerView } from '../rules/kind-rules.js';
 import { specChanged, validateImmutable } from '../rules/kind-rules.js';
 import type { FieldErrors } from '../../crd/internal.js';
+
+interface FieldCheck {
+  readonly field: string;
+  readonly errors: FieldErrors;
+}
 
 /** The fields of a CustomResourceDefinition that this server reads. */
 export interface Crd {
@@ -266,6 +272,7 @@ function validateVersions(
     const { openAPIV3Schema: root } = version.schema ?? {};
     if (root === undefined) continue;
     if (oneSchema ? versions.some(hasStatus) : hasStatus(version)) validateRoot(root, at);
+    refuseEmptyDependencies(root, at);
     validateStructure(root, { ...at, isServer: true });
   }
   const isSound = errors.causes.length === before;
@@ -275,6 +282,16 @@ function validateVersions(
     const field = shared ? 'spec' : `spec.versions[${index}]`;
     validateVersionFields(version, field, errors);
     if (isSound && !server.looseCustomResources) validateSelectable(version, field, errors);
+  }
+}
+
+/** Refuses an empty `dependencies`, which the decoded schema lacks. */
+function refuseEmptyDependencies(schema: Schema, { field, errors }: FieldCheck): void {
+  if (hadEmptyMember(schema, 'dependencies')) {
+    errors.forbidden(`${field}.dependencies`, 'dependencies is not supported');
+  }
+  for (const [path, part] of allParts(schema)) {
+    refuseEmptyDependencies(part, { field: `${field}.${path}`, errors });
   }
 }
 

@@ -8,6 +8,7 @@ import xor from 'lodash/xor.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { canonicalQuantity, compareQuantities, qualifiedNameProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import {
@@ -259,7 +260,8 @@ export const limitRules: Readonly<Record<string, KindRules>> = {
       validateUpdate: ({ spec }, { spec: old }, errors) => {
         // As sets: their order may change.
         if (xor(spec?.scopes, old?.scopes).length === 0) return;
-        errors.invalid('spec.scopes', spec?.scopes, 'field is immutable');
+        const isEmpty = spec !== undefined && hadEmptyMember(spec, 'scopes');
+        errors.invalid('spec.scopes', isEmpty ? [] : spec?.scopes, 'field is immutable');
       },
     },
     { answersDeleted: true },

@@ -6,8 +6,9 @@ import type {
   V1SecurityContext,
   V1Sysctl,
 } from '@kubernetes/client-node';
+import get from 'lodash/get.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import type { Wire } from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { validateLocalPath } from './container-mounts.js';
 import { largestInt32, validateRange } from './field-values.js';
 import { validateWindowsOptions } from './windows-options.js';
@@ -58,6 +59,24 @@ function validateId(id: number | undefined, field: string, errors: FieldErrors):
   if (id !== undefined) validateRange(id, [0, largestInt32], { field, errors });
 }
 
+const podSpecs = [
+  ['spec'],
+  ['spec', 'template', 'spec'],
+  ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
+  ['template', 'spec'],
+];
+const allowsEachPolicy = new WeakSet<object>();
+
+/** Lets an update choose each `seLinuxChangePolicy` if the stored object has one, as the real server. */
+export function allowStoredPolicy(object: UnstructuredObject, old: UnstructuredObject): void {
+  for (const path of podSpecs) {
+    const [context, before] = [object, old].map(
+      (each) => get(each, [...path, 'securityContext']) as V1PodSecurityContext | undefined,
+    );
+    if (context && before?.seLinuxChangePolicy !== undefined) allowsEachPolicy.add(context);
+  }
+}
+
 function validateChoices(
   context: Wire<V1PodSecurityContext>,
   field: string,
@@ -67,8 +86,8 @@ function validateChoices(
     fsGroupChangePolicy: ['Always', 'OnRootMismatch'],
     supplementalGroupsPolicy: ['Merge', 'Strict'],
     // MountOption is behind a feature gate that is off.
-    seLinuxChangePolicy: ['Recursive'],
-  } as const;
+    seLinuxChangePolicy: [...(allowsEachPolicy.has(context) ? ['MountOption'] : []), 'Recursive'],
+  };
   for (const member of Object.keys(choices) as (keyof typeof choices)[]) {
     const { [member]: value } = context;
     const supported: readonly string[] = choices[member];

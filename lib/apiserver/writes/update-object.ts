@@ -18,6 +18,7 @@ import {
   validateMetaUpdate,
   validateSameObject,
 } from '../rules/metadata.js';
+import { allowStoredPolicy } from '../rules/security-context.js';
 import {
   asStored,
   checkCustomKind,
@@ -310,6 +311,7 @@ function validate(core: ServerCore, prepared: Prepared): void {
   }
   if (hasQualifiedFinalizers(request.kind)) validateFinalizerNames(object.metadata, errors);
   if (request.subresource === undefined) {
+    allowStoredPolicy(object, old);
     ruling.rules.validate?.(object, errors, core.view);
     // Versions of a kind may have different checks (events).
     const { validateUpdate = ruling.rules.validateUpdate } = request.kind.rules;

@@ -70,6 +70,11 @@ const refused: readonly (readonly [string, object, Readonly<Record<string, strin
       'spec.validation.openAPIV3Schema.not.$ref': 'Forbidden: $ref is not supported',
     },
   ],
+  [
+    'empty dependencies',
+    versionWith({ properties: { spec: { type: 'object', dependencies: {} } }, definitions: {} }),
+    { [`${root}.properties[spec].dependencies`]: 'Forbidden: dependencies is not supported' },
+  ],
   ...[
     { $schema: 'x' },
     { properties: { spec: { type: 'object', $schema: 'x' } } },

@@ -17,6 +17,13 @@ const volume = {
 };
 const once = { ...template, spec: { ...template.spec, restartPolicy: 'Never' } };
 
+const policyField = 'spec.template.spec.securityContext.seLinuxChangePolicy';
+const policies = 'Unsupported value: "x": supported values: "MountOption", "Recursive"';
+const withPolicy = (seLinuxChangePolicy: string) => ({
+  ...template,
+  spec: { ...template.spec, securityContext: { seLinuxChangePolicy } },
+});
+
 /** An object, a patch of its spec, and the causes of the refusal, or none if it is accepted. */
 const updates: readonly (readonly [
   string,
@@ -65,6 +72,26 @@ const updates: readonly (readonly [
     { type: 'ExternalName', externalName: 'x.y' },
     { ipFamilyPolicy: 'SingleStack' },
     { 'spec.ipFamilyPolicy': 'Forbidden: may not be set for ExternalName services' },
+  ],
+  ...(['MountOption', 'x'] as const).map(
+    (seLinuxChangePolicy) =>
+      [
+        `${seLinuxChangePolicy === 'x' ? 'refuse' : 'accept'} ${seLinuxChangePolicy} in place of another policy`,
+        '/apis/apps/v1/namespaces/default/deployments',
+        {
+          selector: { matchLabels: template.metadata.labels },
+          template: withPolicy('Recursive'),
+        },
+        { template: withPolicy(seLinuxChangePolicy) },
+        seLinuxChangePolicy === 'x' ? { [policyField]: policies } : {},
+      ] as const,
+  ),
+  [
+    'show an empty list of scopes',
+    `${core}/resourcequotas`,
+    { hard: { pods: '1' }, scopes: ['BestEffort'] },
+    { scopes: [] },
+    { 'spec.scopes': 'Invalid value: []: field is immutable' },
   ],
   [
     'require the selector of a Job before its labels',
