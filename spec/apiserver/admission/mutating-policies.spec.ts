@@ -237,6 +237,16 @@ describe('MutatingAdmissionPolicies', () => {
     expect((await api.call('POST', configMaps, configMap('a'))).code).to.equal(201);
   });
 
+  it('ignore missing parameters with failurePolicy Ignore', async () => {
+    const api = await withPolicy([jsonPatch('[JSONPatch{op: "remove", path: "/data"}]')], {
+      spec: { failurePolicy: 'Ignore', paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } },
+      binding: { paramRef: { name: 'none', namespace: 'other', parameterNotFoundAction: 'Deny' } },
+    });
+    await addPolicy(api, 'q', [jsonPatch('[JSONPatch{op: "add", path: "/data/b", value: "2"}]')]);
+    const { code, body } = await api.call('POST', configMaps, configMap('a', { a: '1' }));
+    expect([code, body['data']]).to.deep.equal([201, { a: '1', b: '2' }]);
+  });
+
   it('do nothing without a binding that matches', async () => {
     const binding = { matchResources: { objectSelector: { matchLabels: { a: 'b' } } } };
     const api = await withPolicy([jsonPatch('[JSONPatch{op: "remove", path: "/data"}]')], {

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { ensureCrd, getIfExists } from '../../../lib/client/index.js';
+import { refuseUnserved } from '../../../lib/cli/run/run-on-cluster.js';
+import { ensureCrd, faulty, getIfExists } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ConfigMap, CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
@@ -202,6 +203,16 @@ describe('operator-builder run', () => {
         { name: 'loud', namespace: 'default' },
         { type: 'merge', body: { spec: { image: 'shop:1' } } },
       );
+  });
+
+  it('finds a cluster that forbids the request of an operator without custom resources', async () => {
+    const { signal } = new AbortController();
+    const operator = { name: 'none', setup: () => undefined };
+    await refuseUnserved(cluster.client({ user: 'clerk' }), operator, signal);
+    const fault = { type: 'error', status: 500, message: 'broken' } as const;
+    const client = faulty(cluster.client(), { rules: [{ fault, verbs: ['get'] }] });
+    const error = await refuseUnserved(client, operator, signal).catch((reason: unknown) => reason);
+    expect(error).to.have.property('status', 500);
   });
 
   it('exits with 0 on SIGTERM during its start', async () => {

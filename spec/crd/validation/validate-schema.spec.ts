@@ -74,6 +74,13 @@ describe('validateSchema', () => {
     );
   });
 
+  it('checks the limits of a fraction in place of an integer or a text', () => {
+    expect(said(1.5, { 'x-kubernetes-int-or-string': true, maximum: 1 })).to.deep.equal([
+      'Invalid value: "number": a in body must be of type integer,string: "number"',
+      'Invalid value: 1.5: a in body should be less than or equal to 1',
+    ]);
+  });
+
   it('refuses integers outside int64', () => {
     expect(said(1e18, { type: 'integer' })).to.deep.equal([]);
     for (const value of [1e19, 2 ** 63, -(2 ** 63), 1e300]) {

@@ -212,4 +212,33 @@ describe('The controller of Operator objects', () => {
       await eventually(async () => expect(await ready(name)).to.match(/^True Ready/), { clock });
     }
   });
+
+  it('needs no more access to the objects than it declares', async () => {
+    await cluster.stop();
+    cluster = await EmbeddedCluster.start({ clock, rbac: true, crds: [OperatorResource.crd] });
+    admin = cluster.client();
+    const { group: apiGroup, plural } = OperatorResource;
+    const reads = ['get', 'list', 'watch'];
+    const rules = [
+      { apiGroups: [''], resources: ['configmaps'], verbs: reads },
+      ...operatorCrdAccess.map(({ verbs, subresource }) => ({
+        apiGroups: [apiGroup],
+        resources: [subresource === undefined ? plural : `${plural}/${subresource}`],
+        verbs: [...reads, ...verbs],
+      })),
+    ];
+    const metadata = { name: user };
+    const apiVersion = 'rbac.authorization.k8s.io/v1';
+    await admin.create({ apiVersion, kind: 'ClusterRole', metadata, rules } as never);
+    await admin.create({
+      ...{ apiVersion, kind: 'ClusterRoleBinding', metadata },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: user },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+    } as never);
+    await start();
+    await create('shop', [viewOf('Price', namespace)], policy);
+    await eventually(async () => expect(await ready('shop')).to.match(/^True Ready/), { clock });
+    const { metadata: after } = await admin.get(OperatorResource, { name: 'shop' });
+    expect(after.finalizers).to.have.lengthOf(1);
+  });
 });
