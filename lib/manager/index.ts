@@ -26,6 +26,7 @@ export type { LeaderElectorOptions } from './leader-election-options.js';
 export { isLeaseForbidden, LeaseForbiddenError } from './lease.js';
 export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';
+export { untilSignal } from './manager-run.js';
 export type {
   Added,
   ControllerPhase,

@@ -387,18 +387,21 @@ function lostLeadership(cause: unknown): unknown {
 
 const names = ['SIGINT', 'SIGTERM'] as const;
 
-/** Runs `work` until SIGINT or SIGTERM; a second signal ends the process at once. */
+/**
+ * Runs `work` until SIGINT or SIGTERM; a second signal ends the process at once.
+ * @param logger - returns the logger when a signal arrives: `work` may create it
+ */
 export async function untilSignal(
   work: (signal: AbortSignal) => Promise<void>,
-  logger: Logger,
+  logger: () => Logger,
 ): Promise<void> {
   const stopping = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
     if (stopping.signal.aborted) {
-      logger.warn(`${name} again: ends at once`);
+      logger().warn(`${name} again: ends at once`);
       process.exit(1);
     }
-    logger.info(`${name}: stops`);
+    logger().info(`${name}: stops`);
     stopping.abort(new OperatorError('Stopped', name));
   };
   for (const name of names) process.on(name, onSignal);

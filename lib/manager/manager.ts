@@ -305,7 +305,10 @@ export class Manager {
    * @throws as `run` does.
    */
   async runUntilSignal(): Promise<void> {
-    await untilSignal((signal) => this.run(signal), this.#options.logger);
+    await untilSignal(
+      (signal) => this.run(signal),
+      () => this.#options.logger,
+    );
   }
 
   /** The added controllers, in order. */

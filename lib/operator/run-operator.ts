@@ -11,6 +11,7 @@ import {
   operatorWebhooks,
   certificateFiles,
   metricsCertificate,
+  untilSignal,
 } from '../manager/index.js';
 import type {
   RequiredAccess,
@@ -27,10 +28,11 @@ import {
   bothMetrics,
   withoutUndefined,
   registeredMetrics,
+  silentLogger,
 } from '../system/index.js';
 import type { Logger } from '../system/index.js';
 import { isPod, readCommandLine, usageOf, beginFeed, outputOf } from './command-line.js';
-import type { CommandLine, RunPlace } from './command-line.js';
+import type { CommandLine, FedRun, RunOutput, RunPlace } from './command-line.js';
 
 /** Options of {@link Operator.run}: those of a manager. Most defaults depend on where the operator runs. */
 export interface OperatorRunOptions extends Omit<
@@ -69,6 +71,8 @@ interface Place {
   readonly namespace: string | undefined;
   /** Undefined if metrics are off. */
   readonly registry: MetricsOptions['registry'];
+  /** Aborted when the operator is to stop. */
+  readonly signal: AbortSignal;
 }
 
 /** Runs an operator in a new manager; see `Operator.run`. */
@@ -78,17 +82,43 @@ export async function runOperator(
   line: CommandLine = readCommandLine([]),
   run: RunPlace = process,
 ): Promise<void> {
-  const { client: given, signal, logFormat, plan: answersPlans = line.plan, ...own } = options;
-  const { logger, feed } = await outputOf({ ...own, logFormat }, line, run);
+  const { signal, logFormat, ...own } = options;
+  let logger = silentLogger;
+  const work = async (stopped: AbortSignal): Promise<void> => {
+    const output = await outputOf({ ...own, logFormat }, line, run);
+    ({ logger } = output);
+    await runUntil(stopped, operator, { options: own, line, run, output });
+  };
+  // Comes first: without a handler, a signal has no effect on a process with PID 1.
+  await (signal === undefined ? untilSignal(work, () => logger) : work(signal));
+}
+
+/** A run with its output. */
+interface StartedRun extends Omit<FedRun, 'manager' | 'options'> {
+  readonly options: Omit<OperatorRunOptions, 'signal' | 'logFormat'>;
+  readonly output: RunOutput;
+}
+
+async function runUntil(
+  signal: AbortSignal,
+  operator: PlannedOperator,
+  { options, line, run, output: { logger, feed } }: StartedRun,
+): Promise<void> {
+  const { client: given, plan: answersPlans = line.plan, ...own } = options;
   const isCluster = given === undefined && isPod(line, run.env);
   const isMeasured = line.metrics && own.metrics !== false && (isCluster || namesMetrics(line));
   const { registry, metrics } = isMeasured ? await newRegistry() : nothing;
   const { client, opened } = await clientOf(given, { path: line.kubeconfig, logger, metrics });
   const namespace = line.namespace ?? namespaceOf(opened?.defaultNamespace, isCluster);
-  const place = { client, logger, isCluster, namespace, registry };
+  const place = { client, logger, isCluster, namespace, registry, signal };
   try {
     const { name, cacheOptions } = operator;
-    const settings = await settingsOf(operator, line, place, own);
+    const settings = await settingsOf(operator, line, place, own).catch((error: unknown) => {
+      // A stop ends the reviews, and is no failure.
+      if (signal.aborted) return undefined;
+      throw error;
+    });
+    if (settings === undefined) return;
     const { leaderElection: wanted = settings.leaderElection, shards, ...others } = own;
     const leaderElection = wanted === false ? undefined : wanted;
     const manager = new Manager({
@@ -100,8 +130,11 @@ export async function runOperator(
     await operator.setup(manager);
     const { metrics: metricsOptions = settings.metrics } = own;
     if (answersPlans) await answerPlans(operator, manager, { ...place, metrics: metricsOptions });
-    if (feed !== undefined) await beginFeed(feed, operator, { manager, options, line, run });
-    await (signal === undefined ? manager.runUntilSignal() : manager.run(signal));
+    if (feed !== undefined) {
+      const fed = { manager, options: { ...options, signal }, line, run };
+      await beginFeed(feed, operator, fed);
+    }
+    await manager.run(signal);
   } finally {
     await opened?.close();
   }
@@ -329,9 +362,9 @@ function reviewAccess({ access = [] }: CertificateSource): readonly RequiredAcce
 async function mayDo(
   what: string,
   access: readonly RequiredAccess[],
-  { client, logger }: Place,
+  { client, logger, signal }: Place,
 ): Promise<boolean> {
-  const missing = await missingAccess(client, access);
+  const missing = await missingAccess(client, access, signal);
   if (missing.length === 0) return true;
   const rights = missing.map(({ verb, resource, group }) =>
     group === '' ? `${verb} ${resource}` : `${verb} ${resource}.${group}`,

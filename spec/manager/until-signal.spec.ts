@@ -11,7 +11,7 @@ describe('untilSignal', () => {
       const others = process.listeners(name);
       const before = listeners();
       const lines: LogLine[] = [];
-      const working = untilSignal(aborted, rememberingLogger(lines));
+      const working = untilSignal(aborted, () => rememberingLogger(lines));
       // Only the new listeners: the others belong to the test runner.
       for (const listener of process.listeners(name)) {
         if (!others.includes(listener)) listener(name);
@@ -30,7 +30,7 @@ describe('untilSignal', () => {
       const others = process.listeners('SIGTERM');
       let finish: () => void = () => undefined;
       const work = (): Promise<void> => new Promise((resolve) => (finish = resolve));
-      const working = untilSignal(work, rememberingLogger([]));
+      const working = untilSignal(work, () => rememberingLogger([]));
       const [listener] = process.listeners('SIGTERM').filter((each) => !others.includes(each));
       listener?.('SIGTERM');
       expect(codes).to.deep.equal([]);
@@ -45,9 +45,12 @@ describe('untilSignal', () => {
 
   it('removes its listeners when the work fails', async () => {
     const before = listeners();
-    const failing = untilSignal(async () => {
-      throw new Error('no');
-    }, rememberingLogger([]));
+    const failing = untilSignal(
+      async () => {
+        throw new Error('no');
+      },
+      () => rememberingLogger([]),
+    );
     expect(await failing.catch((error: unknown) => error)).to.have.property('message', 'no');
     expect(listeners()).to.equal(before);
   });
