@@ -40,6 +40,8 @@ export class ControllerSet {
   readonly #cleanUps: CleanUps;
   #slots: readonly Slot[] = [];
   #isRunning = false;
+  /** Whether the next plan starts controllers again: a removal stopped them, and failed. */
+  #isResumable = false;
   #leaveUnread: () => void = () => undefined;
 
   constructor(parts: ControllerSetParts) {
@@ -67,6 +69,8 @@ export class ControllerSet {
   async apply(plan: OperatorPlan, change: ResolvedOperatorChange): Promise<boolean> {
     const { operator } = this.#parts;
     const before = this.#slots;
+    this.#isRunning ||= this.#isResumable;
+    this.#isResumable = false;
     this.#noteUnread(plan);
     this.#slots = plan.controllers.map((planned) => this.#keep(planned) ?? this.#slotOf(planned));
     const leaving = before.filter((slot) => !this.#slots.includes(slot));
@@ -97,6 +101,7 @@ export class ControllerSet {
   /** Stops all controllers; everything that they wrote stays. */
   async end(): Promise<void> {
     this.#isRunning = false;
+    this.#isResumable = false;
     this.#leaveUnread();
     await stopAll(this.#slots);
   }
@@ -104,10 +109,11 @@ export class ControllerSet {
   /**
    * Removes all controllers. Deletes the operator's views and the objects written into views of other
    * operators; `cleanUp` decides about all other objects.
-   * @throws the errors of clean-ups; a further call with the same policy retries them.
+   * @throws the errors of clean-ups; a further call with the same policy retries them, and the next plan runs.
    */
   async remove({ cleanUp, former }: ResolvedOperatorChange): Promise<void> {
     const { operator, manager } = this.#parts;
+    const isResumable = this.#isRunning || this.#isResumable;
     // Stop first: a running controller would write the removed objects again.
     await this.end();
     const written = this.#slots.flatMap(writtenBy);
@@ -118,7 +124,9 @@ export class ControllerSet {
         ({ target }) => !isOwnView(target, operator) && (isView(target) || cleanUp === 'delete'),
       ),
     );
+    this.#isResumable = isResumable;
     await allSettled([this.#cleanUps.run(), manager.views.drop(operator)]);
+    this.#isResumable = false;
   }
 
   /**

@@ -83,7 +83,7 @@ export class Group {
    * Removes an operator and its views; `cleanUp` decides about its other objects. For an unknown operator
    * only the objects of `former` are cleaned up.
    * @throws the errors of clean-ups: the operator stays in the group, stopped; call again with the same
-   * `cleanUp` to retry.
+   * `cleanUp` to retry. `upsertOperator` starts it again.
    */
   deleteOperator(name: string, options: OperatorChangeOptions = {}): Promise<void> {
     return this.#turns.run(name, async () => {

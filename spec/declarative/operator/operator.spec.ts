@@ -264,6 +264,40 @@ describe('Group', () => {
     await running;
   });
 
+  it('runs again when it is upserted after a failed removal', async () => {
+    const { clock, faults } = cluster();
+    const admin = cluster().client();
+    const user = 'operator';
+    const manager = await DeclarativeManager.create({ client: cluster().client({ user }), clock });
+    const group = new Group({ manager });
+    const over = new AbortController();
+    const running = group.start(over.signal);
+    const metadata = { name: 'a', namespace: 'default', labels: { of: 'Price' } };
+    await admin.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} });
+    const controllers = [viewOf('Price', 'default'), configMapOf('Price', 'price')];
+    await group.addOperator('shop', { controllers });
+    const made = async (): Promise<readonly (string | undefined)[]> =>
+      (await admin.list(ConfigMap, { labelSelector: 'made=yes' })).items.map(
+        (each) => each.metadata.name,
+      );
+    await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
+    const fault = faults.add({
+      match: { user, verb: 'delete', resource: 'configmaps' },
+      effect: { type: 'status', code: 403, reason: 'Forbidden', message: 'keep it' },
+    });
+    const removal = group.deleteOperator('shop', { cleanUp: 'delete' });
+    expect(String(await removal.catch((error: unknown) => error))).to.include('keep it');
+    fault.remove();
+    await group.upsertOperator('shop', { controllers });
+    const other = { ...metadata, name: 'b' };
+    await admin.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata: other });
+    await eventually(async () => expect(await made()).to.deep.equal(['price-a', 'price-b']), {
+      clock,
+    });
+    over.abort();
+    await running;
+  });
+
   it('refuses an unknown clean-up policy', async () => {
     const manager = await DeclarativeManager.create({ client: cluster().client() });
     const group = new Group({ manager });
