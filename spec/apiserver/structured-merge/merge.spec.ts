@@ -105,7 +105,7 @@ describe('compare', () => {
     const old = { entries: [{ name: 'a' }, { name: 'a', value: '1' }] };
     const path = '.entries[name="a",protocol="TCP"]';
     const [added, , removed] = texts(old, { entries: [{ name: 'a', value: '2' }] });
-    expect(added.split('\n')).to.include(`${path}.value`);
+    expect(added?.split('\n')).to.include(`${path}.value`);
     expect(removed).to.equal(path);
   });
 
