@@ -19,7 +19,7 @@ import { setCondition, deepEqual } from '../../object/index.js';
 import type { ConditionUpdate } from '../../object/index.js';
 import { StatusWriter } from '../../status/index.js';
 import { asError, refuseUnknownOptions } from '../../system/index.js';
-import type { Clock } from '../../system/index.js';
+import type { Clock, Logger } from '../../system/index.js';
 import type { CleanUpPolicy } from '../operator/controller-set.js';
 import type { Group } from '../operator/group.js';
 import { planOperator, viewKindsOf } from '../operator/operator-plan.js';
@@ -66,6 +66,8 @@ export const operatorCrdAccess: readonly RequiredAccess[] = [
  *   deleted. The deletion of an `Operator` object deletes the objects of all its controllers. This also holds
  *   if the process was restarted meanwhile. A finalizer keeps the `Operator` object until then. Without the
  *   annotation there is no finalizer, and written objects stay.
+ * - A process that loses leadership and stands by ends the operators of the objects. When it leads again, it runs
+ *   them as the objects specify then.
  *
  * ## Caveats
  * - An operator that was added to the group by other means is left alone: the status of an `Operator`
@@ -86,13 +88,13 @@ export function operatorCrdController(options: OperatorCrdControllerOptions): Co
   const objects = new OperatorObjects(group);
   const predicate = or(generationChanged(), annotationChanged());
   return controllerFor(OperatorResource, { predicate })
-    .from(statusSource(group))
+    .from(statusSource(group, objects))
     .withOptions({ name, maxConcurrentReconciles: 4 })
     .complete((context) => objects.reconcile(context));
 }
 
 /** Requests a reconcile of an object when its status has changed. */
-function statusSource(group: Group): Source {
+function statusSource(group: Group, objects: OperatorObjects): Source {
   const name = 'operator status';
   return {
     name,
@@ -100,7 +102,13 @@ function statusSource(group: Group): Source {
       const stop = group.listen((operator) => {
         context.enqueue({ name: operator }, { trigger: { type: 'source', source: name } });
       });
-      return { stop };
+      return {
+        stop: () => {
+          stop();
+          // The manager ends the operators of a group that ends.
+          if (group.manager.phase === 'running') objects.release(context.logger);
+        },
+      };
     },
   };
 }
@@ -124,6 +132,8 @@ class OperatorObjects {
   });
   /** Names of the operators that the group runs for an object. */
   readonly #own = new Set<string>();
+  /** Settled when {@link OperatorObjects.release} is done. */
+  #released: Promise<unknown> = Promise.resolve();
   /** The objects that wait for other operators: the number of checks, and the names of the others. */
   readonly #waiting = new Map<string, { readonly looks: number; readonly others: string[] }>();
 
@@ -132,9 +142,25 @@ class OperatorObjects {
     this.#pace = new StatusPace(group.manager.clock);
   }
 
+  /**
+   * Removes the operators from the group, and keeps what they wrote: their controllers would write by an old
+   * specification before the controller of the objects reconciles again.
+   */
+  release(logger: Logger): void {
+    const removed = [...this.#own].map(async (name) => {
+      try {
+        await this.#remove(name, 'orphan', undefined);
+      } catch (error) {
+        logger.error(`operator ${name} is not removed`, { error });
+      }
+    });
+    this.#released = Promise.all(removed);
+  }
+
   /** Brings the operator of one object to its desired state. */
   async reconcile(context: ReconcileContext): Promise<Result> {
     const { client, key, signal } = context;
+    await this.#released;
     const object = await getIfExists(client, OperatorResource, key, { signal });
     if (object === undefined) {
       await this.#remove(key.name, 'orphan', undefined);
@@ -234,11 +260,13 @@ class OperatorObjects {
 
   async #run(given: OperatorResource, context: ReconcileContext): Promise<Result> {
     const { name = '' } = given.metadata;
+    const { signal } = context;
     const cleanUp = policyOf(given, context);
     const object = await this.#prepared(given, cleanUp, context);
     const { generation } = object.metadata;
     const { clock } = this.#group.manager;
     const former = formerControllers(object.status);
+    signal.throwIfAborted();
     this.#own.add(name);
     const failure = await this.#group
       .upsertOperator(name, object, { cleanUp, former })

@@ -11,10 +11,12 @@ import type { ConnectedClient } from '../../../lib/client/http-client.js';
 import { findCondition } from '../../../lib/object/conditions.js';
 import { Group } from '../../../lib/declarative/operator/index.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
+import type { DeclarativeManagerOptions } from '../../../lib/declarative/views/declarative-manager.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { eventually } from '../../../lib/testing/index.js';
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
+import { ScriptedLeadership } from '../../manager/manager-setup.js';
 import { configMapOf, viewOf } from '../operator/group-scene.js';
 import { operatorCrdSuite } from './operator-crd-suite.js';
 
@@ -83,8 +85,9 @@ describe('The controller of Operator objects', () => {
   });
 
   /** Starts a process. */
-  async function start(): Promise<void> {
-    const manager = await DeclarativeManager.create({ client: cluster.client({ user }), clock });
+  async function start(options: Partial<DeclarativeManagerOptions> = {}): Promise<void> {
+    const client = cluster.client({ user });
+    const manager = await DeclarativeManager.create({ client, clock, ...options });
     group = new Group({ manager });
     manager.add(operatorCrdController({ group }), { requires: operatorCrdAccess });
     end = new AbortController();
@@ -240,5 +243,38 @@ describe('The controller of Operator objects', () => {
     await eventually(async () => expect(await ready('shop')).to.match(/^True Ready/), { clock });
     const { metadata: after } = await admin.get(OperatorResource, { name: 'shop' });
     expect(after.finalizers).to.have.lengthOf(1);
+  });
+
+  it('writes nothing by a specification that changed while another process led', async () => {
+    const leadership = new ScriptedLeadership();
+    await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
+    const candidates = async (count: number): Promise<void> => {
+      const all = () => leadership.log.filter((each) => each === 'candidate');
+      await eventually(() => expect(all()).to.have.length(count), { clock });
+    };
+    await candidates(1);
+    leadership.lead();
+    await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'old')], policy);
+    await eventually(async () => expect(await made()).to.deep.equal(['old-a']), { clock });
+    leadership.lose();
+    const controllers = [viewOf('Price', namespace), configMapOf('Price', 'new')];
+    const body = { spec: { controllers } };
+    await admin.patch(OperatorResource, { name: 'shop' }, { type: 'merge', body });
+    await admin.delete(ConfigMap, { name: 'old-a', namespace });
+    const fault = cluster.faults.add({
+      match: { user, verb: 'patch', resource: 'operators', name: 'shop' },
+      effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
+    });
+    await candidates(2);
+    const before = cluster.requests.entries.length;
+    leadership.lead();
+    const refused = () =>
+      cluster.requests.entries
+        .slice(before)
+        .filter((one) => one.user === user && one.resource === 'operators' && one.verb === 'patch');
+    await eventually(() => expect(refused().length).to.be.above(3), { clock });
+    expect(await made()).to.deep.equal([]);
+    fault.remove();
+    await eventually(async () => expect(await made()).to.deep.equal(['new-a']), { clock });
   });
 });
