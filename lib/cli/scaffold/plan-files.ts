@@ -75,7 +75,10 @@ export async function planFiles(
       continue;
     }
     const { path } = file;
-    const text = path.endsWith('.ts') ? withMergedImports(file.text) : file.text;
+    const made = path.endsWith('.ts') ? withMergedImports(file.text) : file.text;
+    // Windows files end lines with CRLF.
+    const isUnix = before?.includes('\r\n') !== true || made.includes('\r\n');
+    const text = isUnix ? made : made.replaceAll('\n', '\r\n');
     const action = actionOf(file.type, text, before);
     if (action === 'overwrite' && !force) taken.push(path);
     planned.push({ path, text, before, action });

@@ -48,10 +48,8 @@ export async function writeTypes(
     throw new OperatorError('InvalidConfig', `${names}: no version is served; set served: true`);
   }
   const wanted = await Promise.all(
-    modules.map(async ({ path, text: made }): Promise<WantedFile> => {
+    modules.map(async ({ path, text }): Promise<WantedFile> => {
       const before = (await textIfExists(join(folder, path))) ?? '';
-      // Windows files end lines with CRLF.
-      const text = before.includes('\r\n') ? made.replaceAll('\n', '\r\n') : made;
       return { type: before.startsWith(mark) ? 'edited' : 'whole', path, text };
     }),
   );

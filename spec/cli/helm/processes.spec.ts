@@ -105,6 +105,21 @@ describe('operator-builder helm', () => {
     expect(await helm()).to.include({ code: 0, stderr: '' });
   });
 
+  it('keeps the line ends of Windows in files that it updates', async () => {
+    await helm();
+    for (const path of ['Chart.yaml', 'values.yaml', 'values.schema.json', '.helmignore']) {
+      await writeFile(at(path), (await read(path)).replaceAll('\n', '\r\n'));
+    }
+    const { stdout } = await helm();
+    expect(stdout).not.to.match(/^(?:changed|overwrote) /m);
+    await change(file(project, 'config/manager/manager.yaml'), 'replicas: 1', 'replicas: 2');
+    expect(await helm()).to.include({ code: 0 });
+    for (const path of ['values.yaml', 'values.schema.json']) {
+      expect((await read(path)).replaceAll('\r\n', '')).not.to.include('\n');
+    }
+    expect(await valuesOf()).to.deep.include({ replicas: 2 });
+  });
+
   it('deletes obsolete files, except for those of others', async () => {
     await helm();
     await writeFile(at('templates/extra.yaml'), 'mine\n');
