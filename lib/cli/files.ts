@@ -1,7 +1,16 @@
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { access, chmod, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import {
+  access,
+  chmod,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { asError, OperatorError, isOperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
 
@@ -40,13 +49,20 @@ export async function replaceText(file: string, text: string): Promise<void> {
     const found = statIfExists(file);
     // A device or a pipe can't be replaced.
     if (found !== undefined && !found.isFile()) return writeFile(file, text);
-    const place = found === undefined ? file : await realpath(file);
+    const place = await placeOf(file);
     try {
       await rename(await stageText(place, text), place);
     } finally {
       await rm(stagedPath(place), { force: true });
     }
   });
+}
+
+/** Returns the path that a text of a file is written to: links stay, also those to a file that is still to be made. */
+export async function placeOf(file: string): Promise<string> {
+  if (statIfExists(file) !== undefined) return realpath(file);
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return file;
+  return placeOf(resolve(await realpath(dirname(file)), await readlink(file)));
 }
 
 /** Path of a file's next text until it is complete; in the same folder, since a file moves only within a disk. */

@@ -1,8 +1,8 @@
-import { mkdir, readFile, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { OperatorError } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
-import { fileError, stagedPath, stageText, whileWriting } from '../files.js';
+import { fileError, placeOf, stagedPath, stageText, whileWriting } from '../files.js';
 import type { Output } from '../options.js';
 import { withMergedImports, insert, missingMarkers } from './insertions.js';
 import type { Insertion } from './insertions.js';
@@ -185,8 +185,10 @@ export async function writeFiles(
     for (const file of files.filter(({ action }) => action !== 'keep' && action !== 'delete')) {
       refuseAborted(signal);
       const at = join(folder, file.path);
-      // A link stays: a rename would put a file in its place.
-      const place = file.before === undefined ? at : await realpath(at);
+      const place = await whileWriting(at, () => placeOf(at));
+      const other = staged.find((one) => one.place === place)?.file;
+      if (other?.text === file.text) continue;
+      if (other !== undefined) throw oneFile(file, other);
       const temporary = await stage(place, file.text, undos);
       staged.push({ file, place, temporary });
     }
@@ -206,6 +208,13 @@ export async function writeFiles(
     for (const undo of undos.toReversed()) await undo();
     throw error;
   }
+}
+
+/** Returns the error of two files with different texts, one of which is a link to the other. */
+function oneFile({ path }: PlannedFile, other: PlannedFile): OperatorError {
+  const remedy = 'replace the link by a file';
+  const message = `${path} and ${other.path} are one file by a link, and get different texts; ${remedy}`;
+  return new OperatorError('InvalidConfig', message);
 }
 
 function refuseAborted(signal: AbortSignal): void {

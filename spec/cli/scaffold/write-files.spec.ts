@@ -35,6 +35,36 @@ describe('writeFiles', () => {
     await rm(folder('link'));
   });
 
+  it('writes through a link to a file that does not exist yet', async () => {
+    await symlink('old/new', folder('link'));
+    await writeFiles(folder(), [created('link')], never);
+    expect(await readlink(folder('link'))).to.equal('old/new');
+    expect(await textsIn(folder('old'))).to.deep.equal({ kept: 'old', new: 'new link' });
+    await rm(folder('link'));
+    await rm(folder('old/new'));
+  });
+
+  it('writes a file once if it and a link to it get the same text', async () => {
+    await symlink('old/kept', folder('link'));
+    await writeFiles(folder(), [changed, { ...changed, path: 'link' }], never);
+    expect(await readlink(folder('link'))).to.equal('old/kept');
+    expect(await textsIn(folder('old'))).to.deep.equal({ kept: 'new old/kept' });
+    await rm(folder('link'));
+  });
+
+  it('refuses different texts for a file and a link to it', async () => {
+    await symlink('old/kept', folder('link'));
+    const files = [changed, { ...changed, path: 'link', text: 'other' }];
+    let thrown: unknown;
+    await writeFiles(folder(), files, never).catch((error: unknown) => (thrown = error));
+    expect(thrown).to.have.property(
+      'message',
+      'link and old/kept are one file by a link, and get different texts; replace the link by a file',
+    );
+    expect(await textsIn(folder('old'))).to.deep.equal({ kept: 'old' });
+    await rm(folder('link'));
+  });
+
   it('deletes files, and restores them after a failure', async () => {
     await writeFile(folder('old/gone'), 'gone');
     const gone: PlannedFile = { path: 'old/gone', action: 'delete', text: '', before: 'gone' };
