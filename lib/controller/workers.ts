@@ -173,8 +173,11 @@ export class Workers {
     this.#free(run);
     heldKeys.add(-1, this.#labels);
     const { lastedMs, failure } = run;
-    const error = failure && { error: failure.error };
-    run.logger.warn('reconcile ended after its time-out', { lastedMs, ...error });
+    const fields = { lastedMs, ...(failure && { error: failure.error }) };
+    const text = 'reconcile ended after its time-out';
+    // The time-out itself is logged already.
+    if (isCausedBy(failure?.error, run.signal.reason)) run.logger.debug(text, fields);
+    else run.logger.warn(text, fields);
   }
 
   #free(run: ReconcileRun): void {
@@ -198,6 +201,16 @@ export class Workers {
       // The logger itself may throw, which leaves no way to report the error.
     }
   }
+}
+
+/** Whether an error, or a cause of it, is `reason`: clients wrap the reason of an aborted signal. */
+function isCausedBy(error: unknown, reason: unknown): boolean {
+  const seen = new Set<unknown>();
+  for (let each = error; each instanceof Error && !seen.has(each); each = each.cause) {
+    if (each === reason) return true;
+    seen.add(each);
+  }
+  return false;
 }
 
 /** Time that an aborted reconcile has to end, in milliseconds. */

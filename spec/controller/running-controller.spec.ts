@@ -8,6 +8,7 @@ import type { ReconcileContext } from '../../lib/controller/reconcile.js';
 import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
 import type { Source } from '../../lib/controller/sources.js';
 import { promMetrics } from '../../lib/prometheus/index.js';
+import { sleep } from '../../lib/system/clock.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
@@ -316,6 +317,26 @@ describe('RunningController', () => {
     expect(line?.message).to.equal('reconcile ended after its time-out');
     expect(line?.fields['lastedMs']).to.equal(1_500);
     expect(line?.fields['error']).to.have.property('message', 'the disk is full');
+    await setup.stop(running);
+  });
+
+  it('logs a time-out once if the handler ends with its signal', async () => {
+    const setup = new ControllerSetup();
+    const controller = controllerFor(Thing)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .complete(async ({ clock, signal }) => {
+        try {
+          await sleep(clock, 5_000, signal);
+        } catch (cause) {
+          throw new Error('not done', { cause });
+        }
+        return done();
+      });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(1_001);
+    const told = setup.logged.filter(({ level }) => level === 'warn' || level === 'error');
+    expect(told.map(({ message }) => message)).to.deep.equal(['reconcile failed: timeout']);
     await setup.stop(running);
   });
 
