@@ -31,7 +31,7 @@ export interface LeaderElectorOptions {
   readonly identity?: string | undefined;
   /**
    * Time that other replicas wait after the last observed renewal before they take the Lease, in
-   * milliseconds. Stored in whole seconds, rounded up. More than `renewDeadlineMs`.
+   * milliseconds. Stored in whole seconds, rounded up. More than `renewDeadlineMs`, and at most 2,147,483,647,000.
    * @defaultValue 15_000
    */
   readonly leaseDurationMs?: number | undefined;
@@ -75,6 +75,9 @@ export interface ResolvedLeaderElectorOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
+
+/** Longest duration of a Lease, in milliseconds: the API server stores seconds in 32 bits. */
+export const longestLeaseMs = (2 ** 31 - 1) * 1_000;
 
 /** Maximum jitter of a candidate's wait: it waits up to `retryPeriodMs` times 1 + this factor. */
 export const jitterFactor = 1.2;
@@ -128,9 +131,9 @@ function refuseTimes({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Times)
     const least = `${jitterFactor} times retryPeriodMs (${retryPeriodMs})`;
     throw invalid(`renewDeadlineMs: want more than ${least}, got ${renewDeadlineMs}`);
   }
-  if (!(leaseDurationMs > renewDeadlineMs && leaseDurationMs < Infinity)) {
-    const least = `more than renewDeadlineMs (${renewDeadlineMs})`;
-    throw invalid(`leaseDurationMs: want ${least}, got ${leaseDurationMs}`);
+  if (!(leaseDurationMs > renewDeadlineMs && leaseDurationMs <= longestLeaseMs)) {
+    const range = `more than renewDeadlineMs (${renewDeadlineMs}), at most ${longestLeaseMs}`;
+    throw invalid(`leaseDurationMs: want ${range}, got ${leaseDurationMs}`);
   }
 }
 

@@ -553,6 +553,7 @@ describe('LeaderElector', () => {
     'a retry period of 0': { retryPeriodMs: 0 },
     NaN: { leaseDurationMs: NaN },
     'an endless lease': { leaseDurationMs: Infinity },
+    'a lease of more seconds than 32 bits hold': { leaseDurationMs: 2 ** 31 * 1_000 },
     'an empty identity': { identity: '' },
     'an invalid Lease name': { name: 'A b' },
     'an empty namespace': { namespace: '' },

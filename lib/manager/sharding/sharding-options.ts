@@ -11,6 +11,7 @@ import {
   systemRandom,
 } from '../../system/index.js';
 import type { Clock, Logger, Metrics, Random } from '../../system/index.js';
+import { longestLeaseMs } from '../leader-election-options.js';
 import type { ShardBy } from './assignment.js';
 
 /** Options of {@link Sharding}. */
@@ -30,7 +31,7 @@ export interface ShardingOptions {
   readonly identity?: string | undefined;
   /**
    * Time without a renewal after which other replicas take over the slots of a replica, in milliseconds. More
-   * than `renewDeadlineMs`. @defaultValue 15_000
+   * than `renewDeadlineMs`, and at most 2,147,483,647,000. @defaultValue 15_000
    */
   readonly leaseDurationMs?: number | undefined;
   /**
@@ -94,10 +95,10 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
     retryPeriodMs > 0 &&
     renewDeadlineMs > 1.2 * retryPeriodMs &&
     leaseDurationMs > renewDeadlineMs &&
-    leaseDurationMs < Infinity;
+    leaseDurationMs <= longestLeaseMs;
   if (!isOrdered) {
     const got = `${leaseDurationMs}, ${renewDeadlineMs}, ${retryPeriodMs}`;
-    const want = 'leaseDurationMs > renewDeadlineMs > 1.2 * retryPeriodMs > 0';
+    const want = `${longestLeaseMs} >= leaseDurationMs > renewDeadlineMs > 1.2 * retryPeriodMs > 0`;
     throw invalid(`want ${want}, got ${got}`);
   }
   const resolved = {

@@ -346,6 +346,7 @@ describe('Sharding', () => {
     { by: 'uid' as never },
     { identity: '' },
     { leaseDurationMs: Infinity },
+    { leaseDurationMs: 2 ** 31 * 1_000 },
     { leaseDurationMs: NaN },
   ]) {
     it(`rejects ${Object.entries(options).join()}`, () => {
