@@ -151,8 +151,8 @@ export interface AdmissionRequest {
   readonly name: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
-  /** The options of the operation, without their kind. */
-  readonly options: Readonly<Record<string, unknown>>;
+  /** The options of the operation, without their kind; null for a connection. */
+  readonly options: Readonly<Record<string, unknown>> | null;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
 }

@@ -126,6 +126,8 @@ function objectSelected(
   attributes: AdmissionAttributes,
 ): boolean {
   if (isEmptySelector(objectSelector)) return true;
+  // The options of a connection have no labels.
+  if (attributes.operation === 'CONNECT') return false;
   return [attributes.object, attributes.old].some(
     (object) => object !== undefined && selects(objectSelector, object.metadata.labels) === true,
   );

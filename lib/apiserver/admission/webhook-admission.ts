@@ -24,6 +24,13 @@ const optionKinds = {
   DELETE: 'DeleteOptions',
 } as const;
 
+function optionsOf(
+  operation: keyof typeof optionKinds,
+  { options }: AdmissionRequest,
+): AdmissionRequest['options'] {
+  return { kind: optionKinds[operation], apiVersion: 'meta.k8s.io/v1', ...options };
+}
+
 /** A webhook that matches a write. */
 interface Invoked extends ConfiguredWebhook {
   readonly kind: ServedKind;
@@ -49,7 +56,8 @@ export class WebhookAdmission implements WriteHooks {
    * `IfNeeded` runs again if a later one changed the object.
    */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
-    this.#name = write.object.metadata.name;
+    // The options of a connection have no metadata.
+    if (write.operation !== 'CONNECT') this.#name = write.object.metadata.name;
     const first = this.#mutateByPolicies(write, write.object);
     const mutated = this.#mutate({ ...write, object: first.object }, 0, new Set());
     // Only a deletion has no object.
@@ -110,11 +118,8 @@ export class WebhookAdmission implements WriteHooks {
 
   #attributes(write: AdmittedWrite): AdmissionAttributes {
     const request = this.#request;
-    const options = {
-      kind: optionKinds[write.operation],
-      apiVersion: 'meta.k8s.io/v1',
-      ...request.options,
-    };
+    const { operation } = write;
+    const options = operation === 'CONNECT' ? null : optionsOf(operation, request);
     return { ...request, ...write, options, name: request.name || (this.#name ?? '') };
   }
 

@@ -1,11 +1,12 @@
 import type { WebSocket } from 'ws';
-import type { Pod } from '../../object/index.js';
+import type { Pod, UnstructuredObject } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { refusalOf } from '../auth/authorizer.js';
 import { attributesOf } from '../auth/policy-rule.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';
 import { badRequest, failure, internalError, notFound } from '../status-error.js';
+import { admitConnection } from './request-admission.js';
 import type { ResourceContext } from './resource-handler.js';
 
 /** Output and exit code of a command in a simulated container. */
@@ -41,17 +42,53 @@ export interface CommandRunner {
  * Returns the container that a request names, or the only one.
  * @throws StatusError 400: the pod has several containers, or none of that name.
  */
-export function containerOf({ info }: ResourceContext, pod: Pod): string {
-  const { containers = [], initContainers = [] } = pod.spec ?? {};
+export function containerOf({ metadata, spec }: Pod, given: string | null | undefined): string {
+  const { containers = [], initContainers = [] } = spec ?? {};
+  const { name: pod = '' } = metadata;
   const names = [...containers, ...initContainers].map(({ name }) => name);
-  const asked = info.query.get('container') ?? (names.length === 1 ? names[0] : undefined);
+  const asked = given ?? (names.length === 1 ? names[0] : undefined);
   if (asked === undefined) {
     const choices = `choose one of: [${names.join(' ')}]`;
-    throw badRequest(`a container name must be specified for pod ${info.name}, ${choices}`);
+    throw badRequest(`a container name must be specified for pod ${pod}, ${choices}`);
   }
-  if (!names.includes(asked))
-    throw badRequest(`container ${asked} is not valid for pod ${info.name}`);
+  if (!names.includes(asked)) throw badRequest(`container ${asked} is not valid for pod ${pod}`);
   return asked;
+}
+
+const streams = ['stdin', 'stdout', 'stderr', 'tty'] as const;
+
+/** The options of a connection to a pod, as in its query. */
+interface ConnectionOptions extends Partial<Record<(typeof streams)[number], boolean>> {
+  readonly container?: string;
+  readonly command?: readonly string[];
+  readonly ports?: readonly number[];
+}
+
+/**
+ * Returns the options of a request that connects to a pod, after admission.
+ * @throws StatusError 400: it is a dry run; or the error of a webhook or policy.
+ */
+export function connectionOptions(context: ResourceContext): ConnectionOptions {
+  const { query, subresource = '' } = context.info;
+  if (query.has('dryRun')) throw badRequest('dryRun is not supported');
+  const object = { apiVersion: 'v1', ...optionsIn(query, subresource) };
+  return admitConnection(context, object as unknown as UnstructuredObject) as ConnectionOptions;
+}
+
+function optionsIn(query: URLSearchParams, subresource: string) {
+  if (subresource === 'portforward') {
+    const ports = query.getAll('ports').flatMap((text) => text.split(',').map(Number));
+    return { kind: 'PodPortForwardOptions', ...(ports.length > 0 && { ports }) };
+  }
+  const on = streams.filter((name) => isOn(query, name)).map((name) => [name, true] as const);
+  const container = query.get('container') ?? '';
+  const command = subresource === 'exec' ? query.getAll('command') : [];
+  return {
+    kind: subresource === 'exec' ? 'PodExecOptions' : 'PodAttachOptions',
+    ...Object.fromEntries(on),
+    ...(container !== '' && { container }),
+    ...(command.length > 0 && { command }),
+  };
 }
 
 /** Returns the error for a subresource that needs a container. */
@@ -68,10 +105,10 @@ export function noContainers(plural: string, subresource: string): Error {
  */
 export function handleExec(context: ResourceContext): TransportResponse {
   const { core, kind, info, request, user, authorizer } = context;
+  const { command = [], ...options } = connectionOptions(context);
   const pod = findObject(core, kind, info) as Pod | undefined;
   if (pod === undefined) throw notFound(subjectOf(kind, info.name));
-  const container = containerOf(context, pod);
-  const command = info.query.getAll('command');
+  const container = containerOf(pod, options.container);
   const result = core.commands?.answerTo(pod, { container, command });
   if (result === undefined) throw noContainers(kind.type.plural, 'exec');
   if (command.length === 0)
@@ -90,10 +127,10 @@ export function handleExec(context: ResourceContext): TransportResponse {
   const refusal = refusalOf(authorizer, user, attributesOf({ ...info, verb: 'create' }));
   if (refusal !== undefined) throw refusal;
   const session = new CommandSession(result, {
-    stdin: isOn(info.query, 'stdin'),
-    stdout: isOn(info.query, 'stdout'),
+    stdin: options.stdin === true,
+    stdout: options.stdout === true,
     // A terminal shows both outputs in one stream.
-    stderr: isOn(info.query, 'tty') ? 'stdout' : isOn(info.query, 'stderr') && 'stderr',
+    stderr: options.tty === true ? 'stdout' : options.stderr === true && 'stderr',
     ended: (input) => {
       const read = input !== undefined && { input };
       core.commands?.ran({ namespace, name, container, command, ...read });
@@ -103,7 +140,7 @@ export function handleExec(context: ResourceContext): TransportResponse {
 }
 
 function isOn(query: URLSearchParams, name: string): boolean {
-  return ['true', '1'].includes(query.get(name) ?? '');
+  return !/^(?:0|false)$/i.test(query.get(name) ?? 'false');
 }
 
 interface SessionOptions {

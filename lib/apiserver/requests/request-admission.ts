@@ -4,6 +4,7 @@ import { WebhookAdmission } from '../admission/webhook-admission.js';
 import { isGrant } from '../auth/access-control.js';
 import { allowAll, refusalOf } from '../auth/authorizer.js';
 import { attributesOf } from '../auth/policy-rule.js';
+import { subresourceKind } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { hasAdmission } from '../server-core.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-request.js';
@@ -66,6 +67,29 @@ export function admitSubresource(
   const operation = old === undefined ? 'CREATE' : 'UPDATE';
   const object = admission.admit({ operation, object: write.object, old });
   admission.validate({ operation, object, old });
+  return object;
+}
+
+/**
+ * Runs admission for a request that connects to a subresource.
+ * @param options - the options of the connection
+ * @returns the options to use instead
+ */
+export function admitConnection(
+  context: ResourceContext,
+  options: UnstructuredObject,
+): UnstructuredObject {
+  if (!hasAdmission(context.core)) return options;
+  const type = { group: '', version: 'v1', kind: options.kind };
+  const decode: ServedKind['decode'] = (value) => {
+    return { object: value as UnstructuredObject, unknownFields: [] };
+  };
+  const objectKind = { ...subresourceKind(context.kind, type), decode };
+  const request = { ...admissionRequest(context, { dryRun: false }), objectKind };
+  const admission = new WebhookAdmission(context.core, request);
+  const write = { operation: 'CONNECT', object: options, old: undefined } as const;
+  const object = admission.admit(write);
+  admission.validate({ ...write, object });
   return object;
 }
 

@@ -35,7 +35,7 @@ import {
   textResponse,
 } from './body.js';
 import { handleEviction } from './eviction-requests.js';
-import { containerOf, handleExec, noContainers } from './exec-requests.js';
+import { connectionOptions, containerOf, handleExec, noContainers } from './exec-requests.js';
 import type { ResourceContext } from './resource-handler.js';
 import { handleToken } from './token-requests.js';
 import { admitSubresource } from './request-admission.js';
@@ -68,6 +68,10 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
       return handleLog(context);
     case 'exec':
       return handleExec(context);
+    case 'attach':
+    case 'portforward':
+      connectionOptions(context);
+      throw noContainers(kind.type.plural, subresource.name);
     default:
       throw noContainers(kind.type.plural, subresource.name);
   }
@@ -88,7 +92,7 @@ function handleLog(context: ResourceContext): TransportResponse {
   const { core, kind, info } = context;
   const pod = findObject(core, kind, info) as Pod | undefined;
   if (pod === undefined) throw notFound(subjectOf(kind, info.name));
-  containerOf(context, pod);
+  containerOf(pod, info.query.get('container'));
   const { nodeName = '' } = pod.spec ?? {};
   const text = nodeName === '' ? '' : (pod.metadata.annotations?.[logAnnotation] ?? '');
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');

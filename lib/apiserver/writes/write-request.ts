@@ -51,8 +51,8 @@ export interface WriteResult {
 
 /** A write as admission sees it. Its objects are in the version of the request. */
 export interface AdmittedWrite {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
-  /** The object to store; absent for a deletion. */
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  /** The object to store, or the options of a connection; absent for a deletion. */
   readonly object: UnstructuredObject | undefined;
   /** The stored object; absent for a create. */
   readonly old: UnstructuredObject | undefined;

@@ -53,6 +53,52 @@ describe('admission webhooks', () => {
     ]);
   });
 
+  it('receive the options of a connection to a pod, which they deny or change', async () => {
+    const hooks = new WebhookApi();
+    const pods = '/api/v1/namespaces/default/pods';
+    const containers = [{ name: 'main', image: 'db:1' }];
+    await hooks.api.create(pods, { metadata: { name: 'db' }, spec: { containers } });
+    const resources = ['pods/exec', 'pods/attach', 'pods/portforward'];
+    const rules = [rule({ resources, operations: ['CONNECT'] })];
+    await hooks.configure('Mutating', { rules });
+    await hooks.configure(
+      'Validating',
+      { rules },
+      { rules, objectSelector: { matchExpressions: [{ key: 'a', operator: 'DoesNotExist' }] } },
+    );
+    hooks.answer = ({ subResource }) =>
+      subResource === 'exec'
+        ? patching({ op: 'replace', path: '/command', value: ['true'] })
+        : { allowed: false, status: { code: 403, message: 'no' } };
+    const exec = '/exec?command=ls&command=-l&container=main&stdout=1&stdin=false&tty';
+    await hooks.api.call('POST', `${pods}/db${exec}`);
+    const options = { kind: 'PodExecOptions', apiVersion: 'v1', container: 'main' };
+    const streams = { stdout: true, tty: true };
+    const [mutating, validating, ...more] = hooks.reviews.splice(0);
+    expect(mutating).to.deep.include({
+      ...{ operation: 'CONNECT', namespace: 'default', name: 'db', subResource: 'exec' },
+      kind: { group: '', version: 'v1', kind: 'PodExecOptions' },
+      resource: { group: '', version: 'v1', resource: 'pods' },
+      object: { ...options, ...streams, command: ['ls', '-l'] },
+      ...{ oldObject: null, options: null, dryRun: false },
+    });
+    expect(validating?.object).to.deep.equal({ ...options, ...streams, command: ['true'] });
+    expect(more).to.deep.equal([]);
+    for (const [subresource, object] of [
+      ['attach', { kind: 'PodAttachOptions', apiVersion: 'v1' }],
+      [
+        'portforward?ports=80,81',
+        { kind: 'PodPortForwardOptions', apiVersion: 'v1', ports: [80, 81] },
+      ],
+    ] as const) {
+      const { code } = await hooks.api.call('POST', `${pods}/db/${subresource}`);
+      expect(code).to.equal(403);
+      expect(hooks.reviews.splice(0).map((each) => each.object)).to.deep.equal([object]);
+    }
+    hooks.answer = () => ({ allowed: true });
+    expect((await hooks.api.call('POST', `${pods}/db/attach`)).code).to.equal(405);
+  });
+
   it('deny with their code, reason and message', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Validating', {});
