@@ -2,7 +2,7 @@ import { describeObject, keyString } from '../object/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import { subresourceParent } from './call.js';
-import type { Client, Fence, WriteOptions } from './client.js';
+import type { CachingClient, Client, Fence, WriteOptions } from './client.js';
 
 /**
  * Wraps a Client so that it stays in one namespace. Calls for namespaced kinds use `namespace` if they name
@@ -10,7 +10,10 @@ import type { Client, Fence, WriteOptions } from './client.js';
  * @throws OperatorError `InvalidObject` by each call that names another namespace.
  */
 export function namespaced(client: Client, namespace: string): Client {
-  const scope = new Scope(client, namespace);
+  return wrapped(client, (one) => inNamespace(one, new Scope(one, namespace)));
+}
+
+function inNamespace(client: Client, scope: Scope): Client {
   return {
     ...forwarding(client),
     get: async (type, key, options) => client.get(type, await scope.key(type, key), options),
@@ -100,13 +103,13 @@ export function withFieldManager(client: Client, fieldManager: string): Client {
     ...options,
     fieldManager: options?.fieldManager ?? fieldManager,
   });
-  return {
-    ...forwarding(client),
-    create: (object, options) => client.create(object, managed(options)),
-    update: (object, options) => client.update(object, managed(options)),
-    patch: (type, key, patch, options) => client.patch(type, key, patch, managed(options)),
-    apply: (object, options) => client.apply(object, managed(options)),
-  };
+  return wrapped(client, (one) => ({
+    ...forwarding(one),
+    create: (object, options) => one.create(object, managed(options)),
+    update: (object, options) => one.update(object, managed(options)),
+    patch: (type, key, patch, options) => one.patch(type, key, patch, managed(options)),
+    apply: (object, options) => one.apply(object, managed(options)),
+  }));
 }
 
 /**
@@ -127,21 +130,21 @@ export function fenced(client: Client, fence: Fence): Client {
     term.check(what);
     return { ...(options as Options), fences: [...(options?.fences ?? []), term] };
   };
-  return {
-    ...forwarding(client),
+  return wrapped(client, (one) => ({
+    ...forwarding(one),
     create: async (object, options) =>
-      client.create(object, within(`create ${describeObject(object)}`, options)),
+      one.create(object, within(`create ${describeObject(object)}`, options)),
     update: async (object, options) =>
-      client.update(object, within(`update ${describeObject(object)}`, options)),
+      one.update(object, within(`update ${describeObject(object)}`, options)),
     patch: async (type, key, patch, options) =>
-      client.patch(type, key, patch, within(`patch ${type.kind} ${keyString(key)}`, options)),
+      one.patch(type, key, patch, within(`patch ${type.kind} ${keyString(key)}`, options)),
     apply: async (object, options) =>
-      client.apply(object, within(`apply ${describeObject(object)}`, options)),
+      one.apply(object, within(`apply ${describeObject(object)}`, options)),
     delete: async (type, key, options) =>
-      client.delete(type, key, within(`delete ${type.kind} ${keyString(key)}`, options)),
+      one.delete(type, key, within(`delete ${type.kind} ${keyString(key)}`, options)),
     deleteCollection: async (type, options) =>
-      client.deleteCollection(type, within(`deletecollection ${type.kind}`, options)),
-  };
+      one.deleteCollection(type, within(`deletecollection ${type.kind}`, options)),
+  }));
 }
 
 /** Wraps a Client so that the server validates, defaults and answers its writes, but does not store them. */
@@ -150,15 +153,21 @@ export function dryRun(client: Client): Client {
     ...options,
     dryRun: true,
   });
-  return {
-    ...forwarding(client),
-    create: (object, options) => client.create(object, dry(options)),
-    update: (object, options) => client.update(object, dry(options)),
-    patch: (type, key, patch, options) => client.patch(type, key, patch, dry(options)),
-    apply: (object, options) => client.apply(object, dry(options)),
-    delete: (type, key, options) => client.delete(type, key, dry(options)),
-    deleteCollection: (type, options) => client.deleteCollection(type, dry(options)),
-  };
+  return wrapped(client, (one) => ({
+    ...forwarding(one),
+    create: (object, options) => one.create(object, dry(options)),
+    update: (object, options) => one.update(object, dry(options)),
+    patch: (type, key, patch, options) => one.patch(type, key, patch, dry(options)),
+    apply: (object, options) => one.apply(object, dry(options)),
+    delete: (type, key, options) => one.delete(type, key, dry(options)),
+    deleteCollection: (type, options) => one.deleteCollection(type, dry(options)),
+  }));
+}
+
+/** Wraps a client and, if it reads from a cache, its `live` client. */
+function wrapped(client: CachingClient, wrap: (client: Client) => Client): CachingClient {
+  const { live } = client;
+  return { ...wrap(client), ...(live !== undefined && { live: wrap(live) }) };
 }
 
 /** Returns a Client that forwards every call to `client`: the base of wrappers, which override some calls. */

@@ -4,8 +4,8 @@ import { Cache } from '../../lib/cache/cache.js';
 import { cachedType } from '../../lib/cache/cache-options.js';
 import type { CachedType } from '../../lib/cache/cache-options.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
-import type { Client } from '../../lib/client/client.js';
-import { waitFor } from '../../lib/client/index.js';
+import type { CachingClient, Client } from '../../lib/client/client.js';
+import { dryRun, fenced, namespaced, waitFor, withFieldManager } from '../../lib/client/index.js';
 import { isConflict, isNotFound } from '../../lib/object/api-error.js';
 import { ConfigMap, Pod } from '../../lib/object/kinds.js';
 import type { OperatorError } from '../../lib/system/operator-error.js';
@@ -737,6 +737,28 @@ describe('cachedClient', () => {
       expect([got.code, got.message]).to.deep.equal([expected.code, expected.message]);
     }
   });
+
+  const wrappers: readonly (readonly [string, (client: Client) => Client])[] = [
+    ['namespaced', (client) => namespaced(client, 'ns')],
+    ['withFieldManager', (client) => withFieldManager(client, 'me')],
+    ['fenced', (client) => fenced(client, { check: () => undefined })],
+    ['dryRun', (client) => dryRun(client)],
+  ];
+  for (const [name, wrap] of wrappers) {
+    it(`can be wrapped by ${name}, which wraps its live client too`, async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { size: 1 } });
+      await setup.sync();
+      setup.server.paused = true;
+      setup.server.put('a', { spec: { size: 2 } });
+      const client: CachingClient = wrap(setup.client);
+      const sizes = [client, client.live].map(
+        async (one) => (await one?.get(Thing, a))?.spec?.size,
+      );
+      expect(await Promise.all(sizes)).to.deep.equal([1, 2]);
+      await setup.cache.stop();
+    });
+  }
 
   describe('after a conflict', () => {
     async function conflict(): Promise<{ setup: Setup; seen: Thing }> {

@@ -154,6 +154,7 @@ export class FakeServer {
   /** Returns the server as a Client that serves only Things. */
   client(): Client {
     const client: Partial<Client> = {
+      resourceType: async () => this.#type as never,
       list: async (_, options = {}) => {
         this.#began('list', options);
         const metadata = { resourceVersion: this.version };
