@@ -158,7 +158,7 @@ export class Cache {
     metadataOnly = false,
   ): SharedInformer<T> | undefined {
     // The client refuses a type that is not there, as of a circular import.
-    if (typeof type !== 'object') return undefined;
+    if (Object(type) !== type) return undefined;
     const shared = this.#shared.get(nameOf(type, metadataOnly));
     return shared?.informer as unknown as SharedInformer<T> | undefined;
   }

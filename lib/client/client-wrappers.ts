@@ -1,4 +1,4 @@
-import { describeObject, keyString } from '../object/index.js';
+import { describeObject, keyString, kindText } from '../object/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import { subresourceParent } from './call.js';
@@ -137,13 +137,13 @@ export function fenced(client: Client, fence: Fence): Client {
     update: async (object, options) =>
       one.update(object, within(`update ${describeObject(object)}`, options)),
     patch: async (type, key, patch, options) =>
-      one.patch(type, key, patch, within(`patch ${type.kind} ${keyString(key)}`, options)),
+      one.patch(type, key, patch, within(`patch ${kindText(type)} ${keyString(key)}`, options)),
     apply: async (object, options) =>
       one.apply(object, within(`apply ${describeObject(object)}`, options)),
     delete: async (type, key, options) =>
-      one.delete(type, key, within(`delete ${type.kind} ${keyString(key)}`, options)),
+      one.delete(type, key, within(`delete ${kindText(type)} ${keyString(key)}`, options)),
     deleteCollection: async (type, options) =>
-      one.deleteCollection(type, within(`deletecollection ${type.kind}`, options)),
+      one.deleteCollection(type, within(`deletecollection ${kindText(type)}`, options)),
   }));
 }
 

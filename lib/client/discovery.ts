@@ -88,7 +88,7 @@ export class Discovery {
     reference: TypeReference<T> | GroupKind,
     signal?: AbortSignal,
   ): Promise<ResourceType<T>> {
-    if (typeof reference !== 'object') throw noType();
+    if (Object(reference) !== reference) throw noType(reference);
     if ('plural' in reference) return reference;
     // The caller asserts which type belongs to the names; it cannot be checked at run time.
     const type: unknown =
@@ -273,7 +273,8 @@ function discoveryRequest(path: string, accept: string): ApiRequest {
 }
 
 /** A circular import, or plain JavaScript, can pass a value that the compiler would reject. */
-function noType(): OperatorError {
+function noType(given: unknown): OperatorError {
   const want = 'want a ResourceType, such as ConfigMap, or { apiVersion, kind }';
-  return new OperatorError('InvalidOption', `type: ${want}, got undefined`);
+  const got = given === null ? 'null' : typeof given;
+  return new OperatorError('InvalidOption', `type: ${want}, got ${got}`);
 }

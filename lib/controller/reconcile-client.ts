@@ -1,6 +1,6 @@
 import type { CachingClient, CallOptions, Client, WriteOptions, Fence } from '../client/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
-import { keyString } from '../object/index.js';
+import { keyString, kindText } from '../object/index.js';
 import { OperatorError, isOperatorError } from '../system/index.js';
 
 /** The client of a reconcile. */
@@ -260,7 +260,8 @@ function refuse(what: string, cause: unknown): never {
 
 /** Returns verb, kind and key. */
 export function describeWrite({ verb, type, key }: WriteTarget): string {
-  return key === undefined ? `${verb} ${type.kind}` : `${verb} ${type.kind} ${keyString(key)}`;
+  const what = `${verb} ${kindText(type)}`;
+  return key === undefined ? what : `${what} ${keyString(key)}`;
 }
 
 function targetOf(

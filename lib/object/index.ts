@@ -187,7 +187,14 @@ export {
   subtractQuantities,
 } from './quantity.js';
 export type { Quantity, QuantityFormat, QuantityLike } from './quantity.js';
-export { apiVersionOf, groupOf, groupOfType, versionOf, isBuiltInGroup } from './resource-type.js';
+export {
+  apiVersionOf,
+  groupOf,
+  groupOfType,
+  isBuiltInGroup,
+  kindText,
+  versionOf,
+} from './resource-type.js';
 export type { GroupKind, ResourceType, TypeReference } from './resource-type.js';
 export { rolloutStatus, isRollingOut } from './rollout-status.js';
 export type { RolloutReason, RolloutStatus } from './rollout-status.js';

@@ -32,6 +32,11 @@ export function apiVersionOf(type: TypeReference<KubernetesObject>): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`;
 }
 
+/** Returns the kind of a type for messages; a circular import or plain JavaScript can pass no type. */
+export function kindText(type: { readonly kind: string } | null | undefined): string {
+  return type === null || type === undefined ? String(type) : type.kind;
+}
+
 /** Returns the group of an apiVersion: empty for `v1`. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');

@@ -720,7 +720,10 @@ describe('cachedClient', () => {
     const none = undefined as never;
     const calls: ((client: Client) => Promise<unknown>)[] = [
       (c) => c.get(none, a),
+      (c) => c.get(null as never, a),
       (c) => c.list(none),
+      (c) => c.list(null as never),
+      (c) => c.delete(null as never, a),
       (c) => c.create(none),
       (c) => c.update({ apiVersion: 'v1', kind: 'Node' } as never),
       (c) => c.update({ apiVersion: 'v1', kind: 'Scale', metadata: a }, { subresource: 'scale' }),

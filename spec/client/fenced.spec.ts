@@ -76,6 +76,24 @@ describe('a fenced client', () => {
     });
   }
 
+  it('refuses a type that is null, as its client does', async () => {
+    const { client, transport } = scripted(() => ({ json: configMap }));
+    const gated = fenced(client, new Gate());
+    const none = null as never;
+    for (const write of [
+      () => gated.patch(none, key, { type: 'merge', body: {} }),
+      () => gated.delete(none, key),
+      () => gated.deleteCollection(none),
+    ]) {
+      const error = await failureOf(write());
+      expect(error).to.have.property('code', 'InvalidOption');
+      expect(error.message).to.equal(
+        'type: want a ResourceType, such as ConfigMap, or { apiVersion, kind }, got null',
+      );
+    }
+    expect(transport.requests).to.deep.equal([]);
+  });
+
   it('reads, and writes through an open fence', async () => {
     const { client } = scripted(() => ({ json: configMap }));
     const gate = new Gate();
