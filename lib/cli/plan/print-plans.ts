@@ -1,5 +1,7 @@
-import { usesColors } from '../../feed/index.js';
+import { readableMessage, usesColors } from '../../feed/index.js';
+import { describeObject } from '../../object/index.js';
 import type { ResourcePlan } from '../../plan/index.js';
+import { OperatorError, isOperatorError } from '../../system/index.js';
 import { exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 
@@ -13,7 +15,10 @@ export interface PrintingOptions {
   readonly output: (typeof planOutputs)[number];
 }
 
-/** Prints plans and sets the exit code. @throws the error of an operator, after all plans are printed */
+/**
+ * Prints plans and sets the exit code.
+ * @throws an error that names each resource whose reconcile failed, after all plans are printed
+ */
 export async function printPlans(
   plans: readonly ResourcePlan[],
   { output, color, unchanged = false }: PrintingOptions,
@@ -32,6 +37,20 @@ export async function printPlans(
     stdout.write((output === 'yaml' ? renderYaml : renderDiff)(plans, rendering));
   }
   if (plans.some(({ changed }) => changed)) context.setExitCode(exitCodes.changes);
-  const failed = plans.find(({ error }) => error !== undefined);
-  if (failed?.error !== undefined) throw failed.error;
+  throwFailures(plans);
+}
+
+function throwFailures(plans: readonly ResourcePlan[]): void {
+  const failed = plans.flatMap(({ owner, error }) =>
+    error === undefined ? [] : [{ owner, error }],
+  );
+  const lines = failed.map(
+    ({ owner, error }) => `${describeObject(owner)}: ${readableMessage(error)}`,
+  );
+  const message = lines.join('\nerror: ');
+  // An error of another package: its stack may help.
+  const { error: cause } = failed.find(({ error }) => !isOperatorError(error)) ?? failed[0] ?? {};
+  if (cause === undefined) return;
+  if (isOperatorError(cause)) throw new OperatorError(cause.code, message, { cause });
+  throw new Error(message, { cause });
 }

@@ -114,7 +114,7 @@ describe('kubectl operator-plan', () => {
     const { code, stdout, stderr } = await plan({ fails: true }, '--service', service);
     expect(code).to.equal(2);
     expect(stdout).to.include('~ spec.fails: false → true');
-    expect(stderr).to.equal('error: no stock, planning: true\n');
+    expect(stderr).to.equal('error: Shop default/a: no stock, planning: true\n');
   });
 
   it('prints the reason of a refusal in one line', async () => {

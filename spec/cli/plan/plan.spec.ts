@@ -244,7 +244,24 @@ describe('operator-builder plan', () => {
     const { code, stdout, stderr } = await plan({ image: 'broken' });
     expect(code).to.equal(1);
     expect(stdout).to.include('+ Shop default/a create');
-    expect(stderr).to.include('error: the image is broken');
+    expect(stderr).to.include('error: Shop default/a: the image is broken');
+  });
+
+  it('names each resource whose reconcile fails, and exits with 1', async () => {
+    const broken = ['a', 'b'].map((name) => ({
+      ...shop({ image: 'broken' }),
+      metadata: { name },
+    }));
+    await writeFile(
+      file('broken.yaml'),
+      broken.map((each) => JSON.stringify(each)).join('\n---\n'),
+    );
+    const args = ['--project', shopProject, '--kubeconfig', file('kubeconfig')];
+    const { code, stderr } = await cli(['plan', '-f', file('broken.yaml'), ...args]);
+    expect(code).to.equal(1);
+    expect(stderr)
+      .to.include('error: Shop default/a: the image is broken\n')
+      .and.include('error: Shop default/b: the image is broken\n');
   });
 
   unknownFieldSuite(plan);
