@@ -17,9 +17,14 @@ export interface Condition {
 }
 
 /** The new state of a {@link Condition}. */
-export interface ConditionUpdate extends Omit<Condition, 'lastTransitionTime' | 'message'> {
+export interface ConditionUpdate extends Omit<
+  Condition,
+  'lastTransitionTime' | 'message' | 'observedGeneration'
+> {
+  /** The `metadata.generation` that the condition describes. */
+  readonly observedGeneration?: number | undefined;
   /** @defaultValue '' */
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 /**

@@ -19,6 +19,15 @@ const ready = deepFreeze({
 const other = deepFreeze({ ...ready, type: 'Other' });
 
 describe('setCondition', () => {
+  it('counts an undefined generation or message as absent', () => {
+    const { generation } = {} as { generation?: number };
+    const update = { type: 'Ready', status: 'True', reason: 'Up', message: undefined } as const;
+    const clock = new VirtualClock(Date.UTC(2026, 0, 1));
+    expect(setCondition([], { ...update, observedGeneration: generation }, clock)).to.deep.equal([
+      { ...update, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ]);
+  });
+
   it("appends a new condition with the clock's time", async () => {
     const clock = new VirtualClock(Date.UTC(2026, 0, 1));
     await clock.advance(1_999);
