@@ -16,6 +16,8 @@ const budgets = '/apis/policy/v1/namespaces/{{ns}}/poddisruptionbudgets';
 const containers = [{ name: 'c', image: 'x' }];
 const podTemplate = { spec: { restartPolicy: 'Never', containers } };
 const sets = '/apis/apps/v1/namespaces/{{ns}}/statefulsets';
+const deployments = '/apis/apps/v1/namespaces/{{ns}}/deployments';
+const quotas = '/api/v1/namespaces/{{ns}}/resourcequotas';
 const setLabels = { app: 'a' };
 const setSpec = {
   ...{ selector: { matchLabels: setLabels }, serviceName: 's', minReadySeconds: 1 },
@@ -167,6 +169,42 @@ const autoscalerStatus = {
 };
 
 /** Requests that random writes found to be answered differently before. */
+const deploymentWith = (seLinuxChangePolicy: string): Body => ({
+  metadata: { name: 'one' },
+  spec: {
+    selector: { matchLabels: setLabels },
+    template: {
+      metadata: { labels: setLabels },
+      spec: { containers, securityContext: { seLinuxChangePolicy } },
+    },
+  },
+});
+
+const dependent: Body = {
+  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  metadata: { name: 'dependents.corners.example.com' },
+  spec: {
+    ...{ group: 'corners.example.com', scope: 'Namespaced' },
+    names: { kind: 'Dependent', plural: 'dependents' },
+    versions: [
+      {
+        ...{ name: 'v1', served: true, storage: true },
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', dependencies: {} } },
+          },
+        },
+      },
+    ],
+  },
+};
+
+const emptyTemplate: Body = {
+  metadata: { name: 'a', finalizers: [], ownerReferences: [], managedFields: [] },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+};
+
 export const corners: readonly Scenario[] = [
   {
     // Read from the storage, null bytes are empty ones: the next write of the object is no longer without changes.
@@ -449,6 +487,47 @@ export const corners: readonly Scenario[] = [
       apply('kubectl', `${configMaps}/one`, {
         ...{ apiVersion: 'v1', kind: 'ConfigMap' },
         metadata: { annotations: { p: null } },
+      }),
+    ],
+  },
+  {
+    title: 'updates of the policy for SELinux labels',
+    requests: [
+      post(deployments, deploymentWith('Recursive')),
+      put(`${deployments}/one`, deploymentWith('MountOption')),
+      put(`${deployments}/one`, deploymentWith('x')),
+      patch('merge', `${deployments}/one`, {
+        spec: { template: { spec: { securityContext: null } } },
+      }),
+      put(`${deployments}/one`, deploymentWith('MountOption')),
+    ],
+  },
+  {
+    title: 'an update to no scopes',
+    requests: [
+      post(quotas, { metadata: { name: 'one' }, spec: { scopes: ['BestEffort'] } }),
+      patch('merge', `${quotas}/one`, { spec: { scopes: [] } }),
+      patch('merge', `${quotas}/one`, { spec: { scopes: null } }),
+    ],
+  },
+  {
+    title: 'a definition with empty dependencies',
+    requests: [post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', dependent)],
+  },
+  {
+    title: 'empty lists in the metadata of templates of claims',
+    requests: [
+      post(sets, {
+        metadata: { name: 'one' },
+        spec: { ...setSpec, volumeClaimTemplates: [emptyTemplate] },
+      }),
+      put(`${sets}/one`, {
+        metadata: { name: 'one' },
+        spec: { ...setSpec, volumeClaimTemplates: [{ ...emptyTemplate, metadata: { name: 'a' } }] },
+      }),
+      apply('other', `${sets}/one`, {
+        ...{ apiVersion: 'apps/v1', kind: 'StatefulSet' },
+        spec: { ...setSpec, volumeClaimTemplates: [emptyTemplate] },
       }),
     ],
   },
