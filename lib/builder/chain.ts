@@ -7,6 +7,7 @@ import { nearestName, isOperatorError, OperatorError } from '../system/index.js'
 import { definedKinds, kindName } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { scaleTargetOf } from './dependencies.js';
+import { withGenerated } from './generated.js';
 import type { Link } from './link.js';
 import { withSelections } from './workload-selection.js';
 
@@ -18,7 +19,7 @@ export interface ChainedObject {
   readonly stage: Stage;
 }
 
-/** A chained object that can't be reconciled, because its kind is not served or the look-up failed. */
+/** A chained object that can't be reconciled: its kind is not served, or a look-up or a generated value failed. */
 export interface LostObject {
   readonly ref: ObjectReference;
   readonly stage: Stage;
@@ -55,13 +56,29 @@ export async function resolveChain(
     const message = `${describeObject(ref)} is in the chain twice: chain it once, or give one another name`;
     throw new OperatorError('DuplicateObject', message);
   }
-  const objects = found.filter((one): one is ChainedObject => 'link' in one);
   checkReferences(links, settings);
   checkRolloutOrder(links, settings.rolloutOrder);
+  const complete = links.some(({ generated }) => generated !== undefined)
+    ? await Promise.all(found.map((one) => generatedIn(settings, one)))
+    : found;
+  const objects = complete.filter((one): one is ChainedObject => 'link' in one);
   const byId = new Map(objects.map((one) => [refId(one.ref), one] as const));
   const scaled = new Set(objects.flatMap(scaleTargetOf));
-  const lost = found.filter((one): one is LostObject => 'error' in one);
+  const lost = complete.filter((one): one is LostObject => 'error' in one);
   return { objects, byId, scaled, lost, store };
+}
+
+async function generatedIn(
+  settings: BuilderSettings,
+  one: ChainedObject | LostObject,
+): Promise<ChainedObject | LostObject> {
+  if (!('link' in one)) return one;
+  try {
+    return await withGenerated(settings, one);
+  } catch (error) {
+    if (!isOperatorError(error)) throw error;
+    return { ref: one.ref, stage: one.stage, error };
+  }
 }
 
 async function resolveLink(

@@ -2,6 +2,7 @@ import { builtInType } from '../apply/index.js';
 import type { ClaimOptions, LinkOptions } from '../apply/index.js';
 import { withoutNulls } from '../object/index.js';
 import type { KubernetesObject, UnstructuredObject, TypeReference } from '../object/index.js';
+import type { GeneratedValues } from './generated.js';
 
 /** Options common to all links of one kind of object. */
 export interface ObjectOptions<Name extends string = string> extends LinkOptions {
@@ -39,6 +40,8 @@ export interface Link {
   readonly requires: readonly RequiredName[];
   /** Name of the workload that the object selects if it has no selector of its own. */
   readonly selects?: { readonly name: string; readonly explicit: boolean } | undefined;
+  /** Values of a Secret that are kept once they exist. */
+  readonly generated?: GeneratedValues | undefined;
   /** A workload outside the chain that an autoscaler scales. */
   readonly scaleTarget?: ScaleTarget | undefined;
 }

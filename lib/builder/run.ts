@@ -28,6 +28,7 @@ import { resolveChain } from './chain.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { containersOf, dependenciesOf, dependencyFailed } from './dependencies.js';
+import { reasonToReadAgain } from './generated.js';
 import type { Link } from './link.js';
 import { makePlan } from './plan.js';
 import type { Plan } from './plan.js';
@@ -227,12 +228,11 @@ export class Run {
     const desired = finishObject(this.#context, prepared, stamps);
     const replacement = (live: UnstructuredObject): Promise<string | undefined> =>
       reasonToHold(this.#context, { chained, live }, gate);
-    const update = (live: UnstructuredObject): Promise<string | undefined> =>
-      reasonToStay(this.#context, chain, { chained, live });
-    return applyObject(this.#context, desired, {
-      ...{ creation: gate.creation, replacement },
-      ...(isKind(ref, Service) && { update }),
-    });
+    const update = async (live: UnstructuredObject): Promise<string | undefined> =>
+      isKind(ref, Service)
+        ? reasonToStay(this.#context, chain, { chained, live })
+        : reasonToReadAgain(chained, live);
+    return applyObject(this.#context, desired, { creation: gate.creation, replacement, update });
   }
 
   async #pruneWithTheRest(chain: Chain): Promise<readonly Outcome[]> {

@@ -321,8 +321,8 @@ function digestOf(
     pruneClaims,
   ];
   const rules = [adopt, adoptManagers, rolloutOrder, rollout, orderCreation];
-  const others = links.map(({ options: own, workload, requires, selects, scaleTarget }) => [
-    ...[own, workload, requires, selects, scaleTarget],
+  const others = links.map(({ options: own, workload, requires, selects, scaleTarget, generated }) => [
+    ...[own, workload, requires, selects, scaleTarget, generated && Object.keys(generated)],
   ]);
   const texts = [JSON.stringify([options, rules, others]), ...links.map(({ json }) => json)];
   // No text contains a line break, so the joined text is unambiguous.

@@ -1,4 +1,6 @@
-import { ConfigMap, Secret } from '../../object/index.js';
+import { ConfigMap, describeObject, Secret } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
+import type { GeneratedValues } from '../generated.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
@@ -21,6 +23,12 @@ export interface SecretOptions<Name extends string = string> extends ObjectOptio
    * Plain values. They are sent in base64 as `data`, so that removing a key here removes it from the Secret.
    */
   readonly stringData?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * Functions that make plain values, such as passwords, by key. A function is called if the Secret has no such key on
+   * the server. A key that exists keeps its value, whoever set it. Delete the key to get a new value; pods that use the
+   * Secret roll then.
+   */
+  readonly generated?: Readonly<Record<string, () => string | Promise<string>>> | undefined;
   /** The server rejects every later change of the data; see `onImmutable`. @defaultValue false */
   readonly immutable?: boolean | undefined;
 }
@@ -31,6 +39,29 @@ export function configMapLink(options: ConfigMapOptions): ChainedLink {
 }
 
 export function secretLink(options: SecretOptions): ChainedLink {
-  const { type, data, stringData, immutable } = options;
-  return objectLink(Secret, options, { type, data, stringData, immutable });
+  const { type, data, stringData, immutable, generated } = options;
+  const body = { type, data, stringData, immutable };
+  const link = objectLink(Secret, options, body, { generated: true });
+  if (generated === undefined) return link;
+  checkGenerated(options, generated);
+  return { ...link, generated };
+}
+
+/** @throws OperatorError `InvalidOption` */
+function checkGenerated(
+  { namespace, name, data, stringData }: SecretOptions,
+  generated: GeneratedValues,
+): void {
+  for (const [key, make] of Object.entries<unknown>(generated)) {
+    const option = `${describeObject({ kind: Secret.kind, namespace, name })}: generated.${key}`;
+    if (typeof make !== 'function') {
+      const message = `${option}: want a function that returns a text, got ${typeof make}`;
+      throw new OperatorError('InvalidOption', message);
+    }
+    const twice = { data, stringData };
+    for (const [other, values] of Object.entries(twice)) {
+      if (values?.[key] === undefined) continue;
+      throw new OperatorError('InvalidOption', `${option}: ${other} has the same key; leave one out`);
+    }
+  }
 }

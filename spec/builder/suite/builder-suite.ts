@@ -6,6 +6,7 @@ import { containersSuite } from './containers.js';
 import { customResourcesSuite } from './custom-resources.js';
 import { driftSuite } from './drift.js';
 import { eventsSuite } from './events.js';
+import { generatedSuite } from './generated.js';
 import { hashingSuite } from './hashing.js';
 import { immutableSuite } from './immutable.js';
 import { jobsSuite } from './jobs.js';
@@ -38,6 +39,7 @@ export function builderSuite(newTarget: NewTarget): void {
 
   describe('applying', () => applyingSuite(open));
   describe('drift', () => driftSuite(open));
+  describe('generated values', () => generatedSuite(open));
   describe('hash-triggered rollouts', () => hashingSuite(open));
   describe('rollout order', () => rolloutsSuite(open));
   describe('rollout gate', () => rolloutGateSuite(open));

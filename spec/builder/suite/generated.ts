@@ -1,0 +1,181 @@
+import { expect } from 'chai';
+import omit from 'lodash/omit.js';
+import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import { ApiError } from '../../../lib/object/api-error.js';
+import { Secret, StatefulSet } from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary, usedKinds, withCache } from './scene.js';
+import type { Scene } from './scene.js';
+
+/** Returns a function that makes another value at each call, and the values that it made. */
+function newMaker(prefix = 'made'): { readonly make: () => string; readonly made: string[] } {
+  const made: string[] = [];
+  const make = (): string => {
+    made.push(`${prefix}-${made.length + 1}`);
+    return made.at(-1) ?? '';
+  };
+  return { make, made };
+}
+
+/** Values that a Secret keeps once they exist. */
+export function generatedSuite(open: OpenScene): void {
+  let scene: Scene;
+  beforeEach(async () => {
+    scene = await open();
+  });
+
+  type Generated = Readonly<Record<string, () => string>>;
+  const chainOf = (generated: Generated, options: Partial<BuilderOptions> = {}): Builder =>
+    scene.builder(options).secret({ name: 'database', stringData: { user: 'shop' }, generated });
+
+  async function values(): Promise<Record<string, string>> {
+    const { data = {} } = await scene.get(Secret, 'database');
+    const plain = Object.entries(data).map(([key, value]) => [
+      key,
+      Buffer.from(value, 'base64').toString(),
+    ]);
+    return Object.fromEntries(plain) as Record<string, string>;
+  }
+
+  it('are made once, and kept by each later reconcile without a write', async () => {
+    const { make, made } = newMaker();
+    const chain = (): Builder => chainOf({ password: make });
+    expect(summary(await chain().reconcile())).to.deep.equal(['created Secret/database']);
+    await scene.writes();
+    for (let n = 0; n < 3; n++) {
+      expect(summary(await chain().reconcile())).to.deep.equal(['unchanged Secret/database']);
+    }
+    expect(await scene.writes()).to.deep.equal([]);
+    expect(await values()).to.deep.equal({ user: 'shop', password: 'made-1' });
+    expect(made).to.deep.equal(['made-1']);
+  });
+
+  it('are made for a new key, and removed with their key', async () => {
+    const [password, token] = [newMaker('password').make, newMaker('token').make];
+    await chainOf({ password }).reconcile();
+    await chainOf({ password, token }).reconcile();
+    expect(await values()).to.deep.equal({
+      ...{ user: 'shop', password: 'password-1', token: 'token-1' },
+    });
+    await chainOf({ token }).reconcile();
+    expect(await values()).to.deep.equal({ user: 'shop', token: 'token-1' });
+  });
+
+  it('are kept if another client has set them', async () => {
+    const { make } = newMaker();
+    await chainOf({ password: make }).reconcile();
+    await scene.edit(Secret, 'database', {
+      body: { data: { password: Buffer.from('mine').toString('base64') } },
+    });
+    await chainOf({ password: make }).reconcile();
+    expect((await values())['password']).to.equal('mine');
+  });
+
+  it('are kept if a cache does not show the Secret yet', async () => {
+    const { make, made } = newMaker();
+    await chainOf({ password: make }).reconcile();
+    const late = missingAtFirst(scene.operator.client, 1);
+    await chainOf({ password: make }, { client: late }).reconcile();
+    expect(await values()).to.include({ password: 'made-1' });
+    expect(made).to.deep.equal(['made-1']);
+  });
+
+  it('are kept if another process makes them at the same time', async () => {
+    const { make } = newMaker();
+    await chainOf({ password: make }).reconcile();
+    // Neither the read before the values are made nor the read before the apply shows the Secret.
+    const late = omit(missingAtFirst(scene.operator.client, 2), 'live') as Client;
+    const results = await chainOf({ password: make }, { client: late }).reconcile();
+    expect(summary(results)).to.deep.equal(['pending Secret/database']);
+    expect(results[0]?.reason).to.include('generated values from another process');
+    expect(await values()).to.include({ password: 'made-1' });
+  });
+
+  it('take no read and no call when a cache shows that nothing changed', async () => {
+    const { make, made } = newMaker();
+    const { client, stop } = await withCache(scene.operator.client, usedKinds);
+    try {
+      const chain = (): Builder => chainOf({ password: make }, { client });
+      await scene.target.eventually(async () => {
+        await chain().reconcile();
+        await scene.operator.requests();
+        await chain().reconcile();
+        expect(await scene.operator.requests()).to.deep.equal([]);
+      });
+      expect(made).to.have.length(1);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('roll the pods that use them only when they change', async () => {
+    const { make } = newMaker();
+    const chain = (): Builder =>
+      chainOf({ password: make }).statefulSet({
+        ...{ name: 'server', replicas: 0 },
+        podSpec: ({ envFromSecret }) => ({
+          containers: podSpec.containers.map((one) => ({
+            ...one,
+            envFrom: [envFromSecret('database')],
+          })),
+        }),
+      });
+    await scene.reconcileUntilDone(chain);
+    const template = async () => (await scene.get(StatefulSet, 'server')).spec?.template;
+    const before = await template();
+    await scene.reconcileUntilDone(chain);
+    expect(await template()).to.deep.equal(before);
+    await scene.admin.delete(Secret, { namespace: scene.namespace, name: 'database' });
+    await scene.reconcileUntilDone(chain);
+    expect(await values()).to.include({ password: 'made-2' });
+    expect(await template()).not.to.deep.equal(before);
+  });
+
+  it('are not shown by a plan', async () => {
+    const plan = await chainOf({ password: newMaker('hidden').make }).plan();
+    expect(plan.objects.map(({ action }) => action)).to.deep.equal(['create']);
+    const shown = JSON.stringify(plan);
+    expect(shown).not.to.include('hidden-1');
+    expect(shown).not.to.include(Buffer.from('hidden-1').toString('base64'));
+    expect(await scene.find(Secret, 'database')).to.equal(undefined);
+  });
+
+  it('fail the Secret alone if a function returns no text', async () => {
+    const wrong = (() => 1) as unknown as () => string;
+    const chain = chainOf({ password: wrong }).configMap({ name: 'env', data: { level: 'info' } });
+    await expectError(chain.reconcile(), /generated\.password: want a function that returns a text/);
+    expect(await scene.find(Secret, 'database')).to.equal(undefined);
+  });
+
+  it('are refused for a key that has a value, and without a function', () => {
+    expect(() => chainOf({ user: () => 'x' })).to.throw('generated.user: stringData has the same key');
+    const text = 'x' as unknown as () => string;
+    expect(() => chainOf({ password: text })).to.throw('generated.password: want a function');
+  });
+}
+
+async function expectError(work: Promise<unknown>, message: RegExp): Promise<void> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason as Error,
+  );
+  expect(error?.message).to.match(message);
+}
+
+/** Returns a client whose first `reads` of a Secret show none, as of a late cache; `live` shows it. */
+function missingAtFirst(client: Client, reads: number): Client & { readonly live: Client } {
+  let left = reads;
+  return {
+    ...client,
+    live: client,
+    get: async <T extends KubernetesObject>(...args: Parameters<Client['get']>) => {
+      const [type, key] = args;
+      if (type.kind === Secret.kind && left-- > 0) {
+        throw new ApiError({}, { verb: 'get', kind: Secret.kind, status: 404, ...key });
+      }
+      return client.get<T>(...(args as Parameters<typeof client.get<T>>));
+    },
+  };
+}
