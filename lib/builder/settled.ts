@@ -321,9 +321,11 @@ function digestOf(
     pruneClaims,
   ];
   const rules = [adopt, adoptManagers, rolloutOrder, rollout, orderCreation];
-  const others = links.map(({ options: own, workload, requires, selects, scaleTarget, generated }) => [
-    ...[own, workload, requires, selects, scaleTarget, generated && Object.keys(generated)],
-  ]);
+  const others = links.map(
+    ({ options: own, workload, requires, selects, scaleTarget, generated }) => [
+      ...[own, workload, requires, selects, scaleTarget, generated && Object.keys(generated)],
+    ],
+  );
   const texts = [JSON.stringify([options, rules, others]), ...links.map(({ json }) => json)];
   // No text contains a line break, so the joined text is unambiguous.
   return hash('sha256', texts.join('\n'), 'base64');

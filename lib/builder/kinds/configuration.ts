@@ -61,7 +61,10 @@ function checkGenerated(
     const twice = { data, stringData };
     for (const [other, values] of Object.entries(twice)) {
       if (values?.[key] === undefined) continue;
-      throw new OperatorError('InvalidOption', `${option}: ${other} has the same key; leave one out`);
+      throw new OperatorError(
+        'InvalidOption',
+        `${option}: ${other} has the same key; leave one out`,
+      );
     }
   }
 }

@@ -80,6 +80,7 @@ export function lintCommand(context: CommandContext): Command {
       'after',
       helpExamples({
         'operator-builder lint config/crd/bases': 'in CI',
+        'kubectl kustomize config/default | operator-builder lint -': 'with the conversion webhook',
         'operator-builder lint config/crd/bases --disable description,enum-case:spec.level':
           'without a rule, and without another for a field',
         'operator-builder lint --cluster --enable bounds,no-booleans': 'all kinds of a cluster',

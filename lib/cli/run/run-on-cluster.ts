@@ -57,22 +57,51 @@ interface OnCluster extends Running {
   readonly client: Awaited<ReturnType<typeof clusterClient>>;
 }
 
+const unconverted =
+  'served without its conversion: the API server drops the fields that a version lacks; deploy config/default';
+
 /** A CustomResourceDefinition in the cluster; `served`: it existed and was not compared. */
 type ServedCrd = Omit<InstalledCrd, 'action'> & {
-  readonly action: InstalledCrd['action'] | 'served';
+  readonly action: InstalledCrd['action'] | 'served' | typeof unconverted;
 };
 
 async function servedCrds(
   { operator }: LoadedProject,
   { options, client, signal }: OnCluster,
 ): Promise<readonly ServedCrd[]> {
-  const crds = (operator.resources ?? []).map(({ crd }) => crd);
+  const { resources = [] } = operator;
   if (options.installCrds === true) {
     await refuseUnconverted(client, operator, signal);
-    return installCrds(client, crds, signal);
+    return installCrds(
+      client,
+      resources.map(({ crd }) => crd),
+      signal,
+    );
   }
   await refuseUnserved(client, operator, signal);
-  return crds.map(({ metadata }) => ({ name: metadata.name ?? '', action: 'served' }));
+  return Promise.all(
+    resources.map(async (resource) => ({
+      name: resource.crd.metadata.name ?? '',
+      action: (await lacksConversion(client, resource, signal)) ? unconverted : 'served',
+    })),
+  );
+}
+
+/** Returns whether functions convert a resource, and the cluster calls no webhook for that, as far as it can be read. */
+async function lacksConversion(
+  client: Client,
+  resource: NonNullable<OperatorDefinition['resources']>[number],
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!isConvertedResource(resource)) return false;
+  try {
+    const key = keyOf(resource.crd);
+    const live = await getIfExists(client, CustomResourceDefinition, key, { signal });
+    return live !== undefined && live.spec.conversion?.strategy !== 'Webhook';
+  } catch (error) {
+    if (isForbidden(error)) return false;
+    throw error;
+  }
 }
 
 /**

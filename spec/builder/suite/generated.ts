@@ -145,12 +145,17 @@ export function generatedSuite(open: OpenScene): void {
   it('fail the Secret alone if a function returns no text', async () => {
     const wrong = (() => 1) as unknown as () => string;
     const chain = chainOf({ password: wrong }).configMap({ name: 'env', data: { level: 'info' } });
-    await expectError(chain.reconcile(), /generated\.password: want a function that returns a text/);
+    await expectError(
+      chain.reconcile(),
+      /generated\.password: want a function that returns a text/,
+    );
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
   it('are refused for a key that has a value, and without a function', () => {
-    expect(() => chainOf({ user: () => 'x' })).to.throw('generated.user: stringData has the same key');
+    expect(() => chainOf({ user: () => 'x' })).to.throw(
+      'generated.user: stringData has the same key',
+    );
     const text = 'x' as unknown as () => string;
     expect(() => chainOf({ password: text })).to.throw('generated.password: want a function');
   });

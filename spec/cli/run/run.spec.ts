@@ -170,6 +170,13 @@ describe('operator-builder run', () => {
     await eventually(() => expect(running?.written().stdout).to.include(`${name} (updated)`));
     const { spec: live } = await client.get(CustomResourceDefinition, { name });
     expect(live.conversion?.strategy).to.equal('Webhook');
+    running.stop();
+    await running.ended;
+    const body = { spec: { conversion: { strategy: 'None', webhook: null } } };
+    await client.patch(CustomResourceDefinition, { name }, { type: 'merge', body });
+    running = startCli(args);
+    const warning = `${name} (served without its conversion: the API server drops the fields`;
+    await eventually(() => expect(running?.written().stdout).to.include(warning));
   });
 
   it('logs text at a terminal, and JSON otherwise or on request', async () => {
