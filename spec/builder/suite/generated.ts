@@ -1,10 +1,8 @@
 import { expect } from 'chai';
-import omit from 'lodash/omit.js';
 import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
-import type { Client } from '../../../lib/client/index.js';
-import { ApiError } from '../../../lib/object/api-error.js';
+import { faulty } from '../../../lib/client/index.js';
+import type { Client, FaultRule } from '../../../lib/client/index.js';
 import { Secret, StatefulSet } from '../../../lib/object/kinds.js';
-import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary, usedKinds, withCache } from './scene.js';
 import type { Scene } from './scene.js';
@@ -76,8 +74,9 @@ export function generatedSuite(open: OpenScene): void {
   it('are kept if a cache does not show the Secret yet', async () => {
     const { make, made } = newMaker();
     await chainOf({ password: make }).reconcile();
-    const late = missingAtFirst(scene.operator.client, 1);
-    await chainOf({ password: make }, { client: late }).reconcile();
+    const live = scene.operator.client;
+    const client = { ...missingAtFirst(live, 1), live };
+    await chainOf({ password: make }, { client }).reconcile();
     expect(await values()).to.include({ password: 'made-1' });
     expect(made).to.deep.equal(['made-1']);
   });
@@ -86,8 +85,8 @@ export function generatedSuite(open: OpenScene): void {
     const { make } = newMaker();
     await chainOf({ password: make }).reconcile();
     // Neither the read before the values are made nor the read before the apply shows the Secret.
-    const late = omit(missingAtFirst(scene.operator.client, 2), 'live') as Client;
-    const results = await chainOf({ password: make }, { client: late }).reconcile();
+    const client = missingAtFirst(scene.operator.client, 2);
+    const results = await chainOf({ password: make }, { client }).reconcile();
     expect(summary(results)).to.deep.equal(['pending Secret/database']);
     expect(results[0]?.reason).to.include('generated values from another process');
     expect(await values()).to.include({ password: 'made-1' });
@@ -169,18 +168,11 @@ async function expectError(work: Promise<unknown>, message: RegExp): Promise<voi
   expect(error?.message).to.match(message);
 }
 
-/** Returns a client whose first `reads` of a Secret show none, as of a late cache; `live` shows it. */
-function missingAtFirst(client: Client, reads: number): Client & { readonly live: Client } {
-  let left = reads;
-  return {
-    ...client,
-    live: client,
-    get: async <T extends KubernetesObject>(...args: Parameters<Client['get']>) => {
-      const [type, key] = args;
-      if (type.kind === Secret.kind && left-- > 0) {
-        throw new ApiError({}, { verb: 'get', kind: Secret.kind, status: 404, ...key });
-      }
-      return client.get<T>(...(args as Parameters<typeof client.get<T>>));
-    },
-  };
+/** Returns a client whose first `reads` of a Secret show none, as those of a late cache. */
+function missingAtFirst(client: Client, reads: number): Client {
+  const rules = Array.from({ length: reads }, (_, nth) => ({
+    ...{ verbs: ['get'], kinds: [Secret.kind], calls: nth + 1 },
+    fault: { type: 'error', status: 404, reason: 'NotFound' },
+  })) as readonly FaultRule[];
+  return faulty(client, { rules });
 }
