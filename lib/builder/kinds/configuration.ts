@@ -25,8 +25,8 @@ export interface SecretOptions<Name extends string = string> extends ObjectOptio
   readonly stringData?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Functions that make plain values, such as passwords, by key. A function is called if the Secret has no such key on
-   * the server. A key that exists keeps its value, whoever set it. Delete the key to get a new value; pods that use the
-   * Secret roll then.
+   * the server. A key that exists keeps its value, also one that a user has set. Delete it to get a new value; pods that
+   * use the Secret roll then.
    */
   readonly generated?: Readonly<Record<string, () => string | Promise<string>>> | undefined;
   /** The server rejects every later change of the data; see `onImmutable`. @defaultValue false */
