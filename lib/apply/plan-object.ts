@@ -180,6 +180,7 @@ async function refusedRemoval(
   const { client, settings } = context;
   const { controllerName: fieldManager, signal } = settings;
   const paths = droppedPaths(decision, fieldManager);
+  if (paths.length === 0) return undefined;
   try {
     const { object } = await client.apply(withUid(desired.object, live), applyOptions(context));
     const [from, to] = [live, withoutPaths(object, paths)].map((each) =>

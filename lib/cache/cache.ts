@@ -1,5 +1,5 @@
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { apiVersionOf } from '../object/index.js';
+import { apiVersionOf, isJsonObject } from '../object/index.js';
 import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 import { newCacheMetrics } from './cache-metrics.js';
 import { resolveCacheOptions } from './cache-options.js';
@@ -158,7 +158,7 @@ export class Cache {
     metadataOnly = false,
   ): SharedInformer<T> | undefined {
     // The client refuses a type that is not there, as of a circular import.
-    if (Object(type) !== type) return undefined;
+    if (!isJsonObject(type)) return undefined;
     const shared = this.#shared.get(nameOf(type, metadataOnly));
     return shared?.informer as unknown as SharedInformer<T> | undefined;
   }

@@ -65,8 +65,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #partitions: readonly Partition<T>[];
   /** Pending stops of reflectors that a cluster-scoped kind does not need. */
   readonly #leaving: Promise<void>[] = [];
-  /** The versions of the latest deletions by uid: a repeated event must not bring the object back. */
-  readonly #left = new LruMap<string, string>(100);
+  /** The versions of the latest deletions by key and uid: a repeated event must not bring the object back. */
+  #left = newestDeletions();
   readonly #handlers = new EventHandlers<T>((error, { metadata }) =>
     this.#failed('event handler', error, metadata),
   );
@@ -339,7 +339,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     for (const event of this.store.removeMissing(isKept)) events.push(event);
     this.quarantine.keepOnly(isKept);
     // After a rollback of the server, own writes may be lost, and versions mislead.
-    if ((compareResourceVersions(version, partition.progress) ?? 0) < 0) this.overlay.clear();
+    if ((compareResourceVersions(version, partition.progress) ?? 0) < 0) {
+      this.overlay.clear();
+      this.#left = newestDeletions();
+    }
     partition.listed = true;
     this.#advance(partition, version);
     this.#handlers.emit(events);
@@ -372,18 +375,19 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { resourceVersion = '', uid = '' } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
     const known = bad ?? stored?.metadata.resourceVersion;
-    // A proxy may repeat events, and later pages of a list may be newer than the first. Only versions of one
-    // object are compared: an aggregated API may count the versions of each object by themselves.
-    // A watch shows an object by ADDED first.
+    // A proxy may repeat events, and later pages of a list may be newer than the first. An aggregated API may
+    // count the versions of each object separately, so a known object is compared with itself only. An unknown one
+    // begins with ADDED, so its MODIFIED is a repeat, unless it is newer than the list.
     const { progress } = partition;
-    const than = known ?? this.#left.get(uid) ?? (type === 'MODIFIED' ? progress : undefined);
+    const than =
+      known ?? this.#left.get(`${key} ${uid}`) ?? (type === 'MODIFIED' ? progress : undefined);
     const order = compareResourceVersions(resourceVersion, than) ?? 1;
     if (order < 0 || (order === 0 && known !== undefined && type !== 'DELETED')) {
       this.#parts.metrics.droppedEvents.add(1, { kind: this.#parts.kindLabel });
       return resourceVersion;
     }
     const events = type === 'DELETED' ? this.#remove(key, object) : this.#store(key, object);
-    if (type === 'DELETED') this.#left.set(uid, resourceVersion);
+    if (type === 'DELETED') this.#left.set(`${key} ${uid}`, resourceVersion);
     const isNewer = (compareResourceVersions(resourceVersion, progress) ?? 1) > 0;
     this.#advance(partition, isNewer ? resourceVersion : '');
     this.#handlers.emit(events);
@@ -451,4 +455,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     metrics.handlerErrors.add(1, { kind: kindLabel });
     logger.error(`${kind}: ${what} threw`, { error, kind, namespace, name });
   }
+}
+
+function newestDeletions(): LruMap<string, string> {
+  return new LruMap(100);
 }

@@ -1,4 +1,11 @@
-import { isNotFound, builtInKinds, apiVersionOf, groupOf, versionOf } from '../object/index.js';
+import {
+  isJsonObject,
+  isNotFound,
+  builtInKinds,
+  apiVersionOf,
+  groupOf,
+  versionOf,
+} from '../object/index.js';
 import type {
   KubernetesObject,
   TypeMeta,
@@ -88,7 +95,7 @@ export class Discovery {
     reference: TypeReference<T> | GroupKind,
     signal?: AbortSignal,
   ): Promise<ResourceType<T>> {
-    if (Object(reference) !== reference) throw noType(reference);
+    if (!isJsonObject(reference)) throw noType(reference);
     if ('plural' in reference) return reference;
     // The caller asserts which type belongs to the names; it cannot be checked at run time.
     const type: unknown =

@@ -144,8 +144,10 @@ function checkBudget({ what, filter, count }: Budget): void {
   const { verb = 'get', resource = '' } = filter;
   if (!verbs.includes(verb)) refuse('verb', `${verbs.join(', ')} (an apply is a patch)`, verb);
   // Paths of requests without a resource have any case.
-  const isPlural = resource.startsWith('/') || resource === resource.toLowerCase();
-  if (!isPlural) refuse('resource', 'the plural, such as configmaps', resource);
+  const isPlural = resource === resource.toLowerCase() && !resource.includes('/');
+  if (!isPlural && !resource.startsWith('/')) {
+    refuse('resource', 'the plural, such as configmaps, without its subresource', resource);
+  }
 }
 
 interface WantedCondition {

@@ -76,9 +76,8 @@ export async function planFiles(
     }
     const { path } = file;
     const made = path.endsWith('.ts') ? withMergedImports(file.text) : file.text;
-    // Windows files end lines with CRLF.
-    const isUnix = before?.includes('\r\n') !== true || made.includes('\r\n');
-    const text = isUnix ? made : made.replaceAll('\n', '\r\n');
+    const text =
+      hasWindowsLines(before) && !made.includes('\r\n') ? made.replaceAll('\n', '\r\n') : made;
     const action = actionOf(file.type, text, before);
     if (action === 'overwrite' && !force) taken.push(path);
     planned.push({ path, text, before, action });
@@ -89,6 +88,12 @@ export async function planFiles(
   }
   if (problems.length === 0) return planned;
   throw new OperatorError('InvalidConfig', `${problems.join('\n')}\nNothing was written.`);
+}
+
+/** Returns whether most lines end with CRLF, as in files of Windows. */
+function hasWindowsLines(text = ''): boolean {
+  const lines = text.split('\n').slice(0, -1);
+  return lines.filter((line) => line.endsWith('\r')).length * 2 > lines.length;
 }
 
 // Guards against any path outside the project, regardless of its origin.

@@ -296,6 +296,7 @@ export class RequestTrace {
   #step = '';
   #inStep = 0;
   #underWay = 0;
+  #progress = 0;
   #thisMoment = 0;
   #interruptedAt: CrashRequest | undefined;
 
@@ -314,6 +315,11 @@ export class RequestTrace {
 
   get isIdle(): boolean {
     return this.#underWay === 0;
+  }
+
+  /** A number that grows when a request begins or ends. */
+  get progress(): number {
+    return this.#progress;
   }
 
   /**
@@ -343,8 +349,12 @@ export class RequestTrace {
   add(call: TracedCall): TracedRequest {
     const { verb, type, dryRun = false, ...target } = call;
     this.#underWay += 1;
+    this.#progress += 1;
     this.#thisMoment += 1;
-    const ended = (): void => void (this.#underWay -= 1);
+    const ended = (): void => {
+      this.#underWay -= 1;
+      this.#progress += 1;
+    };
     if (this.#ignoredKinds.includes(type.kind)) {
       return { isHit: false, created: () => undefined, ended };
     }

@@ -41,8 +41,10 @@ export interface Played {
 // Long enough for reactions to the last write to begin.
 const calmMs = 1_000;
 const shutdownMs = 60_000;
-/** The time that the I/O of requests gets by the system clock, if the scenario's clock is virtual. */
+/** The time that the I/O of a request gets by the system clock, if the scenario's clock is virtual. */
 const longestIoMs = 500;
+/** The turns of the event loop that the I/O gets at least: a process that was suspended needs them. */
+const fewestTurns = 20;
 
 /** Ends a run with a problem. */
 class PlayEnded extends Error {
@@ -67,8 +69,8 @@ export class Play<C extends CrashCluster> {
   #lives = 0;
   /** The owner of `leftOvers` as it was after the last step that it outlived. */
   #owner: UnstructuredObject | undefined;
-  /** The number of requests when one of them was found to need time of the scenario's clock. */
-  #slowAt: number | undefined;
+  /** The progress of the requests, when it was first seen, and how often since then. */
+  #seen = { progress: -1, sinceMs: 0, turns: 0 };
   #isFailureChecked = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -288,7 +290,6 @@ export class Play<C extends CrashCluster> {
   /** Lets the operator do the work that is due now; restarts it after a crash. */
   async #work(): Promise<void> {
     const { clock } = this.#stage.cluster;
-    const ioEndMs = systemClock.monotonicMs() + longestIoMs;
     let isNew: boolean;
     do {
       await letWorkHappen(clock);
@@ -297,10 +298,7 @@ export class Play<C extends CrashCluster> {
       if (isNew) await this.#rise();
       else await this.#checkAfterFailure();
       // An answer can take real time (zlib has its own threads), and so can the start of a new operator.
-    } while (
-      clock instanceof VirtualClock &&
-      (isNew || this.#life.isDead || this.#isBusy(ioEndMs))
-    );
+    } while (clock instanceof VirtualClock && (isNew || this.#life.isDead || this.#isBusy()));
     if (this.#failure === undefined) return;
     const { error } = this.#failure;
     const why = (error instanceof Error && error.stack) || errorMessage(error);
@@ -308,10 +306,13 @@ export class Play<C extends CrashCluster> {
   }
 
   /** Returns true while requests are under way, unless they need time of the scenario's clock, such as latency. */
-  #isBusy(untilMs: number): boolean {
-    const { isIdle, requests } = this.#trace;
-    if (!isIdle && systemClock.monotonicMs() >= untilMs) this.#slowAt = requests.length;
-    return !isIdle && this.#slowAt !== requests.length;
+  #isBusy(): boolean {
+    const { isIdle, progress } = this.#trace;
+    const nowMs = systemClock.monotonicMs();
+    if (progress !== this.#seen.progress) this.#seen = { progress, sinceMs: nowMs, turns: 0 };
+    this.#seen.turns++;
+    const { sinceMs, turns } = this.#seen;
+    return !isIdle && (turns < fewestTurns || nowMs - sinceMs < longestIoMs);
   }
 
   /** Checks the invariant right after a failed request, before the operator retries. */
@@ -331,10 +332,9 @@ export class Play<C extends CrashCluster> {
   async #rise(): Promise<void> {
     const { clock } = this.#stage.cluster;
     this.#life.kill();
-    const ioEndMs = systemClock.monotonicMs() + longestIoMs;
     // Requests of the dead operator arrive before the next one starts.
     do await letWorkHappen(clock);
-    while (clock instanceof VirtualClock && this.#isBusy(ioEndMs));
+    while (clock instanceof VirtualClock && this.#isBusy());
     while (clock instanceof VirtualClock && !this.#trace.isIdle) await letTimePass(clock, calmMs);
     await this.#checkInvariant(`${this.#trace.interruptedAt?.step ?? ''}, at the crash`);
     this.#life = this.#newLife();

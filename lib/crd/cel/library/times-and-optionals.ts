@@ -95,7 +95,9 @@ export const optionalFunctions: readonly Declaration[] = [
   declare('optional<V>.or(optional<V>): optional<V>', (one: CelOptional, other: CelOptional) =>
     one.hasValue ? one : other,
   ),
-  declare('optional<V>.orValue(V): V', (one: CelOptional, other: CelValue) => one.value ?? other),
+  declare('optional<V>.orValue(V): V', (one: CelOptional, other: CelValue) =>
+    one.hasValue ? (one.value ?? null) : other,
+  ),
   declare('_[?_](list<V>,int): optional<V>', item),
   declare('_[?_](optional<list<V>>,int): optional<V>', (one: CelOptional, index: CelValue) =>
     within(one, item)(index),
