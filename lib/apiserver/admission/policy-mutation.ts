@@ -120,7 +120,8 @@ function mutated(
     }
     for (const mutation of programs.mutations) {
       const given = inVersion(current, attributes, kind) ?? current;
-      const changed = attempted(mutation, { kind, given, values: valuesFor(current) });
+      const reader = attributes.objectKind ?? kind;
+      const changed = attempted(mutation, { kind: reader, given, values: valuesFor(current) });
       if (typeof changed === 'string') fail(changed);
       else if (!deepEqual(changed, given)) {
         const { kind: own } = attributes;

@@ -247,6 +247,39 @@ describe('MutatingAdmissionPolicies', () => {
     expect([code, body['data']]).to.deep.equal([201, { a: '1', b: '2' }]);
   });
 
+  it('change the options of a connection and objects of subresources', async () => {
+    const api = new Api();
+    const rule = { apiGroups: [''], apiVersions: ['*'], operations: ['CONNECT', 'CREATE'] };
+    const rules = (resource: string) => ({
+      spec: { matchConstraints: { resourceRules: [{ ...rule, resources: [resource] }] } },
+    });
+    const command = jsonPatch('[JSONPatch{op: "replace", path: "/command", value: ["true"]}]');
+    await addPolicy(api, 'a', [command], rules('pods/exec'));
+    await addPolicy(api, 'b', [applied('Object{stdout: true}')], rules('pods/exec'));
+    const target = jsonPatch('[JSONPatch{op: "replace", path: "/target/name", value: "second"}]');
+    await addPolicy(api, 'c', [target], rules('pods/binding'));
+    const head = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: 'seen' } };
+    const { spec } = rules('pods/exec');
+    const messageExpression =
+      'object.container + " " + object.command.join(" ") + string(object.stdout)';
+    await api.create(`${base}/validatingadmissionpolicies`, {
+      ...{ ...head, kind: 'ValidatingAdmissionPolicy' },
+      spec: { ...spec, validations: [{ expression: 'false', messageExpression }] },
+    });
+    await api.create(`${base}/validatingadmissionpolicybindings`, {
+      ...{ ...head, kind: 'ValidatingAdmissionPolicyBinding' },
+      spec: { policyName: 'seen', validationActions: ['Deny'] },
+    });
+    const pods = '/api/v1/namespaces/default/pods';
+    const containers = [{ name: 'main', image: 'db:1' }];
+    await api.create(pods, { metadata: { name: 'db' }, spec: { containers } });
+    const { body } = await api.call('POST', `${pods}/db/exec?command=ls&container=main`);
+    expect(body.message).to.match(/denied request: main truetrue$/);
+    await api.create(`${pods}/db/binding`, { metadata: { name: 'db' }, target: { name: 'first' } });
+    const bound = await api.get(`${pods}/db`);
+    expect(bound.body['spec']).to.include({ nodeName: 'second' });
+  });
+
   it('do nothing without a binding that matches', async () => {
     const binding = { matchResources: { objectSelector: { matchLabels: { a: 'b' } } } };
     const api = await withPolicy([jsonPatch('[JSONPatch{op: "remove", path: "/data"}]')], {
