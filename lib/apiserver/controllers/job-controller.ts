@@ -180,8 +180,11 @@ class JobController {
     for (const { metadata } of [...newlySucceeded, ...newlyFailed]) {
       this.#counted.add(metadata.uid ?? '');
     }
+    // The pods of a Job that is being deleted need not end first.
+    const isDeleted = job.metadata.deletionTimestamp !== undefined;
     for (const pod of pods) {
-      if (this.#counted.has(pod.metadata.uid ?? '')) await this.#release(pod);
+      const isCounted = this.#counted.has(pod.metadata.uid ?? '');
+      if (isCounted || (isDeleted && isPodTerminating(pod))) await this.#release(pod);
     }
   }
 

@@ -152,9 +152,8 @@ function countEnding(pods: readonly Pod[]): number {
 function withConditions(
   job: Job,
   status: JobStatus,
-  done: { readonly outcome: JobOutcome | undefined; readonly nowMs: number },
+  { pods, outcome, nowMs }: JobObservation,
 ): JobStatus {
-  const { outcome, nowMs } = done;
   let conditions: JobCondition[] = [...(status.conditions ?? [])];
   const say = (statement: JobStatement): void => {
     conditions = withJobCondition(conditions, statement, nowMs);
@@ -168,8 +167,8 @@ function withConditions(
   const known = trueCondition(conditions, intent);
   const { reason = known?.reason ?? '', message = known?.message ?? '' } = outcome;
   say({ type: intent, status: 'True', reason, message });
-  // The Job has ended only when none of its pods runs.
-  if ((status.active ?? 0) + (status.terminating ?? 0) > 0) return { ...status, conditions };
+  // Pods that have ended since the plan are not counted yet.
+  if (!pods.all.every(isPodFinished)) return { ...status, conditions };
   say({ type: succeeded ? 'Complete' : 'Failed', status: 'True', reason, message });
   const completionTime = succeeded ? { completionTime: formatTime(nowMs) } : {};
   return { ...status, ...completionTime, conditions };

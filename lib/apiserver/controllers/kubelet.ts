@@ -177,17 +177,20 @@ class Kubelet {
       return;
     }
     // Finalizers keep the pod, and their controllers must see how it ended.
-    if (finalizers.length > 0 && pod.spec?.nodeName && !isPodFinished(pod)) {
-      const { podIP = '' } = pod.status ?? {};
-      const situation = { stage: 'failed', restarts: restartsOf(pod), podIP } as const;
-      await this.#writer.updateStatus(
-        pod,
-        podStatus(pod, { ...situation, nowMs: this.#host.now() }),
-      );
+    if (finalizers.length > 0 && !isPodFinished(pod)) {
+      await this.#writer.updateStatus(pod, this.#endedStatus(pod));
     }
     if (deletionGracePeriodSeconds > 0) {
       await this.#writer.delete(Pod, pod, { gracePeriodSeconds: 0 });
     }
+  }
+
+  /** Returns the status of a pod that has ended because it was deleted. A pod without a node never ran. */
+  #endedStatus(pod: Pod): Pod['status'] {
+    if (!pod.spec?.nodeName) return { ...pod.status, phase: 'Failed' };
+    const { podIP = '' } = pod.status ?? {};
+    const situation = { stage: 'failed', restarts: restartsOf(pod), podIP } as const;
+    return podStatus(pod, { ...situation, nowMs: this.#host.now() });
   }
 }
 

@@ -132,6 +132,29 @@ describe('a Job in the embedded cluster', () => {
     });
   }
 
+  const onlyFailed = { podReplacementPolicy: 'Failed' };
+
+  it('ends although its pods never had a node, with the podReplacementPolicy Failed', async () => {
+    const { create, get, names, clock } = await simulatedCluster({ nodes: 0 });
+    await create(job('j', { ...onlyFailed, activeDeadlineSeconds: 60 }));
+    await clock.advance(61_000);
+    const failed = await get(Job, 'j');
+    expect(failed.status).to.include({ failed: 1, terminating: 0 });
+    expect(conditionsOf(failed)).to.include('Failed True DeadlineExceeded');
+    expect(await names(Pod)).to.deep.equal([]);
+  });
+
+  for (const options of [{ nodes: 0 }, { controllers: { pods: false } }]) {
+    it(`is deleted in the foreground with its pods without a node, with ${JSON.stringify(options)}`, async () => {
+      const { create, names, ...cluster } = await simulatedCluster(options);
+      await create(job('j', onlyFailed));
+      expect(await names(Pod)).to.have.length(1);
+      await cluster.delete(Job, 'j', { propagationPolicy: 'Foreground' });
+      expect(await names(Job)).to.deep.equal([]);
+      expect(await names(Pod)).to.deep.equal([]);
+    });
+  }
+
   it('releases the pods that it leaves when it is deleted with the policy Orphan', async () => {
     const pods = { behavior: () => 'ready' as const };
     const { create, names, list, ...cluster } = await simulatedCluster({ pods });
