@@ -28,7 +28,7 @@ export function outcomeByPods(job: Job, failed: readonly Pod[]): JobOutcome | un
 
 /** Returns the indexes that have failed for good; undefined for a Job without `backoffLimitPerIndex`. */
 export function failedIndexes(job: Job, newlyFailed: readonly Pod[]): Set<number> | undefined {
-  const limit = job.spec?.backoffLimitPerIndex;
+  const { backoffLimitPerIndex: limit, completions = 0 } = job.spec ?? {};
   if (limit === undefined) return undefined;
   const indexes = parseIndexes(job.status?.failedIndexes);
   for (const pod of newlyFailed) {
@@ -37,7 +37,7 @@ export function failedIndexes(job: Job, newlyFailed: readonly Pod[]): Set<number
     const isOver = failsIndex || (counts && numberIn(pod, countAnnotation) >= limit);
     if (index !== undefined && isOver) indexes.add(index);
   }
-  return indexes;
+  return new Set([...indexes].filter((index) => index < completions));
 }
 
 /** Returns the outcome of a Job that its failed indexes or a rule of `successPolicy` end. */

@@ -240,6 +240,16 @@ describe('a Job in the embedded cluster', () => {
     ]);
   });
 
+  it('forgets failures of indexes that it no longer has', async () => {
+    const { create, get, patch } = await simulatedCluster(byIndex('ready', 'fail'));
+    await create(job('j', { ...indexed, backoffLimitPerIndex: 0 }));
+    expect((await get(Job, 'j')).status).to.include({ failedIndexes: '1,2' });
+    await patch(Job, 'j', { spec: { completions: 2, parallelism: 2 } });
+    expect((await get(Job, 'j')).status).to.include({ failedIndexes: '1' });
+    await patch(Job, 'j', { spec: { completions: 1, parallelism: 1 } });
+    expect((await get(Job, 'j')).status).to.include({ failedIndexes: '', active: 1 });
+  });
+
   it('fails with more failed indexes than maxFailedIndexes, and deletes its other pods', async () => {
     const { create, get, names } = await simulatedCluster(byIndex('fail', 'ready'));
     await create(job('j', { ...indexed, backoffLimitPerIndex: 0, maxFailedIndexes: 0 }));
