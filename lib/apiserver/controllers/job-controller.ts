@@ -172,16 +172,19 @@ class JobController {
   ): Promise<void> {
     const job = this.#host.get(Job, key);
     if (job === undefined) return;
+    const isDeleted = job.metadata.deletionTimestamp !== undefined;
+    const awaited = done.outcome === undefined && !isDeleted ? awaitedPods(job, done.pods) : [];
+    const newlyFailed = done.pods.newlyFailed.filter((pod) => !awaited.includes(pod));
+    const countable = { ...done.pods, newlyFailed };
     const pods = this.#host.controlled(Pod, job);
-    const { newlySucceeded, newlyFailed } = done.pods;
-    const final = jobStatus(job, { ...done, now: pods, nowMs: this.#host.now() });
+    const observed = { ...done, pods: countable, now: pods, nowMs: this.#host.now() };
+    const final = jobStatus(job, observed);
     const reported = await this.#writer.updateStatus(job, final);
     for (const event of jobEvents(job, reported)) this.#recordEvent({ about: job, ...event });
-    for (const { metadata } of [...newlySucceeded, ...newlyFailed]) {
+    for (const { metadata } of [...countable.newlySucceeded, ...newlyFailed]) {
       this.#counted.add(metadata.uid ?? '');
     }
     // The pods of a Job that is being deleted need not end first.
-    const isDeleted = job.metadata.deletionTimestamp !== undefined;
     for (const pod of pods) {
       const isCounted = this.#counted.has(pod.metadata.uid ?? '');
       if (isCounted || (isDeleted && isPodTerminating(pod))) await this.#release(pod);
@@ -236,12 +239,28 @@ function surplusPods({ spec }: Job, active: readonly Pod[]): Pod[] {
 
 function indexesFor(job: Job, pods: JobPods, count: number): (number | undefined)[] {
   if (!isIndexed(job)) return Array.from({ length: count }, () => undefined);
-  const { podReplacementPolicy, completions = 0 } = job.spec ?? {};
-  const ending = podReplacementPolicy === 'Failed' ? pods.all.filter(isPodEnding) : [];
-  const running = [...pods.active, ...ending].map((pod) => indexOf(pod) ?? -1);
+  return missingIndexes(job.spec?.completions ?? 0, takenIndexes(job, pods), count);
+}
+
+/** Returns the indexes that get no new pod. */
+function takenIndexes(job: Job, pods: JobPods): ReadonlySet<number> {
+  const isEnding = job.spec?.podReplacementPolicy === 'Failed' ? isPodEnding : () => false;
+  const running = [...pods.active, ...pods.all.filter(isEnding)].map((pod) => indexOf(pod) ?? -1);
   const done = succeededIndexes(job, pods.newlySucceeded) ?? [];
   const failed = failedIndexes(job, pods.newlyFailed) ?? [];
-  return missingIndexes(completions, new Set([...running, ...done, ...failed]), count);
+  return new Set([...running, ...done, ...failed]);
+}
+
+/**
+ * Returns the last failed pods of indexes with a limit that wait for their next pod. They are neither counted nor
+ * released until that pod has taken over their numbers of failures.
+ */
+function awaitedPods(job: Job, pods: JobPods): readonly Pod[] {
+  const { completions = 0 } = job.spec ?? {};
+  const taken = takenIndexes(job, pods);
+  return [...lastFailures(job, pods.newlyFailed)]
+    .filter(([index]) => index < completions && !taken.has(index))
+    .map(([, { pod }]) => pod);
 }
 
 const longestMs = 600_000;

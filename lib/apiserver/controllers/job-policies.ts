@@ -68,6 +68,7 @@ export function outcomeByIndexes(
 
 /** A failed pod that the next pod of its index replaces. */
 export interface FailedAttempt {
+  readonly pod: Pod;
   /** The failures of the index up to this one. */
   readonly failures: number;
   /** The time of the failure, in milliseconds since 1970. */
@@ -106,6 +107,7 @@ function attemptOf(job: Job, pod: Pod): FailedAttempt {
     timestampMs(state?.terminated?.finishedAt),
   );
   return {
+    pod,
     failures: counted + ignored,
     endedMs: Math.max(timestampMs(pod.metadata.deletionTimestamp), ...ends),
     annotations: {

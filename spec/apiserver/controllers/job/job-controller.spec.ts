@@ -218,9 +218,10 @@ describe('a Job in the embedded cluster', () => {
   it('retries each index up to backoffLimitPerIndex, and then fails', async () => {
     const { create, get, list, clock } = await simulatedCluster(byIndex('fail', 'succeed'));
     await create(job('j', { ...indexed, backoffLimitPerIndex: 1 }));
-    expect((await get(Job, 'j')).status).to.include({
-      ...{ completedIndexes: '1,2', failedIndexes: '', failed: 1 },
-    });
+    const { status } = await get(Job, 'j');
+    expect(status).to.include({ completedIndexes: '1,2', failedIndexes: '' });
+    // As by a real controller: a failure counts once the next pod of the index exists.
+    expect(status).not.to.have.property('failed');
     await clock.advance(11_000);
     const failed = await get(Job, 'j');
     expect(failed.status).to.include({ completedIndexes: '1,2', failedIndexes: '0', failed: 2 });
@@ -238,6 +239,32 @@ describe('a Job in the embedded cluster', () => {
       ['1', '0'],
       ['2', '0'],
     ]);
+  });
+
+  it('counts the deleted pods of an index against backoffLimitPerIndex', async () => {
+    const { create, get, list, clock, ...cluster } = await simulatedCluster(
+      byIndex('ready', 'ready'),
+    );
+    await create(job('j', { ...indexed, backoffLimitPerIndex: 1 }));
+    const running = async (): Promise<string | undefined> => {
+      const pods = (await list(Pod)).filter(
+        ({ metadata }) =>
+          metadata.annotations?.[indexAnnotation] === '0' &&
+          metadata.deletionTimestamp === undefined,
+      );
+      expect(pods).to.have.length.at.most(1);
+      return pods[0]?.metadata.name;
+    };
+    await cluster.delete(Pod, (await running())!);
+    expect(await running()).to.equal(undefined);
+    expect(await list(Pod)).to.have.length(3);
+    expect((await get(Job, 'j')).status).not.to.have.property('failed');
+    await clock.advance(11_000);
+    expect(await list(Pod)).to.have.length(3);
+    expect((await get(Job, 'j')).status).to.include({ failed: 1, failedIndexes: '' });
+    await cluster.delete(Pod, (await running())!);
+    expect((await get(Job, 'j')).status).to.include({ failed: 2, failedIndexes: '0' });
+    expect(await list(Pod)).to.have.length(2);
   });
 
   it('forgets failures of indexes that it no longer has', async () => {
