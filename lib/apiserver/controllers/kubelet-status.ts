@@ -130,6 +130,8 @@ interface ContainerSituation {
   readonly stage: PodStage;
   /** The number of restarts of the containers. */
   readonly restarts: number;
+  /** The exit code of containers in the stage `failed`. @defaultValue 1 */
+  readonly exitCode?: number;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
@@ -171,7 +173,7 @@ function statusOf(
 ): ContainerStatus {
   const { before, ready, situation } = facts;
   const { stage, restarts, nowMs } = situation;
-  const state = stateOf(stage, before?.state, nowMs);
+  const state = stateOf(situation, before?.state);
   const crashed = stage === 'crashed';
   return {
     name: container.name,
@@ -217,9 +219,8 @@ export function resizedStatus({ spec, status = {} }: Pod): PodStatus {
 }
 
 function stateOf(
-  stage: PodStage,
+  { stage, exitCode = 1, nowMs }: ContainerSituation,
   before: ContainerState | undefined,
-  nowMs: number,
 ): ContainerState {
   switch (stage) {
     case 'waiting':
@@ -238,7 +239,7 @@ function stateOf(
     case 'succeeded':
       return ended(0, nowMs, before);
     case 'failed':
-      return ended(1, nowMs, before);
+      return ended(exitCode, nowMs, before);
   }
 }
 

@@ -189,8 +189,9 @@ class Kubelet {
   #endedStatus(pod: Pod): Pod['status'] {
     if (!pod.spec?.nodeName) return { ...pod.status, phase: 'Failed' };
     const { podIP = '' } = pod.status ?? {};
-    const situation = { stage: 'failed', restarts: restartsOf(pod), podIP } as const;
-    return podStatus(pod, { ...situation, nowMs: this.#host.now() });
+    // The exit code of programs that end by SIGTERM.
+    const ended = { stage: 'failed', exitCode: 143 } as const;
+    return podStatus(pod, { ...ended, restarts: restartsOf(pod), podIP, nowMs: this.#host.now() });
   }
 }
 

@@ -328,6 +328,18 @@ describe('a Job in the embedded cluster', () => {
     expect(await names(Pod)).not.to.include(name);
   });
 
+  it('sees that deleted pods were killed, not that they failed by themselves', async () => {
+    const pods = { behavior: () => 'ready' as const };
+    const { create, get, names, clock, ...cluster } = await simulatedCluster({ pods });
+    const onExitCodes = { operator: 'In', values: [1] };
+    const podFailurePolicy = { rules: [{ action: 'FailJob', onExitCodes }] };
+    await create(job('j', { podFailurePolicy }));
+    await cluster.delete(Pod, (await names(Pod))[0]!);
+    await clock.advance(11_000);
+    const { status } = await get(Job, 'j');
+    expect(status).to.include({ active: 1, failed: 1 }).and.not.to.have.property('conditions');
+  });
+
   it('replaces a deleted pod, and counts it as failed', async () => {
     const pods = { behavior: () => 'ready' as const };
     const { create, get, names, clock, ...cluster } = await simulatedCluster({ pods });

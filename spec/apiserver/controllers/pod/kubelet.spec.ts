@@ -207,7 +207,9 @@ describe('a pod in the embedded cluster', () => {
     const { create, patch, names, get, ...cluster } = await simulatedCluster();
     await create(pod('p', {}, { finalizers: ['example.com/hold'] }));
     await cluster.delete(Pod, 'p');
-    expect((await get(Pod, 'p')).status!.phase).to.equal('Failed');
+    const { phase, containerStatuses } = (await get(Pod, 'p')).status!;
+    expect(phase).to.equal('Failed');
+    expect(containerStatuses![0]!.state!.terminated).to.include({ exitCode: 143, reason: 'Error' });
     await patch(Pod, 'p', { metadata: { finalizers: null } });
     expect(await names(Pod)).to.deep.equal([]);
   });
