@@ -265,7 +265,8 @@ function replaceStep({ nodes, maxUnavailable }: DaemonSetView): DaemonSetPlan {
   const working: string[] = [];
   let unavailable = 0;
   for (const { wanted, pods } of nodes) {
-    if (!wanted) continue;
+    // A node that gets no new pod may have an old one.
+    if (!wanted && pods.length === 0) continue;
     const pod = pods.find(({ terminating, finished }) => !terminating && !finished);
     if (pod === undefined) unavailable++;
     else if (pod.updated) unavailable += pod.available ? 0 : 1;
@@ -279,24 +280,31 @@ function replaceStep({ nodes, maxUnavailable }: DaemonSetView): DaemonSetPlan {
   return { createOn: [], deletePods: [...broken, ...working.slice(0, room)] };
 }
 
-/** Creates a new pod beside the old one, and deletes the old pod when the new one is available. */
+/**
+ * Creates a new pod beside the old one, and deletes the old pod when the new one is available. Old pods on nodes that
+ * get no new pod are deleted as far as enough others are available.
+ */
 function surgeStep({ nodes, maxSurge }: DaemonSetView): DaemonSetPlan {
   const deletePods: string[] = [];
   // An old pod that is not available may be replaced at any time.
   const broken: string[] = [];
   const working: string[] = [];
+  const unwanted: string[] = [];
   let surging = 0;
+  let spare = 0;
   for (const { name, wanted, pods } of nodes) {
-    if (!wanted) continue;
     const alive = pods.filter(({ terminating, finished }) => !terminating && !finished);
     const old = alive.find(({ updated }) => !updated);
     const fresh = alive.find(({ updated }) => updated);
+    spare += ((old ?? fresh)?.available === true ? 1 : 0) - (wanted ? 1 : 0);
     if (old === undefined) continue;
-    if (fresh === undefined) (old.available ? working : broken).push(name);
-    else if (fresh.available) deletePods.push(old.name);
-    else surging++;
+    if (fresh?.available === true) deletePods.push(old.name);
+    else if (fresh !== undefined) surging++;
+    else if (wanted) (old.available ? working : broken).push(name);
+    else (old.available ? unwanted : deletePods).push(old.name);
   }
   const room = Math.max(0, maxSurge - surging);
+  deletePods.push(...unwanted.slice(0, Math.max(0, spare)));
   return { createOn: [...broken, ...working.slice(0, room)], deletePods };
 }
 

@@ -72,9 +72,9 @@ describe('a DaemonSet in the embedded cluster', () => {
   });
 
   /** Starts a DaemonSet on one node, and then gives the node a taint. */
-  async function withTaint(effect: string): Promise<SimulatedCluster> {
+  async function withTaint(effect: string, spec: object = {}): Promise<SimulatedCluster> {
     const cluster = await simulatedCluster();
-    await cluster.create(daemonSet('ds'));
+    await cluster.create(daemonSet('ds', spec));
     const node = await cluster.get(Node, 'node-0');
     const taints = [{ key: 'dedicated', effect }];
     await cluster.client.update({ ...node, spec: { ...node.spec, taints } });
@@ -96,6 +96,18 @@ describe('a DaemonSet in the embedded cluster', () => {
     await cluster.delete(Pod, name);
     expect(await names(Pod)).to.deep.equal([]);
   });
+
+  const surge = { maxSurge: 1, maxUnavailable: 0 };
+
+  for (const rollingUpdate of [undefined, surge]) {
+    const what = rollingUpdate === undefined ? 'maxUnavailable' : 'maxSurge';
+    it(`removes its old pod from a node with the taint NoSchedule, with ${what}`, async () => {
+      const { names, patch } = await withTaint('NoSchedule', { updateStrategy: { rollingUpdate } });
+      expect(await names(Pod)).to.have.length(1);
+      await patch(DaemonSet, 'ds', imagePatch('registry/app:2'));
+      expect(await names(Pod)).to.deep.equal([]);
+    });
+  }
 
   it('keeps its pod on a cordoned node', async () => {
     const { create, names, client, settled } = await simulatedCluster();
