@@ -89,12 +89,14 @@ class VolumeController {
    * if no volume is available yet.
    */
   async #volumeFor(claim: PersistentVolumeClaim): Promise<PersistentVolume | undefined> {
-    const name = claim.spec?.volumeName || volumeNameOf(claim);
+    const { volumeName } = claim.spec ?? {};
     const storageClass = this.#classOf(claim);
+    const named = this.#host.get(PersistentVolume, { name: volumeName || volumeNameOf(claim) });
     const volume =
-      this.#host.get(PersistentVolume, { name }) ??
-      this.#host.list(PersistentVolume).find((other) => isReservedFor(other, claim)) ??
-      this.#fittingVolume(claim, storageClass);
+      named || volumeName
+        ? named
+        : (this.#host.list(PersistentVolume).find((other) => isReservedFor(other, claim)) ??
+          this.#fittingVolume(claim, storageClass));
     if (volume !== undefined) {
       if (volume.spec?.claimRef !== undefined)
         return isVolumeOf(volume, claim) ? volume : undefined;
@@ -103,7 +105,7 @@ class VolumeController {
       const claimRef = { apiVersion: 'v1', kind, name: claimName, namespace, uid };
       return await this.#writer.update({ ...volume, spec: { ...volume.spec, claimRef } });
     }
-    if (storageClass === undefined || claim.spec?.volumeName) return undefined;
+    if (storageClass === undefined || volumeName) return undefined;
     if (storageClass.provisioner === noProvisioner) return undefined;
     if (this.#waitsForPod(claim, storageClass)) return undefined;
     return await this.#writer.create(volumeFor(claim, storageClass));
@@ -114,8 +116,8 @@ class VolumeController {
     claim: PersistentVolumeClaim,
     storageClass: StorageClass | undefined,
   ): PersistentVolume | undefined {
-    const { storageClassName = '', volumeName, selector } = claim.spec ?? {};
-    if (volumeName || this.#waitsForPod(claim, storageClass)) return undefined;
+    const { storageClassName = '', selector } = claim.spec ?? {};
+    if (this.#waitsForPod(claim, storageClass)) return undefined;
     const className = storageClass?.metadata.name ?? storageClassName;
     return this.#host
       .list(PersistentVolume)

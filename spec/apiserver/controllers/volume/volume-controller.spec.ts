@@ -204,6 +204,19 @@ describe('volumes in the embedded cluster', () => {
     expect((await get(PersistentVolumeClaim, 'data')).status).to.deep.equal({ phase: 'Lost' });
   });
 
+  it('that are reserved for a Lost claim are not bound to it', async () => {
+    const { create, get, client } = await simulatedCluster();
+    await create(manual('gone', '1Gi'), claim('data', ofManual));
+    await client.delete(PersistentVolume, { name: 'gone' });
+    const body = { metadata: { finalizers: null } };
+    await client.patch(PersistentVolume, { name: 'gone' }, { type: 'merge', body });
+    const claimRef = { kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' };
+    await create(manual('other', '1Gi', { claimRef }));
+    const lost = await get(PersistentVolumeClaim, 'data');
+    expect(lost.status).to.deep.equal({ phase: 'Lost' });
+    expect(lost.spec).to.include({ volumeName: 'gone' });
+  });
+
   it('that were created manually are bound to the claim that names them', async () => {
     const { create, get } = await simulatedCluster();
     const volume: PersistentVolume = {
