@@ -42,17 +42,20 @@ class VolumeController {
     this.#host.watch(PersistentVolume, ({ object }) => {
       const { name, namespace } = object.spec?.claimRef ?? {};
       if (name !== undefined) this.#claims.add({ namespace, name });
-      else if (isFree(object)) this.#addAllClaims();
+      else if (isFree(object)) this.#addWaitingClaims();
     });
     this.#host.watch(Pod, ({ type, object }) => {
       // A claim may wait for its first pod. A pod that is deleted or finished no longer uses its claims.
       if (type !== 'MODIFIED' || isPodFinished(object)) this.#addClaimsOf(object);
     });
-    this.#host.watch(StorageClass, () => this.#addAllClaims());
+    this.#host.watch(StorageClass, () => this.#addWaitingClaims());
   }
 
-  #addAllClaims(): void {
-    for (const claim of this.#host.list(PersistentVolumeClaim)) this.#claims.add(keyOf(claim));
+  /** Looks for volumes again, for each claim that may wait for one. */
+  #addWaitingClaims(): void {
+    for (const claim of this.#host.list(PersistentVolumeClaim)) {
+      if (claim.status?.phase !== 'Bound') this.#claims.add(keyOf(claim));
+    }
   }
 
   #addClaimsOf(pod: Pod): void {
@@ -90,37 +93,40 @@ class VolumeController {
    */
   async #volumeFor(claim: PersistentVolumeClaim): Promise<PersistentVolume | undefined> {
     const { volumeName } = claim.spec ?? {};
+    const name = volumeName || volumeNameOf(claim);
+    const named = this.#host.get(PersistentVolume, { name });
+    if (named !== undefined || volumeName) return named && (await this.#reserve(named, claim));
+    const volumes = this.#host.list(PersistentVolume);
+    const reserved = volumes.find((volume) => isReservedFor(volume, claim));
+    if (reserved !== undefined) return reserved;
     const storageClass = this.#classOf(claim);
-    const named = this.#host.get(PersistentVolume, { name: volumeName || volumeNameOf(claim) });
-    const volume =
-      named || volumeName
-        ? named
-        : (this.#host.list(PersistentVolume).find((other) => isReservedFor(other, claim)) ??
-          this.#fittingVolume(claim, storageClass));
-    if (volume !== undefined) {
-      if (volume.spec?.claimRef !== undefined)
-        return isVolumeOf(volume, claim) ? volume : undefined;
-      const { name: claimName = '', namespace = '', uid = '' } = claim.metadata;
-      const kind = 'PersistentVolumeClaim';
-      const claimRef = { apiVersion: 'v1', kind, name: claimName, namespace, uid };
-      return await this.#writer.update({ ...volume, spec: { ...volume.spec, claimRef } });
-    }
-    if (storageClass === undefined || volumeName) return undefined;
-    if (storageClass.provisioner === noProvisioner) return undefined;
     if (this.#waitsForPod(claim, storageClass)) return undefined;
+    const fitting = this.#fittingVolume(claim, volumes, storageClass);
+    if (fitting !== undefined) return await this.#reserve(fitting, claim);
+    if (storageClass === undefined || storageClass.provisioner === noProvisioner) return undefined;
     return await this.#writer.create(volumeFor(claim, storageClass));
+  }
+
+  /** Reserves a volume for a claim. @returns undefined: it is reserved for another one */
+  async #reserve(
+    volume: PersistentVolume,
+    claim: PersistentVolumeClaim,
+  ): Promise<PersistentVolume | undefined> {
+    if (volume.spec?.claimRef !== undefined) return isVolumeOf(volume, claim) ? volume : undefined;
+    const { name = '', namespace = '', uid = '' } = claim.metadata;
+    const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid };
+    return await this.#writer.update({ ...volume, spec: { ...volume.spec, claimRef } });
   }
 
   /** Returns the smallest volume without a claim that the claim can have. */
   #fittingVolume(
     claim: PersistentVolumeClaim,
+    volumes: readonly PersistentVolume[],
     storageClass: StorageClass | undefined,
   ): PersistentVolume | undefined {
     const { storageClassName = '', selector } = claim.spec ?? {};
-    if (this.#waitsForPod(claim, storageClass)) return undefined;
     const className = storageClass?.metadata.name ?? storageClassName;
-    return this.#host
-      .list(PersistentVolume)
+    return volumes
       .filter(
         (volume) =>
           (volume.spec?.storageClassName ?? '') === className &&

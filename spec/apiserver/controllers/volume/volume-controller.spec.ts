@@ -157,6 +157,11 @@ describe('volumes in the embedded cluster', () => {
 
   const ofManual = { storageClassName: 'manual' };
 
+  function classOf(name: string, provisioner: string): StorageClass {
+    const apiVersion = 'storage.k8s.io/v1';
+    return { apiVersion, kind: 'StorageClass', metadata: { name }, provisioner };
+  }
+
   it('that were created manually are bound to the claim that they fit best', async () => {
     const { create, get } = await simulatedCluster();
     await create(
@@ -181,13 +186,7 @@ describe('volumes in the embedded cluster', () => {
 
   it('are not created for a class without provisioner', async () => {
     const { create, get, names } = await simulatedCluster();
-    const byHand: StorageClass = {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'StorageClass',
-      metadata: { name: 'manual' },
-      provisioner: 'kubernetes.io/no-provisioner',
-    };
-    await create(byHand, claim('data', ofManual));
+    await create(classOf('manual', 'kubernetes.io/no-provisioner'), claim('data', ofManual));
     expect(await names(PersistentVolume)).to.deep.equal([]);
     await create(manual('mine', '1Gi'));
     expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Bound');
@@ -202,6 +201,30 @@ describe('volumes in the embedded cluster', () => {
     await client.patch(PersistentVolume, { name }, { type: 'merge', body });
     await settled();
     expect((await get(PersistentVolumeClaim, 'data')).status).to.deep.equal({ phase: 'Lost' });
+  });
+
+  it('are looked for once, and only for claims that are not bound', async () => {
+    const controllers = { pods: false };
+    const { create, cluster } = await simulatedCluster({ controllers });
+    const volumeBindingMode = 'WaitForFirstConsumer';
+    const late = { ...classOf('late', 'example.com/disks'), volumeBindingMode };
+    await create(manual('mine', '1Gi'), claim('bound', ofManual));
+    await create(late, claim('waiting', { storageClassName: 'late' }));
+    await create(claim('unfit', { storageClassName: 'none' }));
+    const reads: string[] = [];
+    const { loopback } = cluster.server;
+    const [get, list] = [loopback.get.bind(loopback), loopback.list.bind(loopback)];
+    loopback.get = (type, key) => {
+      if (type.kind === 'PersistentVolumeClaim') reads.push(key.name);
+      return get(type, key);
+    };
+    loopback.list = (type, namespace) => {
+      if (['PersistentVolume', 'Pod'].includes(type.kind)) reads.push(type.kind);
+      return list(type, namespace);
+    };
+    await create(manual('free', '1Gi'));
+    const volumes = ['PersistentVolume', 'PersistentVolume'];
+    expect(reads.sort()).to.deep.equal([...volumes, 'Pod', 'unfit', 'waiting']);
   });
 
   it('that are reserved for a Lost claim are not bound to it', async () => {
