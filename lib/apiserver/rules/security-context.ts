@@ -8,6 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import get from 'lodash/get.js';
 import type { FieldErrors } from '../../crd/internal.js';
+import { isJsonObject } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { validateLocalPath } from './container-mounts.js';
 import { largestInt32, validateRange } from './field-values.js';
@@ -70,10 +71,12 @@ const allowsEachPolicy = new WeakSet<object>();
 /** Lets an update choose each `seLinuxChangePolicy` if the stored object has one, as the real server. */
 export function allowStoredPolicy(object: UnstructuredObject, old: UnstructuredObject): void {
   for (const path of podSpecs) {
-    const [context, before] = [object, old].map(
-      (each) => get(each, [...path, 'securityContext']) as V1PodSecurityContext | undefined,
-    );
-    if (context && before?.seLinuxChangePolicy !== undefined) allowsEachPolicy.add(context);
+    const [context, before] = [object, old].map((each) => {
+      return get(each, [...path, 'securityContext']) as unknown;
+    });
+    // A custom resource may have any value in this place.
+    if (!isJsonObject(context) || !isJsonObject(before)) continue;
+    if (before['seLinuxChangePolicy'] !== undefined) allowsEachPolicy.add(context);
   }
 }
 

@@ -79,6 +79,19 @@ describe('custom resources', () => {
     expect((await api.call('PATCH', `${widgets}/a`, changed, merge)).code).to.equal(422);
   });
 
+  it('may change what is a security context in pods to any value', async () => {
+    const api = await started();
+    const template = (securityContext: unknown) => ({
+      ...{ apiVersion: 'v1', kind: 'Thing', metadata: { name: 't' } },
+      spec: { securityContext },
+    });
+    const policy = { seLinuxChangePolicy: 'Recursive' };
+    const created = await api.create(widgets, widget('a', { template: template(policy) }));
+    const spec = { size: 1, template: template('none') };
+    const updated = await api.call('PUT', `${widgets}/a`, { ...created, spec });
+    expect(updated.body['spec']).to.deep.include(spec);
+  });
+
   it('separate status and spec, and increment the generation with the spec', async () => {
     const api = await started();
     const status = { phase: 'Ready', replicas: 1 };
