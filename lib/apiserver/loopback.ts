@@ -74,6 +74,8 @@ export interface Loopback {
   dependents(uid: string): readonly { resourceType: ResourceType; object: UnstructuredObject }[];
   /** Calls `listener` after each committed change. @returns ends the subscription */
   subscribe(listener: (change: CommittedChange) => void): () => void;
+  /** Calls `listener` before the store gets the content of a snapshot. */
+  onRestore(listener: () => void): void;
   create(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
   /** Replaces an object (or its subresource). If it has a `resourceVersion`, this must be the live one. */
   update(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
@@ -132,6 +134,10 @@ export class ServerLoopback implements Loopback {
       const kind = kinds.storedIn(collection);
       if (kind !== undefined) listener({ type, resourceType: kind.type, object, previous });
     });
+  }
+
+  onRestore(listener: () => void): void {
+    this.#core.log.onRestore(listener);
   }
 
   async create(

@@ -320,7 +320,6 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    * request log and faults stay unchanged. The cluster's own controllers continue from the restored content.
    */
   restore(snapshot: StoreSnapshot): void {
-    this.#controllers.beforeRestore();
     this.server.restore(snapshot);
   }
 

@@ -55,7 +55,6 @@ export class ControllerHost {
   readonly #listeners = new Map<string, Listener[]>();
   readonly #anyListeners: Listener[] = [];
   readonly #queues: { stop(): void }[] = [];
-  readonly #onRestore: (() => void)[] = [];
   readonly #requirements = new WeakMap<LabelSelector, readonly LabelRequirement[]>();
   #podsByLabel: ObjectIndex<Pod> | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -167,12 +166,7 @@ export class ControllerHost {
 
   /** Calls `listener` before the store gets earlier content. What it remembers of objects may be wrong then. */
   onRestore(listener: () => void): void {
-    this.#onRestore.push(listener);
-  }
-
-  /** Calls the listeners of {@link ControllerHost.onRestore}. */
-  beforeRestore(): void {
-    for (const listener of this.#onRestore) listener();
+    this.loopback.onRestore(listener);
   }
 
   /** Ends the subscription and stops the queues. No timer remains. */

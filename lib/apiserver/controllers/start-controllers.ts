@@ -48,8 +48,6 @@ export interface Controllers {
   settled(): Promise<void>;
   /** Milliseconds until the next timer that `settled` waits for; undefined without one. */
   readonly nextWorkInMs: number | undefined;
-  /** Makes the controllers forget what they remember of objects. Call it before the store gets earlier content. */
-  beforeRestore(): void;
   /** Stops all controllers. No timer remains. */
   stop(): void;
 }
@@ -77,7 +75,6 @@ export function startControllers(
     get nextWorkInMs() {
       return workload.nextTimerMs;
     },
-    beforeRestore: () => host.beforeRestore(),
     stop: () => host.stop(),
   };
 }

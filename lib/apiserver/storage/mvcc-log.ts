@@ -49,6 +49,7 @@ export class MvccLog {
   readonly #mostBytes: number;
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(entry: LogEntry) => void>();
+  readonly #restoreListeners: (() => void)[] = [];
   // The collections of the entries in the log, oldest first. The array is used as a ring, so that compaction
   // moves no elements.
   readonly #order: Collection[] = [];
@@ -103,6 +104,16 @@ export class MvccLog {
   subscribe(listener: (entry: LogEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls `listener` before {@link restoreSnapshot}. */
+  onRestore(listener: () => void): void {
+    this.#restoreListeners.push(listener);
+  }
+
+  /** Calls the listeners of {@link MvccLog.onRestore}. */
+  beforeRestore(): void {
+    for (const listener of this.#restoreListeners) listener();
   }
 
   /** Appends a change to the log and notifies the listeners. */
@@ -195,6 +206,7 @@ export interface StoreSnapshot {
  * objects stay as they are; restored ones get a new version.
  */
 export function restoreSnapshot(log: MvccLog, { collections }: StoreSnapshot): void {
+  log.beforeRestore();
   const names = new Set([...log.collections(), ...collections.keys()]);
   for (const name of names) remove(log, name, collections.get(name) ?? new Map());
   for (const name of names) put(log, name, collections.get(name) ?? new Map());

@@ -141,22 +141,24 @@ describe('Snapshots of an EmbeddedCluster', () => {
 
   const podSpec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'nginx' }] };
 
-  it('let pods start again that had not started', async () => {
-    const client = cluster.client();
-    await client.create<Pod>({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: named('p'),
-      spec: podSpec,
+  for (const by of ['cluster', 'server']) {
+    it(`let pods start again that had not started, restored by the ${by}`, async () => {
+      const client = cluster.client();
+      await client.create<Pod>({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: named('p'),
+        spec: podSpec,
+      });
+      await cluster.settled({ advanceClock: false });
+      const before = cluster.snapshot();
+      await cluster.settled();
+      (by === 'server' ? cluster.server : cluster).restore(before);
+      expect((await client.get(Pod, named('p'))).status?.phase).to.equal('Pending');
+      await cluster.settled();
+      expect((await client.get(Pod, named('p'))).status?.phase).to.equal('Running');
     });
-    await cluster.settled({ advanceClock: false });
-    const before = cluster.snapshot();
-    await cluster.settled();
-    cluster.restore(before);
-    expect((await client.get(Pod, named('p'))).status?.phase).to.equal('Pending');
-    await cluster.settled();
-    expect((await client.get(Pod, named('p'))).status?.phase).to.equal('Running');
-  });
+  }
 
   it('let a Job count pods again that had not ended', async () => {
     const client = cluster.client();
