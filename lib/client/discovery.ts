@@ -95,7 +95,8 @@ export class Discovery {
     reference: TypeReference<T> | GroupKind,
     signal?: AbortSignal,
   ): Promise<ResourceType<T>> {
-    if (!isJsonObject(reference)) throw noType(reference);
+    const given: unknown = reference;
+    if (!isJsonObject(given)) throw noType(reference);
     if ('plural' in reference) return reference;
     // The caller asserts which type belongs to the names; it cannot be checked at run time.
     const type: unknown =
