@@ -40,7 +40,14 @@ const knownEvents: ReadonlySet<string> = new Set([
   ...['ApplyFailed Apply', 'DeleteFailed Delete', 'PatchFailed Patch'].map(warning),
   ...['PruneForbidden Prune', 'ResizeRefused Resize', 'RolloutStuck Rollout'].map(warning),
   ...['AlreadyOwned', 'DuplicateObject', 'ImmutableField', 'InvalidObject', 'InvalidOption']
-    .concat('InvalidOwner', 'InvalidValue', 'NotOurs', 'RunNotRecorded', 'TooManyDeletions', 'UnknownKind')
+    .concat(
+      'InvalidOwner',
+      'InvalidValue',
+      'NotOurs',
+      'RunNotRecorded',
+      'TooManyDeletions',
+      'UnknownKind',
+    )
     .concat('UnknownReference')
     .map((reason) => warning(`${reason} Reconcile`)),
 ]);
