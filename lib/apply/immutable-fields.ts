@@ -90,10 +90,17 @@ const templateSize = /^spec\.volumeClaimTemplates\[\d+\]\.spec\.resources\.reque
 
 /** Returns true if `changes` only request more storage for a claim or for claim templates. */
 export function isGrowthOnly(object: UnstructuredObject, changes: readonly FieldChange[]): boolean {
-  const isSize = (path: string): boolean =>
+  const isGrowth = (change: FieldChange): boolean =>
+    isClaimSize(object, change.path) && grows(change);
+  return changes.length > 0 && changes.every(isGrowth);
+}
+
+/** Returns true if `path` is the requested storage of a claim or of a claim template. */
+export function isClaimSize(object: UnstructuredObject, path: string): boolean {
+  return (
     (isKind(object, PersistentVolumeClaim) && path === claimSize) ||
-    (isKind(object, StatefulSet) && templateSize.test(path));
-  return changes.length > 0 && changes.every((change) => isSize(change.path) && grows(change));
+    (isKind(object, StatefulSet) && templateSize.test(path))
+  );
 }
 
 /** Returns true if `changes` include larger claims in the templates of a StatefulSet. */

@@ -31,6 +31,7 @@ import { notGrown } from './grow-claims.js';
 import {
   growsTemplates,
   immutableChanges,
+  isClaimSize,
   isGrowthOnly,
   isIgnoredChange,
   recreateObject,
@@ -272,7 +273,11 @@ function immutableField(
   const fields = changes.map(({ path, from, to }) => {
     return from === undefined && to === undefined ? path : `${path} (${show(from)} to ${show(to)})`;
   });
-  const message = `${describeObject(desired.ref)} can't be applied: ${fields.join(', ')} can't change once set; take the change back, or set onImmutable to recreate`;
+  const isSize = changes.some(({ path }) => isClaimSize(desired.object, path));
+  const remedy = isSize
+    ? 'take the change back: claims can only grow'
+    : 'take the change back, or set onImmutable to recreate';
+  const message = `${describeObject(desired.ref)} can't be applied: ${fields.join(', ')} can't change once set; ${remedy}`;
   return new OperatorError('ImmutableField', message, { cause });
 }
 

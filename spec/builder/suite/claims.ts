@@ -183,6 +183,7 @@ export function claimsSuite(open: OpenScene): void {
     const [error] = await errorsOf(smaller);
     expect(error?.code).to.equal('ImmutableField');
     expect(error?.message).to.include('spec.resources.requests.storage ("2Gi" to "1Gi")');
+    expect(error?.message).to.match(/take the change back: claims can only grow$/);
     expect(await sizeOf(scene, 'data')).to.equal('2Gi');
   });
 
