@@ -130,12 +130,18 @@ const mutableInStatefulSet = [
   'persistentVolumeClaimRetentionPolicy',
 ];
 
+const negativeHistory =
+  'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended';
+
 const statefulSet = typedRules<Wire<V1StatefulSet>>(
   {
     defaults: defaultStatefulSet,
     prepareForCreate: dropDisabledSetFields,
     prepareForUpdate: dropDisabledSetFields,
-    warnings,
+    warnings: (object, old) => [
+      ...warnings(object, old),
+      ...((object.spec?.revisionHistoryLimit ?? 0) < 0 ? [negativeHistory] : []),
+    ],
     validateCreate: (object, errors) => validateStatefulSet(object, errors),
     validateUpdate: (object, old, errors) => {
       validateStatefulSet(object, errors, true);

@@ -531,4 +531,13 @@ export const corners: readonly Scenario[] = [
       }),
     ],
   },
+  {
+    title: 'a negative limit of revisions',
+    requests: [
+      post(sets, { metadata: { name: 'one' }, spec: { ...setSpec, revisionHistoryLimit: -1 } }),
+      patch('merge', `${sets}/one`, { metadata: { labels: { a: 'b' } } }),
+      patch('merge', `${sets}/one`, { spec: { revisionHistoryLimit: -2 } }),
+      patch('merge', `${sets}/one`, { spec: { revisionHistoryLimit: 0 } }),
+    ],
+  },
 ];
