@@ -165,6 +165,10 @@ function validateController({ spec }: Wire<V1ReplicationController>, errors: Fie
   validatePodTemplate(template, 'spec.template', errors);
 }
 
+function dropDisabledTemplateFields({ spec }: Wire<V1ReplicationController>): void {
+  dropDisabledPodFields(spec?.template?.spec);
+}
+
 const replicationController = typedRules<Wire<V1ReplicationController>>(
   {
     defaults: ({ metadata, spec }) => {
@@ -177,6 +181,8 @@ const replicationController = typedRules<Wire<V1ReplicationController>>(
       }
       if (spec.template?.spec !== undefined) defaultPodSpec(spec.template.spec);
     },
+    prepareForCreate: dropDisabledTemplateFields,
+    prepareForUpdate: dropDisabledTemplateFields,
     validate: validateController,
     // As on a real server: an update has the warnings of the template that it replaces.
     warnings: (object, old = object) => {

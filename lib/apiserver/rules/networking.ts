@@ -299,7 +299,7 @@ function validateBlock(
 
 const networkPolicyRules: KindRules = typedRules<NetworkPolicy>(
   { defaults: defaultNetworkPolicy, validate: validateNetworkPolicy },
-  { specChanged },
+  { specChanged, emptyListsCount: 'spec' },
 );
 
 /** The rules of networking and of discovery. */

@@ -12,6 +12,7 @@ import type {
 import { FieldErrors } from '../../crd/internal.js';
 import { labelProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { hadEmptyMember } from '../go-json/go-types.js';
 import { validateFieldRef, validateResourceField } from './container-environment.js';
 import { validateLocalPath } from './container-mounts.js';
 import { validatePullPolicy } from './field-values.js';
@@ -86,13 +87,17 @@ function validateSource(volume: Volume, path: string, errors: FieldErrors): void
 
 /** Checks the metadata of a claim's template: labels and annotations. */
 function validateClaimMeta(
-  { labels, annotations, ...others }: Wire<V1ObjectMeta> = {},
+  metadata: Wire<V1ObjectMeta> = {},
   field: string,
   errors: FieldErrors,
 ): void {
+  const { labels, annotations, ...others } = metadata;
   validateLabels(labels, `${field}.labels`, errors);
   validateAnnotations(annotations, `${field}.annotations`, errors);
-  for (const name of Object.keys(others)) {
+  const emptyLists = ['ownerReferences', 'finalizers', 'managedFields'].filter((name) =>
+    hadEmptyMember(metadata, name),
+  );
+  for (const name of [...Object.keys(others), ...emptyLists]) {
     // The real server writes Go's name of the uid, with a small letter at its start.
     errors.forbidden(`${field}.${name === 'uid' ? 'uID' : name}`, 'cannot be set');
   }

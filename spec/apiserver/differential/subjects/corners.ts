@@ -18,6 +18,8 @@ const podTemplate = { spec: { restartPolicy: 'Never', containers } };
 const sets = '/apis/apps/v1/namespaces/{{ns}}/statefulsets';
 const deployments = '/apis/apps/v1/namespaces/{{ns}}/deployments';
 const quotas = '/api/v1/namespaces/{{ns}}/resourcequotas';
+const policies = '/apis/networking.k8s.io/v1/namespaces/{{ns}}/networkpolicies';
+const controllers = '/api/v1/namespaces/{{ns}}/replicationcontrollers';
 const setLabels = { app: 'a' };
 const setSpec = {
   ...{ selector: { matchLabels: setLabels }, serviceName: 's', minReadySeconds: 1 },
@@ -178,6 +180,11 @@ const deploymentWith = (seLinuxChangePolicy: string): Body => ({
       spec: { containers, securityContext: { seLinuxChangePolicy } },
     },
   },
+});
+
+const controllerSpec = (more: Body): Body => ({
+  selector: setLabels,
+  template: { metadata: { labels: setLabels }, spec: { containers, ...more } },
 });
 
 const dependent: Body = {
@@ -538,6 +545,38 @@ export const corners: readonly Scenario[] = [
       patch('merge', `${sets}/one`, { metadata: { labels: { a: 'b' } } }),
       patch('merge', `${sets}/one`, { spec: { revisionHistoryLimit: -2 } }),
       patch('merge', `${sets}/one`, { spec: { revisionHistoryLimit: 0 } }),
+    ],
+  },
+  {
+    title: 'empty lists of a NetworkPolicy',
+    requests: [
+      post(policies, { metadata: { name: 'one' }, spec: { podSelector: {} } }),
+      put(`${policies}/one`, { metadata: { name: 'one' }, spec: { podSelector: {}, egress: [] } }),
+      put(`${policies}/one`, { metadata: { name: 'one' }, spec: { podSelector: {}, egress: [] } }),
+      put(`${policies}/one`, { metadata: { name: 'one' }, spec: { podSelector: {} } }),
+      patch('merge', `${policies}/one`, { metadata: { labels: { a: 'b' } } }),
+    ],
+  },
+  {
+    title: 'empty lists in the metadata of the claim of a volume',
+    requests: ['ownerReferences', 'finalizers', 'managedFields'].map((name) =>
+      post(pods, {
+        metadata: { name: 'one' },
+        spec: {
+          containers,
+          volumes: [{ ephemeral: { volumeClaimTemplate: { metadata: { [name]: [] } } } }],
+        },
+      }),
+    ),
+  },
+  {
+    title: 'a field of a feature that is off, in a ReplicationController',
+    requests: [
+      post(controllers, { metadata: { name: 'one' }, spec: controllerSpec({}) }),
+      put(`${controllers}/one`, {
+        metadata: { name: 'one' },
+        spec: controllerSpec({ schedulingGroup: { podGroupName: 'g' } }),
+      }),
     ],
   },
 ];
