@@ -194,7 +194,7 @@ function webhookRules(mutating: boolean): KindRules {
     {
       unconditionalUpdate: false,
       specChanged: (object, old) => !deepEqual(object['webhooks'], old['webhooks']),
-      emptyListsCount: 'webhooks',
+      emptyListsCount: { member: 'webhooks', defaulted: [] },
     },
   );
 }

@@ -89,9 +89,10 @@ export interface KindRules {
   readonly specChanged?: (object: UnstructuredObject, old: UnstructuredObject) => boolean;
   /**
    * A member whose empty lists in a body increment `metadata.generation`: the real server compares them with the
-   * missing lists that it stores. @defaultValue undefined: empty and missing lists are equal
+   * missing lists that it stores. `defaulted`: lists of the member that have a default when they are empty.
+   * @defaultValue undefined: empty and missing lists are equal
    */
-  readonly emptyListsCount?: string;
+  readonly emptyListsCount?: { readonly member: string; readonly defaulted: readonly string[] };
   /** The generation of a new object; 0 if it appears with the first change. @defaultValue 1 */
   readonly firstGeneration?: 0;
   /** The name rule. @defaultValue 'subdomain' */

@@ -299,7 +299,7 @@ function validateBlock(
 
 const networkPolicyRules: KindRules = typedRules<NetworkPolicy>(
   { defaults: defaultNetworkPolicy, validate: validateNetworkPolicy },
-  { specChanged, emptyListsCount: 'spec' },
+  { specChanged, emptyListsCount: { member: 'spec', defaulted: ['policyTypes'] } },
 );
 
 /** The rules of networking and of discovery. */

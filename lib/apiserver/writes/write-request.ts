@@ -6,6 +6,7 @@ import {
   isJsonObject,
   versionOf,
   quoted,
+  withoutMembers,
 } from '../../object/index.js';
 import type { ObjectMeta, TypeMeta, UnstructuredObject } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
@@ -300,8 +301,11 @@ function decodeStrictly(request: DecodeRequest, raw: RawObject): UnstructuredObj
   if (custom !== undefined) custom.dropNulls(object);
   else if (clearsManagedFields(raw.value)) object.metadata.managedFields = [];
   const { emptyListsCount } = request.kind.rules;
-  if (emptyListsCount !== undefined && hasEmptyMember(raw.value[emptyListsCount])) {
-    changedByEmptyLists.add(object);
+  if (emptyListsCount !== undefined) {
+    const { member, defaulted } = emptyListsCount;
+    const value = raw.value[member];
+    const counted = isJsonObject(value) ? withoutMembers(value, ...defaulted) : value;
+    if (hasEmptyMember(counted)) changedByEmptyLists.add(object);
   }
   return object;
 }

@@ -554,6 +554,10 @@ export const corners: readonly Scenario[] = [
       put(`${policies}/one`, { metadata: { name: 'one' }, spec: { podSelector: {}, egress: [] } }),
       put(`${policies}/one`, { metadata: { name: 'one' }, spec: { podSelector: {}, egress: [] } }),
       put(`${policies}/one`, { metadata: { name: 'one' }, spec: { podSelector: {} } }),
+      put(`${policies}/one`, {
+        metadata: { name: 'one' },
+        spec: { podSelector: {}, policyTypes: [] },
+      }),
       patch('merge', `${policies}/one`, { metadata: { labels: { a: 'b' } } }),
     ],
   },
