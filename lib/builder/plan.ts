@@ -61,8 +61,9 @@ export async function makePlan(context: RunContext, chain: Chain): Promise<Plan>
   const independent = await Promise.all(
     inOrder(context, chain).map((chained) => planStep(dry, chain, chained)),
   );
-  const steps = withFailedDependencies(independent);
-  const known = [...chain.lost.map(lostObject), ...steps.map(({ planned }) => planned)];
+  const lost = chain.lost.map(lostObject);
+  const steps = withFailedDependencies(independent, lost);
+  const known = [...lost, ...steps.map(({ planned }) => planned)];
   const pruned = await planPruning(dry, { chain, steps, planned: known });
   const order = await orderOf(dry, steps);
   const objects = [...known.map((planned) => withOrder(planned, order)), ...pruned];
@@ -71,7 +72,10 @@ export async function makePlan(context: RunContext, chain: Chain): Promise<Plan>
 }
 
 /** Returns `steps`, in which every object that depends on a failing object fails too. */
-function withFailedDependencies(steps: readonly PlannedStep[]): readonly PlannedStep[] {
+function withFailedDependencies(
+  steps: readonly PlannedStep[],
+  lost: readonly PlannedObject[],
+): readonly PlannedStep[] {
   const byId = new Map(steps.map((step) => [refId(step.chained.ref), step] as const));
   const judged = new Map<string, PlannedStep>();
   const judge = (step: PlannedStep): PlannedStep => {
@@ -79,14 +83,18 @@ function withFailedDependencies(steps: readonly PlannedStep[]): readonly Planned
     const known = judged.get(id);
     if (known !== undefined) return known;
     judged.set(id, step);
-    const needed = dependenciesOf(step.chained).flatMap((each) => byId.get(each) ?? []);
+    const dependencies = dependenciesOf(step.chained);
+    const needed = dependencies.flatMap((each) => byId.get(each) ?? []);
     const judgedNeeds = needed.map(judge);
-    const broken = judgedNeeds.find(({ planned }) => planned.error !== undefined);
+    const lostNeeds = lost.filter(({ ref }) => dependencies.includes(refId(ref)));
+    const broken = [...lostNeeds, ...judgedNeeds.map(({ planned }) => planned)].find(
+      ({ error }) => error !== undefined,
+    );
     const pending = judgedNeeds.find(({ blocks }) => blocks === true);
     const awaited = step.planned.error && judgedNeeds.find(isContainerToChange);
     const unknown = awaited === undefined ? step : waiting(step, awaited, 'changes before');
     const held = pending === undefined ? unknown : waiting(step, pending, 'is pending');
-    const result = broken?.planned.error === undefined ? held : dependent(step, broken.planned);
+    const result = broken === undefined ? held : dependent(step, broken);
     judged.set(id, result);
     return result;
   };

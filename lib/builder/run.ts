@@ -25,7 +25,7 @@ import { OperatorError, isOperatorError } from '../system/index.js';
 import { phasesOf, pruningRankOf, waitForDefinition } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { resolveChain } from './chain.js';
-import type { Chain, ChainedObject } from './chain.js';
+import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { containersOf, dependenciesOf, dependencyFailed } from './dependencies.js';
 import { reasonToReadAgain } from './generated.js';
@@ -212,8 +212,12 @@ export class Run {
   async #reconcile(chained: ChainedObject, gate: WorkloadGate = {}): Promise<Outcome> {
     const { ref } = chained;
     const { settings } = this.#context;
-    const needed = this.#dependenciesOf(chained).flatMap((id) => this.#outcomes.get(id) ?? []);
-    const broken = needed.find(isFailed);
+    const chain = await this.#resolve();
+    const dependencies = this.#dependenciesOf(chained);
+    const needed = dependencies.flatMap((id) => this.#outcomes.get(id) ?? []);
+    // A lost object has no outcome yet if its stage was not reconciled.
+    const isNeeded = (lost: LostObject): boolean => dependencies.includes(refId(lost.ref));
+    const broken = needed.find(isFailed) ?? chain.lost.find(isNeeded);
     if (broken !== undefined) throw dependencyFailed(ref, broken);
     const awaited = needed.find((outcome) => outcome.state === 'pending' && outcome.blocks);
     if (awaited?.state === 'pending') {
@@ -221,7 +225,6 @@ export class Run {
     }
     const waits = await waitForDefinition(this.#context, chained, this.#outcomes);
     if (waits !== undefined) return waits;
-    const chain = await this.#resolve();
     const prepared = prepareObject(settings, chain, chained);
     const sources = stampSources(this.#context, { chain, outcomes: this.#outcomes, of: chained });
     const stamps = await stampsFor(prepared, sources);

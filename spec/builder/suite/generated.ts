@@ -151,6 +151,33 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
+  it('leave the pods alone that use the Secret if a function returns no text', async () => {
+    const { make } = newMaker();
+    const wrong = (() => undefined) as unknown as () => string;
+    const chain = (generated: Generated): Builder =>
+      chainOf(generated).statefulSet({
+        ...{ name: 'server', replicas: 0 },
+        podSpec: ({ envFromSecret }) => ({
+          containers: podSpec.containers.map((one) => ({
+            ...one,
+            envFrom: [envFromSecret('database')],
+          })),
+        }),
+      });
+    await scene.reconcileUntilDone(() => chain({ password: make }));
+    const { generation } = (await scene.get(StatefulSet, 'server')).metadata;
+    const broken = (): Builder => chain({ password: make, token: wrong });
+    const { objects, rollouts } = await broken().plan();
+    expect(rollouts).to.deep.equal([]);
+    expect(objects.map(({ error }) => error?.code)).to.deep.equal([
+      'InvalidValue',
+      'DependencyFailed',
+    ]);
+    await expectError(broken().reconcile(), /generated\.token/);
+    await expectError(broken().reconcileDeployOrSts(), /it needs Secret/);
+    expect((await scene.get(StatefulSet, 'server')).metadata.generation).to.equal(generation);
+  });
+
   it('are refused for a key that has a value, and without a function', () => {
     expect(() => chainOf({ user: () => 'x' })).to.throw(
       'generated.user: stringData has the same key',
