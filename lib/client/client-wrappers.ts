@@ -99,17 +99,10 @@ export function withFieldManager(client: Client, fieldManager: string): Client {
     const message = `fieldManager: want 1 to ${longestName} characters, ${got}`;
     throw new OperatorError('InvalidOption', message);
   }
-  const managed = <Options extends WriteOptions>(options?: Options) => ({
-    ...options,
-    fieldManager: options?.fieldManager ?? fieldManager,
+  const managed = (given?: WriteOptions): WriteOptions => ({
+    fieldManager: given?.fieldManager ?? fieldManager,
   });
-  return wrapped(client, (one) => ({
-    ...forwarding(one),
-    create: (object, options) => one.create(object, managed(options)),
-    update: (object, options) => one.update(object, managed(options)),
-    patch: (type, key, patch, options) => one.patch(type, key, patch, managed(options)),
-    apply: (object, options) => one.apply(object, managed(options)),
-  }));
+  return wrapped(client, (one) => writing(one, managed));
 }
 
 /**
@@ -149,19 +142,24 @@ export function fenced(client: Client, fence: Fence): Client {
 
 /** Wraps a Client so that the server validates, defaults and answers its writes, but does not store them. */
 export function dryRun(client: Client): Client {
-  const dry = <Options>(options: Options): Options & { dryRun: true } => ({
-    ...options,
-    dryRun: true,
-  });
+  const dry = { dryRun: true };
   return wrapped(client, (one) => ({
-    ...forwarding(one),
-    create: (object, options) => one.create(object, dry(options)),
-    update: (object, options) => one.update(object, dry(options)),
-    patch: (type, key, patch, options) => one.patch(type, key, patch, dry(options)),
-    apply: (object, options) => one.apply(object, dry(options)),
-    delete: (type, key, options) => one.delete(type, key, dry(options)),
-    deleteCollection: (type, options) => one.deleteCollection(type, dry(options)),
+    ...writing(one, () => dry),
+    delete: (type, key, options) => one.delete(type, key, { ...options, ...dry }),
+    deleteCollection: (type, options) => one.deleteCollection(type, { ...options, ...dry }),
   }));
+}
+
+/** Returns a Client whose writes of objects have the options of the call and those that `more` adds. */
+function writing(client: Client, more: (given?: WriteOptions) => WriteOptions): Client {
+  const all = <Options extends WriteOptions>(given?: Options) => ({ ...given, ...more(given) });
+  return {
+    ...forwarding(client),
+    create: (object, options) => client.create(object, all(options)),
+    update: (object, options) => client.update(object, all(options)),
+    patch: (type, key, patch, options) => client.patch(type, key, patch, all(options)),
+    apply: (object, options) => client.apply(object, all(options)),
+  };
 }
 
 /** Wraps a client and, if it reads from a cache, its `live` client. */

@@ -65,14 +65,11 @@ class DaemonSetController {
     const set = this.#host.get(DaemonSet, key);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return;
     const state = await this.#stateOf(set);
-    let failure: { readonly error: unknown } | undefined;
     try {
       await this.#carryOut(state, daemonSetPlan(viewOf(set, this.#nodeViews(state))));
-    } catch (error) {
-      failure = { error };
+    } finally {
+      await this.#report(key, state);
     }
-    await this.#report(key, state);
-    if (failure !== undefined) throw failure.error;
   }
 
   async #carryOut(state: SetState, plan: DaemonSetPlan): Promise<void> {

@@ -111,18 +111,15 @@ class JobController {
     const view = jobView(job, pods, { nowMs, status: started });
     const plan = jobPlan(view);
     const outcome = plan.type === 'end' ? plan.outcome : undefined;
-    let failure: { readonly error: unknown } | undefined;
     try {
       if (plan.type === 'end') await this.#end(job, pods, plan.outcome);
       else if (job.metadata.deletionTimestamp === undefined) await this.#scale(job, pods, plan.by);
-    } catch (error) {
-      failure = { error };
+    } finally {
+      await this.#report(key, { pods, outcome, started });
+      if (view.deadlineMs !== undefined && outcome === undefined) {
+        this.#queue.addLater(key, view.deadlineMs - nowMs);
+      }
     }
-    await this.#report(key, { pods, outcome, started });
-    if (view.deadlineMs !== undefined && outcome === undefined) {
-      this.#queue.addLater(key, view.deadlineMs - nowMs);
-    }
-    if (failure !== undefined) throw failure.error;
   }
 
   /** Deletes the active pods of a Job that has ended. If it has failed, they count as failed. */

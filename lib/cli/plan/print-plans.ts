@@ -47,6 +47,7 @@ function throwFailures(plans: readonly ResourcePlan[]): void {
   const lines = failed.map(
     ({ owner, error }) => `${describeObject(owner)}: ${readableMessage(error)}`,
   );
+  // The program writes `error: ` before the first line.
   const message = lines.join('\nerror: ');
   // An error of another package: its stack may help.
   const { error: cause } = failed.find(({ error }) => !isOperatorError(error)) ?? failed[0] ?? {};

@@ -82,6 +82,14 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
       return configMap(name, { ownerReferences: [{ ...owner, blockOwnerDeletion: true }] });
     };
 
+    const changeVersions = async (fieldsOf: (version: string) => object): Promise<void> => {
+      const client = cluster.client();
+      const { name } = Shop.crd.metadata;
+      const crd = await client.get(CustomResourceDefinition, { name });
+      const versions = crd.spec.versions.map((one) => ({ ...one, ...fieldsOf(one.name) }));
+      await client.update({ ...crd, spec: { ...crd.spec, versions } });
+    };
+
     beforeEach(async () => {
       const client = cluster.client();
       await client.create<Namespace>({
@@ -89,13 +97,7 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
       });
       await client.create(Shop.object({ metadata: inTeam, spec: { title: 'Toys' } }));
       await client.create(child('before', await client.create(shop())));
-      const { name } = Shop.crd.metadata;
-      const crd = await client.get(CustomResourceDefinition, { name });
-      const versions = crd.spec.versions.map((version) => ({
-        ...version,
-        storage: version.name === 'v1beta1',
-      }));
-      await client.update({ ...crd, spec: { ...crd.spec, versions } });
+      await changeVersions((name) => ({ storage: name === 'v1beta1' }));
     });
 
     for (const propagationPolicy of ['Background', 'Foreground', 'Orphan'] as const) {
@@ -117,13 +119,7 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
 
     it('deletes it in the foreground although that version is no longer served', async () => {
       const client = cluster.client();
-      const { name } = Shop.crd.metadata;
-      const crd = await client.get(CustomResourceDefinition, { name });
-      const versions = crd.spec.versions.map((version) => ({
-        ...version,
-        served: version.name === 'v1beta1',
-      }));
-      await client.update({ ...crd, spec: { ...crd.spec, versions } });
+      await changeVersions((name) => ({ served: name === 'v1beta1' }));
       await client.delete(OldShop, metadata, { propagationPolicy: 'Foreground' });
       await cluster.settled();
       expect((await client.list(OldShop, { namespace: 'default' })).items).to.deep.equal([]);

@@ -48,7 +48,7 @@ export function controllersSuite(newTarget: NewTarget): void {
   ): Promise<KubernetesObject> => {
     const apiVersion = apiVersionOf(type);
     const { metadata = {}, ...rest } = fields;
-    const meta = { name, namespace, ...metadata };
+    const meta = { name, namespace, ...(metadata as Fields) };
     return admin.create({ apiVersion, kind: type.kind, metadata: meta, ...rest } as never);
   };
   const get = async (type: TypeReference<KubernetesObject>, name: string) =>
