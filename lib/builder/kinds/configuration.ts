@@ -1,6 +1,5 @@
-import { ConfigMap, describeObject, Secret } from '../../object/index.js';
+import { ConfigMap, describeObject, isJsonObject, Secret } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
-import type { GeneratedValues } from '../generated.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
@@ -50,21 +49,20 @@ export function secretLink(options: SecretOptions): ChainedLink {
 /** @throws OperatorError `InvalidOption` */
 function checkGenerated(
   { namespace, name, data, stringData }: SecretOptions,
-  generated: GeneratedValues,
+  generated: unknown,
 ): void {
-  for (const [key, make] of Object.entries<unknown>(generated)) {
-    const option = `${describeObject({ kind: Secret.kind, namespace, name })}: generated.${key}`;
+  const subject = describeObject({ kind: Secret.kind, namespace, name });
+  const refuse = (option: string, problem: string): never => {
+    throw new OperatorError('InvalidOption', `${subject}: ${option}: ${problem}`);
+  };
+  if (!isJsonObject(generated)) return refuse('generated', 'want functions by key');
+  for (const [key, make] of Object.entries(generated)) {
+    const option = `generated.${key}`;
     if (typeof make !== 'function') {
-      const message = `${option}: want a function that returns a text, got ${typeof make}`;
-      throw new OperatorError('InvalidOption', message);
+      refuse(option, `want a function that returns a text, got ${typeof make}`);
     }
-    const twice = { data, stringData };
-    for (const [other, values] of Object.entries(twice)) {
-      if (values?.[key] === undefined) continue;
-      throw new OperatorError(
-        'InvalidOption',
-        `${option}: ${other} has the same key; leave one out`,
-      );
+    for (const [other, values] of Object.entries({ data, stringData })) {
+      if (values?.[key] !== undefined) refuse(option, `${other} has the same key; leave one out`);
     }
   }
 }
