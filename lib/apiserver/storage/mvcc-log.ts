@@ -106,7 +106,7 @@ export class MvccLog {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Calls `listener` before {@link restoreSnapshot}. */
+  /** Calls `listener` before a snapshot is restored. */
   onRestore(listener: () => void): void {
     this.#restoreListeners.push(listener);
   }

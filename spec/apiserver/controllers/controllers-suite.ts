@@ -251,7 +251,15 @@ export function controllersSuite(newTarget: NewTarget): void {
     };
     await setTaints([{ key: 'example.com/full', effect: 'NoSchedule' }]);
     try {
+      // kube-controller-manager counts again only when the DaemonSet itself or its pods change.
+      let touched = 0;
       await target.eventually(async () => {
+        const annotations = { touched: String((touched += 1)) };
+        await admin.patch(
+          DaemonSet,
+          { namespace, name: 'agent' },
+          { type: 'merge', body: { metadata: { annotations } } },
+        );
         expect((await get(DaemonSet, 'agent'))['status']).to.include({
           ...{ desiredNumberScheduled: 0, numberMisscheduled: 1 },
         });
