@@ -1,16 +1,25 @@
 import { copyFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import { findControlPlane } from './binaries.js';
 import { startControlPlane } from './start.js';
 
 /**
- * Starts a control plane for a developer and runs it until SIGINT or SIGTERM:
- * `npx tsx spec/cluster/control-plane/main.ts [--kubeconfig FILE] [--unthrottled]`
+ * Starts a control plane for a developer and runs it until SIGINT or SIGTERM; with `--build`, only builds its
+ * programs: `npx tsx spec/cluster/control-plane/main.ts [--build] [--kubeconfig FILE] [--unthrottled]`
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { kubeconfig: { type: 'string' }, unthrottled: { type: 'boolean', default: false } },
+    options: {
+      build: { type: 'boolean', default: false },
+      kubeconfig: { type: 'string' },
+      unthrottled: { type: 'boolean', default: false },
+    },
   });
+  if (values.build) {
+    await findControlPlane(console.log);
+    return;
+  }
   const asked = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name)));
   const controlPlane = await startControlPlane({ unthrottled: values.unthrottled });
   const { url, kubeConfigPath, processes } = controlPlane;
