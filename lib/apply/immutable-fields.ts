@@ -57,13 +57,19 @@ export function isIgnoredChange(pair: Pair, manager: string): boolean {
   return dropped.some(({ path }) => isFrozen(pair.live, path));
 }
 
-// Returns true if the server fills in the dropped field of a Service again, for example its address. It never
-// fills in `None`, the mark of a headless Service.
+type ServiceSpec = NonNullable<Service['spec']>;
+
+// Returns true if the server fills in the dropped field of a Service again, for example its address. It fills in
+// `None`, the mark of a headless Service, only from the other of its two fields.
 function isFilledAnew({ desired, live }: Pair, { from }: FieldChange): boolean {
   if (!isKind(live, Service)) return false;
-  const { type } = (desired.object['spec'] ?? {}) as { readonly type?: string };
-  const headless = deepEqual(from, 'None') || deepEqual(from, ['None']);
-  return !headless || type === 'ExternalName';
+  const { type, clusterIP, clusterIPs } = (desired.object['spec'] ?? {}) as ServiceSpec;
+  const staysHeadless = isHeadless(clusterIP) || isHeadless(clusterIPs);
+  return !isHeadless(from) || staysHeadless || type === 'ExternalName';
+}
+
+function isHeadless(address: unknown): boolean {
+  return deepEqual(address, 'None') || deepEqual(address, ['None']);
 }
 
 function isFrozen(live: UnstructuredObject, path: string): boolean {
@@ -198,9 +204,11 @@ async function probe(
 // reject it for that reason alone.
 function probeObject(object: UnstructuredObject): UnstructuredObject {
   if (!isKind(object, Service)) return object;
-  const given = object['spec'] as NonNullable<Service['spec']>;
-  const headless = given.clusterIP === 'None';
-  const held = [...(headless ? [] : ['clusterIP', 'clusterIPs']), 'healthCheckNodePort'];
+  const given = object['spec'] as ServiceSpec;
+  const held = [
+    ...(isHeadless(given.clusterIP) ? [] : ['clusterIP', 'clusterIPs']),
+    'healthCheckNodePort',
+  ];
   const ports = given.ports?.map((port) => omit(port, 'nodePort'));
   const spec = { ...omit(given, held), ...(ports !== undefined && { ports }) };
   return { ...object, spec };

@@ -307,7 +307,7 @@ export class Reflector<T extends KubernetesObject> {
     return this.#afterFailure(state, { error, lastedMs });
   }
 
-  #afterFailure(from: WorkState, failure: Failure): ReflectorState {
+  #afterFailure(from: WorkState, failure: Omit<Failure, 'known'>): ReflectorState {
     if (this.#asked !== 'nothing') return from;
     const known = this.#parked !== undefined;
     return this.#setbacks.stateAfter(from, { ...failure, known }, this.#listState());

@@ -23,7 +23,7 @@ export interface Failure {
   /** True for a watch that worked until now. */
   readonly worked?: boolean;
   /** True if the reflector is already parked, so that the failure has been logged. */
-  readonly known?: boolean;
+  readonly known: boolean;
 }
 
 /** A watch that ends sooner than this, with nothing new, counts as failed. */
@@ -59,7 +59,7 @@ export class Setbacks {
     return expired ? then : { phase: 'backOff', error, delayMs, then };
   }
 
-  #park(from: WorkState, why: ParkReason, { error, known = false }: Failure): ParkedState {
+  #park(from: WorkState, why: ParkReason, { error, known }: Failure): ParkedState {
     const waitMs = why === 'malformed' ? this.#delay.longest() : this.#delay.nextLook();
     const delayMs = Math.max(waitMs, retryAfterMs(error));
     const message = `${from.phase} failed, next: ${parkedFor[why]}`;

@@ -194,6 +194,5 @@ export function differ(
   one: KubernetesObject | undefined,
   other: KubernetesObject | undefined,
 ): boolean {
-  if (one === undefined || other === undefined) return one !== other;
   return diffObjects(one, other, { ignore: serverSetFields }).length > 0;
 }

@@ -161,11 +161,18 @@ describe('operator-builder graph', () => {
     const shop = { group: 'shops.example', kind: 'Shop' };
     const { frames, arrows } = controllerDrawing({
       ...{ operator: 'shops', controllers: [] },
-      webhooks: [{ name: 'vshop', type: 'validating', of: shop }],
+      webhooks: [
+        { name: 'vshop', type: 'validating', of: shop },
+        { name: 'mshop', type: 'mutating', of: shop },
+      ],
     });
-    expect(frames[0]?.nodes.map(({ lines }) => lines)).to.deep.equal([
+    const nodes = frames[0]?.nodes ?? [];
+    expect(nodes.map(({ lines }) => lines)).to.deep.equal([
       ['vshop', 'validating webhook'],
+      ['mshop', 'mutating webhook'],
     ]);
+    expect(arrows.map(({ to }) => to)).to.deep.equal(nodes.map(({ id }) => id));
+    expect(nodes[0]?.id).not.to.equal(nodes[1]?.id);
     expect(arrows[0]).to.deep.include({
       from: 'kind shops.example/Shop',
       lines: ['is checked by'],

@@ -1,4 +1,4 @@
-import { getMaxListeners, setMaxListeners } from 'node:events';
+import { getEventListeners, getMaxListeners, setMaxListeners } from 'node:events';
 import { expect } from 'chai';
 import { Deadline } from '../../lib/client/request-limits.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -21,6 +21,14 @@ describe('Deadline', () => {
     source.abort(new Error('enough'));
     expect(deadline.signal.reason).to.have.property('message', 'enough');
     expect(deadline.expired).to.equal(false);
+  });
+
+  it('leaves no listener on its source after its release', () => {
+    const { signal } = new AbortController();
+    const deadline = new Deadline(signal, new VirtualClock(), Infinity);
+    expect(getEventListeners(signal, 'abort')).to.have.lengthOf(1);
+    deadline.release();
+    expect(getEventListeners(signal, 'abort')).to.have.lengthOf(0);
   });
 
   it('lets many concurrent requests share a signal without a warning from Node', async () => {

@@ -108,7 +108,7 @@ export function validateStatusIndexes(
   if (failedIndexes !== undefined && backoffLimitPerIndex !== undefined) {
     parse('failedIndexes', failedIndexes);
   }
-  if (isChanged.completedIndexes && completedIndexes !== '' && completionMode !== 'Indexed') {
+  if (completedIndexes !== '' && completionMode !== 'Indexed') {
     const why = 'cannot set non-empty completedIndexes when non-indexed completion mode';
     errors.invalid('status.completedIndexes', completedIndexes, why);
   }

@@ -157,7 +157,7 @@ function markGraceful(
   if (seconds === undefined) return 'none';
   metadata.deletionTimestamp = formatTime(now + seconds * 1000);
   metadata.deletionGracePeriodSeconds = seconds;
-  if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
+  metadata.generation = (metadata.generation ?? 0) + 1;
   return 'marked';
 }
 

@@ -295,7 +295,7 @@ function isIpv4(text: string): boolean {
 /** Accepts eight groups, or fewer with one `::`; the last two may be an IPv4 address. */
 function isIpv6(text: string): boolean {
   const halves = text.split('::');
-  if (!text.includes(':') || halves.length > 2) return false;
+  if (halves.length > 2) return false;
   const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
   const last = groups.at(-1) ?? '';
   const tail = last.includes('.') && !text.endsWith('::');

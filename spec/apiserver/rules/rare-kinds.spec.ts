@@ -18,6 +18,12 @@ async function problemsOf(kind: string, fields: Fields): Promise<Record<string, 
   return causeMessages(await new Api().call('POST', path, { ...object, ...fields }));
 }
 
+const pem = '-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----';
+const signingRequest = {
+  ...{ request: Buffer.from(pem).toString('base64'), signerName: 'example.com/s' },
+  usages: ['client auth'],
+};
+
 const label = { apiGroups: ['a.b'], apiVersions: ['v1'], operations: ['CREATE'] };
 
 const refused: readonly [string, Fields, Readonly<Record<string, string>>][] = [
@@ -277,17 +283,13 @@ describe('the rules of rarely used kinds', () => {
 
   it('record the user who creates a CertificateSigningRequest', async () => {
     const api = new Api({ users: { token: { name: 'jane', groups: ['system:masters'] } } });
-    const pem = '-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----';
     const response = await api.raw({
       method: 'POST',
       path: '/apis/certificates.k8s.io/v1/certificatesigningrequests',
       headers: { authorization: 'Bearer token', 'content-type': 'application/json' },
       body: JSON.stringify({
         metadata: { name: 'one' },
-        spec: {
-          ...{ request: Buffer.from(pem).toString('base64'), signerName: 'example.com/s' },
-          ...{ usages: ['client auth'], username: 'other' },
-        },
+        spec: { ...signingRequest, username: 'other' },
       }),
     });
     expect(response.status).to.equal(201);
@@ -339,6 +341,42 @@ describe('the rules of rarely used kinds', () => {
     const labels = { metadata: { labels: { a: 'b' } } };
     const { body } = await api.call('PATCH', `${path}/one/status`, labels, merge);
     expect(body.metadata.labels).to.equal(undefined);
+  });
+
+  it('keep the transition of each condition of a signing request', async () => {
+    const api = new Api();
+    const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    await api.create(path, { metadata: { name: 'one' }, spec: signingRequest });
+    const times = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
+    const write = async (conditions: readonly object[]): Promise<unknown[]> => {
+      const { body } = await api.call(
+        'PATCH',
+        `${path}/one/status`,
+        { status: { conditions } },
+        merge,
+      );
+      const written = body['status'] as { readonly conditions: readonly Fields[] };
+      return written.conditions.map(({ lastTransitionTime }) => lastTransitionTime);
+    };
+    const types = ['example.com/A', 'example.com/B'].map((type) => ({ type, status: 'True' }));
+    await write(types.map((one, n) => ({ ...one, lastTransitionTime: times[n] })));
+    expect(await write(types)).to.deep.equal(times);
+  });
+
+  it('add a secret for the expansion of a volume, but change nothing else of its source', async () => {
+    const api = new Api();
+    const spec = {
+      ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
+      csi: { driver: 'example.com', volumeHandle: 'a' },
+    };
+    await api.create('/api/v1/persistentvolumes', { metadata: { name: 'one' }, spec });
+    const change = (csi: object) =>
+      api.call('PATCH', '/api/v1/persistentvolumes/one', { spec: { csi } }, merge);
+    const controllerExpandSecretRef = { name: 'a', namespace: 'default' };
+    expect((await change({ controllerExpandSecretRef })).code).to.equal(200);
+    const renamed = { ...controllerExpandSecretRef, name: 'b' };
+    expect((await change({ controllerExpandSecretRef: renamed })).code).to.equal(422);
+    expect((await change({ volumeHandle: 'b' })).code).to.equal(422);
   });
 
   it('warn about removed fields of nodes and volumes', async () => {

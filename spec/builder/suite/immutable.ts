@@ -229,6 +229,23 @@ export function immutableSuite(open: OpenScene): void {
     expect(summary(await chain('fail', {}).reconcile())).to.deep.equal(['unchanged Service/web']);
   });
 
+  it('drops one of the two marks of a headless Service, but not both', async () => {
+    const scene = await open();
+    const chain = (spec: object): Builder =>
+      scene
+        .builder()
+        .service({ name: 'web', spec: { selector: {}, ports: [{ port: 80 }], ...spec } });
+    const [single, list] = [{ clusterIP: 'None' }, { clusterIPs: ['None'] }];
+    for (const kept of [single, list]) {
+      await chain({ ...single, ...list }).reconcile();
+      const [error] = await errorsOf(chain({}));
+      expect(error?.message).to.include('spec.clusterIP (').and.include('spec.clusterIPs (');
+      await chain(kept).reconcile();
+      expect((await scene.get(Service, 'web')).spec).to.deep.include({ ...single, ...list });
+      expect(summary(await chain(kept).reconcile())).to.deep.equal(['unchanged Service/web']);
+    }
+  });
+
   it('makes a Service without ports headless', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>

@@ -3,6 +3,7 @@ import { parseRoleFile } from '../../../lib/cli/manifests/role-file.js';
 
 const head = '# mine\nkind: ClusterRole\nmetadata:\n  name: manager-role # and this\nrules:\n';
 const pods = "  - apiGroups: ['']\n    resources: [pods]\n    verbs: [list]\n";
+const oneVerb = "  - apiGroups: ['']\n    resources: [pods]\n    verbs: list\n";
 const marker = '  # +operator-builder:scaffold:rules\n';
 const own = '  - nonResourceURLs: [/metrics]\n    verbs: [get] # why\n';
 const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
@@ -45,6 +46,7 @@ describe('A role file', () => {
     ['the list is missing', 'kind: Role\n' + marker, 'write rules: before'],
     ['a rule of paths precedes the marker', head + own + marker, 'below the line # +operator'],
     ['its YAML is invalid', head + '  - [\n' + marker, "role.yaml has rules that can't be read"],
+    ['the verbs of a rule are not a list', head + oneVerb + marker, 'is not a generated rule'],
     ['the rules are not a list', head + '  a: b\n' + marker, 'want a list of rules'],
   ] as const) {
     it(`is refused where ${what}`, () => {

@@ -252,6 +252,11 @@ describe('definitions in upgrade-check', () => {
       `breaking ${definition} definition-removed`,
     ]);
     expect(brief(await check(one, to, shop({})))).to.deep.equal(['version a']);
+    const Stall = defineResource({
+      ...{ group: 'example.com', kind: 'Stall', versions: [version('v1', {})] },
+    });
+    const others = { ...to, resources: [Stall] };
+    expect(brief(await check(one, others, shop({})))).to.deep.equal(['version a']);
   });
 
   describe('with another storage version', () => {

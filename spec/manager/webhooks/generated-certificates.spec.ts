@@ -200,6 +200,13 @@ describe('generatedCertificates', () => {
     await until(() => replica.shown.length === 2);
   });
 
+  it('accepts an authority that outlasts two certificates and the time to settle, exactly', async () => {
+    const { shown } = await start({
+      ...{ validityMs: dayMs, settleMs: dayMs, authorityValidityMs: 3 * dayMs },
+    });
+    expect(shown).to.have.lengthOf(1);
+  });
+
   const wrong: readonly Partial<GeneratedCertificatesOptions>[] = [
     { dnsNames: [] },
     { rotateBeforeMs: 91 * dayMs },

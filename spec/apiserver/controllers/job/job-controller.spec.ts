@@ -183,7 +183,10 @@ describe('a Job in the embedded cluster', () => {
   it('gives each pod of an indexed Job an index', async () => {
     const { create, get, list } = await simulatedCluster();
     await create(job('j', { completionMode: 'Indexed', completions: 3, parallelism: 2 }));
-    expect((await get(Job, 'j')).status).to.deep.include({ succeeded: 3, completedIndexes: '0-2' });
+    const { status } = await get(Job, 'j');
+    expect(status).to.deep.include({ succeeded: 3, completedIndexes: '0-2' });
+    const conditions = status?.conditions?.map(({ type }) => type);
+    expect(conditions).to.deep.equal(['SuccessCriteriaMet', 'Complete']);
     const [first] = await list(Pod);
     expect(first!.metadata.name).to.match(/^j-0-[a-z0-9]{5}$/);
     expect(first!.spec!.hostname).to.equal('j-0');
