@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import type { YAMLMap, YAMLSeq } from 'yaml';
 import type { Convertible } from '../../crd/index.js';
-import type { ResourceType } from '../../object/index.js';
+import type { CustomResourceDefinition, ResourceType } from '../../object/index.js';
 import { checkYamlDepth } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import { namespacedRolesPath, parseRoleFile, rolePath } from '../manifests/role-file.js';
@@ -86,16 +86,16 @@ export async function versionFiles(
     known.every(({ version }) => version !== resource.version);
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });
-  const sample = await sampleContent(
-    folder,
-    first,
-    await definedNow(folder, namesOf(project, first)),
-  );
+  const crd = await definedNow(folder, namesOf(project, first));
+  const copied = { ...first, version: copiedVersion(crd, resource) ?? first.version };
+  // Versions that the project does not record are in the file of the first.
+  const home = known.some(({ version }) => version === copied.version) ? copied : first;
+  const sample = await sampleContent(folder, copied, crd);
   const current = async (path: string, further: string): Promise<string> => {
     if (path.startsWith('config/samples/')) return sample ? withContent(further, sample) : further;
-    const same = path.replace(`/${resource.version}/`, `/${first.version}/`);
+    const same = path.replace(`/${resource.version}/`, `/${home.version}/`);
     const own = await textIfExists(join(folder, same));
-    const versions = { first: first.version, version: resource.version };
+    const versions = { copied: copied.version, version: resource.version };
     return own === undefined
       ? further
       : withCurrentSchema({ own, path: same, further, ...versions });
@@ -110,13 +110,21 @@ export async function versionFiles(
     }
     const own = await textIfExists(join(folder, path));
     // The user may have changed the file since; generated files have no markers.
-    const edited = own === undefined ? text : withCrdVersion(own, first.version, resource.version);
+    const edited = own === undefined ? text : withCrdVersion(own, resource.version);
     return { type: 'edited', path, text: edited };
   });
   return [
     ...(await Promise.all(wanted)),
     ...(await widenedWebhooks(folder, versionsOf(project, first))),
   ];
+}
+
+/** Returns the stored version; undefined if it is unknown, or the one that is created again. */
+function copiedVersion(
+  crd: CustomResourceDefinition | undefined,
+  { version }: ProjectResource,
+): string | undefined {
+  return crd?.spec.versions.find(({ name, storage }) => storage && name !== version)?.name;
 }
 
 function namesOf(
@@ -194,15 +202,15 @@ async function apiOf(
 }
 
 /**
- * Adds a further version with the schema of the first to a CustomResourceDefinition's text; unchanged if it
+ * Adds a further version with the schema of the stored one to a CustomResourceDefinition's text; unchanged if it
  * has the version. Keeps the rest.
- * @throws OperatorError `InvalidConfig`: not a definition, or without the first version
+ * @throws OperatorError `InvalidConfig`: not a definition, or without a stored version
  */
-function withCrdVersion(text: string, first: string, version: string): string {
+function withCrdVersion(text: string, version: string): string {
   const document = parseDocument(checkYamlDepth(text, 'CustomResourceDefinition'));
   const versions = crdVersionsOf(document.get('spec'));
-  if (find(versions, version) !== undefined) return text;
-  const added = find(versions, first)?.clone() as YAMLMap | undefined;
+  if (find(versions, 'name', version) !== undefined) return text;
+  const added = find(versions, 'storage', true)?.clone() as YAMLMap | undefined;
   if (added === undefined) throw noVersions();
   added.set('name', version);
   added.set('storage', false);
@@ -218,8 +226,8 @@ function crdVersionsOf(spec: unknown): YAMLSeq {
   return versions;
 }
 
-function find({ items }: YAMLSeq, name: string): YAMLMap | undefined {
-  return items.filter((item) => isMap(item)).find((item) => item.get('name') === name);
+function find({ items }: YAMLSeq, field: string, value: unknown): YAMLMap | undefined {
+  return items.filter((item) => isMap(item)).find((item) => item.get(field) === value);
 }
 
 function noVersions(): OperatorError {

@@ -1,43 +1,45 @@
+import { posix } from 'node:path';
 import { OperatorError } from '../../system/index.js';
 import { importText, importsIn, localName } from './insertions.js';
 
 /** The file of a kind, and the template's file of a further version. */
 export interface SchemaTexts {
-  /** The user's file. */
+  /** The user's file of the version to copy. */
   readonly own: string;
-  /** Path of `own`, for messages. */
+  /** Path of `own`. */
   readonly path: string;
   /** The template's file of the further version. */
   readonly further: string;
-  /** Name of the version in `own`. */
-  readonly first: string;
+  /** Name of the version to copy. */
+  readonly copied: string;
   /** Name of the further version. */
   readonly version: string;
 }
 
 /**
- * Returns the file of a further version with the first version's present content: its entry in `versions` and
- * the code above `defineResource`. Different fields would lose data without a conversion.
+ * Returns the file of a further version with the present content of another version: its entry in `versions`, or
+ * its constant, and the code above that. Different fields would lose data without a conversion.
  * @throws OperatorError `InvalidConfig`: the file has no entry of the version
  */
 export function withCurrentSchema(texts: SchemaTexts): string {
-  const { own, path, further, first, version } = texts;
+  const { own, path, further, copied, version } = texts;
   const code = own.replaceAll('\r\n', '\n');
-  const entry = entryOf(code, first);
+  const entry = entryOf(code, copied);
   if (entry === undefined) {
-    const remedy = `list it there as { name: '${first}', schema: … }, and run the command again`;
-    const what = `${path}: the versions of defineResource have no object with name '${first}'`;
+    const remedy = `write it there as { name: '${copied}', schema: … }, and run the command again`;
+    const what = `${path}: no version is an object with name '${copied}'`;
     throw new OperatorError('InvalidConfig', `${what}; ${remedy}`);
   }
-  const properties = entry.filter((property) => !/^(?:name|storage)\s*:/.test(property));
-  const above = codeAbove(code);
+  const properties = entry.properties.filter((one) => !/^(?:name|storage)\s*:/.test(one));
+  const above = codeAbove(code, entry.start);
   const members = [`name: '${version}'`, ...properties].map((property) => `  ${property},`);
   const definition = definitionIn(further).replace(
     /\{\n.*?\n\}/s,
     () => `{\n${members.join('\n')}\n}`,
   );
   const body = [...(above === '' ? [] : [above]), definition].join('\n\n');
-  return `${importsFor(body, { code, further, first })}\n\n${body}`;
+  const home = posix.basename(posix.dirname(path));
+  return `${importsFor(body, { code, further, home })}\n\n${body}`;
 }
 
 /** Whether the resource in a file of a kind has a conversion already. */
@@ -46,8 +48,7 @@ export function hasConversion(text: string): boolean {
   const found = resource.exec(code);
   if (found === null) return false;
   const place = code.indexOf('{', found.index + found[0].length) + 1;
-  const properties = partsOf(code, place).map((part) => withoutComment(code.slice(...part)));
-  return properties.some((property) => /^conversion\b/.test(property));
+  return membersOf(code, place).some((property) => /^conversion\b/.test(property));
 }
 
 /** Returns the text from the version's comment to the end. */
@@ -56,12 +57,12 @@ function definitionIn(further: string): string {
 }
 
 const resource = /^(?:\/\*\*(?:(?!\*\/).)*\*\/\s*)?export const \w+ = defineResource\(/ms;
+const constant = /^(?:\/\*\*(?:(?!\*\/).)*\*\/\s*)?(?:export )?const \w+[^=\n]*= \{/gms;
 const anyImport = /^import\b[^;]*;[ \t]*\n/gm;
 const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 
-/** Returns the code between the imports and the resource with its comment. */
-function codeAbove(code: string): string {
-  const end = resource.exec(code)?.index ?? 0;
+/** Returns the code between the imports and the statement at `end`. */
+function codeAbove(code: string, end: number): string {
   return code.slice(0, end).replaceAll(anyImport, '').replaceAll(markers, '').trim();
 }
 
@@ -71,8 +72,8 @@ function importsFor(
   {
     code,
     further,
-    first,
-  }: { readonly code: string; readonly further: string; readonly first: string },
+    home,
+  }: { readonly code: string; readonly further: string; readonly home: string },
 ): string {
   const used = body.replaceAll(opaque, (found) => (found.startsWith('`') ? found : ''));
   // The first version imports the further one where that is created again.
@@ -84,35 +85,51 @@ function importsFor(
   );
   const needed = [...importsIn(code), ...ofVersions].flatMap(({ from, names }) => {
     const wanted = names.filter((one) => isUsed(localName(one)));
-    const moved = from.replace(/^\.\//, `../${first}/`);
+    const moved = from.replace(/^\.\//, `../${home}/`);
     return wanted.length === 0 ? [] : [importText({ from: moved, names: wanted })];
   });
   // Default and namespace imports stay unchanged.
   const others = [...code.matchAll(/^import (?:type )?(?:\* as )?(\w+) from '[^']+';$/gm)]
     .filter(([, name = '']) => isUsed(name))
-    .map(([line]) => line.replace(`'./`, `'../${first}/`));
+    .map(([line]) => line.replace(`'./`, `'../${home}/`));
   return [...needed, ...others].join('\n');
 }
 
-/** Returns the properties of a version's entry; undefined without such an entry. */
-function entryOf(code: string, version: string): readonly string[] | undefined {
-  const start = resource.exec(code)?.index ?? code.length;
-  const list = /\bversions:\s*\[/.exec(code.slice(start));
-  if (list === null) return undefined;
-  const place = start + list.index + list[0].length;
-  const entries = partsOf(code, place).map((part) => code.slice(...part).trim());
-  for (const entry of entries.map(withoutComment)) {
-    if (!entry.startsWith('{')) continue;
-    const properties = partsOf(entry, 1).map((part) => withoutComment(entry.slice(...part)));
-    const isNamed = properties.some((one) =>
-      new RegExp(`^name:\\s*['"\`]${version}['"\`]`).test(one),
-    );
-    if (isNamed) return properties.filter((one) => one !== '').map(outdented);
-  }
-  return undefined;
+/** The entry of a version. */
+interface Entry {
+  readonly properties: readonly string[];
+  /** Where its statement starts, with the comment. */
+  readonly start: number;
 }
 
-/** Removes the leading comments, which stay with the first version. */
+/** Returns the entry in the `versions` of the resource, or the constant of a version. */
+function entryOf(code: string, version: string): Entry | undefined {
+  const start = resource.exec(code)?.index ?? code.length;
+  const list = /\bversions:\s*\[/.exec(code.slice(start));
+  const entries = list === null ? [] : membersOf(code, start + list.index + list[0].length);
+  const found = [
+    ...entries
+      .filter((entry) => entry.startsWith('{'))
+      .map((entry) => ({ properties: membersOf(entry, 1), start })),
+    ...[...code.matchAll(constant)].map(({ index, 0: text }) => {
+      return { properties: membersOf(code, index + text.length), start: index };
+    }),
+  ].find(({ properties }) => properties.some((one) => isNameOf(version, one)));
+  if (found === undefined) return undefined;
+  const properties = found.properties.filter((one) => one !== '').map(outdented);
+  return { ...found, properties };
+}
+
+function isNameOf(version: string, property: string): boolean {
+  return new RegExp(`^name:\\s*['"\`]${version}['"\`]`).test(property);
+}
+
+/** Returns the members after an opening bracket, without the comments above them. */
+function membersOf(text: string, place: number): readonly string[] {
+  return partsOf(text, place).map((part) => withoutComment(text.slice(...part)));
+}
+
+/** Removes the leading comments, which stay with the copied version. */
 function withoutComment(text: string): string {
   return text.replace(/^(?:\s|\/\/.*\n|\/\*(?:(?!\*\/)[^])*\*\/)*/, '').trimEnd();
 }

@@ -146,6 +146,50 @@ describe('operator-builder create api', () => {
       .deep.equals({ size: 3, zone: 'aa-0,', engine: 'fast' });
   });
 
+  it('adds a version with the schema and sample of the stored version', async () => {
+    const folder = file('stored');
+    await makeProject(folder, ['Shop'], ['Shop', 'v1']);
+    await createWebhook(folder, 'Shop', 'v1', '--conversion');
+    const edit = async (path: string, ...edits: readonly [string, string][]): Promise<void> => {
+      const text = await readFile(join(folder, path), 'utf8');
+      for (const [from] of edits) expect(text).to.include(from);
+      const edited = edits.reduce((now, [from, to]) => now.replace(from, () => to), text);
+      await writeFile(join(folder, path), edited);
+    };
+    await edit(
+      'src/api/v1/shop.ts',
+      ['const spec =', "import { owner } from './owner.js';\n\nconst spec ="],
+      ['  replicas: s.defaulted(', '  owner,\n  size: s.defaulted('],
+    );
+    const code = "import { s } from 'operator-builder/crd';\n\nexport const owner = s.string();\n";
+    await writeFile(join(folder, 'src/api/v1/owner.ts'), code);
+    await edit('config/samples/shop_v1_shop.yaml', ['  replicas: 2', '  size: 2\n  owner: jane']);
+    await edit(
+      'src/api/v1alpha1/shop.ts',
+      ['storage: true, ', ''],
+      ['    shopV1,\n', '    { ...shopV1, storage: true },\n'],
+      ["hub: 'v1alpha1'", "hub: 'v1'"],
+      ['      v1: {', '      v1alpha1: {'],
+    );
+    linkPackages(folder);
+    const manifests = ['manifests', '--project', folder];
+    expect(await cli(manifests)).to.include({ code: 0, stderr: '' });
+
+    expect(await createApi(folder, 'Shop', 'v2')).to.include({ code: 0, stderr: '' });
+    const texts = await textsIn(folder);
+    expect(texts['src/api/v2/shop.ts'])
+      .to.include("import { owner } from '../v1/owner.js';\n")
+      .and.include('  owner,\n  size: s.defaulted(')
+      .and.not.include('storage');
+    const sample = parse(texts['config/samples/shop_v2_shop.yaml'] ?? '') as object;
+    expect(sample).to.have.nested.property('spec.owner', 'jane');
+    const { spec } = parse(texts['config/crd/bases/shop.example.com_shops.yaml'] ?? '') as Crd;
+    const [, v1, v2] = spec.versions;
+    expect(v1).to.have.property('storage', true);
+    expect(v2).to.deep.equal({ ...v1, name: 'v2', storage: false });
+    expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
+  });
+
   it('refuses a version if the first one is not found, without writing', async () => {
     await makeProject(file('no-entry'), ['Shop', 'v1']);
     const path = file('no-entry/src/api/v1/shop.ts');
@@ -154,7 +198,7 @@ describe('operator-builder create api', () => {
     const before = await textsIn(file('no-entry'));
     const { code, stderr } = await createApi(file('no-entry'), 'Shop', 'v2');
     expect(code).to.equal(1);
-    expect(stderr).to.include('src/api/v1/shop.ts: the versions of defineResource have no object');
+    expect(stderr).to.include('src/api/v1/shop.ts: no version is an object with name');
     expect(await textsIn(file('no-entry'))).to.deep.equal(before);
   });
 
