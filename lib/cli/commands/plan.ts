@@ -86,6 +86,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { resourcesAt } = await import('../object-files.js');
   const { planResource } = await import('../../plan/index.js');
   const { printPlans } = await import('../plan/print-plans.js');
+  const { unconverted, unconvertedCrds } = await import('../run/run-on-cluster.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);
   const { operator } = await whileTelling('compiling the operator', context, () =>
@@ -94,6 +95,9 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const logger = await commandLogger(options, context);
   const client = await clusterClient(options, context, logger);
   try {
+    for (const name of await unconvertedCrds(client, operator, signal)) {
+      context.stderr.write(`warning: ${name} is ${unconverted}\n`);
+    }
     const { namespace, serverSide, fieldManager, forceConflicts } = options;
     const { clock } = context;
     const applying = { namespace, serverSide, fieldManager, forceConflicts };

@@ -57,7 +57,8 @@ interface OnCluster extends Running {
   readonly client: Awaited<ReturnType<typeof clusterClient>>;
 }
 
-const unconverted =
+/** A state of a definition, in words: see {@link unconvertedCrds}. */
+export const unconverted =
   'served without its conversion: the API server drops the fields that a version lacks; deploy config/default';
 
 /** A CustomResourceDefinition in the cluster; `served`: it existed and was not compared. */
@@ -79,29 +80,33 @@ async function servedCrds(
     );
   }
   await refuseUnserved(client, operator, signal);
-  return Promise.all(
-    resources.map(async (resource) => ({
-      name: resource.crd.metadata.name ?? '',
-      action: (await lacksConversion(client, resource, signal)) ? unconverted : 'served',
-    })),
-  );
+  const lacking = await unconvertedCrds(client, operator, signal);
+  return resources.map(({ crd }) => {
+    const { name } = keyOf(crd);
+    return { name, action: lacking.includes(name) ? unconverted : 'served' };
+  });
 }
 
-/** Returns whether functions convert a resource, and the cluster calls no webhook for that, as far as it can be read. */
-async function lacksConversion(
+/**
+ * Returns the names of the definitions in a cluster that call no webhook although functions convert their versions.
+ * A definition that may not be read is left out.
+ */
+export async function unconvertedCrds(
   client: Client,
-  resource: NonNullable<OperatorDefinition['resources']>[number],
+  { resources = [] }: OperatorDefinition,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (!isConvertedResource(resource)) return false;
-  try {
-    const key = keyOf(resource.crd);
-    const live = await getIfExists(client, CustomResourceDefinition, key, { signal });
-    return live !== undefined && live.spec.conversion?.strategy !== 'Webhook';
-  } catch (error) {
-    if (isForbidden(error)) return false;
-    throw error;
-  }
+): Promise<readonly string[]> {
+  const lacking = resources.filter(isConvertedResource).map(async ({ crd }) => {
+    const { name } = keyOf(crd);
+    try {
+      const live = await getIfExists(client, CustomResourceDefinition, { name }, { signal });
+      return live === undefined || live.spec.conversion?.strategy === 'Webhook' ? [] : [name];
+    } catch (error) {
+      if (isForbidden(error)) return [];
+      throw error;
+    }
+  });
+  return (await Promise.all(lacking)).flat();
 }
 
 /**

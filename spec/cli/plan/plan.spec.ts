@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { PlannedManifest } from '../../../lib/plan/plan-of.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
@@ -8,7 +9,8 @@ import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
-import { shopProject } from '../project/shop-project.js';
+import { projectCopy } from '../project/project-copy.js';
+import { convertedShop, shopProject } from '../project/shop-project.js';
 import { operator } from '../project/shop/src/operator.js';
 import { Shop } from '../project/shop/src/shop.js';
 import { unknownFieldSuite } from './suite/unknown-field-suite.js';
@@ -171,6 +173,17 @@ describe('operator-builder plan', () => {
     const kubeconfig = ['--kubeconfig', file('kubeconfig')];
     const { stdout } = await cli([...args, ...kubeconfig], { env: { FORCE_COLOR: '1' } });
     expect(stdout).to.include('\u001b[32m+ ');
+  });
+
+  it('warns of a definition in the cluster that lacks the conversion', async () => {
+    const project = projectCopy(shopProject);
+    const path = join(project, 'src/shop.ts');
+    await writeFile(path, convertedShop(await readFile(path, 'utf8')));
+    const { code, stderr } = await plan({}, '--project', project);
+    expect(code).to.equal(2);
+    expect(stderr).to.equal(
+      'warning: shops.shops.example is served without its conversion: the API server drops the fields that a version lacks; deploy config/default\n',
+    );
   });
 
   it('exits with 0 when nothing would change', async () => {

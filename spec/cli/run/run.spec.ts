@@ -9,7 +9,7 @@ import { ConfigMap, CustomResourceDefinition } from '../../../lib/object/kinds.j
 import { eventually } from '../../../lib/testing/index.js';
 import { cli, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, RunningCli } from '../cli.js';
-import { shopProject } from '../project/shop-project.js';
+import { convertedShop, shopProject } from '../project/shop-project.js';
 import { Shop } from '../project/shop/src/shop.js';
 import { copyShopProject, operatorWithWebhook } from './project.js';
 import { feedSuite } from './suite/feed-suite.js';
@@ -124,14 +124,8 @@ describe('operator-builder run', () => {
     await copyShopProject(project);
     const path = join(project, 'src/shop.ts');
     const text = await readFile(path, 'utf8');
-    const further = "    },\n    { name: 'v1beta1', schema: s.object({ spec }) },\n  ],";
-    const functions = '{ toHub: (object) => object, fromHub: (object) => object }';
-    const conversion = `\n  conversion: { hub: 'v1', spokes: { v1beta1: ${functions} } },`;
-    const converted = text
-      .replace("group: 'shops.example'", "group: 'converted.example'")
-      .replace("name: 'v1',", "name: 'v1',\n      storage: true,")
-      .replace('    },\n  ],', further + conversion);
-    await writeFile(path, converted);
+    const group = "group: 'converted.example'";
+    await writeFile(path, convertedShop(text).replace("group: 'shops.example'", group));
     const args = ['run', '--project', project, '--kubeconfig', file('kubeconfig')];
     const { code, stderr } = await cli([...args, '--install-crds']);
     expect(code).to.equal(1);
