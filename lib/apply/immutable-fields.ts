@@ -222,10 +222,9 @@ async function checkSelection(
 ): Promise<void> {
   const wanted = selectorOf(desired.object);
   const { namespace } = desired.ref;
-  const labelSelector = Object.entries(selectorOf(live))
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-  if (labelSelector === '') return;
+  const matchLabels = selectorOf(live);
+  if (Object.keys(matchLabels).length === 0) return;
+  const labelSelector = { matchLabels };
   const pods = await client.list(Pod, { namespace, labelSelector, signal: settings.signal });
   const labels = [
     podTemplateIn(live)?.metadata?.labels ?? {},

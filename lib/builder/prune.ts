@@ -379,9 +379,7 @@ async function oldPods(
 ): Promise<readonly UnstructuredObject[]> {
   if (!mayHaveOldPods(live)) return [];
   const { namespace } = live.metadata;
-  const { selector } = live['spec'] as { readonly selector?: LabelSelector };
-  const labels = Object.entries(selector?.matchLabels ?? {});
-  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(',');
+  const { selector: labelSelector } = live['spec'] as { readonly selector?: LabelSelector };
   try {
     const pods = await client.list(Pod, { namespace, labelSelector, signal: settings.signal });
     const staying = pods.items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);

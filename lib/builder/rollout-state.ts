@@ -7,7 +7,6 @@ import {
   Deployment,
   Pod,
   StatefulSet,
-  formatLabelSelector,
   isControlledBy,
   isRollingOut,
   rolloutStatus,
@@ -183,8 +182,7 @@ async function podsOf(
   { client, settings }: RunContext,
   live: UnstructuredObject,
 ): Promise<readonly Pod[]> {
-  const { selector = {} } = (live['spec'] ?? {}) as { readonly selector?: LabelSelector };
-  const labelSelector = formatLabelSelector(selector);
+  const { selector: labelSelector } = (live['spec'] ?? {}) as { readonly selector?: LabelSelector };
   const { namespace, uid } = live.metadata;
   const { signal, logger } = settings;
   // The pods of a Deployment are controlled by its ReplicaSets.

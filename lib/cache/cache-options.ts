@@ -1,6 +1,6 @@
 import type { Client } from '../client/index.js';
-import { parseFieldSelector, parseLabelSelector } from '../object/index.js';
-import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { labelRequirementsOf, parseFieldSelector } from '../object/index.js';
+import type { KubernetesObject, LabelSelector, TypeReference } from '../object/index.js';
 import {
   systemClock,
   silentLogger,
@@ -19,8 +19,11 @@ export interface CachedType<T extends KubernetesObject = KubernetesObject> {
   readonly type: TypeReference<T>;
   /** Caches only these namespaces, each with its own watch; must not be empty. @defaultValue all */
   readonly namespaces?: readonly string[] | undefined;
-  /** Caches only objects that match, for example `app=web`. @defaultValue all */
-  readonly labelSelector?: string | undefined;
+  /**
+   * Caches only objects that match, for example `app=web`, or a selector object:
+   * `{ matchLabels: { app: 'web' } }`. @defaultValue all
+   */
+  readonly labelSelector?: string | LabelSelector | undefined;
   /** Caches only objects that match, for example `type=kubernetes.io/tls`. @defaultValue all */
   readonly fieldSelector?: string | undefined;
   /** Drops unneeded fields before an object is stored. The function must not change its argument. */
@@ -122,6 +125,6 @@ function checkScope(what: string, scope: Omit<CachedType, 'type'>): void {
   if (scope.namespaces?.length === 0) {
     throw new OperatorError('InvalidOption', `${what}: namespaces is empty: leave it out for all`);
   }
-  if (scope.labelSelector !== undefined) parseLabelSelector(scope.labelSelector);
+  if (scope.labelSelector !== undefined) labelRequirementsOf(scope.labelSelector);
   if (scope.fieldSelector !== undefined) parseFieldSelector(scope.fieldSelector);
 }

@@ -6,7 +6,7 @@ import {
   matchesFields,
   parseFieldSelector,
   matchesLabels,
-  parseLabelSelector,
+  labelRequirementsOf,
   keyOf,
   keyString,
   controllerOf,
@@ -17,6 +17,7 @@ import {
 import type {
   FieldTerm,
   KubernetesObject,
+  LabelRequirement,
   ObjectKey,
   ObjectList,
   TypeReference,
@@ -148,11 +149,12 @@ function selectionFrom<T extends KubernetesObject>(
   const namespace = informer.namespaceFor(options.namespace);
   const fields = parseFieldSelector(options.fieldSelector ?? '');
   if (!fields.every(({ field }) => hasField(informer, field))) return undefined;
-  const mayBeSelected = selectionOf({ ...options, namespace }, fields);
+  const labels = labelRequirementsOf(options.labelSelector ?? '');
+  const mayBeSelected = selectionOf({ ...options, namespace }, { labels, fields });
   const isSelected = (object: T): boolean => mayBeSelected(object) && isIndexed(object);
   const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);
   const selected = (): readonly T[] | undefined => {
-    const found = candidates(informer, options).filter(isSelected);
+    const found = candidates(informer, options, labels).filter(isSelected);
     return informer.overlay.over(found, namespace, isWritten);
   };
   return { informer, namespace, mayBeSelected, selected };
@@ -238,8 +240,9 @@ async function waitUntil<T extends KubernetesObject>(
 function candidates<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   options: ListOptions,
+  labels: readonly LabelRequirement[],
 ): T[] {
-  const narrowest = narrowestIndex(options);
+  const narrowest = narrowestIndex(options, labels);
   const found =
     narrowest === undefined
       ? informer.list(options.namespace)
@@ -250,17 +253,16 @@ function candidates<T extends KubernetesObject>(
   return found.filter((object) => !quarantine.has(keyString(keyOf(object))));
 }
 
-const equalityTerm = /^([^=,]+)=([^=,]+)$/;
-
 /** Returns an index and a value that cover the whole selection, or undefined if no index applies. */
-function narrowestIndex({
-  controllerUid,
-  index = {},
-  labelSelector = '',
-}: ListOptions): [string, string] | undefined {
+function narrowestIndex(
+  { controllerUid, index = {} }: ListOptions,
+  labels: readonly LabelRequirement[],
+): [string, string] | undefined {
   if (controllerUid !== undefined) return [controllerUidIndex, controllerUid];
-  const [, label, value = ''] = equalityTerm.exec(labelSelector) ?? [];
-  return label === ownerUidLabel ? [keptOwnerUidIndex, value] : Object.entries(index)[0];
+  const owner = labels.find(({ key, operator }) => key === ownerUidLabel && operator === 'In');
+  const [uid, ...others] = owner?.values ?? [];
+  const isOne = uid !== undefined && others.length === 0;
+  return isOne ? [keptOwnerUidIndex, uid] : Object.entries(index)[0];
 }
 
 /**
@@ -279,10 +281,12 @@ function refuseQuarantined<T extends KubernetesObject>(
 }
 
 function selectionOf(
-  { namespace, labelSelector = '', controllerUid }: ListOptions,
-  fields: readonly FieldTerm[],
+  { namespace, controllerUid }: ListOptions,
+  {
+    labels,
+    fields,
+  }: { readonly labels: readonly LabelRequirement[]; readonly fields: readonly FieldTerm[] },
 ): (object: KubernetesObject) => boolean {
-  const labels = labelSelector === '' ? [] : parseLabelSelector(labelSelector);
   return (object) =>
     (namespace === undefined || object.metadata.namespace === namespace) &&
     (controllerUid === undefined || controllerOf(object)?.uid === controllerUid) &&

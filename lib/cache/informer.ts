@@ -1,10 +1,10 @@
 import {
+  labelRequirementsOf,
   matchesFields,
   parseFieldSelector,
   matchesLabels,
-  parseLabelSelector,
 } from '../object/index.js';
-import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
+import type { KubernetesObject, LabelSelector, ObjectKey, TypeReference } from '../object/index.js';
 import type { Indexer } from './indexer.js';
 import type { Transform } from './intake.js';
 import type { Missing } from './missing.js';
@@ -175,7 +175,7 @@ export interface InformerScope<T extends KubernetesObject> {
   readonly metadataOnly: boolean;
   /** The namespaces, each with its own watch; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
-  readonly labelSelector: string | undefined;
+  readonly labelSelector: string | LabelSelector | undefined;
   readonly fieldSelector: string | undefined;
   readonly transform: Transform<T> | undefined;
   readonly indexers: Readonly<Record<string, Indexer<T>>>;
@@ -190,8 +190,8 @@ export function selectedBy({
 }: Pick<InformerScope<never>, 'namespaces' | 'labelSelector' | 'fieldSelector'>): (
   object: KubernetesObject,
 ) => boolean {
-  const labels = labelSelector === undefined ? [] : parseLabelSelector(labelSelector);
-  const fields = fieldSelector === undefined ? [] : parseFieldSelector(fieldSelector);
+  const labels = labelRequirementsOf(labelSelector ?? '');
+  const fields = parseFieldSelector(fieldSelector ?? '');
   return (object) =>
     (namespaces === undefined || namespaces.includes(object.metadata.namespace ?? '')) &&
     matchesLabels(labels, object.metadata.labels) &&

@@ -1,6 +1,6 @@
 import type { Client, WatchEvent } from '../client/index.js';
 import { atOnce } from '../client/index.js';
-import type { KubernetesObject, TypeReference } from '../object/index.js';
+import type { KubernetesObject, LabelSelector, TypeReference } from '../object/index.js';
 import { keyStringOf } from '../object/index.js';
 import type { Clock, Timer, ConnectionError, Random } from '../system/index.js';
 import { OperatorError, isOperatorError } from '../system/index.js';
@@ -8,7 +8,7 @@ import { OperatorError, isOperatorError } from '../system/index.js';
 /** The objects of a kind that a watch shows. */
 export interface WatchScope {
   readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
+  readonly labelSelector?: string | LabelSelector | undefined;
   readonly fieldSelector?: string | undefined;
   readonly metadataOnly?: boolean | undefined;
 }

@@ -1,5 +1,10 @@
-import { Pod, ServiceAccount } from '../object/index.js';
-import type { KubernetesObject, ResourceType, TypeReference } from '../object/index.js';
+import { Pod, ServiceAccount, formatLabelSelector } from '../object/index.js';
+import type {
+  KubernetesObject,
+  LabelSelector,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
 import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { OptionNames, TransportRequest } from '../system/index.js';
 import type {
@@ -88,16 +93,25 @@ export function writeQuery(options: ApplyOptions): Asked {
   return { query, signal, fences };
 }
 
+/**
+ * Returns a selector as a parameter of a query.
+ * @throws OperatorError `InvalidSelector`: a selector object is invalid. The server judges a text.
+ */
+export function labelQuery(selector: string | LabelSelector | undefined): string | undefined {
+  return selector === undefined ? undefined : formatLabelSelector(selector);
+}
+
 /** Returns the query of a watch. */
 export function watchQuery(options: WatchOptions): Query {
-  const { labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks = true } = options;
+  const { fieldSelector, resourceVersion, allowWatchBookmarks = true } = options;
   const { sendInitialEvents, timeoutMs } = options;
   // The server requires `resourceVersionMatch` with `sendInitialEvents` (KEP-3157).
   const match = sendInitialEvents === undefined ? undefined : 'NotOlderThan';
   const { resourceVersionMatch = match } = options;
   return {
     watch: true,
-    ...{ labelSelector, fieldSelector, resourceVersion, resourceVersionMatch },
+    labelSelector: labelQuery(options.labelSelector),
+    ...{ fieldSelector, resourceVersion, resourceVersionMatch },
     ...{ allowWatchBookmarks, sendInitialEvents },
     timeoutSeconds: timeoutMs === undefined ? undefined : Math.ceil(timeoutMs / 1_000),
   };

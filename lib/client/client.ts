@@ -1,6 +1,7 @@
 import type {
   FieldChange,
   KubernetesObject,
+  LabelSelector,
   ObjectKey,
   ObjectList,
   UnstructuredObject,
@@ -38,8 +39,8 @@ export interface StreamOptions extends CallOptions {
 export interface ListOptions extends CallOptions {
   /** Only this namespace. Absent: all namespaces, or the cluster-scoped collection. */
   readonly namespace?: string | undefined;
-  /** For example `app=web,tier in (a,b)`. */
-  readonly labelSelector?: string | undefined;
+  /** For example `app=web,tier in (a,b)`, or a selector object: `{ matchLabels: { app: 'web' } }`. */
+  readonly labelSelector?: string | LabelSelector | undefined;
   /**
    * For example `metadata.name=web`. A cached client asks the server if it can't tell the value that the server
    * compares: for `selectableFields` of custom resources, and fields that only the server computes. Use `index`
@@ -66,7 +67,7 @@ export interface ListOptions extends CallOptions {
 /** Options of {@link Client.watch}. */
 export interface WatchOptions extends CallOptions {
   readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
+  readonly labelSelector?: string | LabelSelector | undefined;
   readonly fieldSelector?: string | undefined;
   /** Continues after this version. Absent: begins with an `ADDED` event for every existing object. */
   readonly resourceVersion?: string | undefined;
@@ -145,7 +146,7 @@ export interface DeleteOptions extends CallOptions {
 /** Options of {@link Client.deleteCollection}. */
 export interface DeleteCollectionOptions extends DeleteOptions {
   readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
+  readonly labelSelector?: string | LabelSelector | undefined;
   readonly fieldSelector?: string | undefined;
 }
 

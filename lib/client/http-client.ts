@@ -13,6 +13,7 @@ import { OperatorError } from '../system/index.js';
 import {
   describeCall,
   checkCallOptions,
+  labelQuery,
   metadataOf,
   requestFor,
   watchQuery,
@@ -181,7 +182,7 @@ class HttpClient implements ConnectedClient {
   ): Promise<ObjectList<T>> {
     const { namespace, labelSelector, fieldSelector, signal } = options;
     const { metadataOnly = false, controllerUid } = options;
-    const query = { labelSelector, fieldSelector, ...page };
+    const query = { labelSelector: labelQuery(labelSelector), fieldSelector, ...page };
     const request = requestFor(type, { verb: 'list', namespace }, { query, signal });
     const accept = metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined;
     const sent = this.#send<ObjectList<T>>({ method: 'GET', accept, repeatable: true, ...request });
@@ -350,7 +351,11 @@ class HttpClient implements ConnectedClient {
     const type = await this.#discovery.resourceType(reference, options.signal);
     const { namespace, labelSelector, fieldSelector, signal, fences } = options;
     const target = { verb: 'deletecollection', namespace };
-    const query = { labelSelector, fieldSelector, ...dryRunQuery(options) };
+    const query = {
+      labelSelector: labelQuery(labelSelector),
+      fieldSelector,
+      ...dryRunQuery(options),
+    };
     const request = requestFor(type, target, { query, signal, fences });
     const body = JSON.stringify(deleteBody(options));
     await this.#send({ method: 'DELETE', body, repeatable: false, ...json, ...request });

@@ -10,7 +10,6 @@ import type {
 import {
   labelRequirementsOf,
   matchesLabels,
-  parseLabelSelector,
   keyOf,
   apiVersionOf,
   groupOf,
@@ -359,8 +358,7 @@ export function annotationChanged(...names: readonly string[]): Predicate {
  * @throws OperatorError `InvalidSelector`
  */
 export function labelSelector(selector: string | LabelSelector): Predicate {
-  const requirements =
-    typeof selector === 'string' ? parseLabelSelector(selector) : labelRequirementsOf(selector);
+  const requirements = labelRequirementsOf(selector);
   return (event) =>
     statesOf(event).some(({ metadata }) => matchesLabels(requirements, metadata.labels));
 }

@@ -13,6 +13,7 @@ import {
   isNamespaceTerminating,
   isNotFound,
   describeObject,
+  formatLabelSelector,
   sameKey,
   redactChanges,
   apiVersionOf,
@@ -102,7 +103,7 @@ export class WriteReport {
           () => client.delete(type, key, options),
           keyed('delete', { type, key }, options),
         ),
-      deleteCollection: (type, options) =>
+      deleteCollection: async (type, options) =>
         this.#write(() => client.deleteCollection(type, options), collection(type, options)),
     };
   }
@@ -263,9 +264,8 @@ function collection(
 ): WriteTarget | undefined {
   if (isSilent(type, options)) return undefined;
   const { namespace, labelSelector, fieldSelector } = options;
-  const selector = [labelSelector, fieldSelector]
-    .filter((each) => each !== undefined)
-    .join(' and ');
+  const labels = labelSelector && formatLabelSelector(labelSelector);
+  const selector = [labels, fieldSelector].filter((each) => each !== undefined).join(' and ');
   const ref = { apiVersion: apiVersionOf(type), kind: type.kind, namespace };
   return { verb: 'deleteCollection', ref, selector };
 }

@@ -1,4 +1,5 @@
 import { quoted } from './go-text.js';
+import { isJsonObject } from './json.js';
 import { OperatorError } from '../system/index.js';
 import { labelValueProblems, qualifiedNameProblems } from './name-problems.js';
 
@@ -34,14 +35,17 @@ export interface LabelSelectorExpression {
  * @throws OperatorError `InvalidSelector`
  */
 export function parseLabelSelector(text: string): readonly LabelRequirement[] {
-  return sorted(new SelectorParser(text).parse());
+  return text === '' ? [] : sorted(new SelectorParser(text).parse());
 }
 
 /**
- * Returns the requirements of a selector object. An empty object selects everything.
+ * Returns the requirements of a query or a selector object. An empty one selects everything.
  * @throws OperatorError `InvalidSelector`
  */
-export function labelRequirementsOf(selector: LabelSelector): readonly LabelRequirement[] {
+export function labelRequirementsOf(selector: string | LabelSelector): readonly LabelRequirement[] {
+  if (typeof selector === 'string') return parseLabelSelector(selector);
+  const problem = shapeProblem(selector);
+  if (problem !== undefined) throw invalidSelector(JSON.stringify(selector), problem);
   const { matchLabels = {}, matchExpressions = [] } = selector;
   const equal = Object.entries(matchLabels).map(([key, value]): LabelRequirement => ({
     key,
@@ -52,10 +56,7 @@ export function labelRequirementsOf(selector: LabelSelector): readonly LabelRequ
   const expressions = matchExpressions.map(({ key, operator, values = [] }): LabelRequirement => {
     if (!isSetOperator(operator)) {
       const want = 'want In, NotIn, Exists or DoesNotExist';
-      throw new OperatorError(
-        'InvalidSelector',
-        `${text}: operator ${operator} of ${key}: ${want}`,
-      );
+      throw invalidSelector(text, `operator ${operator} of ${key}: ${want}`);
     }
     return { key, operator, values };
   });
@@ -77,25 +78,55 @@ export function matchesLabels(
 }
 
 /**
- * Formats a selector as a query, with sorted keys; the inverse of {@link parseLabelSelector}.
+ * Formats a selector as a query, with sorted keys; the inverse of {@link parseLabelSelector}. A query stays
+ * as it is.
  * @throws OperatorError `InvalidSelector`
  */
-export function formatLabelSelector(selector: LabelSelector | readonly LabelRequirement[]): string {
+export function formatLabelSelector(
+  selector: string | LabelSelector | readonly LabelRequirement[],
+): string {
+  if (typeof selector === 'string') return selector;
   return requirementsOf(selector).map(formatRequirement).join(',');
 }
 
 function requirementsOf(
   selector: string | LabelSelector | readonly LabelRequirement[],
 ): readonly LabelRequirement[] {
-  if (typeof selector === 'string') return parseLabelSelector(selector);
   return isRequirements(selector) ? selector : labelRequirementsOf(selector);
 }
 
 // `Array.isArray` does not narrow readonly arrays out of a union.
 function isRequirements(
-  selector: LabelSelector | readonly LabelRequirement[],
+  selector: string | LabelSelector | readonly LabelRequirement[],
 ): selector is readonly LabelRequirement[] {
   return Array.isArray(selector);
+}
+
+/** Returns the problem of a selector object that is not of its type; TypeScript does not check all callers. */
+function shapeProblem(selector: LabelSelector): string | undefined {
+  if (!isJsonObject(selector)) return 'want a text or an object';
+  const { matchLabels = {}, matchExpressions = [], ...others } = selector;
+  // Without this, the labels themselves in place of `matchLabels` would select every object.
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    return `unknown field ${unknown}; put labels into matchLabels or matchExpressions`;
+  }
+  if (!isJsonObject(matchLabels)) return 'matchLabels: want an object';
+  if (!Object.values(matchLabels).every(isText)) return 'matchLabels: want texts as values';
+  if (!Array.isArray(matchExpressions)) return 'matchExpressions: want a list';
+  return matchExpressions.every(isExpression)
+    ? undefined
+    : 'matchExpressions: want objects with key, operator and a list of texts as values';
+}
+
+function isExpression(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { key, operator, values = [] } = value;
+  return isText(key) && isText(operator) && Array.isArray(values) && values.every(isText);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function isSetOperator(operator: string): operator is 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' {

@@ -9,6 +9,7 @@ import type { Client } from '../../lib/client/index.js';
 import { byLabel } from '../../lib/cache/indexer.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import type { Logger } from '../../lib/system/logger.js';
+import type { LabelSelector } from '../../lib/object/label-selector.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { promMetrics } from '../../lib/prometheus/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -162,7 +163,8 @@ describe('Cache', () => {
   });
 
   it('caches by namespace, with a watch for each, and by selectors', async () => {
-    const type = cachedType({ type: Thing, namespaces: ['one', 'two'], labelSelector: 'app=web' });
+    const labelSelector = { matchLabels: { app: 'web' } };
+    const type = cachedType({ type: Thing, namespaces: ['one', 'two'], labelSelector });
     const { cache, server, clock } = newCache({ types: [type] });
     const metadata = { labels: { app: 'web' } };
     for (const namespace of ['one', 'two', 'three']) server.put('a', { metadata }, namespace);
@@ -560,6 +562,10 @@ describe('Cache', () => {
     [{ namespaces: [] }, 'InvalidOption'],
     [{ types: [cachedType({ type: Thing, namespaces: [] })] }, 'InvalidOption'],
     [{ types: [cachedType({ type: Thing, labelSelector: '=' })] }, 'InvalidSelector'],
+    [
+      { types: [cachedType({ type: Thing, labelSelector: { app: 'web' } as LabelSelector })] },
+      'InvalidSelector',
+    ],
     [{ types: [cachedType({ type: Thing, fieldSelector: 'metadata.name' })] }, 'InvalidSelector'],
   ] as const) {
     it(`rejects ${JSON.stringify(options)}`, () => {

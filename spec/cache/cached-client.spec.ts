@@ -95,6 +95,8 @@ describe('cachedClient', () => {
       setup.server.put('b', { metadata: { ownerReferences: [owner] } }, 'other');
       await setup.sync();
       expect(await setup.names({ labelSelector: 'app in (web)' })).to.deep.equal(['a']);
+      const matchLabels = { app: 'db' };
+      expect(await setup.names({ labelSelector: { matchLabels } })).to.deep.equal(['b']);
       expect(await setup.names({ fieldSelector: 'metadata.name=b' })).to.deep.equal(['b', 'b']);
       expect(await setup.names({ controllerUid: 'o' })).to.deep.equal(['b', 'b']);
       expect(await setup.names({ controllerUid: 'o', namespace: 'ns' })).to.deep.equal(['b']);
@@ -577,7 +579,8 @@ describe('cachedClient', () => {
       setup.server.put('c');
       await setup.sync();
       setup.server.paused = true;
-      await setup.client.deleteCollection(Thing, { namespace: 'ns', labelSelector: 'app=x' });
+      const labelSelector = { matchLabels: { app: 'x' } };
+      await setup.client.deleteCollection(Thing, { namespace: 'ns', labelSelector });
       const list = setup.names();
       expect(await setup.settle(list, 500)).to.equal('pending');
       setup.server.resume();
@@ -630,7 +633,8 @@ describe('cachedClient', () => {
       await relabel('old', 'x');
       await relabel('kept', 'y');
       setup.server.requests.length = 0;
-      await setup.client.deleteCollection(Thing, { namespace: 'ns', labelSelector: 'app=x' });
+      const labelSelector = { matchLabels: { app: 'x' } };
+      await setup.client.deleteCollection(Thing, { namespace: 'ns', labelSelector });
       expect((await setup.client.get(Thing, { ...a, name: 'kept' })).metadata.name).to.equal(
         'kept',
       );

@@ -10,6 +10,7 @@ import {
 } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
+import type { LabelSelector } from '../../lib/object/label-selector.js';
 import { configMapNamed, embeddedClient } from './embedded-client.js';
 import { failureOf } from './scripted-transport.js';
 
@@ -17,6 +18,11 @@ const key = { namespace: 'default', name: 'web' };
 const misspelt = { fieldManger: 'web' } as object;
 const same = <T>(object: T): T => object;
 const merge = { type: 'merge', body: {} } as const;
+
+async function first(all: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const each of all) return each;
+  return undefined;
+}
 
 describe('Calls of a client', () => {
   const calls: readonly [verb: string, call: (client: Client) => Promise<unknown>][] = [
@@ -36,6 +42,24 @@ describe('Calls of a client', () => {
       const error = await failureOf(call(client));
       expect(error).to.have.property('code', 'InvalidOption');
       expect(error.message).to.match(new RegExp(`^client.${verb}: unknown option "fieldManger"`));
+      expect(server.requests.since(mark).entries).to.deep.equal([]);
+    });
+  }
+
+  // Without this, `deleteCollection` would delete every object.
+  const labelSelector = { app: 'web' } as LabelSelector;
+  for (const [verb, call] of [
+    ['list', (client) => client.list(ConfigMap, { labelSelector })],
+    ['pages', (client) => first(client.pages(ConfigMap, { labelSelector }))],
+    ['watch', (client) => first(client.watch(ConfigMap, { labelSelector }))],
+    ['deleteCollection', (client) => client.deleteCollection(ConfigMap, { labelSelector })],
+  ] as readonly (readonly [string, (client: Client) => Promise<unknown>])[]) {
+    it(`of ${verb} refuse labels in place of a selector before any request`, async () => {
+      const { client, server } = embeddedClient();
+      const mark = server.requests.mark();
+      const error = await failureOf(call(client));
+      expect(error).to.have.property('code', 'InvalidSelector');
+      expect(error.message).to.match(/^label selector {"app":"web"}: unknown field app; put/);
       expect(server.requests.since(mark).entries).to.deep.equal([]);
     });
   }

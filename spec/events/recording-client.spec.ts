@@ -275,7 +275,8 @@ describe('recordingClient', () => {
 
   it('names the deleted collection', async () => {
     const { client, recorded, emitted, summary } = setUp();
-    await client.deleteCollection(ConfigMap, { namespace: 'shop', labelSelector: 'app=web' });
+    const labelSelector = { matchLabels: { app: 'web' } };
+    await client.deleteCollection(ConfigMap, { namespace: 'shop', labelSelector });
     expect(summary()).to.deep.equal(['Deleted: Deleted every ConfigMap in shop with app=web']);
     expect(recorded[0]).to.deep.include({ regarding: owner, related: undefined });
     expect(emitted).to.be.empty;

@@ -6,7 +6,7 @@ import {
   matchesLabels,
   parseLabelSelector,
 } from '../../lib/object/label-selector.js';
-import type { LabelRequirement } from '../../lib/object/label-selector.js';
+import type { LabelRequirement, LabelSelector } from '../../lib/object/label-selector.js';
 
 const requirement = (
   key: string,
@@ -96,6 +96,25 @@ describe('labelRequirementsOf', () => {
     it(`rejects ${JSON.stringify(selector)}`, () => {
       const read = () => labelRequirementsOf(selector);
       expect(read).to.throw().with.property('code', 'InvalidSelector');
+    });
+  }
+
+  const malformed: readonly [selector: unknown, problem: string][] = [
+    [null, 'want a text or an object'],
+    [['a'], 'want a text or an object'],
+    [{ app: 'web' }, 'unknown field app; put labels into matchLabels or matchExpressions'],
+    [{ matchLabels: 'app=web' }, 'matchLabels: want an object'],
+    [{ matchLabels: { size: 1 } }, 'matchLabels: want texts as values'],
+    [{ matchExpressions: { key: 'a' } }, 'matchExpressions: want a list'],
+    [{ matchExpressions: ['a'] }, 'matchExpressions: want objects with key, operator'],
+    [{ matchExpressions: [{ key: 'a', operator: 'In', values: 'b' }] }, 'a list of texts'],
+  ];
+  for (const [selector, problem] of malformed) {
+    it(`rejects ${JSON.stringify(selector)}, which is not a selector`, () => {
+      expect(() => labelRequirementsOf(selector as LabelSelector))
+        .to.throw(`label selector ${JSON.stringify(selector)}: `)
+        .with.property('code', 'InvalidSelector');
+      expect(() => labelRequirementsOf(selector as LabelSelector)).to.throw(problem);
     });
   }
 });

@@ -58,9 +58,8 @@ describe('planningClient', () => {
     expect(await data()).to.deep.equal({ x: '1' });
     const { items } = await planning.list(ConfigMap, { namespace, labelSelector: 'app=shop' });
     expect(items).to.have.lengthOf(1);
-    expect((await planning.list(ConfigMap, { labelSelector: 'app=bar' })).items).to.have.lengthOf(
-      0,
-    );
+    const labelSelector = { matchLabels: { app: 'bar' } };
+    expect((await planning.list(ConfigMap, { labelSelector })).items).to.have.lengthOf(0);
     expect((await planning.list(Secret, { namespace })).items).to.deep.equal([]);
     expect(await codeOf(planning.create(configMap({})))).to.equal(409);
     expect(await codeOf(client.get(ConfigMap, key))).to.equal(404);

@@ -33,7 +33,7 @@ export function readSelection(kind: ServedKind, request: ResourceRequest): Selec
   const { namespace, query } = request;
   const labels = query.get('labelSelector') ?? '';
   const fields = readFields(kind, query.get('fieldSelector') ?? '');
-  const requirements = labels === '' ? [] : parsed(() => parseLabelSelector(labels));
+  const requirements = parsed(() => parseLabelSelector(labels));
   const all = requirements.length === 0 && fields.length === 0;
   return {
     prefix: namespace === '' ? '' : `${namespace}/`,

@@ -199,9 +199,7 @@ export async function currentObjects(
   const { owner, signal } = settings;
   const { namespace } = owner.metadata;
   const { uid } = ownerReferenceTo(owner);
-  const labelSelector = Object.entries(keptMarks(owner, name))
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
+  const labelSelector = { matchLabels: keptMarks(owner, name) };
   const served = await types.served(client);
   // A namespaced owner has no cluster-scoped objects.
   const searched = served.filter((type) => type.namespaced || namespace === undefined);

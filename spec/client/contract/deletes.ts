@@ -86,7 +86,8 @@ export function deleteContract(it: Behaviour): void {
       const labels = { fate: name === 'c' ? 'stay' : 'go' };
       await client.create(configMapIn(subject, name, { metadata: { name, namespace, labels } }));
     }
-    await client.deleteCollection(ConfigMap, { namespace, labelSelector: 'fate=go' });
+    const labelSelector = { matchLabels: { fate: 'go' } };
+    await client.deleteCollection(ConfigMap, { namespace, labelSelector });
     const { items } = await client.list(ConfigMap, { namespace, labelSelector: 'fate' });
     expect(items.map(({ metadata }) => metadata.name)).to.deep.equal(['c']);
   });

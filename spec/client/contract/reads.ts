@@ -93,6 +93,11 @@ export function readContract(it: Behaviour): void {
     await createAll(subject, ['a', 'b', 'c']);
     const byLabel = await client.list(ConfigMap, { namespace, labelSelector: 'letter in (a, c)' });
     expect(namesOf(byLabel.items)).to.deep.equal(['a', 'c']);
+    const others = { key: 'letter', operator: 'NotIn', values: ['a', 'c'] };
+    const matchExpressions = [others, { key: 'letter', operator: 'Exists' }];
+    const labelSelector = { matchExpressions };
+    const byObject = await client.list(ConfigMap, { namespace, labelSelector });
+    expect(namesOf(byObject.items)).to.deep.equal(['b']);
     const byField = await client.list(ConfigMap, { namespace, fieldSelector: 'metadata.name=b' });
     expect(namesOf(byField.items)).to.deep.equal(['b']);
   });

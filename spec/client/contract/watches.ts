@@ -56,7 +56,8 @@ export function watchContract(it: Behaviour): void {
     const { resourceVersion } = (await client.list(ConfigMap, { namespace })).metadata;
     const created = await client.create(labelled(subject, 'a', 'x'));
     await client.update({ ...created, metadata: { ...created.metadata, labels: { app: 'y' } } });
-    const seen = await take(subject, 2, { resourceVersion, labelSelector: 'app=x' });
+    const labelSelector = { matchLabels: { app: 'x' } };
+    const seen = await take(subject, 2, { resourceVersion, labelSelector });
     expect(seen).to.deep.equal(['ADDED a', 'DELETED a']);
   });
 
