@@ -21,7 +21,7 @@ import {
 import { jsonPatchAsRead } from './context.js';
 import type { ApplyContext, ApplySettings } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
-import { appliedHashAnnotation } from './ownership.js';
+import { appliedHashAnnotation, appliedHashPath } from './ownership.js';
 import { applyAsRead } from './removed-fields.js';
 
 /** Fields that the operator takes over from other managers before it applies an object. */
@@ -78,7 +78,6 @@ const cleared = 'its managedFields had been cleared';
 // The manager to which the server assigns all existing fields at the first apply to an object without
 // managers.
 const beforeFirstApply = 'before-first-apply';
-const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
 
 /**
  * Returns the managers of `live`, repaired after a user cleared `managedFields`. After that, the next apply

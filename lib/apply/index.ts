@@ -53,11 +53,10 @@ export type { Stage } from './kind-traits.js';
 export {
   appliedHashAnnotation,
   checkOwnership,
-  managedByLabel,
+  isAppliedBy,
   ownershipOf,
   pruneAnnotation,
   reasonToWait,
-  scopeLabel,
 } from './ownership.js';
 export { ObjectMerger } from './merge-object.js';
 export type { Merging } from './merge-object.js';

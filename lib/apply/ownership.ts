@@ -1,7 +1,10 @@
 import {
+  appliedFields,
   describeObject,
   AlreadyOwnedError,
   controllerOf,
+  fieldPath,
+  labelValueOf,
   ownerUidLabel,
   groupOf,
 } from '../object/index.js';
@@ -10,6 +13,9 @@ import { OperatorError } from '../system/index.js';
 
 /** Annotation with the hash of the object that the operator last applied. */
 export const appliedHashAnnotation = 'operator-builder.io/applied-hash';
+
+/** The path of {@link appliedHashAnnotation}. */
+export const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
 
 /**
  * Annotation that controls pruning. `false`: never prune the object. `true`: prune it even if it is a claim,
@@ -34,6 +40,24 @@ export const ownerNameAnnotation = 'operator-builder.io/owner-name';
 
 /** Label with the tool that manages the object: the `controllerName`. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
+
+/** A controller, and its chain's part of the owner's objects. */
+interface Applier {
+  readonly controllerName: string;
+  readonly scope: string | undefined;
+}
+
+/**
+ * Returns true if this controller applied the object. Other code may create objects with the same owner as their
+ * controller, so labels identify the objects of a controller. If a user removed the labels, `managedFields` still
+ * shows that it applied the object last: the hash of another controller that takes the object over differs.
+ */
+export function isAppliedBy(object: KubernetesObject, { controllerName, scope }: Applier): boolean {
+  const { labels = {} } = object.metadata;
+  if (labels[scopeLabel] !== scope) return false;
+  if (labels[managedByLabel] === labelValueOf(controllerName)) return true;
+  return appliedFields(object, controllerName)?.has(appliedHashPath) === true;
+}
 
 /** Ownership of a live object, from the view of one owner. */
 export type Ownership =

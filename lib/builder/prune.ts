@@ -1,13 +1,12 @@
 import {
-  appliedHashAnnotation,
   builtInTypes,
   checkDeletions,
   comesBeforeWorkloads,
+  isAppliedBy,
   isHeld,
   isKind,
   kindKey,
   listOfKind,
-  managedByLabel,
   mayBePruned,
   ownershipOf,
   podReferencesOf,
@@ -18,7 +17,6 @@ import {
   refId,
   retryHeld,
   rollsPods,
-  scopeLabel,
   servedTypes,
 } from '../apply/index.js';
 import type { Candidate, PodTemplate, Pruning, Waiting } from '../apply/index.js';
@@ -33,9 +31,6 @@ import {
   RoleBinding,
   Secret,
   ServiceAccount,
-  labelValueOf,
-  appliedFields,
-  fieldPath,
   referenceTo,
   ownerUidLabel,
   rolloutStatus,
@@ -84,7 +79,7 @@ export async function decidePruning(
 ): Promise<readonly PruneDecision[]> {
   const { settings } = context;
   const controlled = await listControlled(context, chain);
-  const owned = controlled.filter(({ object }) => isOfChains(object, settings));
+  const owned = controlled.filter(({ object }) => isAppliedBy(object, settings));
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
   const prunable = undesired.filter(({ object }) => mayBePruned(object, settings));
   const others = undesired.filter(({ object }) => !mayBePruned(object, settings));
@@ -173,19 +168,6 @@ async function listOfType(
     .filter((object) => ownershipOf(object, owner).state === 'ours')
     .map((object) => ({ type, object }));
 }
-
-// Other code may create objects with this owner as their controller, so labels identify the objects of a
-// chain. If a user removed the labels, `managedFields` still shows that this controller applied the object last:
-// the hash of another controller that takes it over differs.
-function isOfChains(object: KubernetesObject, settings: BuilderSettings): boolean {
-  const { controllerName, scope } = settings;
-  const { labels = {} } = object.metadata;
-  if (labels[scopeLabel] !== scope) return false;
-  if (labels[managedByLabel] === labelValueOf(controllerName)) return true;
-  return appliedFields(object, controllerName)?.has(appliedHashPath) === true;
-}
-
-const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
 
 // A cluster-scoped owner without the option `namespace` may have objects in any namespace.
 function placesOf(settings: BuilderSettings, chain: Chain, made: readonly Candidate[]): Places {

@@ -2,6 +2,7 @@ import {
   appliedHashAnnotation,
   completeObject,
   desiredObject,
+  isAppliedBy,
   refId,
   validateObject,
   listOfKind,
@@ -188,8 +189,9 @@ export interface Keeper {
 }
 
 /**
- * Lists the existing objects that the resource made for its owner, by its labels and the controlling owner; a
- * copy with the same labels does not count. Makes no request where the kinds are cached.
+ * Lists the existing objects that the resource made for its owner, by its labels and the controlling owner. A
+ * copy with the same labels does not count, nor an object of another controller of the owner, which may have a
+ * resource of the same name. Makes no request where the kinds are cached.
  * @throws OperatorError `InvalidOwner`: the owner was not read from a server.
  */
 export async function currentObjects(
@@ -211,5 +213,5 @@ export async function currentObjects(
       });
     }),
   );
-  return lists.flat();
+  return lists.flat().filter((object) => isAppliedBy(object, settings));
 }

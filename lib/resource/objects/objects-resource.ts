@@ -35,7 +35,7 @@ export interface KeptObjectsOptions<T extends KubernetesObject, K extends Kubern
   /**
    * The field manager of the applied fields in `metadata.managedFields`, and the value of
    * `app.kubernetes.io/managed-by`; 1 to 128 printable characters. Changing it leaves behind the fields that
-   * were applied under the old name. @defaultValue the framework's name, which all its resources share, so
+   * were applied under the old name, and the objects that are no longer desired then. @defaultValue the framework's name, which all its resources share, so
    * that objects can move between them; `name` without a framework
    */
   readonly fieldManager?: string | undefined;
@@ -91,7 +91,7 @@ const objectsResourceOptionNames: OptionNames<
  *   fields that the desired state does not set stay with their managers.
  * - Writes only where something differs; with a cached client it makes no read requests either.
  * - Never writes or deletes an object that the owner does not control, unless `adopt` takes over an object
- *   without a controlling owner.
+ *   without a controlling owner. Never deletes an object that another controller applied for the same owner.
  * - Validates the whole list before the first write.
  *
  * ## Caveats

@@ -183,6 +183,26 @@ export function othersSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['copy']);
   });
 
+  it('objects of another controller of the owner stay, even in a resource of the same name', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a')])], { fieldManager: 'one' });
+    await keep(scene, [configMaps([configMap('b')])], { fieldManager: 'two' });
+    expect(await keptNames(scene)).to.deep.equal(['a', 'b']);
+    await leave(scene, [configMaps([])], { fieldManager: 'two' });
+    expect(await keptNames(scene)).to.deep.equal(['a']);
+    await leave(scene, [configMaps([])], { fieldManager: 'one' });
+    expect(await keptNames(scene)).to.deep.equal([]);
+  });
+
+  it('an object that lost the label of its manager is deleted when superfluous', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a')])]);
+    const body = { metadata: { labels: { 'app.kubernetes.io/managed-by': null } } };
+    await scene.edit(ConfigMap, 'a', { body });
+    await keep(scene, [configMaps([])]);
+    expect(await keptNames(scene)).to.deep.equal([]);
+  });
+
   it('AlreadyExists is tolerated when the object is ours', async () => {
     const scene = await open();
     const client = stumbling(scene, 'apply', alreadyExists);
