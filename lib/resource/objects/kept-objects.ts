@@ -142,20 +142,28 @@ export class KeptObjects<
   }
 
   applyCreateChange(context: ResourceContext, owner: T, objects: K[]): Promise<void> {
-    return this.#each(context, owner, objects, (run, object) => this.#apply(run, object));
+    return this.#apply(context, owner, objects);
   }
 
   applyUpdateChange(context: ResourceContext, owner: T, objects: K[]): Promise<void> {
-    return this.#each(context, owner, objects, (run, object) => this.#apply(run, object));
+    return this.#apply(context, owner, objects);
   }
 
   applyDeleteChange(context: ResourceContext, owner: T, objects: K[]): Promise<void> {
     const waits = context.get(removals)?.has(this.name) === true;
-    return this.#each(context, owner, objects, async (run, object) => {
+    const remove = async (run: ApplyContext, object: UnstructuredObject): Promise<Outcome> => {
       if (isLeaving(object)) return leaving(object);
       const type = await this.#keeper.types.typeOf(run.client, object);
       return deleteOrphan(run, { type, object }, { waits });
-    });
+    };
+    return this.#each(context, owner, objects, { work: remove, holdsChain: waits });
+  }
+
+  #apply(context: ResourceContext, owner: T, objects: readonly K[]): Promise<void> {
+    const work = async (run: ApplyContext, object: UnstructuredObject): Promise<Outcome> =>
+      applyObject(run, await this.#applicable(run, object));
+    // Later resources may need an object that is pending.
+    return this.#each(context, owner, objects, { work, holdsChain: true });
   }
 
   /** Runs `work` on the objects in sequence. A failure of one does not stop the others. */
@@ -163,7 +171,7 @@ export class KeptObjects<
     context: ResourceContext,
     owner: T,
     objects: readonly K[],
-    work: (run: ApplyContext, object: UnstructuredObject) => Promise<Outcome>,
+    { work, holdsChain }: ObjectWork,
   ): Promise<void> {
     const run = this.#run(context, owner);
     const outcomes: Outcome[] = [];
@@ -175,11 +183,7 @@ export class KeptObjects<
         this.#reportRollout(context, outcome.live);
       }
     }
-    settleOutcomes(context, outcomes);
-  }
-
-  async #apply(run: ApplyContext, object: UnstructuredObject): Promise<Outcome> {
-    return applyObject(run, await this.#applicable(run, object));
+    settleOutcomes(context, outcomes, holdsChain);
   }
 
   /** Returns the object to apply, without the labels that another manager has set on the live object. */
@@ -316,18 +320,28 @@ async function outcomeOf(
 }
 
 /**
- * Ends a step that has run for every object. If an object is pending, cancels the chain: later resources may
- * need that object.
+ * Ends a step that has run for every object. A pending object requeues the owner.
  * @throws ReconcileFailedError some objects failed; the others are done.
  */
-function settleOutcomes(context: ResourceContext, outcomes: readonly Outcome[]): void {
+function settleOutcomes(
+  context: ResourceContext,
+  outcomes: readonly Outcome[],
+  holdsChain: boolean,
+): void {
   const results = resultsOf(outcomes);
   const waiting = results.filter(({ operation }) => operation === 'pending');
+/** The work of a step on each of its objects. */
+interface ObjectWork {
+  readonly work: (run: ApplyContext, object: UnstructuredObject) => Promise<Outcome>;
+  /** Whether a pending object cancels the chain. */
+  readonly holdsChain: boolean;
+}
+
   if (waiting.length === 0) return;
   const reasons = waiting.map(({ ref, reason = '' }) => `${describeObject(ref)} ${reason}`);
   const waits = waiting.map(({ requeueAfterMs = pendingRetryMs }) => requeueAfterMs);
   context.requeueAfter(Math.min(...waits));
-  context.cancelReconciliation(reasons.join('; '));
+  if (holdsChain) context.cancelReconciliation(reasons.join('; '));
 }
 
 /** The kinds of a resource that keeps objects, resolved against the server. */

@@ -15,7 +15,11 @@ import {
   secretResource,
   serviceResource,
 } from '../../../../lib/resource/index.js';
+import { ensureCrd } from '../../../../lib/client/index.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import type { Resource } from '../../../../lib/resource/index.js';
 import { podSpec, withCache } from '../../../builder/suite/scene.js';
+import { crdOf, typeOf } from '../../framework/suite/gadget.js';
 import { configMap, configMaps, keep, keptNames, leave } from './keeping.js';
 import type { OpenScene } from './keeping.js';
 
@@ -282,6 +286,33 @@ export function changesSuite(open: OpenScene): void {
     );
     expect(await keptNames(scene)).to.deep.equal(['held', 'stays']);
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
+  });
+
+  it('do not stop the chain when superfluous and held by a finalizer', async () => {
+    const scene = await open();
+    await ensureCrd(scene.admin, crdOf('Gadget'), { clock: scene.target.clock });
+    const gadget = (name: string): KubernetesObject => {
+      const metadata = { name, finalizers: ['shop.example.com/hold'] };
+      return { ...typeOf('Gadget'), metadata };
+    };
+    const gadgets = (...names: readonly string[]): Resource =>
+      objectsResource({
+        ...{ name: 'gadgets', types: [typeOf('Gadget')] },
+        getDesiredState: () => names.map(gadget),
+      });
+    await keep(scene, [gadgets('a', 'b')]);
+    const next = configMaps([configMap('z')], { name: 'next' });
+    const context = await keep(scene, [gadgets('b'), next]);
+    expect(context.reconciliationCanceled).to.equal(undefined);
+    expect(context.requeueAfterMs).to.equal(5_000);
+    expect(await keptNames(scene, 'next')).to.deep.equal(['z']);
+    const { reconciliationCanceled } = await leave(scene, [gadgets('b')]);
+    expect(reconciliationCanceled?.reason).to.include('held by shop.example.com/hold');
+    for (const name of ['a', 'b']) {
+      const key = { namespace: scene.namespace, name };
+      const body = { metadata: { finalizers: null } };
+      await scene.admin.patch(typeOf('Gadget'), key, { type: 'merge', body });
+    }
   });
 
   it('are kept by an annotation, claims included, and deleted with their owner otherwise', async () => {
