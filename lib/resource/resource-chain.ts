@@ -1,25 +1,34 @@
 import { ownVerbs } from '../manager/index.js';
+import { withoutMembers } from '../object/index.js';
 import type { KubernetesObject } from '../object/index.js';
 import type { ControllerStyle } from '../operator/index.js';
 import { Framework } from './framework/framework.js';
 import type { FrameworkOptions } from './framework/framework-options.js';
-import { ResourceRouter, ResourceSet } from './resource-set.js';
+import { InvalidConfigError } from './errors.js';
+import { faultInResources, ResourceRouter, ResourceSet } from './resource-set.js';
 import type { ResourceSetOptions, Resource } from './resource-set.js';
 import { withRetry } from './with-retry.js';
 import { wrap } from './wrap.js';
+import { refuseUnknownOptions } from '../system/index.js';
+import type { OptionNames } from '../system/index.js';
 
-/** Options of {@link resourceChain}. */
+type ChainFrameworkOptions<T extends KubernetesObject> = Pick<
+  FrameworkOptions<T>,
+  | 'finalizerPrefix'
+  | 'keptFinalizerRetryMs'
+  | 'pauseAnnotations'
+  | 'readyCondition'
+  | 'resyncPeriodMs'
+>;
+
+/** Options of {@link resourceChain}. Sets have an `initContext` and a `deletionOrder` of their own. */
 export interface ResourceChainOptions<T extends KubernetesObject>
-  extends
-    Pick<ResourceSetOptions<T>, 'initContext' | 'deletionOrder'>,
-    Pick<
-      FrameworkOptions<T>,
-      | 'finalizerPrefix'
-      | 'keptFinalizerRetryMs'
-      | 'pauseAnnotations'
-      | 'readyCondition'
-      | 'resyncPeriodMs'
-    > {}
+  extends Pick<ResourceSetOptions<T>, 'initContext' | 'deletionOrder'>, ChainFrameworkOptions<T> {}
+
+const frameworkOptionNames: OptionNames<ChainFrameworkOptions<never>> = {
+  ...{ finalizerPrefix: true, keptFinalizerRetryMs: true, pauseAnnotations: true },
+  ...{ readyCondition: true, resyncPeriodMs: true },
+};
 
 /**
  * Reconciles the objects of an operator's controller by a chain of resources, each retried on its own. For
@@ -30,22 +39,15 @@ export interface ResourceChainOptions<T extends KubernetesObject>
  * operator.for(Website).owns(Deployment).uses(resourceChain([deployment]));
  * ```
  * @throws InvalidConfigError there are no resources, two have the same name, or one is not a resource.
+ * @throws OperatorError `InvalidOption`: an option is unknown, or belongs to each of the sets.
  */
 export function resourceChain<T extends KubernetesObject>(
   chain: readonly Resource<T>[] | readonly ResourceSet<T>[],
   options: ResourceChainOptions<T> = {},
 ): ControllerStyle<T> {
-  const { initContext, deletionOrder, ...framework } = options;
-  const isSets = chain.length > 0 && chain.every((each) => each instanceof ResourceSet);
-  const resourceSets = isSets
-    ? chain
-    : [
-        new ResourceSet<T>({
-          ...{ name: 'v1', handles: () => true, initContext, deletionOrder },
-          resources: wrap(chain as readonly Resource<T>[], withRetry),
-        }),
-      ];
+  const resourceSets = isSets(chain) ? chainOfSets(chain, options) : [chainOf(chain, options)];
   const resourceRouter = new ResourceRouter({ resourceSets });
+  const framework = withoutMembers(options, 'initContext', 'deletionOrder');
   return {
     addTo: (manager, { name, operatorName, type, owns, options: controller, ...links }) => {
       const { client, clock, logger } = manager;
@@ -59,4 +61,38 @@ export function resourceChain<T extends KubernetesObject>(
       added.addTo(manager, { ...links.place, requires: [...owned, ...links.requires] });
     },
   };
+}
+
+function isSets<T extends KubernetesObject>(
+  chain: readonly Resource<T>[] | readonly ResourceSet<T>[],
+): chain is readonly ResourceSet<T>[] {
+  if (!Array.isArray(chain) || chain.length === 0) return false;
+  return chain.every((each) => each instanceof ResourceSet);
+}
+
+function chainOfSets<T extends KubernetesObject>(
+  sets: readonly ResourceSet<T>[],
+  options: ChainFrameworkOptions<T>,
+): readonly ResourceSet<T>[] {
+  const misplaced = 'give it to each ResourceSet';
+  refuseUnknownOptions('resourceChain of sets', options, frameworkOptionNames, {
+    initContext: misplaced,
+    deletionOrder: misplaced,
+  });
+  return sets;
+}
+
+function chainOf<T extends KubernetesObject>(
+  resources: readonly Resource<T>[],
+  options: ResourceChainOptions<T>,
+): ResourceSet<T> {
+  const names = { ...frameworkOptionNames, initContext: true, deletionOrder: true };
+  refuseUnknownOptions('resourceChain', options, names);
+  const fault = faultInResources(resources);
+  if (fault !== undefined) throw new InvalidConfigError(`resourceChain: ${fault}`);
+  const { initContext, deletionOrder } = options;
+  return new ResourceSet<T>({
+    ...{ name: 'v1', handles: () => true, initContext, deletionOrder },
+    resources: wrap(resources, withRetry),
+  });
 }

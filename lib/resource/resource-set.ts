@@ -126,7 +126,8 @@ export function faultInResources(resources: unknown): string | undefined {
   if (!Array.isArray(resources)) return 'resources: want an array';
   if (resources.length === 0) return 'no resources: want at least one';
   const list = resources as readonly unknown[];
-  return firstOf(list.map(faultInResource)) ?? faultInNames('resource', list as readonly Named[]);
+  const faults = list.map((resource, index) => faultInResource(resource, `resources[${index}]`));
+  return firstOf(faults) ?? faultInNames('resource', list as readonly Named[]);
 }
 
 interface Named {
@@ -146,8 +147,8 @@ export function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-function faultInResource(resource: unknown, index: number): string | undefined {
-  const where = `resources[${index}]`;
+/** Returns the problem with a resource, or undefined. @param where - names a resource without a name */
+export function faultInResource(resource: unknown, where: string): string | undefined {
   if (typeof resource !== 'object' || resource === null) return `${where}: want a resource`;
   const { name } = resource as { readonly name?: unknown };
   if (!isName(name)) return `${where}: its name is missing`;

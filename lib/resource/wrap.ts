@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../object/index.js';
 import { InvalidConfigError, messageOf } from './errors.js';
+import { faultInResource } from './resource-set.js';
 import type { Resource } from './resource-set.js';
 import { CrudResource } from './crud-resource.js';
 import type { Awaitable, CrudOperations } from './crud-resource.js';
@@ -64,6 +65,7 @@ export type AroundStep<T extends KubernetesObject> = <R>(
  * Returns a resource that runs `around` around each step of `resource`. All wrappers of this package use it,
  * and yours can too. The steps of a CRUD resource are its operations, and the result is a CRUD resource; the
  * steps of another resource are its two methods. Does not change `resource`.
+ * @throws InvalidConfigError `resource` has no name, or lacks a method.
  */
 export function wrapSteps<T extends KubernetesObject, State, Change>(
   resource: CrudResource<T, State, Change>,
@@ -77,6 +79,9 @@ export function wrapSteps<T extends KubernetesObject>(
   resource: Resource<T>,
   around: AroundStep<T>,
 ): Resource<T> {
+  // The wrapper has both methods, so that later checks would not miss one of the resource.
+  const fault = faultInResource(resource, 'wrapped resource');
+  if (fault !== undefined) throw new InvalidConfigError(fault);
   if (!hasOnlyItsSteps(resource)) return wrapMethods(resource, around);
   const { operations, order } = resource;
   return new CrudResource({

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { CrudResource } from '../../lib/resource/crud-resource.js';
+import { isInvalidConfig } from '../../lib/resource/errors.js';
 import { processDelete, processUpdate } from '../../lib/resource/process.js';
 import type { Resource } from '../../lib/resource/resource-set.js';
 import type { ResourceContext } from '../../lib/resource/resource-context.js';
@@ -51,6 +52,16 @@ describe('wrappers', () => {
         await processUpdate(newPass(), tenant, [wrapped]);
         await processDelete(newPass(), tenant, [wrapped]);
         expect(notes.ran).to.deep.equal(['r.ensureCreated', 'r.ensureDeleted']);
+      });
+
+      it('reject what is no resource', () => {
+        const nameless = { ensureCreated: async () => undefined };
+        const wrong = [null, nameless, { name: 'r', ...nameless }];
+        for (const resource of wrong) {
+          expect(() => wrapper(resource as unknown as Resource))
+            .to.throw(/^(wrapped resource: |resource r: no method ensureDeleted)/)
+            .that.satisfies(isInvalidConfig);
+        }
       });
 
       it('do not modify the wrapped resource', () => {

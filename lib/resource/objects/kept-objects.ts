@@ -21,6 +21,7 @@ import type { ApplyContext, DesiredObject, Outcome, Pair } from '../../apply/ind
 import type {
   KubernetesObject,
   UnstructuredObject,
+  TypeMeta,
   TypeReference,
   ResourceType,
   ObjectReference,
@@ -39,6 +40,7 @@ import type { CrudOperations, States } from '../crud-resource.js';
 import { InvalidConfigError } from '../errors.js';
 import { Patch } from '../crud-resource.js';
 import type { ResourceContext } from '../resource-context.js';
+import { isName } from '../resource-set.js';
 import {
   contestedLabels,
   withoutOthersLabels,
@@ -70,7 +72,7 @@ export class KeptObjects<
   readonly #keeper: Keeper;
   readonly #allowedLabels: readonly string[];
 
-  /** @throws InvalidConfigError the name or the field manager is invalid, or there are no kinds. */
+  /** @throws InvalidConfigError an option is missing or invalid, or there are no kinds. */
   constructor(options: KeptOptions<T, K>) {
     const { name, types, allowedLabels = [] } = options;
     checkOptions(options);
@@ -253,18 +255,24 @@ function idOf(object: KubernetesObject): string {
   return refId(referenceTo(object));
 }
 
-function checkOptions<T extends KubernetesObject, K extends KubernetesObject>({
-  name,
-  types,
-  fieldManager = name,
-}: KeptOptions<T, K>): void {
-  if (typeof name !== 'string' || name === '') {
+function checkOptions(options: Partial<Record<keyof KeptOptions<never, never>, unknown>>): void {
+  const { name, types, getDesiredState, allowedLabels = [], fieldManager = name } = options;
+  if (!isName(name)) {
     throw new InvalidConfigError('a resource that keeps objects: name is missing');
   }
-  if (types.length === 0) throw new InvalidConfigError(`resource ${name}: types is empty`);
-  if (isManagerName(fieldManager)) return;
-  const message = `resource ${name}: want a fieldManager of 1 to 128 printable characters, got ${JSON.stringify(fieldManager)}`;
-  throw new InvalidConfigError(message);
+  const refuse = (why: string): never => {
+    throw new InvalidConfigError(`resource ${name}: ${why}`);
+  };
+  if (!Array.isArray(types)) return refuse('types: want a list of kinds');
+  if (types.length === 0) refuse('types is empty');
+  // A circular import passes undefined.
+  const missing = types.findIndex((type: Partial<TypeMeta> | undefined) => !isName(type?.kind));
+  if (missing >= 0) refuse(`types[${missing}]: want a ResourceType, or { apiVersion, kind }`);
+  if (typeof getDesiredState !== 'function') refuse('getDesiredState: want a function');
+  if (!Array.isArray(allowedLabels)) refuse('allowedLabels: want a list of label keys');
+  if (typeof fieldManager === 'string' && isManagerName(fieldManager)) return;
+  const got = JSON.stringify(fieldManager);
+  refuse(`want a fieldManager of 1 to 128 printable characters, got ${got}`);
 }
 
 // Holds the name of the resource that keeps the object.
@@ -319,6 +327,13 @@ async function outcomeOf(
   }
 }
 
+/** The work of a step on each of its objects. */
+interface ObjectWork {
+  readonly work: (run: ApplyContext, object: UnstructuredObject) => Promise<Outcome>;
+  /** Whether a pending object cancels the chain. */
+  readonly holdsChain: boolean;
+}
+
 /**
  * Ends a step that has run for every object. A pending object requeues the owner.
  * @throws ReconcileFailedError some objects failed; the others are done.
@@ -330,13 +345,6 @@ function settleOutcomes(
 ): void {
   const results = resultsOf(outcomes);
   const waiting = results.filter(({ operation }) => operation === 'pending');
-/** The work of a step on each of its objects. */
-interface ObjectWork {
-  readonly work: (run: ApplyContext, object: UnstructuredObject) => Promise<Outcome>;
-  /** Whether a pending object cancels the chain. */
-  readonly holdsChain: boolean;
-}
-
   if (waiting.length === 0) return;
   const reasons = waiting.map(({ ref, reason = '' }) => `${describeObject(ref)} ${reason}`);
   const waits = waiting.map(({ requeueAfterMs = pendingRetryMs }) => requeueAfterMs);

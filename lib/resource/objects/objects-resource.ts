@@ -104,7 +104,7 @@ const objectsResourceOptionNames: OptionNames<
  * - When the owner is deleted, the chain waits until every object is gone, with its dependents, such as the
  *   pods of a Deployment. It does not wait for superfluous objects of a live owner. A desired object that is
  *   still being deleted cancels the chain, without an error, until it is gone.
- * @throws InvalidConfigError the name or the field manager is invalid, or there are no kinds.
+ * @throws InvalidConfigError an option is missing or invalid, or there are no kinds.
  *
  * @example
  * ```ts
@@ -129,7 +129,7 @@ export function objectsResource<
 
 /**
  * Makes a resource that keeps ConfigMaps; see `objectsResource`.
- * @throws InvalidConfigError the name or the field manager is invalid.
+ * @throws InvalidConfigError an option is missing or invalid.
  */
 export function configMapResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, ConfigMap>,
@@ -139,7 +139,7 @@ export function configMapResource<T extends KubernetesObject>(
 
 /**
  * Makes a resource that keeps Secrets; see `objectsResource`.
- * @throws InvalidConfigError the name or the field manager is invalid.
+ * @throws InvalidConfigError an option is missing or invalid.
  */
 export function secretResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, Secret>,
@@ -149,7 +149,7 @@ export function secretResource<T extends KubernetesObject>(
 
 /**
  * Makes a resource that keeps Services; see `objectsResource`.
- * @throws InvalidConfigError the name or the field manager is invalid.
+ * @throws InvalidConfigError an option is missing or invalid.
  */
 export function serviceResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, Service>,

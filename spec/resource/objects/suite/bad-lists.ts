@@ -198,12 +198,26 @@ export function badListsSuite(open: OpenScene): void {
 
   describe('invalid options are rejected', () => {
     const getDesiredState = () => [];
+    // Plain JavaScript can pass anything.
+    const made = (options: object): unknown => objectsResource(options as never);
     const wrong: readonly [string, () => unknown, string][] = [
       ['no name', () => configMapResource({ name: '', getDesiredState }), 'name is missing'],
       [
         'no kinds',
         () => objectsResource({ name: 'a', types: [], getDesiredState }),
         'types is empty',
+      ],
+      ['no list of kinds', () => made({ name: 'a', getDesiredState }), 'types: want a list'],
+      [
+        'a kind that a circular import leaves undefined',
+        () => made({ name: 'a', getDesiredState, types: [ConfigMap, undefined] }),
+        'types[1]: want a ResourceType',
+      ],
+      ['no desired state', () => made({ name: 'a', types: [ConfigMap] }), 'getDesiredState: want'],
+      [
+        'allowed labels that are no list',
+        () => made({ name: 'a', types: [ConfigMap], getDesiredState, allowedLabels: 'team' }),
+        'allowedLabels: want a list',
       ],
       [
         'an invalid field manager',
