@@ -150,7 +150,9 @@ export class EventRecorder implements Recorder {
       this.#record(event, this.#now());
     } catch (error) {
       this.#writer.drop('invalid', 1);
-      this.#options.logger.error('event dropped: it is invalid', { reason: event.reason, error });
+      // Plain JavaScript can pass nothing at all.
+      const { reason } = (event as ObjectEvent | null | undefined) ?? {};
+      this.#options.logger.error('event dropped: it is invalid', { reason, error });
     }
   }
 
@@ -190,10 +192,13 @@ export class EventRecorder implements Recorder {
     this.#closing?.cancel();
     this.#sweep?.timer.cancel();
     this.#sweep = undefined;
-    const waiting = await this.#writer.stop();
+    const queued = await this.#writer.stop();
+    // The counts of running series are queued only when they are due.
+    const entries = new Set([...queued, ...this.#series.sweep(Infinity)]);
+    const counted = [...entries].map(({ count, writtenCount }) => count - writtenCount);
     const collected = this.#summaries.take(Infinity).map(({ events }) => events);
     const combined = this.#batches.take(Infinity).map(({ items }) => items.size);
-    const events = [...collected, ...combined].reduce((sum, each) => sum + each, waiting);
+    const events = [...counted, ...collected, ...combined].reduce((sum, each) => sum + each, 0);
     if (events === 0) return;
     this.#writer.drop('stopped', events);
     const message = 'events dropped: the recorder was stopped before they were written';

@@ -91,13 +91,13 @@ export class EventWriter {
     this.#draining ??= this.#drain();
   }
 
-  /** Aborts the current write. @returns the number of events that are not written */
-  async stop(): Promise<number> {
+  /** Aborts the current write. @returns the entries that were queued */
+  async stop(): Promise<readonly SeriesEntry[]> {
     this.#stopping.abort();
     await this.#draining;
-    const waiting = [...this.#queue].reduce((sum, one) => sum + one.count - one.writtenCount, 0);
+    const queued = [...this.#queue];
     this.#queue.clear();
-    return waiting;
+    return queued;
   }
 
   /** Counts events as dropped. */
@@ -243,5 +243,7 @@ function isTransient(error: unknown): boolean {
 function delayMs(error: unknown, tries: number, options: EventWriterOptions): number {
   const { baseDelayMs: baseMs, maxDelayMs: maxMs, random } = options;
   const askedMs = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
-  return spread(Math.max(askedMs, delayAfter(tries, { baseMs, maxMs })), random, 1, 1.25);
+  const backOffMs = delayAfter(tries, { baseMs, maxMs });
+  // The events of all other objects wait behind this one, so a server can't delay it by an hour.
+  return spread(Math.max(Math.min(askedMs, maxMs), backOffMs), random, 1, 1.25);
 }

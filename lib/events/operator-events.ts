@@ -56,7 +56,8 @@ export interface OperatorEventsOptions {
 /**
  * Emits an operator's actions within this process, for tests, UIs and other code that reacts to them.
  * Listeners run synchronously, in the order of registration. An error in a listener does not fail the
- * reconcile: it is logged, and the listeners after it miss that event.
+ * reconcile: it is logged, and the listeners after it miss that event. An async listener is not awaited, and has to
+ * catch its errors itself: Node ends the process for a rejection that no code handles.
  */
 export class OperatorEvents extends EventEmitter<OperatorEventMap> {
   readonly #logger: Logger;

@@ -2,6 +2,7 @@ import { findCondition, isConditionTrue } from './conditions.js';
 import { describeObject } from './describe-object.js';
 import type { DaemonSet, Deployment, Job, StatefulSet } from './kinds.js';
 import type { KubernetesObject } from './kubernetes-object.js';
+import { groupOf } from './resource-type.js';
 
 /** The reason why a rollout is incomplete. */
 export type RolloutReason =
@@ -39,10 +40,11 @@ const complete: RolloutStatus = { complete: true };
  * - A StatefulSet without partition must have moved to its new revision.
  * - Pods count once they were ready for `minReadySeconds`.
  * - A Job is complete when it succeeded.
- * - Workloads with the update strategy `OnDelete` and kinds without a rollout are complete.
+ * - Workloads with the update strategy `OnDelete` and kinds without a rollout are complete. So are kinds of other
+ *   groups than `apps` and `batch`, whatever their names.
  */
 export function rolloutStatus(object: KubernetesObject): RolloutStatus {
-  switch (object.kind) {
+  switch (workloadKind(object)) {
     case 'Deployment':
       return deploymentStatus(object as Deployment);
     case 'StatefulSet':
@@ -56,6 +58,20 @@ export function rolloutStatus(object: KubernetesObject): RolloutStatus {
   }
 }
 
+const workloadGroups: ReadonlyMap<string, string> = new Map([
+  ...(['Deployment', 'StatefulSet', 'DaemonSet'] as const).map((kind) => [kind, 'apps'] as const),
+  ['Job', 'batch'],
+]);
+
+/**
+ * Returns the kind of a workload; empty for other kinds. Other groups have kinds of these names too, such as the Job
+ * of Volcano.
+ */
+function workloadKind({ apiVersion, kind }: KubernetesObject): string {
+  const group = workloadGroups.get(kind);
+  return group !== undefined && groupOf(apiVersion) === group ? kind : '';
+}
+
 /**
  * Whether a workload's controller is replacing Pods after a template change, or has not observed the latest
  * spec. Missing ready Pods alone are not a rollout: the first Pods may never have started, or the workload
@@ -63,7 +79,7 @@ export function rolloutStatus(object: KubernetesObject): RolloutStatus {
  * the update strategy `OnDelete`.
  */
 export function isRollingOut(object: KubernetesObject): boolean {
-  switch (object.kind) {
+  switch (workloadKind(object)) {
     case 'Deployment':
       return isDeploymentRollingOut(object as Deployment);
     case 'StatefulSet':

@@ -568,6 +568,18 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(2);
     });
 
+    it('waits no longer than maxDelayMs for a Retry-After, since other events wait behind', async () => {
+      const { clock, fake, recorder } = setUp();
+      fake.answer = () => {
+        if (fake.calls.length === 1)
+          throw apiError(429, 'TooManyRequests', { retryAfterMs: 60 * minute });
+      };
+      recorder.record(event());
+      recorder.record(distinct(1));
+      await clock.advance(30_000 * 1.25);
+      expect(fake.calls).to.have.length(3);
+    });
+
     it('drops the event after twelve attempts', async () => {
       const { clock, fake, recorder, counts } = setUp();
       fake.answer = () => {
@@ -637,12 +649,15 @@ describe('EventRecorder', () => {
     expect(lines).to.deep.equal(['event dropped: refused: Tenant shop/acme']);
   });
 
-  for (const part of [{ reason: '' }, { action: '' }, { regarding: { ...regarding, name: '' } }]) {
-    it(`counts an invalid event without throwing: ${JSON.stringify(part)}`, async () => {
-      const { recorder, counts } = setUp();
-      recorder.record(event(part));
+  const wrong = [{ reason: '' }, { action: '' }, { regarding: { ...regarding, name: '' } }];
+  for (const invalid of [...wrong.map(event), null, undefined]) {
+    const { reason, action, regarding } = invalid ?? {};
+    it(`counts an invalid event without throwing: ${JSON.stringify([reason, action, regarding])}`, async () => {
+      const { recorder, counts, lines } = setUp();
+      recorder.record(invalid as ObjectEvent);
       await recorder.flush();
       expect(counts).to.deep.equal({ invalid: 1 });
+      expect(lines).to.deep.equal(['event dropped: it is invalid']);
     });
   }
 
@@ -661,6 +676,17 @@ describe('EventRecorder', () => {
       recorder.record(event());
       expect(recorder.droppedEvents).to.equal(4);
       expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('counts what a running series has not written, once', async () => {
+      const { clock, recorder, counts } = setUp();
+      for (const ms of [1, 1, 1, 1, 1]) {
+        recorder.record(event());
+        await clock.advance(ms);
+      }
+      await recorder.stop();
+      await recorder.stop();
+      expect(counts).to.deep.equal({ written: 2, stopped: 3 });
     });
 
     it('cancels the timers of a retry and of a series', async () => {

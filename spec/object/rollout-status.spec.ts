@@ -9,6 +9,8 @@ interface Case {
   readonly expected: string;
 }
 
+const apiVersionOf = (kind: string): string => (kind === 'Job' ? 'batch/v1' : 'apps/v1');
+
 const verdictOf = (object: object): string => {
   const result = rolloutStatus(object as KubernetesObject);
   if (result.complete) return 'complete';
@@ -21,6 +23,7 @@ const check = (kind: string, base: Omit<Case, 'title' | 'expected'>, cases: Case
     for (const { title, spec, status, expected } of cases) {
       it(`is ${expected} ${title}`, () => {
         const object = {
+          apiVersion: apiVersionOf(kind),
           kind,
           metadata: { namespace: 'shop', name: 'web', generation: 2 },
           spec: { ...base.spec, ...spec },
@@ -190,6 +193,15 @@ describe('rolloutStatus', () => {
     expect(rolloutStatus(object)).to.deep.equal({ complete: true });
   });
 
+  for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet', 'Job']) {
+    it(`is complete for a ${kind} of another group, such as batch.volcano.sh`, () => {
+      const metadata = { name: 'a', generation: 2 };
+      const object = { apiVersion: 'batch.volcano.sh/v1alpha1', kind, metadata };
+      expect(rolloutStatus(object)).to.deep.equal({ complete: true });
+      expect(isRollingOut(object)).to.equal(false);
+    });
+  }
+
   it('reports how many Pods are missing', () => {
     const object = {
       apiVersion: 'apps/v1',
@@ -207,7 +219,7 @@ describe('rolloutStatus of a status with few fields', () => {
   const messages = (kind: string, status: object, spec: object = {}): string =>
     (
       rolloutStatus({
-        ...{ apiVersion: 'apps/v1', kind, metadata: { name: 'web' } },
+        ...{ apiVersion: apiVersionOf(kind), kind, metadata: { name: 'web' } },
         ...{ spec, status: { observedGeneration: 1, ...status } },
       }) as { message?: string }
     ).message?.replace(`${kind} web: `, '') ?? 'complete';
