@@ -247,4 +247,9 @@ export { StrategicMergePatchError } from './strategic-merge-errors.js';
 export { applyStrategicMergePatch } from './strategic-merge-patch.js';
 export { setFieldsOf, threeWayMerge } from './three-way-merge.js';
 export { matchItems, uncoveredPaths } from './uncovered-paths.js';
-export { checkYamlDepth, parseYamlDocuments, parseYamlValues } from './yaml-documents.js';
+export {
+  checkYamlDepth,
+  goYamlTags,
+  parseYamlDocuments,
+  parseYamlValues,
+} from './yaml-documents.js';

@@ -65,6 +65,20 @@ const octal: ScalarTag = {
   resolve: (text) => parseInt(text, 8),
 };
 
+/** They also read `yes` and `on` as booleans, like YAML 1.1. */
+const wordBoolean: ScalarTag = {
+  tag: 'tag:yaml.org,2002:bool',
+  default: true,
+  identify: () => false,
+  test: /^(?:[yY]|[yY]es|YES|[oO]n|ON|[nN]|[nN]o|NO|[oO]ff|OFF)$/,
+  resolve: (text) => /^(?:y|on)/i.test(text),
+};
+
+/** Returns the tags by which Kubernetes reads plain scalars. */
+export function goYamlTags(tags: readonly (string | object)[]): ScalarTag[] {
+  return [octal, wordBoolean, ...tags] as ScalarTag[];
+}
+
 /** Options of {@link parseYamlValues}. */
 interface YamlValuesOptions {
   /**
@@ -84,10 +98,9 @@ export function parseYamlValues(
   file: string,
   { untrusted = false }: YamlValuesOptions = {},
 ): readonly unknown[] {
-  const customTags = (tags: readonly (string | object)[]) => [octal, ...tags] as ScalarTag[];
   const lineCounter = new LineCounter();
-  const options = { merge: true, customTags, lineCounter, prettyErrors: !untrusted } as const;
-  const settings = { ...options, logLevel: 'error' } as const;
+  const options = { merge: true, customTags: goYamlTags, lineCounter } as const;
+  const settings = { ...options, prettyErrors: !untrusted, logLevel: 'error' } as const;
   return parseYamlDocuments(text, file, settings).flatMap((document) => {
     const [problem] = document.errors;
     if (problem !== undefined) {

@@ -42,6 +42,25 @@ describe('parseYamlDocuments', () => {
   }).timeout(5_000);
 });
 
+describe('parseYamlValues', () => {
+  it("reads plain scalars as Kubernetes' tools do", () => {
+    const words = 'y Y yes Yes YES on On ON n N no No NO off Off OFF'.split(' ');
+    const [value] = parseYamlValues(`[${words.join(', ')}]`, 'a.yaml');
+    expect(value).to.deep.equal(words.map((_, at) => at < 8));
+    const texts = { yes: '"yes"', word: 'yep', time: '12:30', day: '2026-01-02', none: 'None' };
+    const lines = Object.entries(texts).map(([name, text]) => `${name}: ${text}`);
+    expect(parseYamlValues(`mode: 0644\n${lines.join('\n')}`, 'a.yaml')).to.deep.equal([
+      {
+        ...{ mode: 0o644, true: 'yes' },
+        word: 'yep',
+        time: '12:30',
+        day: '2026-01-02',
+        none: 'None',
+      },
+    ]);
+  });
+});
+
 describe('parseYamlValues of an untrusted text', () => {
   const parse = (text: string) => parseYamlValues(text, 'a.yaml', { untrusted: true });
 

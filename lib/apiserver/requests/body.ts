@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml';
-import { isJsonObject, checkYamlDepth } from '../../object/index.js';
+import { isJsonObject, checkYamlDepth, goYamlTags } from '../../object/index.js';
 import type { Status } from '../../object/index.js';
 import { WholeBody } from '../../system/index.js';
 import type { TransportRequest, TransportResponse } from '../../system/index.js';
@@ -134,7 +134,8 @@ export function parseYaml(text: string, refuse: Refusal): Body {
   if (text.trimStart().startsWith('{')) return parseJson(text, refuse);
   let json: string;
   try {
-    const document = parseDocument(checkYamlDepth(text, 'the body'), { uniqueKeys: false });
+    const settings = { uniqueKeys: false, merge: true, customTags: goYamlTags };
+    const document = parseDocument(checkYamlDepth(text, 'the body'), settings);
     const [error] = document.errors;
     if (error !== undefined) throw error;
     // Convert to JSON: values that JSON lacks (dates, cycles) become text or an error.

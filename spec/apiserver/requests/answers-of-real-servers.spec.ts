@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api, configMaps, jsonPatch, merge, strategic } from '../api.js';
+import { Api, configMaps, deployments, jsonPatch, merge, strategic } from '../api.js';
 import type { Answer } from '../api.js';
 import { causeMessages } from '../causes.js';
 
@@ -269,6 +269,17 @@ describe('the embedded server, like a real one', () => {
     for (const accept of ['constructor', '__proto__']) {
       expect((await api.get('/apis', { accept })).code).to.equal(406);
     }
+  });
+
+  it('reads words of YAML 1.1 as booleans, numbers with a leading zero as octal, and merge keys', async () => {
+    const api = new Api();
+    const text = 'metadata: {<<: {name: a}}\nimmutable: yes\nbinaryData: {}\ndata: {a: "on"}\n';
+    const made = await api.call('POST', configMaps, text, 'application/yaml');
+    expect(made.body).to.deep.include({ immutable: true, data: { a: 'on' } });
+    const spec = JSON.stringify({ selector: { matchLabels: { app: 'a' } }, template });
+    const applied = `metadata: {name: a}\nspec: {replicas: 010, ${spec.slice(1)}\n`;
+    const { body } = await api.call('POST', deployments, applied, 'application/yaml');
+    expect(body['spec']).to.include({ replicas: 8 });
   });
 
   it('omits members without a value in YAML, as in JSON', async () => {
