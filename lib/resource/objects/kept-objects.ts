@@ -123,7 +123,7 @@ export class KeptObjects<
         return [];
       }),
     );
-    const deleted = current.filter((object) => !wanted.has(idOf(object)) && isDeletable(object));
+    const deleted = current.filter((object) => !wanted.has(idOf(object)) && mayBePruned(object));
     const patch = new Patch<K[]>();
     if (created.length > 0) patch.setCreateChange(created);
     if (deleted.length > 0) patch.setDeleteChange(deleted);
@@ -221,7 +221,7 @@ export class KeptObjects<
     const { name, fieldManager = context.fieldManager ?? name, adopt } = this.#options;
     const settings = applySettings({
       ...{ client, owner, recorder, logger, clock, signal },
-      ...{ controllerName: fieldManager, adopt, pruneClaims },
+      ...{ controllerName: fieldManager, adopt },
     });
     return recordingContext(settings);
   }
@@ -229,9 +229,6 @@ export class KeptObjects<
 
 // A watch reports the progress of a rollout, except for kinds that the controller does not own.
 const unwatchedMs = 30_000;
-
-// PersistentVolumeClaims are pruned like all other objects here.
-const pruneClaims = true;
 
 /** The resources that delete all their objects: the chain waits until the objects are gone. */
 const removals = contextKey<Set<string>>(
@@ -242,11 +239,7 @@ function isLeaving({ metadata }: KubernetesObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-function isDeletable(object: KubernetesObject): boolean {
-  return mayBePruned(object, { pruneClaims });
-}
-
-/** Includes namespaces and CRDs: garbage collection would delete them with the owner anyway. */
+/** Includes namespaces, CRDs and claims: garbage collection would delete them with the owner anyway. */
 function goesWithOwner({ metadata }: KubernetesObject): boolean {
   return metadata.annotations?.[pruneAnnotation] !== 'false';
 }

@@ -15,8 +15,9 @@ export interface KeptObjectsOptions<T extends KubernetesObject, K extends Kubern
   /** Identifies the resource; not empty. Labels objects as its own: a new name orphans existing objects. */
   readonly name: string;
   /**
-   * Returns all desired objects; existing objects that are not among them are deleted. Not called while the
-   * owner is being deleted, so that an invalid spec cannot block its deletion.
+   * Returns all desired objects; existing objects that are not among them are deleted, claims, Namespaces and
+   * CustomResourceDefinitions only if annotated. Not called while the owner is being deleted, so that an invalid spec
+   * cannot block its deletion.
    */
   readonly getDesiredState: (context: ResourceContext, object: T) => Awaitable<readonly K[]>;
   /**
@@ -100,7 +101,8 @@ const objectsResourceOptionNames: OptionNames<
  * - An object that moves to another resource of the chain keeps its UID only if that resource comes first.
  *   Fields that are dropped later are removed only if both have the same `fieldManager`, as in a framework.
  * - The resource does not delete an object with the annotation `operator-builder.io/prune: "false"`; garbage
- *   collection deletes it with its owner.
+ *   collection deletes it with its owner. Superfluous claims, Namespaces and CustomResourceDefinitions are deleted
+ *   only if the annotation is `"true"`, since they hold data that no desired state contains.
  * - When the owner is deleted, the chain waits until every object is gone, with its dependents, such as the
  *   pods of a Deployment. It does not wait for superfluous objects of a live owner. A desired object that is
  *   still being deleted cancels the chain, without an error, until it is gone.

@@ -5,6 +5,7 @@ import { changesSuite } from './changes.js';
 import type { OpenScene } from './keeping.js';
 import { othersSuite } from './others.js';
 import { ownersSuite } from './owners.js';
+import { superfluousSuite } from './superfluous.js';
 
 /** Declares how resources that keep objects behave, on either server. */
 export function objectsSuite(newTarget: NewTarget): void {
@@ -16,6 +17,7 @@ export function objectsSuite(newTarget: NewTarget): void {
   const open: OpenScene = () => Scene.open(target);
 
   describe('objects', () => changesSuite(open));
+  describe('superfluous objects', () => superfluousSuite(open));
   describe('changes of others', () => othersSuite(open));
   describe('owners', () => ownersSuite(open));
   describe('bad input', () => badListsSuite(open));
