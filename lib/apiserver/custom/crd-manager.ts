@@ -12,6 +12,11 @@ import type { Crd, CrdCondition } from './crd.js';
 import { acceptNames, hasCondition, setCondition, usedNames } from './crd-names.js';
 import { customKinds } from './custom-kind.js';
 
+interface Served {
+  readonly spec: Crd['spec'];
+  readonly kinds: readonly ServedKind[];
+}
+
 /**
  * Serves the kinds of CRDs: accepts their names, establishes them, and removes them with their objects when
  * they are deleted. The manager works within the commit of a change, so that a kind is served before the
@@ -19,8 +24,8 @@ import { customKinds } from './custom-kind.js';
  */
 export class CrdManager {
   readonly #core: ServerCore;
-  /** The served kinds of each CRD, by its name. */
-  readonly #served = new Map<string, readonly ServedKind[]>();
+  /** The served kinds of each CRD, and the spec that they were made of, by its name. */
+  readonly #served = new Map<string, Served>();
 
   constructor(core: ServerCore) {
     this.#core = core;
@@ -33,7 +38,7 @@ export class CrdManager {
       return;
     }
     if (entry.type === 'DELETED') {
-      this.#serve(entry.key, []);
+      this.#end(entry.key);
       this.#establishOthers(crdOf(entry.object).spec.group);
       return;
     }
@@ -60,7 +65,7 @@ export class CrdManager {
     }
     const { names, condition } = acceptNames(crd, usedNames(this.#group(spec.group)));
     const isAccepted = condition.status === 'True';
-    if (isAccepted) this.#serve(crd.metadata.name ?? '', customKinds(this.#core, crd));
+    if (isAccepted) this.#serve(crd);
     const isNamed = deepEqual(status?.acceptedNames, names) && hasCondition(conditions, condition);
     if (!isNamed) {
       const named = setCondition(conditions, condition, now);
@@ -103,11 +108,21 @@ export class CrdManager {
     this.#store(object, { ...object, status });
   }
 
-  #serve(name: string, kinds: readonly ServedKind[]): void {
-    const before = this.#served.get(name) ?? [];
-    if (kinds.length === 0) this.#served.delete(name);
-    else this.#served.set(name, kinds);
-    this.#core.kinds.replace(before, kinds);
+  /** Serves the kinds of a CRD. Kinds of the same spec stay: watches end with their kind, as on the real server. */
+  #serve(crd: Crd): void {
+    const { metadata, spec } = crd;
+    const { name = '' } = metadata;
+    const before = this.#served.get(name);
+    if (deepEqual(before?.spec, spec)) return;
+    const kinds = customKinds(this.#core, crd);
+    this.#served.set(name, { spec, kinds });
+    this.#core.kinds.replace(before?.kinds ?? [], kinds);
+  }
+
+  #end(name: string): void {
+    const before = this.#served.get(name);
+    this.#served.delete(name);
+    if (before !== undefined) this.#core.kinds.replace(before.kinds, []);
   }
 
   #store(old: UnstructuredObject, next: UnstructuredObject): void {
@@ -116,8 +131,8 @@ export class CrdManager {
   }
 
   #cleanUpAfter(collection: string): void {
-    for (const [name, [kind]] of this.#served) {
-      if (kind?.collection !== collection) continue;
+    for (const [name, { kinds }] of this.#served) {
+      if (kinds[0]?.collection !== collection) continue;
       const object = this.#core.log.collection(crdCollection).get(name);
       if (object?.metadata.deletionTimestamp !== undefined) this.#cleanUp(object);
     }
@@ -129,7 +144,6 @@ export class CrdManager {
     if (!finalizers.includes(cleanupFinalizer)) return;
     if (this.#tellOfProgress(object)) return;
     const crd = crdOf(object);
-    if (this.#served.has(name)) this.#serve(name, customKinds(this.#core, crd));
     const collection = this.#core.log.collection(`${crd.spec.group}/${crd.spec.names.plural}`);
     this.#deleteObjects(name, collection.keys(''));
     if (collection.size > 0) return;
@@ -164,7 +178,7 @@ export class CrdManager {
   }
 
   #deleteObjects(crd: string, keys: readonly string[]): void {
-    const kinds = this.#served.get(crd) ?? [];
+    const { kinds = [] } = this.#served.get(crd) ?? {};
     const [first] = kinds;
     if (first === undefined) return;
     const collection = this.#core.log.collection(first.collection);

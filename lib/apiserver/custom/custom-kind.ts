@@ -26,7 +26,7 @@ import type { KindRules } from '../rules/kind-rules.js';
 import type { ServerCore } from '../server-core.js';
 import { ageText, metadataDoc, nameColumn } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
-import { finalizerWarnings } from './crd.js';
+import { crdCollection, finalizerWarnings } from './crd.js';
 import type { Crd, CrdVersion } from './crd.js';
 import { decodeEmbedded, metadataSchema, withEmbeddedTypes } from './embedded-objects.js';
 import { conversionAddress } from './in-process-conversion.js';
@@ -46,7 +46,14 @@ export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
   const convert: Convert = { converter, stored: new StoredObjects(crd) };
   return crd.spec.versions
     .filter(({ served }) => served)
-    .map((version) => customKind(crd, version, convert));
+    .map((version) => customKind(core, { crd, version, convert }));
+}
+
+/** A version of a CRD. */
+interface ServedVersion {
+  readonly crd: Crd;
+  readonly version: CrdVersion;
+  readonly convert: Convert;
 }
 
 /** The state that the versions of a kind share. */
@@ -55,8 +62,11 @@ interface Convert {
   readonly stored: StoredObjects;
 }
 
-function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Convert): ServedKind {
+function customKind(core: ServerCore, { crd, version, convert }: ServedVersion): ServedKind {
+  const { metadata, spec } = crd;
+  const { name = '' } = metadata;
   const { group, names, scope } = spec;
+  const definitions = core.log.collection(crdCollection);
   const apiVersion = `${group}/${version.name}`;
   const schema = version.schema?.openAPIV3Schema;
   const storage = spec.versions.find((one) => one.storage) ?? version;
@@ -84,7 +94,9 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Conve
       replicasPaths: replicasPathsOf(spec),
       hasStatus,
       columns: version.additionalPrinterColumns ?? [],
-      terminating: metadata.deletionTimestamp !== undefined,
+      get terminating() {
+        return definitions.get(name)?.metadata.deletionTimestamp !== undefined;
+      },
       dropNulls: (object) => dropNulls(object, schema),
     },
     schema: () =>

@@ -125,14 +125,15 @@ function bookmark(kind: ServedKind, revision: number, end: boolean): Unstructure
   };
 }
 
-/** The open watches. When a kind is no longer served, its watches send the last changes and end. */
+/** The open watches. When a kind is replaced or removed, its watches send the last changes and end. */
 export class OpenWatches {
   readonly #streams = new Map<WatchStream, ServedKind>();
 
   constructor(kinds: KindRegistry) {
     kinds.subscribe(() => {
-      for (const [stream, { type }] of this.#streams) {
-        if (kinds.find(type.group, type.version, type.plural) === undefined) stream.finish();
+      for (const [stream, kind] of this.#streams) {
+        const { group, version, plural } = kind.type;
+        if (kinds.find(group, version, plural) !== kind) stream.finish();
       }
     });
   }

@@ -212,4 +212,32 @@ describe('custom resource definitions', () => {
     await api.call('DELETE', `${crds}/widgets.example.com`);
     expect(await next).to.equal(undefined);
   });
+
+  it('end the watches of their kind when their spec changes, so that clients watch by the new schema', async () => {
+    const api = new Api();
+    const versions = (...fields: string[]): object[] => {
+      const properties = Object.fromEntries(fields.map((name) => [name, { type: 'string' }]));
+      const spec = { type: 'object', properties };
+      const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+      const others = { served: true, schema };
+      return [
+        { name: 'v1', storage: true, ...others },
+        { name: 'v2', storage: false, ...others },
+      ];
+    };
+    await installed(api, { versions: versions('a') });
+    const before = await api.watch(`${widgets}?watch=1`);
+    const change = (patch: object) =>
+      api.call('PATCH', `${crds}/widgets.example.com`, patch, merge);
+    await change({ metadata: { labels: { l: 'v' } } });
+    await api.create(widgets, { ...widget('one'), spec: { a: '1' } });
+    expect(await before.names(1)).to.deep.equal(['ADDED one']);
+    await change({ spec: { versions: versions('a', 'b') } });
+    expect(await before.next()).to.equal(undefined);
+    const after = await api.watch(`${widgets}?watch=1`);
+    await api.create(widgets, { ...widget('two'), spec: { b: '2' } });
+    await after.next();
+    expect((await after.next())?.object['spec']).to.deep.equal({ b: '2' });
+    await after.stop();
+  });
 });
