@@ -47,10 +47,13 @@ export class WebhookConverter {
   convert(object: UnstructuredObject, apiVersion: string): UnstructuredObject {
     if (object.apiVersion === apiVersion) return object;
     if (this.#core.outside.active) return this.#convertAll([object], apiVersion)[0] ?? object;
-    const known = this.#knownOf(apiVersion).get(object);
+    const conversions = this.#knownOf(apiVersion);
+    const known = conversions.get(object);
     if (known === undefined) throw new Unconverted(() => this.fetch([object], apiVersion));
-    if (typeof known === 'string') throw internalFailure(known);
-    return known;
+    if (typeof known !== 'string') return known;
+    // A failure ends one watch. The next one asks again: the webhook may work by then.
+    conversions.delete(object);
+    throw internalFailure(known);
   }
 
   /** Converts many objects in one call, for a list within a request. */
@@ -65,7 +68,8 @@ export class WebhookConverter {
   /** Converts many objects in one call, for a watch. Never rejects. */
   async fetch(objects: readonly UnstructuredObject[], apiVersion: string): Promise<void> {
     const known = this.#knownOf(apiVersion);
-    const others = objects.filter((one) => one.apiVersion !== apiVersion && !known.has(one));
+    const isOpen = (one: UnstructuredObject): boolean => typeof known.get(one) !== 'object';
+    const others = objects.filter((one) => one.apiVersion !== apiVersion && isOpen(one));
     if (others.length === 0) return;
     const outcome = await this.#question(others, apiVersion).ask();
     for (const [index, object] of others.entries()) {

@@ -147,6 +147,24 @@ describe('conversion webhooks', () => {
     await watch.stop();
   });
 
+  for (const start of ['objects', 'changes']) {
+    it(`end a watch from ${start} while they fail, and serve the next one once they work`, async () => {
+      const conversions = await new ConversionApi().start();
+      const { api } = conversions;
+      const { change: working } = conversions;
+      const { metadata } = (await api.get(v2)).body;
+      for (const name of ['a', 'b']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
+      const version = start === 'objects' ? '' : `&resourceVersion=${metadata.resourceVersion}`;
+      conversions.change = (response) => ({ ...response, result: { status: 'Failure' } });
+      const failing = await api.watch(`${v1}?watch=true${version}`);
+      expect(await failing.names(2)).to.deep.equal(['ERROR', 'end']);
+      conversions.change = working;
+      const next = await api.watch(`${v1}?watch=true${version}`);
+      expect(await next.names(2)).to.deep.equal(['ADDED a', 'ADDED b']);
+      await next.stop();
+    });
+  }
+
   it('provide labels and annotations, while other metadata is kept as stored', async () => {
     const conversions = await new ConversionApi().start();
     await conversions.api.create(v2, shop('a', { count: 1 }, 'v2'));
