@@ -34,11 +34,18 @@ interface WebhookCall {
   readonly timeoutMs: number;
 }
 
+/** A review to send. */
+interface Post {
+  /** The URL in messages. */
+  readonly shown: string;
+  readonly text: string;
+  /** Aborted when the time is over, or when the server stops. */
+  readonly signal: AbortSignal;
+}
+
 /** The connection data of a call. */
 interface Target {
   readonly url: URL;
-  /** The URL in messages. */
-  readonly shown: string;
   readonly servername: string | undefined;
   readonly ca: string | undefined;
 }
@@ -64,15 +71,32 @@ export class WebhookClient {
         failure: `Post ${JSON.stringify(shown)}: service ${JSON.stringify(name)} not found`,
       };
     }
+    const ongoing = this.#connections.start();
+    const late = (): void => ongoing.abort(new DeadlineExceeded());
+    const timer = this.#clock.setTimer(late, timeoutMs);
     try {
-      if (typeof service === 'function') return await inProcess(service, { shown, text });
-      const { ca, ...where } = targetOf(address, service, shown);
-      const agent = await this.#connections.agent({ ca });
-      const request = { ...where, agent, text, timeoutMs, clock: this.#clock };
-      return readAnswer(await httpsPost(request));
+      const { signal } = ongoing;
+      // A handler in this process may ignore the signal.
+      return readAnswer(await ongoing.race(this.#post(address, service, { shown, text, signal })));
     } catch (error) {
-      return { failure: `Post ${JSON.stringify(shown)}: ${connectionFailure(error)}` };
+      const failure = connectionFailure(ongoing.reason ?? error);
+      return { failure: `Post ${JSON.stringify(shown)}: ${failure}` };
+    } finally {
+      timer.cancel();
+      ongoing.end();
     }
+  }
+
+  /** @throws the error of the connection or of the handler. */
+  async #post(
+    address: WebhookAddress,
+    service: string | RequestHandler | undefined,
+    post: Post,
+  ): Promise<PostAnswer> {
+    if (typeof service === 'function') return await inProcess(service, post);
+    const { ca, ...where } = targetOf(address, service, post.shown);
+    const agent = await this.#connections.agent({ ca });
+    return await httpsPost({ ...where, ...post, agent });
   }
 
   #serviceOf({ service }: WebhookAddress): string | RequestHandler | undefined {
@@ -100,18 +124,18 @@ function cleanPath(path: string): string {
 function targetOf(address: WebhookAddress, service: string | undefined, shown: string): Target {
   const ca = bundleText(address.caBundle);
   if (service === undefined || address.service === undefined) {
-    return { url: new URL(shown), shown, servername: undefined, ca };
+    return { url: new URL(shown), servername: undefined, ca };
   }
   const { pathname, search } = new URL(shown);
   // The certificate must name the Service, whatever the host.
   const servername = `${address.service.name}.${address.service.namespace}.svc`;
-  return { url: new URL(`${pathname}${search}`, service), shown, servername, ca };
+  return { url: new URL(`${pathname}${search}`, service), servername, ca };
 }
 
 async function inProcess(
   handler: RequestHandler,
-  { shown, text }: { readonly shown: string; readonly text: string },
-): Promise<WebhookAnswer> {
+  { shown, text, signal }: Post,
+): Promise<PostAnswer> {
   const { pathname, search } = new URL(shown);
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const path = pathname + search;
@@ -119,11 +143,11 @@ async function inProcess(
     status,
     headers: given,
     body,
-  } = await handler({ method: 'POST', path, headers, body: text });
+  } = await handler({ method: 'POST', path, headers, body: text, signal });
   const decoder = new TextDecoder();
   let answer = '';
   for await (const chunk of body) answer += decoder.decode(chunk, { stream: true });
-  return readAnswer({ status, text: answer, type: given['content-type'] ?? '' });
+  return { status, text: answer, type: given['content-type'] ?? '' };
 }
 
 function readAnswer({ status, text, type }: PostAnswer): WebhookAnswer {
@@ -175,7 +199,7 @@ function statusFailure(status: number, said: string): string {
 }
 
 /** A POST of JSON. */
-interface HttpsPost {
+interface HttpsPost extends Pick<Post, 'text' | 'signal'> {
   readonly url: URL;
   /**
    * The name that the server's certificate must have.
@@ -183,10 +207,6 @@ interface HttpsPost {
    */
   readonly servername: string | undefined;
   readonly agent: Agent;
-  readonly text: string;
-  /** The time-out in milliseconds. */
-  readonly timeoutMs: number;
-  readonly clock: Clock;
 }
 
 /** The response to a POST. */
@@ -201,10 +221,10 @@ const answerLimitBytes = 3 * 1024 * 1024;
 
 /**
  * Sends a POST.
- * @throws the error of the connection; DeadlineExceeded: no response in time.
+ * @throws the error of the connection.
  */
 async function httpsPost(post: HttpsPost): Promise<PostAnswer> {
-  const { url, servername, agent, text, timeoutMs, clock } = post;
+  const { url, servername, agent, text, signal } = post;
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
@@ -215,13 +235,11 @@ async function httpsPost(post: HttpsPost): Promise<PostAnswer> {
   const { request: plainRequest } = await import('node:http');
   const { request: secureRequest } = await import('node:https');
   return await new Promise((resolve, reject) => {
-    const options = { method: 'POST', headers, ...(servername !== undefined && { servername }) };
+    const options = { method: 'POST', headers, signal };
     const sent = secure
-      ? secureRequest(url, { ...options, agent })
-      : plainRequest(url, { method: 'POST', headers });
-    const timer = clock.setTimer(() => sent.destroy(new DeadlineExceeded()), timeoutMs);
-    sent.once('error', reject);
-    sent.once('close', () => timer.cancel());
+      ? secureRequest(url, { ...options, agent, ...(servername !== undefined && { servername }) })
+      : plainRequest(url, options);
+    sent.on('error', reject);
     sent.once('response', (answer) => {
       readText(answer).then(
         (read) =>

@@ -251,6 +251,31 @@ describe('admission webhooks', () => {
     await api.create(configMaps, configMap('a'));
   });
 
+  it('that are functions fail the write when their time is over, or when the server stops', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Validating', { timeoutSeconds: 2 });
+    const { api } = hooks;
+    const failing = async (end: () => Promise<void>): Promise<string> => {
+      let called = (): void => undefined;
+      const calls = new Promise<void>((resolve) => (called = resolve));
+      hooks.answer = () => {
+        called();
+        return new Promise<never>(() => undefined);
+      };
+      const answer = api.call('POST', configMaps, configMap('a'));
+      await calls;
+      await end();
+      const { code, body } = await answer;
+      expect(code).to.equal(500);
+      return body.message;
+    };
+    const post = 'failed to call webhook: Post "https://hook.default.svc:443/0?timeout=2s": ';
+    expect(await failing(() => api.clock.advance(2_000))).to.contain(
+      `${post}context deadline exceeded`,
+    );
+    expect(await failing(() => api.server.stop())).to.contain(`${post}the embedded API server`);
+  });
+
   it('fail the write with an invalid response', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
