@@ -187,7 +187,8 @@ export class CrdManager {
       if (stored === undefined || stored.metadata.deletionTimestamp !== undefined) continue;
       const { namespace = '', name = '' } = stored.metadata;
       // Use the stored version: this runs within a commit, where no webhook can convert objects.
-      const kind = kinds.find(({ type }) => apiVersionOf(type) === stored.apiVersion) ?? first;
+      const unserved = { ...first, conversions: undefined, fromStorage: () => stored };
+      const kind = kinds.find(({ type }) => apiVersionOf(type) === stored.apiVersion) ?? unserved;
       deleteObject(this.#core, { kind, namespace, name, options: { dryRun: false } });
     }
   }

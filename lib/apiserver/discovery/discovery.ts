@@ -201,7 +201,7 @@ const storedAsBeta: ReadonlySet<string> = new Set([
 /** Returns a hash of the storage version: it changes when objects are stored in another version. */
 function storageHash(registry: KindRegistry, { collection, verbs }: ServedKind): object {
   const stored = registry.storedIn(collection);
-  if (stored === undefined || !verbs.includes('watch')) return {};
+  if (stored?.isStorageVersion !== true || !verbs.includes('watch')) return {};
   const { group, version, kind } = stored.type;
   const storage = storedAsBeta.has(`${group}/${kind}`) ? 'v1beta1' : version;
   const digest = createHash('sha256').update(`${group}/${storage}/${kind}`).digest();

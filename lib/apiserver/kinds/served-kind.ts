@@ -184,17 +184,25 @@ export class KindRegistry {
     return this.#byPlural.values();
   }
 
-  /** Returns the storage version of each kind. */
+  /** Returns one version of each kind: the storage version, or another one if that is not served. */
   stored(): readonly ServedKind[] {
-    return [...this.all()].filter((kind) => kind.isStorageVersion && kind.verbs.includes('list'));
+    const stored = new Map<string, ServedKind>();
+    for (const kind of this.all()) {
+      if (!kind.verbs.includes('list')) continue;
+      if (kind.isStorageVersion || !stored.has(kind.collection)) stored.set(kind.collection, kind);
+    }
+    return [...stored.values()];
   }
 
-  /** Returns the storage version of the kind in `collection`. */
+  /** Returns the storage version of the kind in `collection`, or another one if that is not served. */
   storedIn(collection: string): ServedKind | undefined {
+    let found: ServedKind | undefined;
     for (const kind of this.all()) {
-      if (kind.isStorageVersion && kind.collection === collection) return kind;
+      if (kind.collection !== collection) continue;
+      if (kind.isStorageVersion) return kind;
+      found ??= kind;
     }
-    return undefined;
+    return found;
   }
 
   /** Starts to serve `kinds`. */

@@ -126,6 +126,27 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
       expect((await client.list(ConfigMap, { namespace: 'default' })).items).to.deep.equal([]);
     });
 
+    for (const [kept, title] of [
+      ['v1', 'the storage version is'],
+      ['v1beta1', 'its own version is'],
+    ] as const) {
+      it(`deletes it with its owner or its namespace although ${title} not served`, async () => {
+        const client = cluster.client();
+        const owner = await client.create(configMap('owner'));
+        const { apiVersion, kind, metadata: own } = owner;
+        const reference = { apiVersion, kind, name: 'owner', uid: own.uid ?? '' };
+        await client.patch(Shop, metadata, {
+          ...{ type: 'merge', body: { metadata: { ownerReferences: [reference] } } },
+        });
+        await changeVersions((name) => ({ storage: name === kept, served: name === 'v1beta1' }));
+        await client.delete(ConfigMap, { name: 'owner', namespace: 'default' });
+        await client.delete(Namespace, { name: 'team' });
+        await cluster.settled();
+        expect((await client.list(OldShop)).items).to.deep.equal([]);
+        expect(await getIfExists(client, Namespace, { name: 'team' })).to.equal(undefined);
+      });
+    }
+
     it('deletes it with its namespace', async () => {
       const client = cluster.client();
       await client.delete(Namespace, { name: 'team' });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import type { TransportRequest, TransportResponse } from '../../../lib/system/transport.js';
 import { responseOf } from '../admission/webhook-api.js';
-import { Api, merge } from '../api.js';
+import { Api, jsonPatch, merge } from '../api.js';
 
 interface Shop extends UnstructuredObject {
   spec: { size?: string; count?: number };
@@ -164,6 +164,22 @@ describe('conversion webhooks', () => {
       await next.stop();
     });
   }
+
+  it('are not called when a definition is deleted with objects in a version that is not served', async () => {
+    const conversions = await new ConversionApi().start();
+    const { api } = conversions;
+    await api.create(v2, shop('a', { count: 1 }, 'v2'));
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.acme.com';
+    const storage = [
+      { op: 'replace', path: '/spec/versions/0/storage', value: true },
+      { op: 'replace', path: '/spec/versions/1/storage', value: false },
+      { op: 'replace', path: '/spec/versions/1/served', value: false },
+    ];
+    expect((await api.call('PATCH', path, storage, jsonPatch)).code).to.equal(200);
+    await api.call('DELETE', path);
+    expect((await api.get(path)).code).to.equal(404);
+    expect(conversions.requests).to.deep.equal([]);
+  });
 
   it('provide labels and annotations, while other metadata is kept as stored', async () => {
     const conversions = await new ConversionApi().start();
