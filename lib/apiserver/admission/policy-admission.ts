@@ -20,6 +20,8 @@ import { matchedKind } from './match-webhook.js';
 interface Denial {
   readonly message: string;
   readonly reason: string | undefined;
+  /** True if the binding cannot be used: the write is denied whatever the actions of the binding. */
+  readonly isMisconfigured?: boolean;
 }
 
 const codes: Readonly<Partial<Record<string, number>>> = {
@@ -33,19 +35,19 @@ const codes: Readonly<Partial<Record<string, number>>> = {
  * @throws StatusError 422 (or the reason in the policy): a policy refuses the write.
  */
 export function checkPolicies(core: ServerCore, attributes: AdmissionAttributes): void {
-  const denials: { readonly message: string; readonly reason: string | undefined }[] = [];
+  const denials: Denial[] = [];
   for (const policy of core.policies.all()) {
     const kind = matchedKind(core, policy.constraints, attributes);
     if (kind === undefined) continue;
     for (const binding of policy.bindings) {
       if (!bindingMatches(core, binding, attributes)) continue;
       for (const denial of denialsOf(core, { policy, binding, kind }, attributes)) {
-        const { message, reason } = denial;
+        const { message, reason, isMisconfigured = false } = denial;
         const where = `'${policy.name}' with binding '${binding.name}'`;
-        if (binding.actions.includes('Warn')) {
+        if (binding.actions.includes('Warn') && !isMisconfigured) {
           attributes.warn(`Validation failed for ValidatingAdmissionPolicy ${where}: ${message}`);
         }
-        if (!binding.actions.includes('Deny')) continue;
+        if (!binding.actions.includes('Deny') && !isMisconfigured) continue;
         denials.push({
           message: `ValidatingAdmissionPolicy ${where} denied request: ${message}`,
           reason,
@@ -99,7 +101,9 @@ function denialsOf(core: ServerCore, judged: Judged, attributes: AdmissionAttrib
   const { programs } = policy;
   const { paramRef } = binding;
   const params = paramsOf(core, policy, { paramRef, namespace: attributes.namespace });
-  if (typeof params === 'string') return failed(params);
+  if (typeof params === 'string') {
+    return failed(params).map((denial) => ({ ...denial, isMisconfigured: true }));
+  }
   const seen = valuesOf(core, kind, attributes);
   return params.flatMap((param) => {
     const values = programs.policy.withVariables({ ...seen, params: jsonValue(param) });
