@@ -1,10 +1,17 @@
-import { applyJsonPatch, JsonPatchError, isJsonObject, deepEqual } from '../../object/index.js';
+import {
+  applyJsonPatch,
+  JsonPatchError,
+  isJsonObject,
+  deepEqual,
+  withoutMembers,
+} from '../../object/index.js';
 import type { JsonPatchOperation, UnstructuredObject } from '../../object/index.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';
 import { StatusError, badRequest, internalError } from '../status-error.js';
+import { managedFieldsProblem } from '../structured-merge/index.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-request.js';
 import type {
   AdmissionAttributes,
@@ -36,6 +43,18 @@ interface Invoked extends ConfiguredWebhook {
   readonly kind: ServedKind;
 }
 
+/** The result of the mutating webhooks of a write. */
+interface WebhookMutations {
+  readonly write: AdmittedWrite;
+  /** The ids of webhooks that must be called again, because a later one changed the object. */
+  readonly again: ReadonlySet<string>;
+  /** The ids of called webhooks that accept a second call. */
+  readonly reinvocable: ReadonlySet<string>;
+}
+
+const invalidManagers =
+  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests';
+
 /** The result of a webhook call. */
 type Outcome = { readonly response: AdmissionResponse } | { readonly failure: string };
 
@@ -52,19 +71,41 @@ export class WebhookAdmission implements WriteHooks {
   }
 
   /**
-   * Applies mutating policies, then calls mutating webhooks one after the other. A policy or webhook with
-   * `IfNeeded` runs again if a later one changed the object.
+   * Applies mutating policies, then calls mutating webhooks one after the other. If they change the object, the server's
+   * own admission runs again, then policies and webhooks with `IfNeeded` that have not seen the last change.
    */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
+    const { object: given, operation } = write;
     // The options of a connection have no metadata.
-    if (write.operation !== 'CONNECT') this.#name = write.object.metadata.name;
-    const first = this.#mutateByPolicies(write, write.object);
-    const mutated = this.#mutate({ ...write, object: first.object }, 0, new Set());
+    if (operation === 'CONNECT') return this.#admitted(write);
+    this.#name = given.metadata.name;
+    return this.#withValidManagers(given, this.#admitted(write));
+  }
+
+  #admitted(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
+    const policies = this.#mutateByPolicies(write, write.object);
+    const webhooks = this.#mutate({ ...write, object: policies.object });
     // Only a deletion has no object.
-    const object = mutated.object ?? first.object;
-    const again = object === first.object ? first.again : first.reinvocable;
-    if (again.size === 0) return object;
-    return this.#mutateByPolicies(write, object, again).object;
+    const object = webhooks.write.object ?? policies.object;
+    if (object === write.object) return object;
+    const readmitted = write.readmit?.(object) ?? object;
+    const again = readmitted === policies.object ? policies.again : policies.reinvocable;
+    const next =
+      again.size === 0 ? readmitted : this.#mutateByPolicies(write, readmitted, again).object;
+    const rerun = next === object ? webhooks.again : webhooks.reinvocable;
+    if (rerun.size === 0) return next;
+    return this.#mutate({ ...write, object: next }, rerun).write.object ?? next;
+  }
+
+  /** Returns a mutated object, with the `managedFields` of the `given` one if its own are invalid. */
+  #withValidManagers(given: UnstructuredObject, mutated: UnstructuredObject): UnstructuredObject {
+    const { managedFields } = given.metadata;
+    const { managedFields: changed } = mutated.metadata;
+    const problem = changed === managedFields ? undefined : managedFieldsProblem(changed);
+    if (problem === undefined) return mutated;
+    this.#request.warn(`${invalidManagers}: ${problem}`);
+    const rest = withoutMembers(mutated.metadata, 'managedFields');
+    return { ...mutated, metadata: { ...rest, ...(managedFields && { managedFields }) } };
   }
 
   #mutateByPolicies(
@@ -78,7 +119,7 @@ export class WebhookAdmission implements WriteHooks {
   }
 
   validate(write: AdmittedWrite): void {
-    if (write.operation === 'DELETE') this.#mutate(write, 0, new Set());
+    if (write.operation === 'DELETE') this.#mutate(write);
     const attributes = this.#attributes(write);
     if (!this.#core.policies.empty) checkPolicies(this.#core, attributes);
     const invoked = this.#invoked('validating', attributes);
@@ -93,12 +134,14 @@ export class WebhookAdmission implements WriteHooks {
     }
   }
 
-  #mutate(write: AdmittedWrite, round: number, again: ReadonlySet<string>): AdmittedWrite {
+  /** @param only - the ids of the webhooks to call again. @defaultValue all, for the first time */
+  #mutate(write: AdmittedWrite, only?: ReadonlySet<string>): WebhookMutations {
+    const round = only === undefined ? 0 : 1;
     let current = write;
-    const seen = new Set<string>();
-    const rerun = new Set<string>();
+    const reinvocable = new Set<string>();
+    const again = new Set<string>();
     for (const one of this.#core.webhooks.all('mutating')) {
-      if (round > 0 && !again.has(one.id)) continue;
+      if (only?.has(one.id) === false) continue;
       const attributes = this.#attributes(current);
       const kind = invokedKind(this.#core, one, attributes);
       if (kind === undefined) continue;
@@ -109,11 +152,11 @@ export class WebhookAdmission implements WriteHooks {
       const changed = patch === undefined ? current : this.#patched(invoked, current, patch);
       if (changed !== current) {
         current = changed;
-        for (const id of seen) rerun.add(id);
+        for (const id of reinvocable) again.add(id);
       }
-      if (one.webhook.reinvocationPolicy === 'IfNeeded') seen.add(one.id);
+      if (one.webhook.reinvocationPolicy === 'IfNeeded') reinvocable.add(one.id);
     }
-    return rerun.size === 0 || round > 0 ? current : this.#mutate(current, 1, rerun);
+    return { write: current, again, reinvocable };
   }
 
   #attributes(write: AdmittedWrite): AdmissionAttributes {

@@ -1,6 +1,6 @@
 import { FieldErrors } from '../../crd/internal.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
-import { formatTime } from '../../object/index.js';
+import { deepEqual, formatTime } from '../../object/index.js';
 import type { Random } from '../../system/index.js';
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -58,7 +58,7 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   const own = kind === ruling ? owned : mutable(kind.toStorage(owned));
   checkNamespace(core, request, own);
   ruling.rules.admitCreate?.(own, core.view);
-  const object = asStored(ruling, admitted(request, ruling, own));
+  const object = asStored(ruling, admitted(core, request, own));
   dropRepeatedOwners(object, request.warn, ' after mutating admission happens');
   generateName(core, request, object);
   fillSystemFields(core, object.metadata);
@@ -83,15 +83,25 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
 
 /** Returns the object after mutating admission. */
 function admitted(
+  core: ServerCore,
   { kind, hooks }: WriteRequest,
-  ruling: ServedKind,
   own: UnstructuredObject,
 ): UnstructuredObject {
   if (hooks === undefined) return own;
+  const ruling = rulingKind(core, kind);
+  const toRuling = (object: UnstructuredObject): UnstructuredObject =>
+    mutable(kind === ruling ? object : kind.toStorage(object));
+  const { admitCreate } = ruling.rules;
+  const readmit = (object: UnstructuredObject): UnstructuredObject => {
+    const copy = structuredClone(toRuling(object));
+    admitCreate?.(copy, core.view);
+    const readmitted = shown(kind, ruling, copy);
+    return deepEqual(readmitted, object) ? object : readmitted;
+  };
   const given = shown(kind, ruling, own);
-  const object = hooks.admit({ operation: 'CREATE', object: given, old: undefined });
-  if (object === given) return own;
-  return mutable(kind === ruling ? object : kind.toStorage(object));
+  const write = { operation: 'CREATE', object: given, old: undefined } as const;
+  const object = hooks.admit({ ...write, ...(admitCreate && { readmit }) });
+  return object === given ? own : toRuling(object);
 }
 
 /** Returns the object in the version of the request. */

@@ -57,6 +57,12 @@ export interface AdmittedWrite {
   readonly object: UnstructuredObject | undefined;
   /** The stored object; absent for a create. */
   readonly old: UnstructuredObject | undefined;
+  /**
+   * Runs the kind's own admission again, after hooks have changed the object. Returns the same object if that changes
+   * nothing.
+   * @defaultValue the kind's own admission changes no object
+   */
+  readonly readmit?: (object: UnstructuredObject) => UnstructuredObject;
 }
 
 /** Admission hooks of a write, beside the rules of its kind. */

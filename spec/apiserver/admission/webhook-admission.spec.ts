@@ -150,6 +150,51 @@ describe('admission webhooks', () => {
     expect(paths).to.deep.equal(['/0?timeout=10s', '/1?timeout=10s', '/0?timeout=10s']);
   });
 
+  it('that add a container get it completed by a LimitRange, and are reinvoked with the policy IfNeeded', async () => {
+    const hooks = new WebhookApi();
+    const limits = [{ type: 'Container', default: { cpu: '1' } }];
+    await hooks.api.create('/api/v1/namespaces/default/limitranges', {
+      ...{ metadata: { name: 'l' }, spec: { limits } },
+    });
+    const rules = [rule({ resources: ['pods'] })];
+    await hooks.configure('Mutating', { rules, reinvocationPolicy: 'IfNeeded' });
+    const names: unknown[] = [];
+    const sidecar = { op: 'add', path: '/spec/containers/-', value: { name: 'side', image: 'i' } };
+    hooks.answer = ({ object }) => {
+      const { containers } = object?.['spec'] as { containers: { name: string }[] };
+      names.push(containers.map(({ name }) => name));
+      return containers.length > 1 ? { allowed: true } : patching(sidecar);
+    };
+    const { spec, metadata } = await hooks.api.create('/api/v1/namespaces/default/pods', {
+      ...{ metadata: { name: 'p' }, spec: { containers: [{ name: 'main', image: 'i' }] } },
+    });
+    const resources = { limits: { cpu: '1' }, requests: { cpu: '1' } };
+    const { containers } = spec as { containers: { resources: object }[] };
+    expect(containers.map((one) => one.resources)).to.deep.equal([resources, resources]);
+    expect(metadata.annotations).to.deep.equal({
+      'kubernetes.io/limit-ranger':
+        'LimitRanger plugin set: cpu request for container side; cpu limit for container side',
+    });
+    expect(names).to.deep.equal([['main'], ['main', 'side']]);
+  });
+
+  it('that return invalid managedFields leave them as they are, with a warning', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Mutating', {});
+    const entry = { manager: 'm', operation: 'Merge', apiVersion: 'v1', fieldsType: 'FieldsV1' };
+    hooks.answer = () =>
+      patching(
+        { op: 'add', path: '/metadata/managedFields', value: [{ ...entry, fieldsV1: {} }] },
+        { op: 'add', path: '/data/more', value: 'x' },
+      );
+    const { body, headers } = await hooks.api.call('POST', configMaps, configMap('a', { k: 'v' }));
+    expect(body['data']).to.deep.equal({ k: 'v', more: 'x' });
+    expect(body.metadata.managedFields?.map(({ manager }) => manager)).to.deep.equal(['spec']);
+    expect(headers['warning']).to.equal(
+      '299 - ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: operation must be `Apply` or `Update`"',
+    );
+  });
+
   it('are selected by rules, scope, selectors and match policy', async () => {
     const hooks = new WebhookApi();
     const { api } = hooks;
