@@ -220,6 +220,7 @@ export class ServerLoopback implements Loopback {
       name,
       namespace: own ? name : write.namespace,
       user: { username: `system:${manager}`, groups: ['system:authenticated'] },
+      authorizer: this.#core.access.authorizer,
       dryRun: false,
       options: {},
       warn: () => undefined,

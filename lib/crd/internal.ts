@@ -8,18 +8,20 @@ export { compileCel } from './cel/program.js';
 export type { CelProgram } from './cel/program.js';
 export type { CelExtension, CelStructType } from './cel/checker.js';
 export { declare, overloadOf } from './cel/overload.js';
+export type { Declaration, Overload } from './cel/overload.js';
 export { parseDuration } from './cel/times.js';
 export {
   boolType,
   dynType,
   listType,
   mapType,
+  opaqueType,
   stringType,
   structType,
   typeText,
 } from './cel/types.js';
 export type { CelType } from './cel/types.js';
-export { CelDictionary, CelError, CelList, CelObject } from './cel/values.js';
+export { CelDictionary, CelError, CelList, CelObject, CelOpaque } from './cel/values.js';
 export type { CelMap, CelValue } from './cel/values.js';
 export { isConvertedResource } from './definition/convert-object.js';
 export type { ConvertedResource } from './definition/convert-object.js';

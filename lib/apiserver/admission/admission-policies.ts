@@ -14,6 +14,7 @@ import type { ServerCore } from '../server-core.js';
 import type { Collection, MvccLog } from '../storage/mvcc-log.js';
 import { selects } from '../rules/metadata.js';
 import { admissionVariables } from './admission-review.js';
+import { authorizerFunctions, authorizerVariables } from './authorizer-expressions.js';
 import { mutationExtension, mutationTypeProblem, mutationTypes } from './mutation-expressions.js';
 
 /** One of `spec.mutations` of a MutatingAdmissionPolicy. */
@@ -137,7 +138,8 @@ function compiled({ metadata, spec = {} }: AnyPolicy, bound: readonly Binding[])
 
 function compiledPrograms(spec: PolicySpec): CompiledPrograms | string {
   try {
-    const extension = spec.mutations === undefined ? undefined : mutationExtension;
+    const rights = { functions: authorizerFunctions };
+    const extension = spec.mutations === undefined ? rights : mutationExtension;
     const policy = new PolicyPrograms(spec.variables ?? [], extension);
     const conditions = (spec.matchConditions ?? []).map(({ expression }) => {
       return { expression, program: policy.compile(expression) };
@@ -228,16 +230,16 @@ interface PolicyVariable {
 /** Compiles the expressions of one policy, which share its variables. */
 class PolicyPrograms {
   readonly #types: Map<string, CelType>;
-  readonly #extension: CelExtension | undefined;
+  readonly #extension: CelExtension;
   readonly #variables: readonly { readonly name: string; readonly program: CelProgram }[];
 
   /**
    * Compiles the variables.
    * @throws CelCompileError a variable cannot be compiled.
    */
-  constructor(variables: readonly PolicyVariable[], extension: CelExtension | undefined) {
+  constructor(variables: readonly PolicyVariable[], extension: CelExtension) {
     this.#extension = extension;
-    this.#types = new Map([...admissionVariables, ['params', dynType]]);
+    this.#types = new Map([...admissionVariables, ...authorizerVariables, ['params', dynType]]);
     const fields = new Map<string, CelType>();
     this.#variables = variables.map(({ name, expression }) => {
       this.#types.set('variables', structType('kubernetes.variables', new Map(fields)));

@@ -13,8 +13,14 @@ import type { CelProgram, CelType, CelValue } from '../../crd/internal.js';
 import { isJsonObject } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
+import type { Authorizer } from '../auth/authorizer.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { AdmittedWrite } from '../writes/write-request.js';
+import {
+  authorizerFunctions,
+  authorizerValues,
+  authorizerVariables,
+} from './authorizer-expressions.js';
 import type { Webhook } from './match-webhook.js';
 
 /** The response of a webhook. */
@@ -150,6 +156,8 @@ export interface AdmissionRequest {
   /** The name; empty if the object has no name yet. */
   readonly name: string;
   readonly user: UserInfo;
+  /** Decides about the requests of the user. */
+  readonly authorizer: Authorizer;
   readonly dryRun: boolean;
   /** The options of the operation, without their kind; null for a connection. */
   readonly options: Readonly<Record<string, unknown>> | null;
@@ -204,7 +212,15 @@ function texts(...names: readonly string[]): Map<string, CelType> {
  * @throws CelCompileError
  */
 export function compileAdmission(source: string): CelProgram {
-  return compileCel(source, admissionVariables);
+  const variables = new Map([...admissionVariables, ...authorizerVariables]);
+  return compileCel(source, variables, { functions: authorizerFunctions });
+}
+
+/** Returns the values of the variables that check the rights of the user of a write. */
+export function rightsOf(attributes: AdmissionAttributes): Readonly<Record<string, CelValue>> {
+  const { kind, user, authorizer, subresource, namespace, name } = attributes;
+  const { group, plural: resource } = kind.type;
+  return authorizerValues({ user, authorizer }, { group, resource, subresource, namespace, name });
 }
 
 /** Converts JSON without a schema to a CEL value. */

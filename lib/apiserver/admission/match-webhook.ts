@@ -11,7 +11,7 @@ import type { ServerCore } from '../server-core.js';
 import { forbidden, notFound } from '../status-error.js';
 import type { Collection, MvccLog } from '../storage/mvcc-log.js';
 import { isEmptySelector, selects } from '../rules/metadata.js';
-import { admissionReview, compileAdmission, jsonValue } from './admission-review.js';
+import { admissionReview, compileAdmission, jsonValue, rightsOf } from './admission-review.js';
 import type { AdmissionAttributes } from './admission-review.js';
 
 /** A rule of a policy or a webhook. Rules of webhooks have no resource names. */
@@ -229,6 +229,7 @@ class MatchConditions {
       request: jsonValue(rest),
       // Conditions of webhooks have no access to the namespace.
       namespaceObject: null,
+      ...rightsOf(attributes),
     };
     const problems: string[] = [];
     for (const [index, program] of this.#programs.entries()) {

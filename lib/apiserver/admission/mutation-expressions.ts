@@ -18,6 +18,7 @@ import type {
   CelType,
   CelValue,
 } from '../../crd/internal.js';
+import { authorizerFunctions } from './authorizer-expressions.js';
 
 const jsonPatchType = structType('JSONPatch', new Map());
 const jsonPatchFields: Readonly<Partial<Record<string, CelType>>> = {
@@ -41,7 +42,7 @@ const escapeKey = overloadOf(
 
 /** The functions and types of the expressions of MutatingAdmissionPolicies. */
 export const mutationExtension: CelExtension = {
-  functions: new Map([[escapeKey.name, [escapeKey]]]),
+  functions: new Map([...authorizerFunctions, [escapeKey.name, [escapeKey]]]),
   structNamed: (name) =>
     name === 'JSONPatch'
       ? { type: jsonPatchType, fieldNamed: (field) => jsonPatchFields[field] }

@@ -5,7 +5,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { failure, forbidden } from '../status-error.js';
 import type { AdmissionAttributes } from './admission-review.js';
-import { jsonValue, admissionReview } from './admission-review.js';
+import { jsonValue, admissionReview, rightsOf } from './admission-review.js';
 import { paramsOf } from './admission-policies.js';
 import type {
   CompiledBinding,
@@ -134,6 +134,7 @@ export function valuesOf(
     oldObject: jsonValue(oldObject),
     request: jsonValue(rest),
     namespaceObject: jsonValue(found),
+    ...rightsOf(attributes),
   };
 }
 

@@ -94,7 +94,7 @@ export function admitConnection(
 }
 
 function admissionRequest(context: ResourceContext, write: HookedWrite): AdmissionRequest {
-  const { kind, info, user, warn } = context;
+  const { kind, info, user, authorizer, warn } = context;
   const { dryRun, options = {} } = write;
   const own = kind.type.group === '' && kind.type.plural === 'namespaces';
   return {
@@ -103,6 +103,7 @@ function admissionRequest(context: ResourceContext, write: HookedWrite): Admissi
     namespace: own ? info.name : info.namespace,
     name: info.name,
     user,
+    authorizer,
     dryRun,
     options: { ...options, ...(dryRun && { dryRun: ['All'] }) },
     warn,

@@ -20,6 +20,7 @@ import {
   subdomainProblems,
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import { authorizerFunctions } from '../admission/authorizer-expressions.js';
 import { mutationExtension, mutationTypes } from '../admission/mutation-expressions.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
@@ -250,7 +251,8 @@ function validateVariables(
       continue;
     }
     try {
-      types.set(name, compileCel(expression, declaredWith(all())).type);
+      const functions = authorizerFunctions;
+      types.set(name, compileCel(expression, declaredWith(all()), { functions }).type);
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error;
       const why = `compilation failed: ${error.message}`;
@@ -276,7 +278,10 @@ function validateValidation(
   if (messageExpression !== '' && messageExpression.trim() === '') {
     errors.invalid(path, messageExpression, 'must be non-empty if specified');
   } else if (messageExpression !== '') {
-    validateExpression(messageExpression, path, { types: ['string'], ...check });
+    validateExpression(messageExpression, path, {
+      ...{ types: ['string'], checksRights: false },
+      ...check,
+    });
   }
   if (message !== '' && message.trim() === '') {
     errors.invalid(`${field}.message`, message, 'must be non-empty if specified');

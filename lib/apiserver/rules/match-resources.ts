@@ -9,6 +9,7 @@ import { pathSegmentProblems, qualifiedNameProblems } from '../../object/index.j
 import type { CelExtension, CelType, FieldErrors } from '../../crd/internal.js';
 import type { Wire } from '../../object/index.js';
 import { admissionVariables } from '../admission/admission-review.js';
+import { authorizerFunctions, authorizerVariables } from '../admission/authorizer-expressions.js';
 import { validateLabelSelector } from './metadata.js';
 
 /** Fills in the defaults of the resources that a policy or a binding matches, in place. */
@@ -144,24 +145,33 @@ interface ExpressionCheck {
   readonly types: readonly string[];
   /** The types of further variables. @defaultValue none */
   readonly variables?: ReadonlyMap<string, CelType> | undefined;
-  /** Further functions and types. @defaultValue none */
+  /** Functions and types besides those of CEL. @defaultValue the functions that check rights */
   readonly extension?: CelExtension;
+  /** Whether the expression may check rights. @defaultValue true */
+  readonly checksRights?: boolean;
   readonly errors: FieldErrors;
 }
 
-/** Returns the types of the variables of an admission expression. */
-export function declaredWith(variables: ReadonlyMap<string, CelType>): Map<string, CelType> {
-  return new Map([...admissionVariables, ...variables]);
+/** Returns the types of the variables of an admission expression, which may check rights by default. */
+export function declaredWith(
+  variables: ReadonlyMap<string, CelType>,
+  checksRights = true,
+): Map<string, CelType> {
+  const rights = checksRights ? authorizerVariables : [];
+  return new Map([...admissionVariables, ...rights, ...variables]);
 }
+
+const rights: CelExtension = { functions: authorizerFunctions };
 
 /** Checks that an admission expression compiles to one of its types. */
 export function validateExpression(
   expression: string,
   field: string,
-  { types, variables = new Map(), extension, errors }: ExpressionCheck,
+  { types, variables = new Map(), extension = rights, checksRights, errors }: ExpressionCheck,
 ): void {
   try {
-    const { type } = compileCel(expression.trim(), declaredWith(variables), extension);
+    const all = declaredWith(variables, checksRights);
+    const { type } = compileCel(expression.trim(), all, extension);
     // The real server names this type otherwise here.
     const given = type.kind === 'null' ? 'null_type' : typeText(type);
     if (types.includes(given)) return;

@@ -66,6 +66,11 @@ const named: Readonly<Partial<Record<string, CelType>>> = {
   CIDR: opaqueType('net.CIDR'),
   Semver: opaqueType('kubernetes.Semver'),
   NamedFormat: opaqueType('kubernetes.NamedFormat'),
+  Authorizer: opaqueType('kubernetes.authorization.Authorizer'),
+  PathCheck: opaqueType('kubernetes.authorization.PathCheck'),
+  GroupCheck: opaqueType('kubernetes.authorization.GroupCheck'),
+  ResourceCheck: opaqueType('kubernetes.authorization.ResourceCheck'),
+  Decision: opaqueType('kubernetes.authorization.Decision'),
 };
 
 /** Parses a signature. */

@@ -19,7 +19,7 @@ import type {
   OptionalMapExpression,
   SelectExpression,
 } from './expression.js';
-import { CelConstantError, checkDepth } from './expression.js';
+import { CelConstantError, checkDepth, qualifiedName } from './expression.js';
 import { CelCostError, CostMeter, mostPerCall, spentOn } from './cost/cost-meter.js';
 import { estimateCost } from './cost/estimate-cost.js';
 import type { SizesByPath } from './cost/estimate-cost.js';
@@ -161,7 +161,11 @@ class Compiler {
     }
   }
 
-  #select({ operand, field, mode }: SelectExpression): Run {
+  #select(expression: SelectExpression): Run {
+    const { operand, field, mode } = expression;
+    // A variable may have a dot in its name, such as `authorizer.requestResource`.
+    const place = this.#places.indexOf(qualifiedName(expression) ?? '');
+    if (place >= 0) return (frame) => frame[place] ?? null;
     const run = this.compile(operand);
     return (frame) => {
       const container = run(frame);

@@ -296,6 +296,24 @@ describe('admission webhooks', () => {
     await api.create(configMaps, configMap('a'));
   });
 
+  it('are skipped for users whose rights a match condition checks', async () => {
+    const hooks = new WebhookApi();
+    const condition = (verb: string, rights: string): object => ({
+      name: `${verb}.acme.com`,
+      matchConditions: [
+        { name: 'user', expression: `!authorizer${rights}.check('${verb}').allowed()` },
+      ],
+    });
+    await hooks.configure(
+      'Validating',
+      condition('create', '.requestResource'),
+      condition('use', ".group('acme.com').resource('doors')"),
+    );
+    await hooks.api.create(configMaps, configMap('a'));
+    // Without RBAC, every user has all rights.
+    expect(hooks.reviews).to.deep.equal([]);
+  });
+
   it('that are functions fail the write when their time is over, or when the server stops', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Validating', { timeoutSeconds: 2 });
