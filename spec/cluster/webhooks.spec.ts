@@ -294,6 +294,38 @@ describe('webhooks on the embedded and on a real API server', () => {
     ]);
   });
 
+  it('fail in the same way with responses that have members of other types', async () => {
+    const [on, off] = configuration('mutating', [{}]);
+    const patch = (value: unknown): object => {
+      const text = JSON.stringify(value);
+      return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') };
+    };
+    const answers: readonly object[] = [
+      { allowed: 'true' },
+      { uid: 5 },
+      { allowed: true, warnings: 'w' },
+      { allowed: true, warnings: [5] },
+      { allowed: true, warnings: ['one\ntwo', 'three'] },
+      { allowed: true, auditAnnotations: { a: 5 } },
+      { allowed: false, status: 'no' },
+      { allowed: false, status: { code: '403' } },
+      { allowed: false, status: { code: 422, x: 1, details: { y: 1, kind: 'k' } } },
+      { allowed: true, patchType: 5, patch: 'W10=' },
+      { allowed: true, patchType: 'JSONPatch', patch: '[{"op":"remove","path":"/data"}]' },
+      { allowed: true, patchType: 'JSONPatch', patch: [{ op: 'remove', path: '/data' }] },
+      patch([5]),
+      patch({}),
+      patch(null),
+      patch([{ op: 'replace', path: '/metadata/namespace', value: 'default' }]),
+      patch([{ op: 'remove', path: '/metadata' }]),
+    ];
+    const posts = answers.map((answer, index) => {
+      const body = configMap(`n${index}`);
+      return { method: 'POST', path: configMaps, body, webhook: () => answer };
+    });
+    await compare([on, ...posts, off]);
+  });
+
   it('convert custom resources in the same way', async () => {
     const schema = {
       openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },

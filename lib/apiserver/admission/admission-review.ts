@@ -14,6 +14,8 @@ import { isJsonObject } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import type { Authorizer } from '../auth/authorizer.js';
+import { Decoding } from '../go-json/decoding.js';
+import { goType } from '../go-json/go-types.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { AdmittedWrite } from '../writes/write-request.js';
 import {
@@ -23,12 +25,21 @@ import {
 } from './authorizer-expressions.js';
 import type { Webhook } from './match-webhook.js';
 
+/** The `Status` of a response. */
+interface ReviewStatus {
+  readonly code?: number;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: object;
+  readonly metadata?: object;
+}
+
 /** The response of a webhook. */
 export interface AdmissionResponse {
   readonly allowed: boolean;
   readonly warnings: readonly string[];
   /** The `Status` of a refusal. */
-  readonly status: Readonly<Record<string, unknown>> | undefined;
+  readonly status: ReviewStatus | undefined;
   /** A JSON patch as text; undefined if nothing changes. */
   readonly patch: string | undefined;
 }
@@ -88,34 +99,47 @@ export function inVersion(
   return from === to || objectKind !== undefined ? object : to.fromStorage(from.toStorage(object));
 }
 
+/** A response as Go decodes it. */
+interface DecodedReview {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly response?: {
+    readonly uid: string;
+    readonly allowed: boolean;
+    readonly status?: ReviewStatus;
+    readonly patch?: string;
+    readonly patchType?: string;
+    readonly warnings?: readonly string[];
+  };
+}
+
 /**
  * Reads the response to a review.
  * @returns a text with the problem if the response is invalid
+ * @throws DecodeError a member of the response has another type.
  */
 export function readAdmissionResponse(
   body: unknown,
   asked: { readonly uid: string; readonly apiVersion: string; readonly mutating: boolean },
 ): AdmissionResponse | string {
-  const review = isJsonObject(body) ? body : {};
-  const { response, apiVersion = '', kind = '' } = review;
-  if (!isJsonObject(response)) return 'webhook response was absent';
-  const { uid = '', allowed, warnings = [], status, patch = '', patchType } = response;
+  const review = goType('admission/v1.AdmissionReview').decode(body ?? {}, new Decoding());
+  const { response, apiVersion = '', kind = '' } = review as DecodedReview;
+  if (response === undefined) return 'webhook response was absent';
+  const { uid, allowed, warnings = [], status, patch = '', patchType } = response;
   if (asked.apiVersion === 'admission.k8s.io/v1') {
     if (uid !== asked.uid) {
       return `expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(uid)}`;
     }
     if (apiVersion !== asked.apiVersion || kind !== 'AdmissionReview') {
-      const got = `${groupVersion(String(apiVersion))}, Kind=${String(kind)}`;
+      const got = `${groupVersion(apiVersion)}, Kind=${kind}`;
       return `expected webhook response of ${asked.apiVersion}, Kind=AdmissionReview, got ${got}`;
     }
     const problem = patchProblem(asked.mutating, patch, patchType);
     if (problem !== undefined) return problem;
   }
-  const text = asked.mutating && typeof patch === 'string' ? patch : '';
+  const text = asked.mutating ? patch : '';
   return {
-    allowed: allowed === true,
-    warnings: Array.isArray(warnings) ? (warnings as string[]) : [],
-    status: isJsonObject(status) ? status : undefined,
+    ...{ allowed, warnings, status },
     patch: text === '' ? undefined : Buffer.from(text, 'base64').toString(),
   };
 }
@@ -124,7 +148,7 @@ function groupVersion(apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
 }
 
-function patchProblem(mutating: boolean, patch: unknown, type: unknown): string | undefined {
+function patchProblem(mutating: boolean, patch: string, type?: string): string | undefined {
   if (!mutating) {
     if (patch !== '') return 'validating webhook may not return response.patch';
     return type === undefined ? undefined : 'validating webhook may not return response.patchType';

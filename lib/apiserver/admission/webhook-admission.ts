@@ -6,7 +6,7 @@ import {
   withoutMembers,
 } from '../../object/index.js';
 import type { JsonPatchOperation, UnstructuredObject } from '../../object/index.js';
-import { DecodeError } from '../go-json/decoding.js';
+import { DecodeError, jsonTypeName } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';
@@ -193,10 +193,7 @@ export class WebhookAdmission implements WriteHooks {
       const address = webhook.clientConfig;
       const answer = await webhookClient.call({ address, body, timeoutMs });
       if ('failure' in answer) return { failure: `failed to call webhook: ${answer.failure}` };
-      const response = readAdmissionResponse(answer.body, { uid, apiVersion, mutating });
-      if (typeof response !== 'string') return { response };
-      const unsupported = response.startsWith('unsupported');
-      return { failure: unsupported ? response : `received invalid webhook response: ${response}` };
+      return outcomeOf(answer.body, { uid, apiVersion, mutating });
     };
     return { key, ask };
   }
@@ -241,17 +238,22 @@ export class WebhookAdmission implements WriteHooks {
     { name, failurePolicy }: ConfiguredWebhook['webhook'],
     patch: string,
   ): readonly JsonPatchOperation[] {
+    let problem: string;
     try {
-      const operations: unknown = JSON.parse(patch);
-      if (Array.isArray(operations)) return operations as readonly JsonPatchOperation[];
+      const operations: unknown = JSON.parse(patch) ?? [];
+      if (Array.isArray(operations) && operations.every(isJsonObject)) {
+        return operations as unknown as readonly JsonPatchOperation[];
+      }
+      const [wrong, type] = Array.isArray(operations)
+        ? [operations.find((one) => !isJsonObject(one)) as unknown, 'Operation']
+        : [operations, 'Patch'];
+      problem = `json: cannot unmarshal ${jsonTypeName(wrong)} into Go value of type jsonpatch.${type}`;
     } catch {
-      // Reported below.
+      problem = patch.slice(0, 100);
     }
     if (failurePolicy === 'Ignore') return [];
     const why = 'received undecodable patch in webhook response';
-    throw internalError(
-      `failed calling webhook ${JSON.stringify(name)}: ${why}: ${patch.slice(0, 100)}`,
-    );
+    throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}: ${problem}`);
   }
 }
 
@@ -277,20 +279,32 @@ function decoded(kind: ServedKind, value: Readonly<Record<string, unknown>>): Un
   }
 }
 
+/** Returns the outcome of a call that answered with `body`. */
+function outcomeOf(body: unknown, asked: Parameters<typeof readAdmissionResponse>[1]): Outcome {
+  try {
+    const response = readAdmissionResponse(body, asked);
+    if (typeof response !== 'string') return { response };
+    const unsupported = response.startsWith('unsupported');
+    return { failure: unsupported ? response : `received invalid webhook response: ${response}` };
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return { failure: `failed to call webhook: ${error.message}` };
+  }
+}
+
 /** Returns the `Status` of a refusal, completed as on the real server. */
 function refusal(name: string, { status: given = {} }: AdmissionResponse): StatusError {
-  const { code, message = '', reason = '', details, metadata = {} } = given;
+  const { code = 0, message = '', reason = '', details, metadata = {} } = given;
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
-  const texts = [message, reason].filter((text) => typeof text === 'string' && text !== '');
-  const [said] = texts as string[];
+  const said = message || reason;
   return new StatusError({
     kind: 'Status',
     apiVersion: 'v1',
-    metadata: isJsonObject(metadata) ? metadata : {},
+    metadata,
     status: 'Failure',
-    message: said === undefined ? `${denied} without explanation` : `${denied}: ${said}`,
-    ...(typeof reason === 'string' && reason !== '' && { reason }),
-    ...(isJsonObject(details) && { details }),
-    code: typeof code === 'number' && code >= 400 ? code : 400,
+    message: said === '' ? `${denied} without explanation` : `${denied}: ${said}`,
+    ...(reason !== '' && { reason }),
+    ...(details && { details }),
+    code: code >= 400 ? code : 400,
   });
 }

@@ -1,5 +1,7 @@
 import { isJsonObject, groupOf, versionOf } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
+import { DecodeError, Decoding } from '../go-json/decoding.js';
+import { goType } from '../go-json/go-types.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';
@@ -133,33 +135,60 @@ function lasting(object: UnstructuredObject): unknown {
   return { ...object, metadata: { name, namespace, uid, labels, annotations } };
 }
 
+/** The review that a response belongs to. */
+interface AskedReview {
+  readonly uid: string;
+  readonly apiVersion: string;
+}
+
 /**
  * Reads the response of a conversion webhook.
  * @returns the converted objects, or a text with the problem
  */
-function readResponse(
-  body: unknown,
-  asked: { readonly uid: string; readonly apiVersion: string },
-): readonly unknown[] | string {
-  const review = isJsonObject(body) ? body : {};
-  const { kind = '', apiVersion = '', response } = review;
+function readResponse(body: unknown, asked: AskedReview): readonly unknown[] | string {
+  try {
+    return convertedObjectsOf(body, asked);
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
+  }
+}
+
+/** @throws DecodeError a member of the response has another type. */
+function convertedObjectsOf(body: unknown, asked: AskedReview): readonly unknown[] | string {
+  const { kind = '', apiVersion = '', response } = decodedReview(body);
   const strict = asked.apiVersion.endsWith('/v1');
   if (strict && (kind !== 'ConversionReview' || apiVersion !== asked.apiVersion)) {
-    const version = String(apiVersion);
-    const got = `${version.includes('/') ? version : `/${version}`}, Kind=${String(kind)}`;
+    const got = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
     return `expected webhook response of ${asked.apiVersion}, Kind=ConversionReview, got ${got}`;
   }
-  if (!isJsonObject(response)) return 'no response provided';
-  const { uid = '', result, convertedObjects } = response;
+  if (response === undefined) return 'no response provided';
+  const { uid, result, convertedObjects } = response;
   if (strict && uid !== asked.uid) {
     return `expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(uid)}`;
   }
-  const { status = '', message = '' } = isJsonObject(result) ? result : {};
+  const { status = '', message = '' } = result;
   if (status !== 'Success') {
-    if (typeof message === 'string' && message !== '') return message;
-    return `response.result.status was '${String(status)}', not 'Success'`;
+    return message === '' ? `response.result.status was '${status}', not 'Success'` : message;
   }
-  return Array.isArray(convertedObjects) ? (convertedObjects as unknown[]) : [];
+  return convertedObjects ?? [];
+}
+
+/** A response as Go decodes it. */
+interface DecodedReview {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly response?: {
+    readonly uid: string;
+    readonly result: { readonly status?: string; readonly message?: string };
+    readonly convertedObjects: readonly unknown[] | null;
+  };
+}
+
+/** @throws DecodeError a member of the response has another type. */
+function decodedReview(body: unknown): DecodedReview {
+  const type = goType('apiextensions/v1.ConversionReview');
+  return type.decode(body ?? {}, new Decoding()) as DecodedReview;
 }
 
 type Problem = (listed: boolean, index: number) => string;
@@ -207,22 +236,22 @@ function changedIdentity(
 function metadataProblem(metadata: unknown): string | undefined {
   if (metadata === undefined) return 'missing metadata in converted object';
   if (!isJsonObject(metadata))
-    return `invalid metadata of type ${goType(metadata)} in converted object`;
+    return `invalid metadata of type ${dynamicType(metadata)} in converted object`;
   for (const field of ['labels', 'annotations'] as const) {
     const { [field]: values } = metadata;
     if (values === undefined || values === null) continue;
     if (!isJsonObject(values)) {
-      return `invalid metadata.${field} of type ${goType(values)} in converted object`;
+      return `invalid metadata.${field} of type ${dynamicType(values)} in converted object`;
     }
     for (const [key, value] of Object.entries(values)) {
       if (typeof value === 'string') continue;
-      return `metadata.${field}[${key}] must be a string, but is ${goType(value)} in converted object`;
+      return `metadata.${field}[${key}] must be a string, but is ${dynamicType(value)} in converted object`;
     }
   }
   return undefined;
 }
 
-function goType(value: unknown): string {
+function dynamicType(value: unknown): string {
   if (value === null) return '<nil>';
   if (Array.isArray(value)) return '[]interface {}';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';

@@ -45,8 +45,37 @@ export function goType(expression: string): GoType {
   return type;
 }
 
+/** The types of the responses of webhooks, which no document of the server describes. */
+const unlisted: Readonly<Record<string, Declaration>> = {
+  'admission/v1.AdmissionReview': {
+    '.TypeMeta': 'meta/v1.TypeMeta',
+    response: '*admission/v1.AdmissionResponse?',
+  },
+  'admission/v1.AdmissionResponse': {
+    uid: 'types.UID',
+    allowed: 'bool',
+    status: '*meta/v1.Status?',
+    patch: '[]byte?',
+    patchType: '*admissionregistration/v1.PatchType?',
+    auditAnnotations: 'map[string]string?',
+    warnings: '[]string?',
+  },
+  'apiextensions/v1.ConversionReview': {
+    '.TypeMeta': 'meta/v1.TypeMeta',
+    response: '*apiextensions/v1.ConversionResponse?',
+  },
+  'apiextensions/v1.ConversionResponse': {
+    uid: 'types.UID',
+    convertedObjects: '[]k8s.io/apimachinery/pkg/runtime.RawExtension',
+    result: 'meta/v1.Status',
+  },
+};
+
+let declared: Readonly<Record<string, Declaration>> | undefined;
+
 function declarations(): Readonly<Record<string, Declaration>> {
-  return readDocument('go-types') as Readonly<Record<string, Declaration>>;
+  declared ??= { ...(readDocument('go-types') as Record<string, Declaration>), ...unlisted };
+  return declared;
 }
 
 const basic = /^(?:string|bool|u?int\d*|float\d+)$/;

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import { posix } from 'node:path';
+import { isJsonObject } from '../../object/index.js';
 import type { Clock } from '../../system/index.js';
+import { jsonTypeName } from '../go-json/decoding.js';
 import type { RequestHandler } from '../http-adapter.js';
 import { bundleText, connectionFailure, DeadlineExceeded } from './connections.js';
 import type { Connections } from './connections.js';
@@ -156,14 +158,40 @@ function readAnswer({ status, text, type }: PostAnswer): WebhookAnswer {
     const said = type === '' || type.startsWith('text/') ? text.trim() : 'unknown';
     return { failure: statusMessage(text) ?? statusFailure(status, said) };
   }
+  if (text === '') {
+    return { failure: `0-length response with status code: ${status} and content type: ${type}` };
+  }
+  let body: unknown;
   try {
-    return { body: JSON.parse(text) as unknown };
+    body = JSON.parse(text);
   } catch {
     const shown = JSON.stringify(text.slice(0, 1000));
-    return {
-      failure: `couldn't get version/kind; json parse error: the body is no JSON: ${shown}`,
-    };
+    return { failure: `${unparsed}: the body is no JSON: ${shown}` };
   }
+  const problem = typeProblem(body);
+  return problem === undefined ? { body } : { failure: `${unparsed}: ${problem}` };
+}
+
+const unparsed = "couldn't get version/kind; json parse error";
+
+/** Returns why Go cannot read the type of a review. */
+function typeProblem(body: unknown): string | undefined {
+  const mismatch = (value: unknown, into: string): string =>
+    `json: cannot unmarshal ${jsonTypeName(value)} into Go ${into}`;
+  if (body === null) return undefined;
+  if (!isJsonObject(body)) {
+    const members = ['APIVersion', 'Kind'].map((name) => {
+      const own = name === 'Kind' ? 'kind' : 'apiVersion';
+      return `${name} string ${JSON.stringify(`json:"${own},omitempty"`)}`;
+    });
+    return mismatch(body, `value of type struct { ${members.join('; ')} }`);
+  }
+  for (const name of ['apiVersion', 'kind']) {
+    const { [name]: value = null } = body;
+    if (value === null || typeof value === 'string') continue;
+    return mismatch(value, `struct field .${name} of type string`);
+  }
+  return undefined;
 }
 
 const statusTexts: Readonly<Partial<Record<number, string>>> = {

@@ -239,13 +239,19 @@ function statusResponse(body: Status, encoding: Encoding): TransportResponse {
   }
 }
 
-/** Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299). */
+/**
+ * Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299). Drops those with control
+ * characters, such as the end of a line, as the real server.
+ */
 export function withWarnings(
   response: TransportResponse,
   warnings: readonly string[],
 ): TransportResponse {
   if (warnings.length === 0) return response;
-  const values = [...new Set(warnings)].map((text) => `299 - ${JSON.stringify(text)}`);
+  const values = [...new Set(warnings)]
+    .filter((text) => !/\p{Cc}/u.test(text))
+    .map((text) => `299 - ${JSON.stringify(text)}`);
+  if (values.length === 0) return response;
   return { ...response, headers: { ...response.headers, warning: values.join(', ') } };
 }
 

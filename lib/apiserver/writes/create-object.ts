@@ -18,11 +18,15 @@ import {
   internalFailure,
   invalid,
   notFound,
-  otherNamespace,
 } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { trackUpdate } from './managed-fields.js';
-import { asStored, checkCustomKind, dropRepeatedOwners } from './write-request.js';
+import {
+  asStored,
+  checkCustomKind,
+  checkNamespaceName,
+  dropRepeatedOwners,
+} from './write-request.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
 
 /** A create that is ready to run. */
@@ -59,6 +63,8 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   checkNamespace(core, request, own);
   ruling.rules.admitCreate?.(own, core.view);
   const object = asStored(ruling, admitted(core, request, own));
+  // A webhook may have changed it.
+  checkNamespaceName(request, object.metadata);
   dropRepeatedOwners(object, request.warn, ' after mutating admission happens');
   generateName(core, request, object);
   fillSystemFields(core, object.metadata);
@@ -114,18 +120,13 @@ function shown(
 }
 
 function nameObject({ request, object }: Creation): void {
-  const { namespace, name: requested } = request;
+  const { name: requested } = request;
   const { metadata } = object;
   // Clients cannot set these fields, so no manager may own them.
   delete metadata.selfLink;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
-  // The server ignores the namespace of a cluster-scoped object.
-  if (!request.kind.type.namespaced) delete metadata.namespace;
-  if (metadata.namespace === undefined && namespace !== '') metadata.namespace = namespace;
-  if ((metadata.namespace ?? '') !== namespace) {
-    throw otherNamespace();
-  }
+  checkNamespaceName(request, metadata);
   const { name = '' } = metadata;
   if (requested !== '' && name !== requested) {
     if (name !== '') {

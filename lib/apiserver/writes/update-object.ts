@@ -4,13 +4,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import { hasNullBytes } from '../go-json/go-types.js';
-import {
-  conflict,
-  internalFailure,
-  invalid,
-  objectWasModified,
-  otherNamespace,
-} from '../status-error.js';
+import { conflict, internalFailure, invalid, objectWasModified } from '../status-error.js';
 import { keepManagedFieldsTimes } from '../structured-merge/index.js';
 import { FieldErrors } from '../../crd/internal.js';
 import {
@@ -23,6 +17,7 @@ import {
   asStored,
   checkCustomKind,
   checkName,
+  checkNamespaceName,
   dropRepeatedOwners,
   isChangedByEmptyLists,
 } from './write-request.js';
@@ -74,10 +69,13 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   const { kind } = request;
   const ruling = rulingKind(core, kind);
   const isChanged = hasNewContent || isChangedByEmptyLists(update.next);
-  checkNames(request, update.next.metadata);
+  checkNamespaceName(request, update.next.metadata);
+  checkName(request.name, update.next.metadata);
   if (!withoutDefaults) kind.rules.defaults?.(update.next);
   const tracking = tracked ? update.next : trackUpdate(core, request, live, update.next);
   const owned = admitted(request, live, tracking);
+  // A webhook may have changed it.
+  checkNamespaceName(request, owned.metadata);
   dropRepeatedOwners(owned, request.warn, ' after mutating admission happens');
   const object = asStored(ruling, kind === ruling ? owned : kind.toStorage(owned));
   const old = kind === ruling ? live : kind.toStorage(live);
@@ -145,16 +143,6 @@ interface Prepared {
   readonly ruling: ServedKind;
   readonly object: UnstructuredObject;
   readonly old: UnstructuredObject;
-}
-
-function checkNames({ kind, namespace, name }: WriteRequest, metadata: ObjectMeta): void {
-  if (!kind.type.namespaced) delete metadata.namespace;
-  metadata.namespace ??= namespace;
-  if (metadata.namespace === '') delete metadata.namespace;
-  if ((metadata.namespace ?? '') !== namespace) {
-    throw otherNamespace();
-  }
-  checkName(name, metadata);
 }
 
 function checkVersion(kind: ServedKind, metadata: ObjectMeta, old: ObjectMeta): void {

@@ -14,7 +14,14 @@ import { DecodeError, Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import { definitionName, goTypeName, rawDefinition } from '../kinds/documents.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { badRequest, failure, internalFailure, invalid, isStatusError } from '../status-error.js';
+import {
+  badRequest,
+  failure,
+  internalFailure,
+  invalid,
+  isStatusError,
+  otherNamespace,
+} from '../status-error.js';
 
 /** The target and options of a write, for all verbs. */
 export interface WriteRequest {
@@ -96,6 +103,22 @@ export function checkName(name: string, metadata: ObjectMeta): void {
       `the name of the object (${given}) does not match the name on the URL (${name})`,
     );
   }
+}
+
+/**
+ * Checks that an object is in the namespace of the request. Adds the namespace to metadata without one, and removes
+ * that of a cluster-scoped object, which the server ignores.
+ * @throws StatusError 400: it is in another namespace.
+ */
+export function checkNamespaceName(
+  { kind, namespace }: Pick<WriteRequest, 'kind' | 'namespace'>,
+  metadata: ObjectMeta,
+): void {
+  if (!kind.type.namespaced) delete metadata.namespace;
+  const { namespace: given = '' } = metadata;
+  if (given === '' && namespace === '') delete metadata.namespace;
+  else if (given === '') metadata.namespace = namespace;
+  else if (given !== namespace) throw otherNamespace();
 }
 
 /**

@@ -339,6 +339,38 @@ describe('admission webhooks', () => {
     expect(await failing(() => api.server.stop())).to.contain(`${post}the embedded API server`);
   });
 
+  it('cannot move an object to another namespace', async () => {
+    const hooks = new WebhookApi();
+    const { api } = hooks;
+    await api.create('/api/v1/namespaces', { metadata: { name: 'other' } });
+    await api.create(configMaps, configMap('b'));
+    await hooks.configure('Mutating', {});
+    const operation = (value: string) => ({ op: 'replace', path: '/metadata/namespace', value });
+    hooks.answer = () => patching(operation('other'));
+    for (const [method, path, name] of [
+      ['POST', configMaps, 'a'],
+      ['PUT', `${configMaps}/b`, 'b'],
+    ] as const) {
+      const { code, body } = await api.call(method, path, configMap(name));
+      expect([code, body.message]).to.deep.equal([
+        400,
+        'the namespace of the provided object does not match the namespace sent on the request',
+      ]);
+    }
+    hooks.answer = () => patching(operation(''));
+    expect((await api.create(configMaps, configMap('a'))).metadata.namespace).to.equal('default');
+  });
+
+  it('may return the patch null, and lose warnings with line breaks', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Mutating', {});
+    const patch = Buffer.from('null').toString('base64');
+    const warnings = ['one\ntwo', 'three'];
+    hooks.answer = () => ({ allowed: true, patchType: 'JSONPatch', patch, warnings });
+    const { code, headers } = await hooks.api.call('POST', configMaps, configMap('a'));
+    expect([code, headers['warning']]).to.deep.equal([201, '299 - "three"']);
+  });
+
   it('fail the write with an invalid response', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
@@ -351,6 +383,29 @@ describe('admission webhooks', () => {
       );
     };
     const invalid = 'received invalid webhook response';
+    const type = 'failed to call webhook: json: cannot unmarshal';
+    const field = 'into Go struct field AdmissionResponse.response';
+    expect(await message({ allowed: 'true' })).to.equal(
+      `${type} string ${field}.allowed of type bool`,
+    );
+    expect(await message({ allowed: true, warnings: 'w' })).to.equal(
+      `${type} string ${field}.warnings of type []string`,
+    );
+    expect(await message({ allowed: false, status: 'no' })).to.equal(
+      `${type} string ${field}.status of type v1.Status`,
+    );
+    expect(await message({ allowed: true, patchType: 'JSONPatch', patch: '[{}]' })).to.equal(
+      'failed to call webhook: illegal base64 data at input byte 0',
+    );
+    for (const [patch, problem] of [
+      ['[5]', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
+      ['{}', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
+    ] as const) {
+      const answer = { patchType: 'JSONPatch', patch: Buffer.from(patch).toString('base64') };
+      expect(await message({ allowed: true, ...answer })).to.equal(
+        `received undecodable patch in webhook response: ${problem}`,
+      );
+    }
     expect(await message({ allowed: true, uid: 'other' })).to.match(
       /^received invalid webhook response: expected response.uid=".*", got "other"$/,
     );
