@@ -142,6 +142,7 @@ function conversionsOf(
     toStorage,
     fromStorage: (object) => convert(read(object), apiVersion),
     conversions: {
+      convert: (object, to) => converter.convert(object, to),
       prepare: (objects) => converter.prepare(objects.map(read), apiVersion),
       fetch: (objects) => converter.fetch(objects.map(read), apiVersion),
     },

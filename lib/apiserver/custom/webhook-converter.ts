@@ -131,8 +131,13 @@ export class WebhookConverter {
  * server.
  */
 function lasting(object: UnstructuredObject): unknown {
-  const { name, namespace, uid, labels, annotations } = object.metadata;
+  const { name, namespace, uid, labels, annotations } = metadataOf(object);
   return { ...object, metadata: { name, namespace, uid, labels, annotations } };
+}
+
+/** Returns the metadata of an object. What an apply leaves of an object may lack them. */
+function metadataOf({ metadata }: Partial<UnstructuredObject>): ObjectMeta {
+  return metadata ?? {};
 }
 
 /** The review that a response belongs to. */
@@ -209,7 +214,7 @@ function problemOf(
     const why = `invalid kind (expected ${original.kind}, received ${String(kind)})`;
     return (listed, index) => `returned invalid ${listed ? 'converted ' : ''}${at(index)}: ${why}`;
   }
-  const changed = changedIdentity(original.metadata, isJsonObject(metadata) ? metadata : {});
+  const changed = changedIdentity(metadataOf(original), isJsonObject(metadata) ? metadata : {});
   if (changed !== undefined) {
     return (listed, index) =>
       `returned invalid ${listed ? `converted ${at(index)}` : 'object'}: ${changed}`;

@@ -59,6 +59,11 @@ export interface ServedKind {
 
 /** Conversions of a kind by a webhook. */
 interface KindConversions {
+  /**
+   * Converts an object, of which parts may be missing, to another version. Unlike in a read, unknown fields stay, and
+   * there are no defaults. Call it within a request.
+   */
+  convert(object: UnstructuredObject, apiVersion: string): UnstructuredObject;
   /** Fetches the conversions that `fromStorage` of these objects needs. Call it within a request. */
   prepare(stored: readonly UnstructuredObject[]): void;
   /** Fetches the same conversions as `prepare`, outside of a request. Never rejects. */

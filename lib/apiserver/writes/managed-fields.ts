@@ -2,7 +2,7 @@ import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { apiVersionOf, groupOf, versionOf } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { failure, internalFailure, badRequest } from '../status-error.js';
+import { failure, internalFailure, badRequest, isStatusError } from '../status-error.js';
 import {
   ApplyConflictError,
   BadApplyError,
@@ -156,9 +156,20 @@ function converterOf(core: ServerCore, kind: ServedKind): VersionConverter {
   return (object, apiVersion) => {
     const target = servedIn(apiVersion);
     if (target === undefined) return undefined;
-    const converted = convertedTo(target, servedIn(object.apiVersion) ?? kind, object);
+    const source = servedIn(object.apiVersion) ?? kind;
+    const converted = converting(() => convertedTo(target, source, object));
     return { object: converted, schema: target.schema() };
   };
+}
+
+/** @throws TypedConversionError a webhook could not convert an object. */
+function converting(convert: () => UnstructuredObject): UnstructuredObject {
+  try {
+    return convert();
+  } catch (error) {
+    if (isStatusError(error)) throw new TypedConversionError(error.body.message ?? '');
+    throw error;
+  }
 }
 
 function convertedTo(
@@ -167,8 +178,8 @@ function convertedTo(
   object: UnstructuredObject,
 ): UnstructuredObject {
   if (target === source) return object;
+  if (target.custom === undefined) return target.fromStorage(source.toStorage(object));
+  const apiVersion = apiVersionOf(target.type);
   // Without a webhook, versions differ in their schemas only. Unlike in a read, unknown fields stay.
-  const isUnchanged = target.custom !== undefined && target.conversions === undefined;
-  if (isUnchanged) return { ...object, apiVersion: apiVersionOf(target.type) };
-  return target.fromStorage(source.toStorage(object));
+  return target.conversions?.convert(object, apiVersion) ?? { ...object, apiVersion };
 }

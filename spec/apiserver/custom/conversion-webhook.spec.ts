@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import type { TransportRequest, TransportResponse } from '../../../lib/system/transport.js';
 import { responseOf } from '../admission/webhook-api.js';
-import { Api, jsonPatch, merge } from '../api.js';
+import { Api, apply, jsonPatch, merge } from '../api.js';
 
 interface Shop extends UnstructuredObject {
   spec: { size?: string; count?: number };
@@ -14,11 +14,14 @@ interface Request {
   readonly objects: readonly Shop[];
 }
 
-/** Converts between v1 with `size: "3"` and v2, the storage version, with `count: 3`. */
+/** Converts between v1 with `size: "3"` and v2, the storage version, with `count: 3`. Parts may be missing or null. */
 function converted(shop: Shop, apiVersion: string): Shop {
-  const { size, count } = shop.spec;
-  const spec = apiVersion.endsWith('v1') ? { size: String(count) } : { count: Number(size) };
-  return { ...shop, apiVersion, spec };
+  const { spec: given } = shop as { spec?: Shop['spec'] | null };
+  const { size, count, ...rest } = given ?? {};
+  const value = shop.apiVersion.endsWith('v1') ? size : count;
+  const named = apiVersion.endsWith('v1') ? { size: String(value) } : { count: Number(value) };
+  const spec = { ...rest, ...(value !== undefined && named) };
+  return { ...shop, apiVersion, ...('spec' in shop && { spec }) };
 }
 
 class ConversionApi {
@@ -92,7 +95,6 @@ describe('conversion webhooks', () => {
     await api.call('PUT', `${v1}/a`, { ...live, spec: { size: '5' } });
     expect((await api.get(`${v2}/a`)).body['spec']).to.deep.equal({ count: 5 });
     const applied = shop('b', { count: 6 }, 'v2');
-    const apply = 'application/apply-patch+yaml';
     await api.call('PATCH', `${v2}/b?fieldManager=x`, applied, apply);
     const asV1 = await api.call(
       'PATCH',
@@ -103,6 +105,45 @@ describe('conversion webhooks', () => {
     expect(asV1.body['spec']).to.deep.equal({ size: '7' });
     await api.call('DELETE', `${v1}/a`);
     expect((await api.get(v2)).body.items.map(({ spec }) => spec)).to.deep.equal([{ count: 7 }]);
+  });
+
+  it('convert without defaults for an apply: it drops what its manager applied in another version', async () => {
+    const conversions = await new ConversionApi().start();
+    const { api } = conversions;
+    const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.acme.com';
+    const path = '/spec/versions/1/schema/openAPIV3Schema/properties/spec/properties/count/default';
+    await api.call('PATCH', crd, [{ op: 'add', path, value: 1 }], jsonPatch);
+    const send = (at: string, body: object) =>
+      api.call('PATCH', `${at}/a?fieldManager=m`, body, apply);
+    const first = (await send(v1, shop('a', { size: '9' }))).body;
+    expect(first['spec']).to.deep.equal({ size: '9' });
+    const second = await send(v2, shop('a', {}, 'v2'));
+    expect(second.body['spec'], second.text).to.deep.equal({ count: 1 });
+  });
+
+  it('get what an apply leaves of an object, and fail the apply with the reason', async () => {
+    const conversions = await new ConversionApi().start();
+    const { api } = conversions;
+    const labelled = (label: string, version: string) => ({
+      ...{ apiVersion: `acme.com/${version}`, kind: 'Shop' },
+      metadata: { name: 'a', labels: { label } },
+    });
+    const send = (at: string, body: object) =>
+      api.call('PATCH', `${at}/a?fieldManager=m`, body, apply);
+    conversions.change = (response) => response;
+    await send(v1, labelled('one', 'v1'));
+    const refused = await send(v2, labelled('two', 'v2'));
+    expect(refused.code).to.equal(500);
+    expect(refused.body.message).to.equal(
+      'failed to prune fields: failed add back owned items: failed to convert pruned object at version acme.com/v2: conversion webhook for acme.com/v1, Kind=Shop returned invalid metadata: missing metadata in converted object',
+    );
+    conversions.change = (response) => {
+      const objects = response['convertedObjects'] as Partial<Shop>[];
+      const convertedObjects = objects.map((one) => ({ metadata: {}, ...one }));
+      return { ...response, convertedObjects };
+    };
+    const { body } = await send(v2, labelled('two', 'v2'));
+    expect(body.metadata.labels).to.deep.equal({ label: 'two' });
   });
 
   it('get new objects without a resourceVersion', async () => {
