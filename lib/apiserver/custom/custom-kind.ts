@@ -24,6 +24,7 @@ import { goType } from '../go-json/go-types.js';
 import type { CustomColumn, Decoded, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { KindRules } from '../rules/kind-rules.js';
 import type { ServerCore } from '../server-core.js';
+import type { MvccLog } from '../storage/mvcc-log.js';
 import { ageText, metadataDoc, nameColumn } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
 import { crdCollection, finalizerWarnings } from './crd.js';
@@ -43,7 +44,7 @@ export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
       ? webhook?.clientConfig
       : conversionAddress(core.connections, crd.metadata.name ?? '');
   const converter = address && new WebhookConverter(core, address, conversionReviewVersions);
-  const convert: Convert = { converter, stored: new StoredObjects(crd) };
+  const convert: Convert = { converter, stored: new StoredObjects(core.log, crd) };
   return crd.spec.versions
     .filter(({ served }) => served)
     .map((version) => customKind(core, { crd, version, convert }));
@@ -348,11 +349,13 @@ function cellOf(value: unknown, type: string, nowMs: number): unknown {
  */
 class StoredObjects {
   readonly #schemas: ReadonlyMap<string, Schema | undefined>;
-  /** Objects with a later resourceVersion were written with these schemas. */
+  readonly #log: MvccLog;
+  /** Objects with a later resourceVersion were written with these schemas, or come from a snapshot. */
   readonly #since: number;
   readonly #read = new WeakMap<UnstructuredObject, UnstructuredObject>();
 
-  constructor({ metadata, spec }: Crd) {
+  constructor(log: MvccLog, { metadata, spec }: Crd) {
+    this.#log = log;
     this.#schemas = new Map(
       spec.versions.map(({ name, schema }) => [name, schema?.openAPIV3Schema]),
     );
@@ -378,7 +381,8 @@ class StoredObjects {
    * versions, because the object may have been written with the schema of another version.
    */
   #isCurrent({ metadata }: UnstructuredObject): boolean {
-    return this.#schemas.size === 1 && Number(metadata.resourceVersion ?? '0') > this.#since;
+    const since = Math.max(this.#since, this.#log.restoredRevision);
+    return this.#schemas.size === 1 && Number(metadata.resourceVersion ?? '0') > since;
   }
 
   #fitted(

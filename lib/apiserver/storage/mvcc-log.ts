@@ -63,6 +63,7 @@ export class MvccLog {
   /** The revision before the first change. */
   readonly firstRevision: number;
   #revision: number;
+  #restoredRevision = 0;
   #compacted: number;
 
   constructor({ length, bytes = Infinity, firstRevision = 1 }: MvccLogOptions) {
@@ -71,6 +72,14 @@ export class MvccLog {
     this.firstRevision = firstRevision;
     this.#revision = firstRevision;
     this.#compacted = firstRevision - 1;
+  }
+
+  /**
+   * The revision of the last change by a snapshot; 0 without one. Objects up to it may be older than their schemas,
+   * whatever their version.
+   */
+  get restoredRevision(): number {
+    return this.#restoredRevision;
   }
 
   /** The revision of the last change. */
@@ -111,9 +120,12 @@ export class MvccLog {
     this.#restoreListeners.push(listener);
   }
 
-  /** Calls the listeners of {@link MvccLog.onRestore}. */
-  beforeRestore(): void {
+  /** Calls the listeners of {@link MvccLog.onRestore}, then restores a snapshot by `restore`. */
+  restoring(restore: () => void): void {
     for (const listener of this.#restoreListeners) listener();
+    this.#restoredRevision = Infinity;
+    restore();
+    this.#restoredRevision = this.#revision;
   }
 
   /** Appends a change to the log and notifies the listeners. */
@@ -206,10 +218,11 @@ export interface StoreSnapshot {
  * objects stay as they are; restored ones get a new version.
  */
 export function restoreSnapshot(log: MvccLog, { collections }: StoreSnapshot): void {
-  log.beforeRestore();
-  const names = new Set([...log.collections(), ...collections.keys()]);
-  for (const name of names) remove(log, name, collections.get(name) ?? new Map());
-  for (const name of names) put(log, name, collections.get(name) ?? new Map());
+  log.restoring(() => {
+    const names = new Set([...log.collections(), ...collections.keys()]);
+    for (const name of names) remove(log, name, collections.get(name) ?? new Map());
+    for (const name of names) put(log, name, collections.get(name) ?? new Map());
+  });
 }
 
 type Wanted = ReadonlyMap<string, UnstructuredObject>;

@@ -100,6 +100,18 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('b'))).to.deep.equal({ y: 7 });
   });
 
+  it('are read so after a restore, too', async () => {
+    const api = await withOldObject();
+    await upgrade(api, versionOf('v1', true, newV1));
+    const snapshot = api.server.snapshot();
+    await api.call('PATCH', path('a'), { spec: { s: 'new' } }, merge);
+    const other = new Api();
+    for (const restored of [api, other]) {
+      restored.server.restore(snapshot);
+      expect(await specOf(restored, path('a'))).to.deep.equal({ s: 'old', y: 2, o: { z: 3 } });
+    }
+  });
+
   it('appear in a watch as they are read', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
