@@ -325,14 +325,22 @@ function customPaths(kind: ServedKind): Paths {
     const subresource = /\/\{name\}\/(\w+)$/.exec(rest)?.[1];
     return subresource === undefined || kind.subresources.has(subresource);
   });
-  const text = JSON.stringify(Object.fromEntries(own))
-    .replaceAll(template.definition, customDefinitionName(kind))
-    .replaceAll(`/${template.document}/`, `/apis/${group}/${version}/`)
-    .replaceAll(
-      `"group":"${template.group}","version":"v1"`,
-      `"group":"${group}","version":"${version}"`,
-    )
-    .replaceAll(template.kind, name)
-    .replaceAll(template.plural, plural);
+  const renamed: Readonly<Record<string, string>> = {
+    [template.definition]: customDefinitionName(kind),
+    [`/${template.document}/`]: `/apis/${group}/${version}/`,
+    [`"group":"${template.group}","version":"v1"`]: `"group":"${group}","version":"${version}"`,
+    [template.kind]: name,
+    [template.plural]: plural,
+  };
+  // In one pass, because the new names may contain the old ones.
+  const text = JSON.stringify(Object.fromEntries(own)).replace(
+    anyOf(Object.keys(renamed)),
+    (found) => renamed[found] ?? found,
+  );
   return JSON.parse(text, withoutStrategicPatch) as Paths;
+}
+
+/** Returns an expression that finds each of the texts; of those that begin alike, the first one counts. */
+function anyOf(texts: readonly string[]): RegExp {
+  return new RegExp(texts.map((text) => text.replace(/[.{}]/g, '\\$&')).join('|'), 'g');
 }

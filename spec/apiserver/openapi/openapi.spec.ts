@@ -1,7 +1,7 @@
 import { emptySwaggerProto, swaggerProtoType } from '../../../lib/apiserver/discovery/openapi.js';
 import { expect } from 'chai';
 import { Api } from '../api.js';
-import { installed } from '../custom/widgets.js';
+import { crds, installed, widgetCrd } from '../custom/widgets.js';
 
 interface Document {
   components: { schemas: Record<string, { properties?: Record<string, unknown> }> };
@@ -51,6 +51,21 @@ describe('OpenAPI v3', () => {
     expect(custom.text).not.to.include('strategic-merge-patch');
     const builtIn = await api.get('/openapi/v3/apis/apps/v1');
     expect(builtIn.text).to.include('strategic-merge-patch');
+  });
+
+  it('describes custom kinds whose names contain those of built-in kinds', async () => {
+    const api = new Api();
+    const group = 'deployments.acme.com';
+    const names = { kind: 'CanaryDeployment', plural: 'canarydeployments', singular: 'canary' };
+    await api.create(crds, widgetCrd({ group, names }, `canarydeployments.${group}`));
+    const { body, text } = await api.get(`/openapi/v3/apis/${group}/v1`);
+    const { components, paths } = body as unknown as Document;
+    const used = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name);
+    for (const name of new Set(used)) expect(components.schemas).to.have.property(name ?? '');
+    expect(components.schemas).to.have.property('com.acme.deployments.v1.CanaryDeployment');
+    const collection = `/apis/${group}/v1/namespaces/{namespace}/canarydeployments`;
+    expect(paths).to.include.keys(collection, `${collection}/{name}/scale`);
+    expect(text).to.include(`{"group":"${group}","kind":"CanaryDeployment","version":"v1"}`);
   });
 
   it('answers 404 for an unserved group version', async () => {
