@@ -371,7 +371,11 @@ export class EmbeddedApiServer {
     const asked = { info, request, asker, denied, discovery };
     const { response, reset } = await this.#answerResource(asked);
     this.#record(info, user, { code: response.status, denied: denied !== undefined });
-    if (reset) throw connectionReset();
+    if (reset) {
+      // No one reads the answer: a watch would stay open.
+      await response.body[Symbol.asyncIterator]().return?.();
+      throw connectionReset();
+    }
     return response;
   }
 

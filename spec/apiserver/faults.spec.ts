@@ -45,6 +45,20 @@ describe('faults of watch events', () => {
   });
 });
 
+describe('connections that break after the request', () => {
+  it('leave no watch open', async () => {
+    const server = new EmbeddedApiServer();
+    server.faults.add({ match: { verb: 'watch' }, effect: { type: 'reset', when: 'after' } });
+    const path = '/api/v1/configmaps?watch=true';
+    const code = await server.handle({ method: 'GET', path, headers: {} }).then(
+      () => 'none',
+      (error: unknown) => (error as { code: string }).code,
+    );
+    expect([code, server.openWatches]).to.deep.equal(['ConnectionFailed', 0]);
+    await server.stop();
+  });
+});
+
 describe('delays', () => {
   it('end with the time limit of the client, and the request is not carried out', async () => {
     const clock = new VirtualClock();
