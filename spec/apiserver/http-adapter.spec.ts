@@ -51,6 +51,35 @@ describe('the HTTP adapter', () => {
     expect(text).to.equal((await api.get(`${configMaps}/a`)).text);
   });
 
+  it('warns of fields in any script', async () => {
+    const names = ['größe', '字段', '😀'];
+    for (const name of names) {
+      const { statusCode, headers, body } = await request(`${url}${configMaps}?dryRun=All`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...configMap('a'), [name]: 1 }),
+      });
+      await body.dump();
+      // Headers are read as Latin 1.
+      const warning = Buffer.from(String(headers['warning']), 'latin1').toString();
+      expect([statusCode, warning]).to.deep.equal([201, `299 - "unknown field \\"${name}\\""`]);
+    }
+  });
+
+  it('cuts warnings that are longer than clients accept together', async () => {
+    const unknown = Array.from({ length: 900 }, (_, index) => [`unknown${index}`, 1] as const);
+    const { statusCode, headers, body } = await request(`${url}${configMaps}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...configMap('a'), ...Object.fromEntries(unknown) }),
+    });
+    await body.dump();
+    expect(statusCode).to.equal(201);
+    const warnings = String(headers['warning']).split(', 299');
+    expect(warnings[0]).to.equal(String.raw`299 - "unknown field \"unknown0\""`);
+    expect(warnings).to.have.length.within(100, 200);
+  });
+
   it('keeps idle connections longer than clients in Go, which keep them for 90 s', async () => {
     const { headers, body } = await request(`${url}/version`);
     await body.dump();

@@ -248,11 +248,29 @@ export function withWarnings(
   warnings: readonly string[],
 ): TransportResponse {
   if (warnings.length === 0) return response;
-  const values = [...new Set(warnings)]
-    .filter((text) => !/\p{Cc}/u.test(text))
-    .map((text) => `299 - ${JSON.stringify(text)}`);
-  if (values.length === 0) return response;
+  const texts = shortened([...new Set(warnings)]).filter((text) => !/\p{Cc}/u.test(text));
+  if (texts.length === 0) return response;
+  const values = texts.map((text) => `299 - "${text.replace(/["\\]/g, '\\$&')}"`);
   return { ...response, headers: { ...response.headers, warning: values.join(', ') } };
+}
+
+/** The length of all warnings, in characters, above which each of them is cut. */
+const warningsLimit = 4096;
+const cutWarning = 256;
+
+/** Shortens many warnings as the real server does: clients refuse long headers. */
+function shortened(texts: readonly string[]): readonly string[] {
+  const lengthOf = (text: string): number => [...text].length;
+  if (texts.reduce((sum, text) => sum + lengthOf(text), 0) <= warningsLimit) return texts;
+  const kept: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    if (length >= warningsLimit) break;
+    const cut = [...text].slice(0, cutWarning).join('');
+    kept.push(cut);
+    length += lengthOf(cut);
+  }
+  return kept;
 }
 
 /** The form in which the server returns objects. */
