@@ -1,9 +1,11 @@
 import { FieldErrors } from '../../crd/internal.js';
-import { deepEqual, isJsonObject, formatTime } from '../../object/index.js';
+import { deepEqual, formatTime } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
-import { jsonTypeName } from '../go-json/decoding.js';
+import { DecodeError, Decoding } from '../go-json/decoding.js';
+import { goType } from '../go-json/go-types.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { isTrue, readInteger } from '../requests/request-info.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import { badRequest, conflict, invalid, notFound } from '../status-error.js';
@@ -199,53 +201,57 @@ export interface DeleteOptions {
 }
 
 /**
- * Reads the options of a delete from the body, or from the query if there is no body.
+ * Reads the options of a delete from the body, or from the query if there is no body: a body hides the query, also
+ * its `dryRun`.
  * @throws StatusError 400 or 422: the options are invalid.
  */
 export function readDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
-  const given = body === undefined ? optionsOfQuery(query) : body;
-  if (!isJsonObject(given)) throw badRequest('DeleteOptions: want an object');
+  const given = body === undefined ? optionsOfQuery(query) : decodedOptions(body);
   const errors = new FieldErrors();
-  const dryRun = readDryRun(given['dryRun'] ?? query.getAll('dryRun'), errors);
   const policy = readPolicy(given, errors);
+  const dryRun = readDryRun(given.dryRun, errors);
   if (!errors.empty) {
     throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions', name: '' }, errors.causes);
   }
   const { gracePeriodSeconds, orphanDependents, preconditions } = given;
-  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null) {
-    if (!Number.isInteger(gracePeriodSeconds)) {
-      throw badRequest(
-        `json: cannot unmarshal ${jsonTypeName(gracePeriodSeconds)} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
-      );
-    }
-  }
-  return {
-    dryRun,
-    propagationPolicy: policy,
-    gracePeriodSeconds: (gracePeriodSeconds ?? undefined) as number | undefined,
-    orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
-    preconditions: isJsonObject(preconditions) ? preconditions : undefined,
-  };
+  return { dryRun, propagationPolicy: policy, gracePeriodSeconds, orphanDependents, preconditions };
 }
 
-function optionsOfQuery(query: URLSearchParams): Readonly<Record<string, unknown>> {
+/** Decoded options whose values are not checked yet. */
+interface GivenOptions extends Omit<DeleteOptions, 'dryRun' | 'propagationPolicy'> {
+  readonly dryRun?: readonly string[] | undefined;
+  readonly propagationPolicy?: string | undefined;
+}
+
+function decodedOptions(body: unknown): GivenOptions {
+  try {
+    return goType('meta/v1.DeleteOptions').decode(body, new Decoding()) as GivenOptions;
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+function optionsOfQuery(query: URLSearchParams): GivenOptions {
+  const uid = query.get('uid') ?? '';
+  const orphans = query.get('orphanDependents');
   const grace = query.get('gracePeriodSeconds');
+  if (grace === '') throw badRequest('strconv.ParseInt: parsing "": invalid syntax');
   return {
-    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    dryRun: query.getAll('dryRun'),
+    gracePeriodSeconds: readInteger(grace),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
-    orphanDependents: query.has('orphanDependents')
-      ? query.get('orphanDependents') === 'true'
-      : undefined,
+    orphanDependents: orphans === null ? undefined : isTrue(orphans),
+    preconditions: uid === '' ? undefined : { uid },
   };
 }
 
 function readPolicy(
-  given: Readonly<Record<string, unknown>>,
+  { propagationPolicy: policy, orphanDependents }: GivenOptions,
   errors: FieldErrors,
 ): PropagationPolicy | undefined {
-  const { propagationPolicy: policy, orphanDependents } = given;
-  if (policy === undefined || policy === null) return undefined;
-  if (typeof orphanDependents === 'boolean') {
+  if (policy === undefined) return undefined;
+  if (orphanDependents !== undefined) {
     const why = 'orphanDependents and deletionPropagation cannot be both set';
     errors.invalid('propagationPolicy', policy, why);
   }

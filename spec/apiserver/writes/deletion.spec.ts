@@ -50,6 +50,41 @@ describe('deletion', () => {
     });
   }
 
+  it('takes no options from the query beside a body, as a real server', async () => {
+    const api = new Api();
+    for (const name of ['a', 'b']) await api.create(configMaps, configMap(name));
+    await api.call('DELETE', `${configMaps}/a?dryRun=All`);
+    await api.call('DELETE', `${configMaps}/b?dryRun=All`, { kind: 'DeleteOptions' });
+    const { body } = await api.get(configMaps);
+    expect(body.items.map(({ metadata }) => metadata.name)).to.deep.equal(['a']);
+    const { code } = await api.call('DELETE', `${configMaps}/a?uid=other`);
+    expect(code).to.equal(409);
+  });
+
+  it('refuses options of other types, and deletes nothing', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const wrong = [
+      [{ dryRun: 'All' }, 'string into Go struct field DeleteOptions.dryRun of type []string'],
+      [
+        { orphanDependents: 'true' },
+        'string into Go struct field DeleteOptions.orphanDependents of type bool',
+      ],
+      [
+        { preconditions: { uid: 5 } },
+        'number into Go struct field Preconditions.preconditions.uid of type types.UID',
+      ],
+    ] as const;
+    for (const [options, why] of wrong) {
+      const { code, body } = await api.call('DELETE', `${configMaps}/a`, options);
+      expect([code, body.message]).to.deep.equal([400, `json: cannot unmarshal ${why}`]);
+    }
+    for (const query of ['gracePeriodSeconds=x', 'gracePeriodSeconds=']) {
+      expect((await api.call('DELETE', `${configMaps}/a?${query}`)).code).to.equal(400);
+    }
+    expect((await api.get(`${configMaps}/a`)).code).to.equal(200);
+  });
+
   it('gives a running pod a grace period, which can only be shortened', async () => {
     const api = new Api();
     const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'x' }] };
