@@ -1,9 +1,11 @@
-import { isJsonObject, formatTime, quoted } from '../../object/index.js';
-import type { UnstructuredObject, Pod } from '../../object/index.js';
+import { isJsonObject, formatTime, quoted, withoutMembers } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject, Pod } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
 import { protobufMediaType } from '../protobuf/objects.js';
 import { represent } from '../reads/representation.js';
+import { topologyLabels } from '../rules/pod.js';
 import { findObject, storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import {
@@ -41,7 +43,7 @@ import { handleToken } from './token-requests.js';
 import { admitSubresource } from './request-admission.js';
 import { patchTypeOf, readWriteOptions } from './write-options.js';
 import type { WriteOptions } from './write-options.js';
-import { handlePatch, handleUpdate, writeOf } from './write-requests.js';
+import { failedPrecondition, handlePatch, handleUpdate, writeOf } from './write-requests.js';
 
 /** Handles a request for a subresource. */
 export function handleSubresource(context: ResourceContext): TransportResponse {
@@ -155,8 +157,16 @@ function replace(
   live: UnstructuredObject,
   next: UnstructuredObject,
 ): UnstructuredObject {
-  const request = scaleWriteOf(context, readWriteOptions(context.info.query, 'UpdateOptions'));
+  const { kind, info } = context;
+  const request = scaleWriteOf(context, readWriteOptions(info.query, 'UpdateOptions'));
   const write = { request, live };
+  checkScaleNamespace(context, next);
+  const { uid: given = '' } = next.metadata;
+  const { uid: found = '' } = live.metadata;
+  if (given !== '' && given !== found) {
+    const { dryRun } = request;
+    throw failedPrecondition(kind, info, { field: 'UID', given, found, dryRun });
+  }
   return updateScale(context.core, write, admitScale(context, write, next));
 }
 
@@ -196,7 +206,20 @@ function patch(
     patchedText(ofScale, scale, patchBody),
   );
   checkName(info.name, next.metadata);
+  checkScaleNamespace(context, next);
+  const { uid: given = '' } = next.metadata;
+  const { uid: found = '' } = live.metadata;
+  if (given !== '' && given !== found) {
+    const subject = { ...subjectOf(kind, info.name), plural: `${kind.type.plural}/scale` };
+    const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
+    throw conflict(subject, why);
+  }
   return updateScale(core, write, admitScale(context, write, next));
+}
+
+function checkScaleNamespace({ info }: ResourceContext, { metadata }: UnstructuredObject): void {
+  const { namespace = '' } = metadata;
+  if (namespace !== '' && namespace !== info.namespace) throw otherNamespace();
 }
 
 /** Returns a write without hooks: webhooks receive the Scale, not its parent. */
@@ -239,7 +262,7 @@ interface Binding extends UnstructuredObject {
 
 interface PodParts extends UnstructuredObject {
   spec?: { nodeName?: string; schedulingGates?: readonly unknown[] };
-  status?: { conditions?: readonly Condition[] };
+  status?: { conditions?: readonly Condition[]; nominatedNodeName?: string };
 }
 
 interface Condition {
@@ -265,9 +288,10 @@ function checkTarget(binding: Binding): void {
 
 /**
  * Assigns the pod that a Binding names to a node: the only way to set `spec.nodeName` after the
- * create. As on the real server, no manager becomes the owner of the field.
- * @throws StatusError 404: the pod does not exist; 409: it has a node or scheduling gates, or is
- *   being deleted.
+ * create. The pod gets the labels and annotations of the Binding, and the zone and the region of the node.
+ * As on the real server, no manager becomes the owner of these fields.
+ * @throws StatusError 404: the pod does not exist; 409: it is not the pod with the uid and the version of the
+ *   Binding, it has a node or scheduling gates, or is being deleted.
  */
 export function bindPod(
   core: ServerCore,
@@ -279,7 +303,8 @@ export function bindPod(
   const subject = { group: '', plural: 'pods', name };
   const pod = kind && (findObject(core, kind, { name, namespace }) as PodParts | undefined);
   if (kind === undefined || pod === undefined) throw notFound(subject);
-  const nodeName = (binding as Binding).target?.name ?? '';
+  checkPreconditions(kind, { pod, binding, dryRun });
+  const { name: nodeName = '', kind: target } = (binding as Binding).target ?? {};
   const obstacle = obstacleTo(pod, name);
   if (obstacle !== undefined) throw conflict({ ...subject, plural: 'pods/binding' }, obstacle);
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
@@ -290,19 +315,48 @@ export function bindPod(
     lastTransitionTime: formatTime(core.clock.now()),
   };
   const annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
+  const topology = target === 'Node' ? topologyLabels(core.view, nodeName) : {};
+  const labels = { ...pod.metadata.labels, ...binding.metadata.labels, ...topology };
   const metadata = {
     ...pod.metadata,
+    ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   };
-  const object: UnstructuredObject = {
+  const status = withoutMembers(pod.status ?? {}, 'nominatedNodeName');
+  const object: UnstructuredObject = kind.inOrder({
     ...pod,
     metadata,
     spec: { ...pod.spec, nodeName },
-    status: { ...pod.status, conditions: [...others, scheduled] },
-  };
+    status: { ...status, conditions: [...others, scheduled] },
+  });
   if (dryRun) return object;
   const key = storageKey(namespace, name);
   return core.log.commit({ collection: kind.collection, key, object }).object;
+}
+
+/** Checks that a pod has the uid and the version that its Binding names, if any. */
+function checkPreconditions(
+  kind: ServedKind,
+  {
+    pod: { metadata: found },
+    binding: { metadata: wanted },
+    dryRun,
+  }: {
+    readonly pod: UnstructuredObject;
+    readonly binding: UnstructuredObject;
+    readonly dryRun: boolean;
+  },
+): void {
+  const { namespace = '', name = '' } = found;
+  for (const [field, member] of [
+    ['UID', 'uid'],
+    ['ResourceVersion', 'resourceVersion'],
+  ] as const) {
+    const { [member]: given = '' } = wanted;
+    const { [member]: own = '' } = found;
+    if (given === '' || given === own) continue;
+    throw failedPrecondition(kind, { namespace, name }, { field, given, found: own, dryRun });
+  }
 }
 
 function obstacleTo({ metadata, spec }: PodParts, name: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { isJsonObject, formatTime, quoted } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { serverAudience } from '../auth/authenticator.js';
@@ -8,6 +8,7 @@ import { findObject } from '../server-core.js';
 import { badRequest, conflict, invalid, notFound } from '../status-error.js';
 import { FieldErrors } from '../../crd/internal.js';
 import { trackUpdate } from '../writes/managed-fields.js';
+import { decodeObject } from '../writes/write-request.js';
 import { readObject, objectResponse } from './body.js';
 import { admitSubresource } from './request-admission.js';
 import { readWriteOptions } from './write-options.js';
@@ -29,56 +30,37 @@ interface TokenSpec {
 /** Handles POST to `serviceaccounts/token`: returns a token that the server accepts until it expires. */
 export function handleToken(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
-  const body = readObject(request, 'TokenRequest').value;
-  const given = isJsonObject(body['metadata']) ? body['metadata'] : {};
-  checkName(context, given);
+  const objectKind = subresourceKind(kind, tokenRequest);
+  const options = readWriteOptions(info.query, 'CreateOptions');
+  const write = { ...writeOf(context, options), kind: objectKind };
+  const body = decodeObject(write, readObject(request, 'TokenRequest'));
+  checkName(context, body.metadata);
   const account = findObject(core, kind, info);
   if (account === undefined) throw notFound(subjectOf(kind, info.name));
   const { uid = '' } = account.metadata;
-  checkUid(info.name, given['uid'], uid);
-  const spec = readSpec(isJsonObject(body['spec']) ? body['spec'] : {});
-  admitToken(context, { ...body, spec });
+  checkUid(info.name, body.metadata.uid, uid);
+  const given = isJsonObject(body['spec']) ? body['spec'] : {};
+  const spec = readSpec(given);
+  const { namespace, name } = info;
+  const asked = { ...body, spec, metadata: { namespace, name } };
+  admitSubresource(context, { objectKind, object: asked, dryRun: false });
   const bound = boundObject(context, spec.boundObjectRef);
   const now = core.clock.now();
   const { audiences, expirationSeconds } = spec;
   const token = core.access.tokens.issue({ account, audiences, expirationSeconds, bound });
+  const defaulted = { ...body, spec: { ...given, expirationSeconds }, metadata: {} };
+  const { managedFields } = trackUpdate(core, write, undefined, defaulted).metadata;
   const answer = {
     kind: 'TokenRequest',
     apiVersion: `${authentication}/v1`,
-    metadata: {
-      name: info.name,
-      namespace: info.namespace,
-      uid,
-      creationTimestamp: formatTime(now),
-      ...managedFields(context, body),
-    },
+    metadata: { name, namespace, uid, creationTimestamp: formatTime(now), managedFields },
     spec,
     status: { token, expirationTimestamp: formatTime(now + expirationSeconds * 1000) },
   };
   return objectResponse(201, answer, context.view.encoding);
 }
 
-function admitToken(context: ResourceContext, body: Readonly<Record<string, unknown>>): void {
-  const { kind, info } = context;
-  const objectKind = subresourceKind(kind, tokenRequest);
-  const { namespace, name } = info;
-  const typed = { apiVersion: `${authentication}/v1`, kind: 'TokenRequest' };
-  const object = { ...body, ...typed, metadata: { namespace, name } };
-  admitSubresource(context, { objectKind, object, dryRun: false });
-}
-
-function managedFields(context: ResourceContext, body: Readonly<Record<string, unknown>>): object {
-  const kind = subresourceKind(context.kind, tokenRequest);
-  const write = {
-    ...writeOf(context, readWriteOptions(context.info.query, 'CreateOptions')),
-    kind,
-  };
-  const { object } = kind.decode({ ...body, metadata: {} });
-  const tracked = trackUpdate(context.core, write, undefined, object);
-  return { managedFields: tracked.metadata.managedFields };
-}
-
-function checkName({ info }: ResourceContext, given: Readonly<Record<string, unknown>>): void {
+function checkName({ info }: ResourceContext, given: ObjectMeta): void {
   for (const member of ['name', 'namespace'] as const) {
     const { [member]: value } = given;
     if (value === undefined || value === '' || value === info[member]) continue;
@@ -90,8 +72,8 @@ function checkName({ info }: ResourceContext, given: Readonly<Record<string, unk
   }
 }
 
-function checkUid(name: string, given: unknown, uid: string): void {
-  if (typeof given !== 'string' || given === '' || given === uid) return;
+function checkUid(name: string, given: string | undefined, uid: string): void {
+  if (given === undefined || given === '' || given === uid) return;
   const why = `the UID in the token request (${given}) does not match the UID of the service account (${uid})`;
   throw conflict({ group: authentication, plural: 'TokenRequest', name }, why);
 }

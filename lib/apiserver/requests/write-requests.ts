@@ -117,13 +117,30 @@ function checkUid(
   { given = '', live }: { readonly given: string | undefined; readonly live: string },
 ): void {
   if (given === '' || given === live) return;
-  const { namespace, name } = info;
+  throw failedPrecondition(kind, info, { field: 'UID', given, found: live, dryRun });
+}
+
+/** A precondition that does not hold. */
+interface FailedPrecondition {
+  readonly field: 'UID' | 'ResourceVersion';
+  readonly given: string;
+  readonly found: string;
+  readonly dryRun: boolean;
+}
+
+/** Returns the error of the real server's storage for an object with another uid or version than a write expects. */
+export function failedPrecondition(
+  kind: ServedKind,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { field, given, found, dryRun }: FailedPrecondition,
+): StatusError {
   const key = [storedFolder(kind), namespace, name].filter((part) => part !== '').join('/');
   // A dry run does not reach the storage, which adds the prefix.
   const prefix = dryRun ? '' : '/registry';
-  throw conflict(
+  const why = `Precondition failed: ${field} in precondition: ${given}, ${field} in object meta: ${found}`;
+  return conflict(
     subjectOf(kind, name),
-    `StorageError: invalid object, Code: 4, Key: ${prefix}/${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${live}`,
+    `StorageError: invalid object, Code: 4, Key: ${prefix}/${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
   );
 }
 
@@ -327,7 +344,7 @@ export function handleDeleteCollection(context: ResourceContext): TransportRespo
   const listed = outside.once('list', () =>
     listObjects(core, kind, { selection, options: readListOptions(info.query) }),
   );
-  kind.conversions?.prepare(listed.items);
+  if (!selection.converts) kind.conversions?.prepare(listed.items);
   const items: UnstructuredObject[] = [];
   for (const item of listed.items) {
     const { namespace = '', name = '' } = item.metadata;

@@ -27,6 +27,21 @@ function admit(pod: Pod, server: ServerView): void {
   admitPriority({ metadata, spec }, server);
   admitRuntimeClass({ metadata, spec }, server);
   tolerateLostNodes(spec);
+  const labels = topologyLabels(server, spec.nodeName ?? '');
+  if (metadata !== undefined && Object.keys(labels).length > 0) {
+    metadata.labels = { ...metadata.labels, ...labels };
+  }
+}
+
+/** Returns the labels of a node that its pods get: its zone and its region. */
+export function topologyLabels(
+  server: ServerView,
+  nodeName: string,
+): Readonly<Record<string, string>> {
+  const { labels = {} } = server.find('nodes', nodeName)?.metadata ?? {};
+  const names = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
+  const isTopology = ([name]: readonly [string, string]): boolean => names.includes(name);
+  return Object.fromEntries(Object.entries(labels).filter(isTopology));
 }
 
 interface Admitted {
