@@ -139,14 +139,14 @@ const events = typedRules<Event>(
       validateStrictUpdate(event, old, errors);
     },
     selectableFields: (event) => {
-      const own = selectableFields(event);
+      const { source: _, ...own } = selectableFields(event);
       const regarding = Object.entries(own).map(([field, value]) => [
         field
           .replace('involvedObject', 'regarding')
           .replace('reportingComponent', 'reportingController'),
         value,
       ]);
-      return { ...own, ...(Object.fromEntries(regarding) as Record<string, string>) };
+      return Object.fromEntries(regarding) as Record<string, string>;
     },
   },
   { createOnUpdate: true, dependents: false },

@@ -205,9 +205,9 @@ function store(
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
   const key = storageKey(namespace, name);
-  if (!dryRun) dropVersion(request, object.metadata);
   const existing = core.log.collection(kind.collection).get(key);
   if (existing !== undefined) throw takenName(kind, object.metadata, existing);
+  if (!dryRun) dropVersion(request, object.metadata);
   const ruling = rulingKind(core, kind);
   const isIncomplete =
     ruling.rules.completeNew?.(object) === true || storesEmpty || hasNullBytes(object);
