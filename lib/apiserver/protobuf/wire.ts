@@ -160,16 +160,19 @@ export class WireWriter {
 
   /** Writes an IEEE 754 number of 64 bits. */
   double(value: number): void {
-    this.#bytes.writeDoubleLE(value, this.#room(8));
+    const at = this.#room(8);
+    this.#bytes.writeDoubleLE(value, at);
   }
 
   text(value: string): void {
     const size = Buffer.byteLength(value);
-    this.#bytes.write(value, this.#room(size), size, 'utf8');
+    const at = this.#room(size);
+    this.#bytes.write(value, at, size, 'utf8');
   }
 
   bytes(value: Uint8Array): void {
-    this.#bytes.set(value, this.#room(value.length));
+    const at = this.#room(value.length);
+    this.#bytes.set(value, at);
   }
 
   /** Writes a field: its value, which `write` writes, before its tag. */
@@ -188,7 +191,10 @@ export class WireWriter {
     this.bytes(Uint8Array.from(bytes));
   }
 
-  /** Makes room for `size` bytes before the others. @returns their position */
+  /**
+   * Makes room for `size` bytes before the others, in a new buffer if needed: read `#bytes` after the call.
+   * @returns their position
+   */
   #room(size: number): number {
     if (size > this.#at) {
       const { length } = this;

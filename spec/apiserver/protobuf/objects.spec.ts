@@ -27,6 +27,17 @@ const createDeployment =
   'CgoKA2FwcBIDd2ViGmAKHAoAEgAaACIAKgAyADgAQgBaCgoDYXBwEgN3ZWISQBIiCgVuZ2lueBIFbmdpbngqAEIAagBy' +
   'AIABAIgBAJABAKIBABoAMgBCAEoAUgBYAGAAaACCAQCKAQCaAQDCAQAiAgoAKAA4ABoMCAAQABgAIAAoADgAGgAiAA==';
 
+describe('objectToProtobuf', () => {
+  it('encodes texts of any length', () => {
+    for (let length = 10_000; length < 6_000_000; length *= 3) {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+      const large = { ...object, data: { text: 'x'.repeat(length) } };
+      const { data } = objectFromProtobuf(objectToProtobuf(large)) as typeof large;
+      expect(data.text === large.data.text).to.equal(true);
+    }
+  });
+});
+
 describe('objectFromProtobuf', () => {
   it('decodes a review sent by kubectl', () => {
     const read = objectFromProtobuf(recorded);
