@@ -52,6 +52,7 @@ export function writeOf(context: ResourceContext, options: WriteOptions): WriteR
     manager: fieldManager || managerOfUserAgent(request.headers['user-agent'] ?? ''),
     dryRun,
     fieldValidation,
+    bytes: request.body?.length,
     warn,
     user,
     hooks: requestHooks(context, {

@@ -28,6 +28,7 @@ import {
   dropRepeatedOwners,
 } from './write-request.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
+import { fitting } from './stored-size.js';
 
 /** A create that is ready to run. */
 interface Creation {
@@ -218,7 +219,8 @@ function store(
   if (dryRun) return { object: kind.fromStorage(stored), created: true };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
-  const entry = core.log.commit({ collection: kind.collection, key, object: stored });
+  const fitted = fitting(ruling, stored, { bytes: request.bytes });
+  const entry = core.log.commit({ collection: kind.collection, key, object: fitted });
   if (isIncomplete) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: true };
 }

@@ -26,6 +26,7 @@ import type { PartRules } from '../rules/kind-rules.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './delete-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
+import { fitting } from './stored-size.js';
 
 /** An update that is ready to run. */
 export interface Update {
@@ -335,7 +336,9 @@ function store(
   if (dryRun) return { object: kind.fromStorage(stored), created: false };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
-  const entry = core.log.commit({ collection: kind.collection, key, object: stored });
+  const live = core.log.collection(kind.collection).get(key);
+  const fitted = fitting(ruling, stored, { bytes: request.bytes, live });
+  const entry = core.log.commit({ collection: kind.collection, key, object: fitted });
   if (storesEmpty || hasDefaults || hasNullBytes(object)) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: false };
 }

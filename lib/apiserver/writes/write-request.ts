@@ -36,6 +36,8 @@ export interface WriteRequest {
   /** Runs all steps except the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  /** The length of the request's body. @defaultValue 0: the server itself writes */
+  readonly bytes?: number | undefined;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
   /**
