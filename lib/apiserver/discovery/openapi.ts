@@ -332,7 +332,7 @@ function customPaths(kind: ServedKind): Paths {
     [template.kind]: name,
     [template.plural]: plural,
   };
-  // In one pass, because the new names may contain the old ones.
+  // All at once, because the new names may contain the old ones.
   const text = JSON.stringify(Object.fromEntries(own)).replace(
     anyOf(Object.keys(renamed)),
     (found) => renamed[found] ?? found,

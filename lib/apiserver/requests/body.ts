@@ -260,15 +260,16 @@ const cutWarning = 256;
 
 /** Shortens many warnings as the real server does: clients refuse long headers. */
 function shortened(texts: readonly string[]): readonly string[] {
-  const lengthOf = (text: string): number => [...text].length;
-  if (texts.reduce((sum, text) => sum + lengthOf(text), 0) <= warningsLimit) return texts;
+  const charactersOf = (text: string): readonly string[] => Array.from(text);
+  if (texts.reduce((sum, text) => sum + charactersOf(text).length, 0) <= warningsLimit)
+    return texts;
   const kept: string[] = [];
   let length = 0;
   for (const text of texts) {
     if (length >= warningsLimit) break;
-    const cut = [...text].slice(0, cutWarning).join('');
-    kept.push(cut);
-    length += lengthOf(cut);
+    const cut = charactersOf(text).slice(0, cutWarning);
+    kept.push(cut.join(''));
+    length += cut.length;
   }
   return kept;
 }

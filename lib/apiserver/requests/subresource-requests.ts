@@ -1,5 +1,5 @@
 import { isJsonObject, formatTime, quoted, withoutMembers } from '../../object/index.js';
-import type { ObjectMeta, UnstructuredObject, Pod } from '../../object/index.js';
+import type { UnstructuredObject, Pod } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';

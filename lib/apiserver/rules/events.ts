@@ -139,8 +139,8 @@ const events = typedRules<Event>(
       validateStrictUpdate(event, old, errors);
     },
     selectableFields: (event) => {
-      const { source: _, ...own } = selectableFields(event);
-      const regarding = Object.entries(own).map(([field, value]) => [
+      const own = Object.entries(selectableFields(event)).filter(([field]) => field !== 'source');
+      const regarding = own.map(([field, value]) => [
         field
           .replace('involvedObject', 'regarding')
           .replace('reportingComponent', 'reportingController'),

@@ -21,7 +21,7 @@ export const recordedSubjects = {
   fields: ['fields', 'changes'],
   objects: [
     ...['writes', 'workloads', 'merging', 'corners', 'access', 'deletions', 'evictions', 'scaling'],
-    ...['resizes', 'addresses', 'services', 'texts', 'quoting', 'values'],
+    ...['resizes', 'addresses', 'services', 'texts', 'quoting', 'values', 'options'],
   ],
 } as const;
 

@@ -9,6 +9,7 @@ import { evictions } from './evictions.js';
 import { changes, fields } from './fields.js';
 import { merging } from './merging.js';
 import { oddVerbs } from './odd-verbs.js';
+import { options } from './options.js';
 import { quoting } from './quoting.js';
 import { reads } from './reads.js';
 import { resizes } from './resizes.js';
@@ -37,6 +38,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   deletions: () => deletions,
   evictions: () => evictions,
   scaling: () => scaling,
+  options: () => options,
   resizes: () => resizes,
   'odd-verbs': () => oddVerbs,
   addresses: () => addressScenarios,
