@@ -206,9 +206,9 @@ function store(
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
   const key = storageKey(namespace, name);
+  if (!dryRun) dropVersion(request, object.metadata);
   const existing = core.log.collection(kind.collection).get(key);
   if (existing !== undefined) throw takenName(kind, object.metadata, existing);
-  if (!dryRun) dropVersion(request, object.metadata);
   const ruling = rulingKind(core, kind);
   const isIncomplete =
     ruling.rules.completeNew?.(object) === true || storesEmpty || hasNullBytes(object);
@@ -225,10 +225,13 @@ function store(
   return { object: kind.fromStorage(entry.object), created: true };
 }
 
-/** A dry run does not reach the storage, which refuses a version in a POST, and replaces it in a PUT. */
+/**
+ * A dry run does not reach the storage, which refuses a version in a POST, and replaces it in a PUT. It ignores what is
+ * no number.
+ */
 function dropVersion({ name }: WriteRequest, metadata: ObjectMeta): void {
   const { resourceVersion = '0' } = metadata;
-  if (name === '' && resourceVersion !== '0') {
+  if (name === '' && /^0*[1-9]\d*$/.test(resourceVersion)) {
     throw internalFailure('resourceVersion should not be set on objects to be created');
   }
   delete metadata.resourceVersion;
