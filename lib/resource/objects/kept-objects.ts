@@ -133,9 +133,11 @@ export class KeptObjects<
 
   newDeletePatch(
     context: ResourceContext,
-    _owner: T,
+    { metadata: { finalizers = [] } }: T,
     { current }: States<K[]>,
   ): Patch<K[]> | undefined {
+    // The user deletes the owner alone (`--cascade=orphan`): the garbage collector releases the objects.
+    if (finalizers.includes('orphan')) return undefined;
     // Include objects that are already being deleted, so that the chain waits for their end.
     const deleted = current.filter((object) => isLeaving(object) || goesWithOwner(object));
     if (deleted.length === 0) return undefined;

@@ -104,8 +104,9 @@ const objectsResourceOptionNames: OptionNames<
  *   collection deletes it with its owner. Superfluous claims, Namespaces and CustomResourceDefinitions are deleted
  *   only if the annotation is `"true"`, since they hold data that no desired state contains.
  * - When the owner is deleted, the chain waits until every object is gone, with its dependents, such as the
- *   pods of a Deployment. It does not wait for superfluous objects of a live owner. A desired object that is
- *   still being deleted cancels the chain, without an error, until it is gone.
+ *   pods of a Deployment. If the owner is deleted alone (`--cascade=orphan`), the objects stay.
+ * - The chain does not wait for superfluous objects of a live owner. A desired object that is still being deleted
+ *   cancels the chain, without an error, until it is gone.
  * @throws InvalidConfigError an option is missing or invalid, or there are no kinds.
  *
  * @example

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../../lib/client/index.js';
 import type { Client } from '../../../../lib/client/index.js';
-import { ResourceRouter, ResourceSet } from '../../../../lib/resource/index.js';
+import { ConfigMap } from '../../../../lib/object/kinds.js';
+import { configMapResource, ResourceRouter, ResourceSet } from '../../../../lib/resource/index.js';
+import { typeOf } from './gadget.js';
 import type { Gadget } from './gadget.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene } from './scene.js';
@@ -172,6 +174,24 @@ export function finalizersSuite(open: OpenScene): void {
     isReady = true;
     await scene.until(() => scene.isGone('a'));
     expect(scene.calls).to.include('r1 deleted a');
+  });
+
+  it('leaves the objects of ready-made resources if the owner is deleted with --cascade=orphan', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const key = { namespace, name: 'kept' };
+    const kept: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key };
+    const resource = configMapResource({ name: 'settings', getDesiredState: () => [kept] });
+    scene.run({ resources: [resource], configure: (controller) => controller.owns(ConfigMap) });
+    await scene.create('a');
+    await scene.until(() => scene.admin.get(ConfigMap, key));
+    const options = { propagationPolicy: 'Orphan' } as const;
+    await scene.admin.delete(typeOf('Gadget'), { namespace, name: 'a' }, options);
+    // The garbage collector of a real control plane discovers new kinds only twice a minute.
+    await scene.until(() => scene.isGone('a'), 2_000);
+    const { metadata } = await scene.admin.get(ConfigMap, key);
+    expect(metadata.deletionTimestamp).to.equal(undefined);
+    expect(metadata.ownerReferences ?? []).to.deep.equal([]);
   });
 
   it('deletes in the order of creation if the set is configured so', async () => {

@@ -102,6 +102,17 @@ export function ownersSuite(open: OpenScene): void {
     expect(failure.step).to.equal('getCurrentState');
   });
 
+  it('an owner that is deleted alone leaves its objects', async () => {
+    const scene = await open();
+    const resource = configMaps([configMap('a')]);
+    await keep(scene, [resource]);
+    await scene.writes();
+    const metadata = { ...scene.owner.metadata, finalizers: ['orphan'] };
+    const context = await leave(scene, [resource], { owner: { ...scene.owner, metadata } });
+    expect(context.reconciliationCanceled).to.equal(undefined);
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
   it('objects of a predecessor of the same name are left to garbage collection, and awaited', async () => {
     const scene = await open();
     const resource = configMaps([configMap('a', { k: '1' })]);
