@@ -111,10 +111,10 @@ export class CrdManager {
   /** Serves the kinds of a CRD. Kinds of the same spec stay: watches end with their kind, as on the real server. */
   #serve(crd: Crd): void {
     const { metadata, spec } = crd;
-    const { name = '' } = metadata;
+    const { name = '', resourceVersion } = metadata;
     const before = this.#served.get(name);
     if (deepEqual(before?.spec, spec)) return;
-    const kinds = customKinds(this.#core, crd);
+    const kinds = customKinds(this.#core, crd, before === undefined ? 0 : Number(resourceVersion));
     this.#served.set(name, { spec, kinds });
     this.#core.kinds.replace(before?.kinds ?? [], kinds);
   }

@@ -35,8 +35,11 @@ import { WebhookConverter } from './webhook-converter.js';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 
-/** Returns the kinds of a CRD, one per served version. */
-export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
+/**
+ * Returns the kinds of a CRD, one per served version.
+ * @param since - the revision of the last change of the spec
+ */
+export function customKinds(core: ServerCore, crd: Crd, since: number): readonly ServedKind[] {
   const { strategy, webhook } = crd.spec.conversion ?? {};
   const { conversionReviewVersions = ['v1'] } = webhook ?? {};
   const address =
@@ -44,7 +47,7 @@ export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
       ? webhook?.clientConfig
       : conversionAddress(core.connections, crd.metadata.name ?? '');
   const converter = address && new WebhookConverter(core, address, conversionReviewVersions);
-  const convert: Convert = { converter, stored: new StoredObjects(core.log, crd) };
+  const convert: Convert = { converter, stored: new StoredObjects(core.log, crd), since };
   return crd.spec.versions
     .filter(({ served }) => served)
     .map((version) => customKind(core, { crd, version, convert }));
@@ -61,6 +64,7 @@ interface ServedVersion {
 interface Convert {
   readonly converter: WebhookConverter | undefined;
   readonly stored: StoredObjects;
+  readonly since: number;
 }
 
 function customKind(core: ServerCore, { crd, version, convert }: ServedVersion): ServedKind {
@@ -91,6 +95,7 @@ function customKind(core: ServerCore, { crd, version, convert }: ServedVersion):
     isStorageVersion: storage === version,
     rules: customRules(spec, version, hasStatus),
     custom: {
+      since: convert.since,
       scale: version.subresources?.scale,
       replicasPaths: replicasPathsOf(spec),
       hasStatus,
@@ -146,6 +151,7 @@ function conversionsOf(
       convert: (object, to) => converter.convert(object, to),
       prepare: (objects) => converter.prepare(objects.map(read), apiVersion),
       fetch: (objects) => converter.fetch(objects.map(read), apiVersion),
+      known: (object) => converter.known(read(object), apiVersion),
     },
   };
 }

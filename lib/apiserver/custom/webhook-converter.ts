@@ -58,6 +58,13 @@ export class WebhookConverter {
     throw internalFailure(known);
   }
 
+  /** Returns the conversion that {@link prepare} or {@link fetch} has stored; undefined: none has. */
+  known(object: UnstructuredObject, apiVersion: string): UnstructuredObject | undefined {
+    if (object.apiVersion === apiVersion) return object;
+    const known = this.#knownOf(apiVersion).get(object);
+    return typeof known === 'string' ? undefined : known;
+  }
+
   /** Converts many objects in one call, for a list within a request. */
   prepare(objects: readonly UnstructuredObject[], apiVersion: string): void {
     const others = objects.filter((object) => object.apiVersion !== apiVersion);

@@ -68,10 +68,14 @@ interface KindConversions {
   prepare(stored: readonly UnstructuredObject[]): void;
   /** Fetches the same conversions as `prepare`, outside of a request. Never rejects. */
   fetch(stored: readonly UnstructuredObject[]): Promise<void>;
+  /** Returns a conversion that `prepare` or `fetch` has fetched; undefined: neither has. */
+  known(stored: UnstructuredObject): UnstructuredObject | undefined;
 }
 
 /** The parts of a CustomResourceDefinition beside its schema. */
 interface CustomKind {
+  /** The revision of the last change of the spec: a real server has no older changes for watches. */
+  readonly since: number;
   readonly scale: ScalePaths | undefined;
   /** The path of the replicas in each version that has a scale, by `apiVersion`. */
   readonly replicasPaths: ReadonlyMap<string, string>;

@@ -38,7 +38,7 @@ export function listObjects(
   const source = { collection, revision, current: log.revision };
   const { prefix } = selection;
   const after = token && prefix + token.after.replace(/^\//, '');
-  const page = collect(source, { selection, limit, after });
+  const page = collect(source, kind, { selection, limit, after });
   const metadata: ListMeta = { resourceVersion: String(revision) };
   if (page.more > 0) {
     metadata.continue = encodeContinue({ revision, after: `/${page.last.slice(prefix.length)}` });
@@ -85,12 +85,16 @@ interface Window {
 
 function collect(
   source: Source,
+  { conversions }: ServedKind,
   { selection, limit, after }: Window,
 ): { items: UnstructuredObject[]; more: number; last: string } {
   const items: UnstructuredObject[] = [];
   let last = '';
   let seen = 0;
   const keys = keysAt(source, selection.prefix, after);
+  if (selection.converts && conversions !== undefined) {
+    conversions.prepare([...objectsAt(source, keys)].flatMap(([, object]) => object ?? []));
+  }
   for (const [key, object] of objectsAt(source, keys)) {
     if (limit > 0 && items.length === limit) break;
     seen++;

@@ -8,7 +8,7 @@ import {
 import type { FieldTerm, UnstructuredObject } from '../../object/index.js';
 import { errorMessage, isOperatorError } from '../../system/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { isTrue } from '../requests/request-info.js';
+import { isTrue, readInteger } from '../requests/request-info.js';
 import type { ResourceRequest } from '../requests/request-info.js';
 import { badRequest, failure, internalFailure, invalid } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
@@ -20,6 +20,8 @@ export interface Selection {
   readonly prefix: string;
   /** True if there are no selectors. */
   readonly all: boolean;
+  /** True if the selectors match stored objects in the version of the request: a webhook may have to convert them. */
+  readonly converts: boolean;
   /** Returns whether the selectors match a stored object. */
   readonly matches: (object: UnstructuredObject) => boolean;
 }
@@ -35,15 +37,25 @@ export function readSelection(kind: ServedKind, request: ResourceRequest): Selec
   const fields = readFields(kind, query.get('fieldSelector') ?? '');
   const requirements = parsed(() => parseLabelSelector(labels));
   const all = requirements.length === 0 && fields.length === 0;
+  const isContent = ({ field }: FieldTerm): boolean => !metaFields.includes(field);
+  // Built-in kinds have the same fields in all versions.
+  const converts = kind.custom !== undefined && fields.some(isContent);
   return {
     prefix: namespace === '' ? '' : `${namespace}/`,
     all,
+    converts,
     matches: (object) => {
       if (all) return true;
       if (!matchesLabels(requirements, object.metadata.labels ?? {})) return false;
-      return fields.length === 0 || matchesFields(fields, (field) => valueOf(kind, object, field));
+      if (fields.length === 0) return true;
+      const selected = converts ? converted(kind, object) : object;
+      return matchesFields(fields, (field) => valueOf(kind, selected, field));
     },
   };
+}
+
+function converted(kind: ServedKind, stored: UnstructuredObject): UnstructuredObject {
+  return kind.conversions?.known(stored) ?? kind.fromStorage(stored);
 }
 
 const metaFields = ['metadata.name', 'metadata.namespace'];
@@ -129,17 +141,6 @@ export function readListOptions(query: URLSearchParams): ListOptions {
     allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: initial === null ? undefined : isTrue(initial),
   };
-}
-
-function readInteger(text: string | null): number | undefined {
-  if (text === null || text === '') return undefined;
-  if (!/^[+-]?\d+$/.test(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${quoted(text)}: invalid syntax`);
-  }
-  if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${quoted(text)}: value out of range`);
-  }
-  return Number(text);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '../../object/index.js';
 import { apiVersionOf } from '../../object/index.js';
 import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
 import { objectToProtobuf } from '../protobuf/objects.js';
 import { expired } from '../status-error.js';
 import { readable, represent } from './representation.js';
@@ -52,7 +53,7 @@ export function watchObjects(request: WatchRequest): WatchStream {
     revision: () => log.revision,
     initial: fromState ? existing(request) : [],
     position: past ? collection.positionAfter(revision) : collection.end,
-    compacted: isForeign || (past && revision < log.compactedRevision),
+    compacted: isForeign || (past && revision < oldestOf(core, kind)),
     endOfInitialEvents: fromState && options.allowWatchBookmarks ? log.revision : undefined,
     bookmarkEveryMs: options.allowWatchBookmarks ? bookmarkEveryMs : undefined,
     timeoutMs: Math.min(
@@ -64,10 +65,17 @@ export function watchObjects(request: WatchRequest): WatchStream {
   });
 }
 
+/** Returns the oldest revision from which a watch can continue. */
+function oldestOf({ log }: ServerCore, { custom }: ServedKind): number {
+  return Math.max(log.compactedRevision, custom?.since ?? 0);
+}
+
 function existing({ view, selection }: WatchRequest): readonly UnstructuredObject[] {
   const collection = view.core.log.collection(view.kind.collection);
-  const objects = collection.keys(selection.prefix).map((key) => collection.get(key));
-  return objects.filter((object) => object !== undefined).filter(selection.matches);
+  const keys = collection.keys(selection.prefix);
+  const objects = keys.map((key) => collection.get(key)).filter((object) => object !== undefined);
+  if (selection.converts) view.kind.conversions?.prepare(objects);
+  return objects.filter(selection.matches);
 }
 
 /** @param problem - of a watch that can't start. @defaultValue the version is too old */
@@ -102,10 +110,11 @@ function formatOf({ view, serialized, options }: WatchRequest, problem?: string)
     },
     ...(kind.conversions && { prepare: (stored) => kind.conversions?.fetch(stored) }),
     tooOld: () => {
-      const { compactedRevision, revision } = core.log;
       const asked = options.resourceVersion === '' ? '0' : options.resourceVersion;
-      const tooOld = `too old resource version: ${asked} (${compactedRevision})`;
-      const { body } = expired(problem === undefined ? tooOld : `${problem} (${revision})`);
+      const tooOld = `too old resource version: ${asked} (${oldestOf(core, kind)})`;
+      const { body } = expired(
+        problem === undefined ? tooOld : `${problem} (${core.log.revision})`,
+      );
       return JSON.stringify(body);
     },
   };

@@ -70,6 +70,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   readonly #options: WatchStreamOptions;
   #deadlineMs: number;
   #position: number;
+  /** The position of the first change that the watch does not send. */
+  #end = Infinity;
   #initial: readonly UnstructuredObject[];
   #sent = 0;
   #bookmarkDue: number | undefined;
@@ -169,9 +171,11 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     this.#wake?.();
   }
 
-  /** Ends the watch as soon as it has sent every change up to now. */
+  /** Ends the watch as soon as it has sent every change up to now, without a bookmark. */
   finish(): void {
     this.#deadlineMs = -Infinity;
+    this.#end = Math.min(this.#end, this.#options.collection.end);
+    this.#bookmarkDue = undefined;
     this.#wake?.();
   }
 
@@ -252,7 +256,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   #takeEvents(chunk: Chunk): void {
-    while (!chunk.isFull) {
+    while (!chunk.isFull && this.#position < this.#end) {
       const entry = this.#options.collection.entryAt(this.#position);
       if (entry === undefined) break;
       this.#position++;
@@ -273,12 +277,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     const was = previous !== undefined && selection.matches(previous);
     if (is) chunk.add(was ? 'MODIFIED' : 'ADDED', entry.object);
     if (is || !was) return;
-    // The object left the selection: send its last selected state with the version of the change.
-    const resourceVersion = String(entry.revision);
-    chunk.add('DELETED', {
-      ...previous,
-      metadata: { ...previous.metadata, resourceVersion },
-    });
+    chunk.add('DELETED', lastStateOf(entry, previous));
   }
 
   #scheduleBookmark(now: number): void {
@@ -305,6 +304,19 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
       this.#wake = wake;
     });
   }
+}
+
+/** Kept, because conversions are found by the identity of their object: a new one would never be converted. */
+const lastStates = new WeakMap<LogEntry, UnstructuredObject>();
+
+/** Returns the last state of an object that left a selection, with the version of the change. */
+function lastStateOf(entry: LogEntry, previous: UnstructuredObject): UnstructuredObject {
+  const known = lastStates.get(entry);
+  if (known !== undefined) return known;
+  const metadata = { ...previous.metadata, resourceVersion: String(entry.revision) };
+  const state = deepFreeze({ ...previous, metadata });
+  lastStates.set(entry, state);
+  return state;
 }
 
 /** An event of a watch, with the stored object itself. */

@@ -1,3 +1,4 @@
+import { quoted } from '../../object/index.js';
 import type { TransportRequest } from '../../system/index.js';
 import { badRequest, unknownResource } from '../status-error.js';
 
@@ -202,7 +203,22 @@ function verbOf(
   }
 }
 
-/** Parses a boolean query parameter: `1`, `true` and the bare name are true. */
+/** Parses a boolean query parameter: all but `0` and `false` are true, also the bare name. */
 export function isTrue(value: string | null): boolean {
-  return value !== null && !['', '0', 'false', 'False', 'FALSE', 'f', 'F'].includes(value);
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
+}
+
+/**
+ * Parses a query parameter that is a whole number.
+ * @throws StatusError 400: it is another text, or too large.
+ */
+export function readInteger(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  if (!/^[+-]?\d+$/.test(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${quoted(text)}: invalid syntax`);
+  }
+  if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${quoted(text)}: value out of range`);
+  }
+  return Number(text);
 }

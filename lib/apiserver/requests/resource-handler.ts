@@ -215,7 +215,7 @@ function handleList({ core, kind, info, view }: ResourceContext): TransportRespo
   const selection = readSelection(kind, info);
   const options = readListOptions(info.query);
   const { metadata, items } = listObjects(core, kind, { selection, options });
-  kind.conversions?.prepare(items);
+  if (!selection.converts) kind.conversions?.prepare(items);
   return listResponse(view, metadata, items);
 }
 

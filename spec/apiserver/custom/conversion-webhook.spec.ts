@@ -3,6 +3,7 @@ import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.j
 import type { TransportRequest, TransportResponse } from '../../../lib/system/transport.js';
 import { responseOf } from '../admission/webhook-api.js';
 import { Api, apply, jsonPatch, merge } from '../api.js';
+import { crds } from './widgets.js';
 
 interface Shop extends UnstructuredObject {
   spec: { size?: string; count?: number };
@@ -72,6 +73,10 @@ function definition(): object {
       },
     },
   };
+}
+
+interface Definition {
+  readonly spec: { readonly versions: readonly object[] };
 }
 
 const v1 = '/apis/acme.com/v1/namespaces/default/shops';
@@ -206,6 +211,19 @@ describe('conversion webhooks', () => {
     });
   }
 
+  it('convert the last state of an object that leaves the selection of a watch', async () => {
+    const { api } = await new ConversionApi().start();
+    const labelled = { metadata: { name: 'a', labels: { app: 'x' } } };
+    await api.create(v2, { ...shop('a', { count: 1 }, 'v2'), ...labelled });
+    const watch = await api.watch(`${v1}?watch=true&labelSelector=app=x`);
+    expect(await watch.names(1)).to.deep.equal(['ADDED a']);
+    const change = { metadata: { labels: null }, spec: { count: 2 } };
+    await api.call('PATCH', `${v2}/a`, change, merge);
+    const event = await watch.next();
+    expect([event?.type, event?.object['spec']]).to.deep.equal(['DELETED', { size: '1' }]);
+    await watch.stop();
+  });
+
   it('are not called when a definition is deleted with objects in a version that is not served', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
@@ -220,6 +238,36 @@ describe('conversion webhooks', () => {
     await api.call('DELETE', path);
     expect((await api.get(path)).code).to.equal(404);
     expect(conversions.requests).to.deep.equal([]);
+  });
+
+  it('convert objects before they are selected by fields of a version', async () => {
+    const conversions = await new ConversionApi().start();
+    const { api } = conversions;
+    const [oldest, ...others] = (definition() as Definition).spec.versions;
+    const versions = [{ ...oldest, selectableFields: [{ jsonPath: '.spec.size' }] }, ...others];
+    await api.call('PATCH', `${crds}/shops.acme.com`, { spec: { versions } }, merge);
+    for (const count of [1, 2, 3]) await api.create(v2, shop(`s${count}`, { count }, 'v2'));
+    const before = conversions.requests.length;
+    const selected = `${v1}?fieldSelector=spec.size=2`;
+    const { body } = await api.get(selected);
+    expect(body.items.map(({ metadata }) => metadata.name)).to.deep.equal(['s2']);
+    expect(conversions.requests.slice(before).map(({ objects }) => objects.length)).to.deep.equal([
+      3,
+    ]);
+    const watch = await api.watch(`${selected}&watch=true`);
+    expect(await watch.names(1)).to.deep.equal(['ADDED s2']);
+    for (const [name, count] of [
+      ['s3', 2],
+      ['s2', 5],
+    ] as const)
+      await api.call('PATCH', `${v2}/${name}`, { spec: { count } }, merge);
+    expect(await watch.names(2)).to.deep.equal(['ADDED s3', 'DELETED s2']);
+    await watch.stop();
+    expect((await api.call('DELETE', selected)).body.items).to.have.length(1);
+    expect((await api.get(v2)).body.items.map(({ metadata }) => metadata.name)).to.deep.equal([
+      's1',
+      's2',
+    ]);
   });
 
   it('provide labels and annotations, while other metadata is kept as stored', async () => {

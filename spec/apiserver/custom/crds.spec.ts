@@ -230,10 +230,13 @@ describe('custom resource definitions', () => {
     const change = (patch: object) =>
       api.call('PATCH', `${crds}/widgets.example.com`, patch, merge);
     await change({ metadata: { labels: { l: 'v' } } });
-    await api.create(widgets, { ...widget('one'), spec: { a: '1' } });
+    const one = await api.create(widgets, { ...widget('one'), spec: { a: '1' } });
     expect(await before.names(1)).to.deep.equal(['ADDED one']);
     await change({ spec: { versions: versions('a', 'b') } });
     expect(await before.next()).to.equal(undefined);
+    const { resourceVersion = '' } = one.metadata;
+    const continued = await api.watch(`${widgets}?watch=1&resourceVersion=${resourceVersion}`);
+    expect(await continued.next()).to.containSubset({ type: 'ERROR', object: { code: 410 } });
     const after = await api.watch(`${widgets}?watch=1`);
     await api.create(widgets, { ...widget('two'), spec: { b: '2' } });
     await after.next();
