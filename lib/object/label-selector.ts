@@ -44,21 +44,23 @@ export function parseLabelSelector(text: string): readonly LabelRequirement[] {
  */
 export function labelRequirementsOf(selector: string | LabelSelector): readonly LabelRequirement[] {
   if (typeof selector === 'string') return parseLabelSelector(selector);
+  const text = JSON.stringify(selector);
   const problem = shapeProblem(selector);
-  if (problem !== undefined) throw invalidSelector(JSON.stringify(selector), problem);
-  const { matchLabels = {}, matchExpressions = [] } = selector;
-  const equal = Object.entries(matchLabels).map(([key, value]): LabelRequirement => ({
+  if (problem !== undefined) throw invalidSelector(text, problem);
+  // A null of an object's JSON counts as absent, as on the API server.
+  const { matchLabels, matchExpressions } = selector;
+  const equal = Object.entries(matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
     key,
     operator: 'In',
     values: [value],
   }));
-  const text = JSON.stringify(selector);
-  const expressions = matchExpressions.map(({ key, operator, values = [] }): LabelRequirement => {
+  const expressions = (matchExpressions ?? []).map((expression): LabelRequirement => {
+    const { key, operator, values } = expression;
     if (!isSetOperator(operator)) {
       const want = 'want In, NotIn, Exists or DoesNotExist';
       throw invalidSelector(text, `operator ${operator} of ${key}: ${want}`);
     }
-    return { key, operator, values };
+    return { key, operator, values: values ?? [] };
   });
   return sorted([...equal, ...expressions].map((requirement) => checked(requirement, text)));
 }
@@ -105,24 +107,27 @@ function isRequirements(
 /** Returns the problem of a selector object that is not of its type; TypeScript does not check all callers. */
 function shapeProblem(selector: LabelSelector): string | undefined {
   if (!isJsonObject(selector)) return 'want a text or an object';
-  const { matchLabels = {}, matchExpressions = [], ...others } = selector;
+  const { matchLabels, matchExpressions, ...others } = selector;
   // Without this, the labels themselves in place of `matchLabels` would select every object.
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
     return `unknown field ${unknown}; put labels into matchLabels or matchExpressions`;
   }
-  if (!isJsonObject(matchLabels)) return 'matchLabels: want an object';
-  if (!Object.values(matchLabels).every(isText)) return 'matchLabels: want texts as values';
-  if (!Array.isArray(matchExpressions)) return 'matchExpressions: want a list';
-  return matchExpressions.every(isExpression)
+  const given: unknown = matchLabels ?? {};
+  if (!isJsonObject(given)) return 'matchLabels: want an object';
+  if (!Object.values(given).every(isText)) return 'matchLabels: want texts as values';
+  const expressions: unknown = matchExpressions ?? [];
+  if (!Array.isArray(expressions)) return 'matchExpressions: want a list';
+  return expressions.every(isExpression)
     ? undefined
     : 'matchExpressions: want objects with key, operator and a list of texts as values';
 }
 
 function isExpression(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { key, operator, values = [] } = value;
-  return isText(key) && isText(operator) && Array.isArray(values) && values.every(isText);
+  const { key, operator, values } = value;
+  const given = values ?? [];
+  return isText(key) && isText(operator) && Array.isArray(given) && given.every(isText);
 }
 
 function isText(value: unknown): value is string {

@@ -135,6 +135,22 @@ describe('matchesLabels', () => {
     });
   }
 
+  it('refuses values that are no texts, and takes null for an absent member', () => {
+    const wrong: readonly object[] = [
+      { matchLabels: { app: undefined } },
+      { matchLabels: { app: 1 } },
+      { matchExpressions: [{ key: 'app', operator: 'In', values: 'web' }] },
+      { matchExpressions: [{ key: 'app', operator: 'In', values: [undefined] }] },
+    ];
+    for (const selector of wrong) {
+      expect(() => matchesLabels(selector, { app: '1' }))
+        .to.throw(/want texts as values|list of texts as values/)
+        .with.property('code', 'InvalidSelector');
+    }
+    const empty: object = { matchLabels: null, matchExpressions: null };
+    expect(labelRequirementsOf(empty)).to.deep.equal([]);
+  });
+
   it('matches everything with an empty selector and nothing with undefined', () => {
     expect(matchesLabels({}, labels)).to.equal(true);
     expect(matchesLabels({}, undefined)).to.equal(true);
