@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { checkDepth, isJsonObject } from '../object/index.js';
+import { isJsonObject } from '../object/index.js';
 import type { UnstructuredObject } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
@@ -95,13 +95,8 @@ export async function objectsOfText(
   source: string,
   options?: ReadingOptions,
 ): Promise<readonly UnstructuredObject[]> {
-  const { parseYamlDocuments } = await import('../object/index.js');
-  return parseYamlDocuments(text, source).flatMap((document) => {
-    const [error] = document.errors;
-    if (error !== undefined)
-      throw new OperatorError('InvalidConfig', `${source}: ${error.message}`);
-    return objectsIn(checkDepth(document.toJS(), source), source, options);
-  });
+  const { parseYamlValues } = await import('../object/index.js');
+  return parseYamlValues(text, source).flatMap((value) => objectsIn(value, source, options));
 }
 
 function objectsIn(
@@ -109,7 +104,7 @@ function objectsIn(
   file: string,
   options: ReadingOptions = {},
 ): readonly UnstructuredObject[] {
-  if (value === null || value === undefined) return [];
+  if (value === null) return [];
   if (isJsonObject(value) && value['kind'] === 'List' && Array.isArray(value['items'])) {
     return value['items'].flatMap((item) => objectsIn(item, file, options));
   }

@@ -3,8 +3,7 @@ import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { PolicyRule } from '../../apiserver/internal.js';
 import type { AccessRules, MissingRule, Manager } from '../../manager/index.js';
 import { OperatorRole } from '../../manager/index.js';
-import { isJsonObject, parseYamlDocuments } from '../../object/index.js';
-import { OperatorError } from '../../system/index.js';
+import { isJsonObject, parseYamlValues } from '../../object/index.js';
 import type { Tracer } from '../../system/index.js';
 import { ownNamespace } from '../manifests/role-files.js';
 import { roleMarker } from '../manifests/role-file.js';
@@ -92,12 +91,5 @@ const generated = new RegExp(`^rules:[^]*?^ *${roleMarker.replace('+', String.ra
 
 async function objectsIn(file: string): Promise<readonly RoleObject[]> {
   const text = (await readText(file)).replace(generated, 'rules:');
-  return parseYamlDocuments(text, file).flatMap((document) => {
-    const [problem] = document.errors;
-    if (problem !== undefined) {
-      throw new OperatorError('InvalidConfig', `${file}: ${problem.message.trimEnd()}`);
-    }
-    const object: unknown = document.toJS();
-    return isJsonObject(object) ? [object] : [];
-  });
+  return parseYamlValues(text, file).filter(isJsonObject);
 }

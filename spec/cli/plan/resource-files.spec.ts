@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { CommandContext } from '../../../lib/cli/command-context.js';
 import { readResources } from '../../../lib/cli/object-files.js';
 
-function read(text: string): Promise<unknown> {
+function read(text: string): Promise<readonly object[]> {
   const context = { cwd: '.', readStdin: () => Promise.resolve(text) };
   return readResources(['-'], context as CommandContext);
 }
@@ -17,5 +17,19 @@ describe('readResources', () => {
       expect(error).to.include({ code: 'TooDeep' });
     }
     expect(await read(object)).to.have.length(1);
+  });
+
+  it("reads plain scalars and merge keys as Kubernetes' tools do", async () => {
+    const lines = ['a: yes', 'b: off', 'c: 0644', "d: 'no'", 'e: &e { f: 1 }', 'g: { <<: *e }'];
+    const object = ['apiVersion: v1', 'kind: Box', 'metadata: { name: a }', 'spec:'];
+    const [box] = await read([...object, ...lines.map((line) => `  ${line}`)].join('\n'));
+    const spec = { a: true, b: false, c: 0o644, d: 'no', e: { f: 1 }, g: { f: 1 } };
+    expect(box).to.deep.include({ spec });
+  });
+
+  it('names the file of an alias without a value', async () => {
+    const error: unknown = await read('a: { <<: *b }').catch((thrown: unknown) => thrown);
+    expect(error).to.include({ code: 'InvalidConfig' });
+    expect(error).to.have.property('message').that.matches(/^-: /);
   });
 });
