@@ -294,6 +294,92 @@ describe('webhooks on the embedded and on a real API server', () => {
     ]);
   });
 
+  for (const policies of [
+    ['IfNeeded', 'IfNeeded'],
+    ['IfNeeded', 'Never', 'IfNeeded'],
+    ['IfNeeded', 'IfNeeded', 'Never'],
+  ]) {
+    it(`are called again in the same way with the policies ${policies.join(', ')}`, async () => {
+      const hooks = policies.map((reinvocationPolicy) => ({ reinvocationPolicy }));
+      const [on, off] = configuration('mutating', hooks);
+      const grow = (request: Request): object => {
+        const { data } = (request as unknown as { object: { data: { k: string } } }).object;
+        return patching({ op: 'replace', path: '/data/k', value: `${data.k}+` });
+      };
+      const body = configMap(`r-${policies.join('-').toLowerCase()}`);
+      await compare([on, { method: 'POST', path: configMaps, body, webhook: grow }, off]);
+    });
+  }
+
+  for (const policies of [['IfNeeded'], ['IfNeeded', 'IfNeeded'], ['IfNeeded', 'Never']]) {
+    it(`mutating policies run again in the same way with the policies ${policies.join(', ')}`, async () => {
+      const expression =
+        '[JSONPatch{op: "replace", path: "/data/k", value: string(object.data.k) + "+"}]';
+      const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
+      const on = policies.flatMap((reinvocationPolicy, index): Step[] => {
+        const metadata = { name: `webhooks-compared-${index}` };
+        const matchConstraints = {
+          resourceRules: [{ ...rule, operations: ['CREATE'] }],
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        };
+        const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression } }];
+        const spec = { matchConstraints, reinvocationPolicy, mutations };
+        const policyName = metadata.name;
+        const [policy, binding] = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'];
+        return [
+          { method: 'POST', path: `${configurations}/${policy}`, body: { metadata, spec } },
+          {
+            ...{ method: 'POST', path: `${configurations}/${binding}` },
+            body: { metadata, spec: { policyName } },
+          },
+        ];
+      });
+      const off = on.map(({ path }, index): Step => {
+        return { method: 'DELETE', path: `${path}/webhooks-compared-${Math.floor(index / 2)}` };
+      });
+      const body = configMap(`p-${policies.join('-').toLowerCase()}`);
+      await compare([...on, { method: 'POST', path: configMaps, body }, ...off]);
+    });
+  }
+
+  it('validating policies check rights in the same way', async () => {
+    const jobs = "authorizer.group('batch').resource('jobs')";
+    const expressions = [
+      "authorizer.path(' ').check('get').allowed()",
+      "authorizer.group('').resource('').check('get').allowed()",
+      "authorizer.serviceAccount('a.b', 'bot').path('/').check('get').allowed()",
+      "authorizer.serviceAccount('a.b', 'B').path('/').check('get').allowed()",
+      "['/a', '/b', '/c'].map(path, authorizer.path(path).check('get')).size() == 0",
+      "['/a', '/b'].map(path, authorizer.path(path).check('get')).size() == 0",
+      `!${jobs}.check('get').allowed()`,
+      `!${jobs}.subresource('status').namespace('').name('').check('get').allowed()`,
+      `${jobs}.labelSelector('!!').fieldSelector('!').check('get').errored()`,
+      "authorizer.serviceAccount('default', 'bot').path('/metrics').check('get').allowed()",
+      "authorizer.requestResource.check('create').reason() == 'x'",
+    ];
+    const metadata = { name: 'webhooks-compared' };
+    const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
+    const matchConstraints = {
+      resourceRules: [{ ...rule, operations: ['CREATE'] }],
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+    };
+    const validations = expressions.map((expression) => ({ expression }));
+    const policies = `${configurations}/validatingadmissionpolicies`;
+    const bindings = `${configurations}/validatingadmissionpolicybindings`;
+    const binding = { policyName: metadata.name, validationActions: ['Deny'] };
+    await compare([
+      {
+        method: 'POST',
+        path: policies,
+        body: { metadata, spec: { matchConstraints, validations } },
+      },
+      { method: 'POST', path: bindings, body: { metadata, spec: binding } },
+      { method: 'POST', path: configMaps, body: configMap('rights') },
+      { method: 'DELETE', path: `${bindings}/${metadata.name}` },
+      { method: 'DELETE', path: `${policies}/${metadata.name}` },
+    ]);
+  });
+
   it('fail in the same way with responses that have members of other types', async () => {
     const [on, off] = configuration('mutating', [{}]);
     const patch = (value: unknown): object => {

@@ -1,6 +1,6 @@
 import { CelError, CelOpaque, declare, opaqueType, overloadOf } from '../../crd/internal.js';
 import type { CelExtension, CelType, CelValue, Declaration, Overload } from '../../crd/internal.js';
-import { subdomainProblems } from '../../object/index.js';
+import { labelProblems, subdomainProblems } from '../../object/index.js';
 import { serviceAccountGroups } from '../auth/authenticator.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import type { Authorizer, Decision } from '../auth/authorizer.js';
@@ -73,25 +73,27 @@ function check({ value: { asker, attributes } }: CheckValue, verb: string): CelV
 const nowhere = { group: '', resource: '', subresource: '', namespace: '', name: '' };
 
 const declarations: readonly Declaration[] = [
-  declare('Authorizer.path(string): PathCheck', (on: CelOpaque<Asker>, path: string) =>
-    opaque('path', { asker: on.value, attributes: pathAttributes('', path) }),
-  ),
+  declare('Authorizer.path(string): PathCheck', (on: CelOpaque<Asker>, path: string) => {
+    if (path.trim() === '') throw new CelError('path must not be empty');
+    return opaque('path', { asker: on.value, attributes: pathAttributes('', path) });
+  }),
   declare('Authorizer.group(string): GroupCheck', (on: CelOpaque<Asker>, group: string) =>
     opaque('group', { asker: on.value, attributes: { ...nowhere, group } }),
   ),
   declare(
     'Authorizer.serviceAccount(string, string): Authorizer',
     (on: CelOpaque<Asker>, namespace: string, name: string) => {
-      if (subdomainProblems(namespace).length > 0) {
+      if (subdomainProblems(name).length > 0) throw new CelError('Invalid service account name');
+      if (labelProblems(namespace).length > 0) {
         throw new CelError('Invalid service account namespace');
       }
-      if (subdomainProblems(name).length > 0) throw new CelError('Invalid service account name');
       const username = `system:serviceaccount:${namespace}:${name}`;
       const user = { username, groups: serviceAccountGroups(namespace) };
       return opaque('authorizer', { ...on.value, user });
     },
   ),
   declare('GroupCheck.resource(string): ResourceCheck', (on: CheckValue, resource: string) => {
+    if (resource.trim() === '') throw new CelError('resource must not be empty');
     const { asker, attributes } = on.value;
     return opaque('resource', { asker, attributes: { ...attributes, resource } });
   }),

@@ -22,9 +22,10 @@ import { bindingMatches, conditionsOf, evaluated, valuesOf } from './policy-admi
 /** The result of the MutatingAdmissionPolicies of a write. */
 export interface PolicyMutations {
   readonly object: UnstructuredObject;
-  /** Policies that must run again, because a later one changed the object. */
-  readonly again: ReadonlySet<string>;
-  /** Policies that ran and accept a second run. */
+  /**
+   * The policies that ran and accept a second run, each with its binding and parameter. The real server runs them again
+   * after any change, also one of their own.
+   */
   readonly reinvocable: ReadonlySet<string>;
 }
 
@@ -35,7 +36,7 @@ class MutationError extends Error {
 
 /**
  * Applies all bound MutatingAdmissionPolicies, in the order of their names.
- * @param only - the policies to apply. @defaultValue all
+ * @param only - some of `reinvocable` of the first run. @defaultValue all
  * @throws StatusError 403: mutations fail, and their policies do not ignore that.
  */
 export function mutateByPolicies(
@@ -44,28 +45,29 @@ export function mutateByPolicies(
   only?: ReadonlySet<string>,
 ): PolicyMutations {
   let current = attributes.object;
-  const again = new Set<string>();
   const reinvocable = new Set<string>();
   const failures: string[] = [];
   for (const policy of core.mutatingPolicies.all()) {
-    if (only !== undefined && !only.has(policy.name)) continue;
     const kind = matchedKind(core, policy.constraints, { ...attributes, object: current });
     if (kind === undefined) continue;
     for (const binding of policy.bindings) {
       const seen = { ...attributes, object: current };
       if (!bindingMatches(core, binding, seen)) continue;
       const where = `policy '${policy.name}' with binding '${binding.name}'`;
-      const next = mutated(core, { policy, binding, kind }, seen, (problem) => {
-        if (!policy.ignoresFailures) failures.push(`${where} denied request: ${problem}`);
+      current = mutated(core, { policy, binding, kind }, seen, {
+        runs: (key) => only?.has(key) !== false,
+        ran: (key) => {
+          if (policy.isReinvocable) reinvocable.add(key);
+        },
+        fail: (problem) => {
+          if (!policy.ignoresFailures) failures.push(`${where} denied request: ${problem}`);
+        },
       });
-      if (next !== current) for (const name of reinvocable) again.add(name);
-      current = next;
     }
-    if (policy.isReinvocable) reinvocable.add(policy.name);
   }
   const [message] = failures;
   if (message !== undefined) throw refusal(attributes, message, failures);
-  return { object: current, again, reinvocable };
+  return { object: current, reinvocable };
 }
 
 function refusal(
@@ -89,12 +91,19 @@ interface Applied {
   readonly kind: ServedKind;
 }
 
+/** What is to be known of the run of a policy with a binding. Keys name policy, binding and parameter. */
+interface PolicyRun {
+  readonly runs: (key: string) => boolean;
+  readonly ran: (key: string) => void;
+  readonly fail: (problem: string) => void;
+}
+
 /** Applies a policy. A mutation that fails changes nothing, and the next one follows. */
 function mutated(
   core: ServerCore,
   { policy, binding, kind }: Applied,
   attributes: Mutable,
-  fail: (problem: string) => void,
+  { runs, ran, fail }: PolicyRun,
 ): UnstructuredObject {
   const { programs } = policy;
   const { paramRef } = binding;
@@ -118,6 +127,10 @@ function mutated(
       if (unmet !== 'unmet') fail(unmet);
       continue;
     }
+    const { name, namespace } = param?.metadata ?? {};
+    const key = JSON.stringify([policy.name, binding.name, namespace, name]);
+    if (!runs(key)) continue;
+    ran(key);
     for (const mutation of programs.mutations) {
       const given = inVersion(current, attributes, kind) ?? current;
       const reader = attributes.objectKind ?? kind;

@@ -52,6 +52,13 @@ interface WebhookMutations {
   readonly reinvocable: ReadonlySet<string>;
 }
 
+/** The ids of the webhooks of a second round. */
+interface SecondRound {
+  readonly due: ReadonlySet<string>;
+  /** Those that are due after a webhook of this round changed the object. */
+  readonly reinvocable: ReadonlySet<string>;
+}
+
 const invalidManagers =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests';
 
@@ -72,7 +79,8 @@ export class WebhookAdmission implements WriteHooks {
 
   /**
    * Applies mutating policies, then calls mutating webhooks one after the other. If they change the object, the server's
-   * own admission runs again, then policies and webhooks with `IfNeeded` that have not seen the last change.
+   * own admission runs again, then policies with `IfNeeded`, then webhooks with `IfNeeded` that have not seen the last
+   * change.
    */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
     const { object: given, operation } = write;
@@ -89,12 +97,11 @@ export class WebhookAdmission implements WriteHooks {
     const object = webhooks.write.object ?? policies.object;
     if (object === write.object) return object;
     const readmitted = write.readmit?.(object) ?? object;
-    const again = readmitted === policies.object ? policies.again : policies.reinvocable;
-    const next =
-      again.size === 0 ? readmitted : this.#mutateByPolicies(write, readmitted, again).object;
-    const rerun = next === object ? webhooks.again : webhooks.reinvocable;
-    if (rerun.size === 0) return next;
-    return this.#mutate({ ...write, object: next }, rerun).write.object ?? next;
+    const next = this.#mutateByPolicies(write, readmitted, policies.reinvocable).object;
+    const { again, reinvocable } = webhooks;
+    const due = next === object ? again : reinvocable;
+    if (due.size === 0) return next;
+    return this.#mutate({ ...write, object: next }, { due, reinvocable }).write.object ?? next;
   }
 
   /** Returns a mutated object, with the `managedFields` of the `given` one if its own are invalid. */
@@ -114,7 +121,7 @@ export class WebhookAdmission implements WriteHooks {
     only?: ReadonlySet<string>,
   ): PolicyMutations {
     const core = this.#core;
-    if (core.mutatingPolicies.empty) return { object, again: new Set(), reinvocable: new Set() };
+    if (core.mutatingPolicies.empty || only?.size === 0) return { object, reinvocable: new Set() };
     return mutateByPolicies(core, { ...this.#attributes(write), object }, only);
   }
 
@@ -134,14 +141,15 @@ export class WebhookAdmission implements WriteHooks {
     }
   }
 
-  /** @param only - the ids of the webhooks to call again. @defaultValue all, for the first time */
-  #mutate(write: AdmittedWrite, only?: ReadonlySet<string>): WebhookMutations {
-    const round = only === undefined ? 0 : 1;
+  /** @param second - calls webhooks again. @defaultValue calls all, for the first time */
+  #mutate(write: AdmittedWrite, second?: SecondRound): WebhookMutations {
+    const round = second === undefined ? 0 : 1;
+    let called = second?.due;
     let current = write;
     const reinvocable = new Set<string>();
     const again = new Set<string>();
     for (const one of this.#core.webhooks.all('mutating')) {
-      if (only?.has(one.id) === false) continue;
+      if (called?.has(one.id) === false) continue;
       const attributes = this.#attributes(current);
       const kind = invokedKind(this.#core, one, attributes);
       if (kind === undefined) continue;
@@ -153,6 +161,8 @@ export class WebhookAdmission implements WriteHooks {
       if (changed !== current) {
         current = changed;
         for (const id of reinvocable) again.add(id);
+        // The later ones have not seen this change.
+        called = second?.reinvocable;
       }
       if (one.webhook.reinvocationPolicy === 'IfNeeded') reinvocable.add(one.id);
     }

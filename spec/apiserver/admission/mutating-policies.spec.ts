@@ -140,6 +140,20 @@ describe('MutatingAdmissionPolicies', () => {
     expect(body['data']).to.deep.equal({ a: '0', b: '1', copy: '1' });
   });
 
+  it('run again after their own change, but not for the first time', async () => {
+    const api = new Api();
+    const grow = jsonPatch(
+      '[JSONPatch{op: "replace", path: "/data/k", value: object.data.k + "+"}]',
+    );
+    const add = jsonPatch('[JSONPatch{op: "add", path: "/data/late", value: "1"}]');
+    const matchConditions = [{ name: 'late', expression: 'object.data.k != "v"' }];
+    const reinvocationPolicy = 'IfNeeded';
+    await addPolicy(api, 'a', [add], { spec: { reinvocationPolicy, matchConditions } });
+    await addPolicy(api, 'b', [grow], { spec: { reinvocationPolicy } });
+    const { body } = await api.call('POST', configMaps, configMap('x', { k: 'v' }));
+    expect(body['data']).to.deep.equal({ k: 'v++' });
+  });
+
   const failures: readonly (readonly [mutation: object, problem: string])[] = [
     [jsonPatch('[JSONPatch{op: "add", path: "/data/a/b", value: "1"}]'), 'JSON Patch: '],
     [

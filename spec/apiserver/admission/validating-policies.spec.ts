@@ -78,6 +78,43 @@ describe('ValidatingAdmissionPolicies', () => {
     });
   }
 
+  const failing: readonly (readonly [expression: string, problem: string])[] = [
+    ["authorizer.path(' ').check('get')", 'path must not be empty'],
+    ["authorizer.group('').resource('').check('get')", 'resource must not be empty'],
+    [
+      `authorizer.serviceAccount('a.b', 'bot').path('/').check('get')`,
+      'Invalid service account namespace',
+    ],
+    [
+      `authorizer.serviceAccount('a.b', 'B').path('/').check('get')`,
+      'Invalid service account name',
+    ],
+    // The cost of one expression allows two checks.
+    [
+      "['/a', '/b', '/c'].map(path, authorizer.path(path).check('get'))[2]",
+      'operation cancelled: actual cost limit exceeded',
+    ],
+  ];
+  for (const [expression, problem] of failing) {
+    it(`fail to check rights as on a real server: ${problem}`, async () => {
+      const api = new Api();
+      await api.create(`${base}/validatingadmissionpolicies`, {
+        metadata: { name: 'p' },
+        spec: {
+          matchConstraints: { resourceRules: [rule()] },
+          validations: [{ expression: `${expression}.allowed()` }],
+        },
+      });
+      await api.create(`${base}/validatingadmissionpolicybindings`, {
+        metadata: { name: 'b' },
+        spec: { policyName: 'p', validationActions: ['Deny'] },
+      });
+      const { code, body } = await api.call('POST', configMaps, configMap('a'));
+      expect(code).to.equal(422);
+      expect(body.message).to.contain(problem);
+    });
+  }
+
   it('cannot check rights in the expression of a message, nor those of a wrong name', async () => {
     const api = new Api();
     const create = async (validation: object): Promise<string> => {

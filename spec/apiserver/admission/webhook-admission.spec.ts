@@ -150,6 +150,22 @@ describe('admission webhooks', () => {
     expect(paths).to.deep.equal(['/0?timeout=10s', '/1?timeout=10s', '/0?timeout=10s']);
   });
 
+  it('are reinvoked if an earlier one changes the object when it is reinvoked', async () => {
+    const hooks = new WebhookApi();
+    const reinvoked = { reinvocationPolicy: 'IfNeeded' };
+    await hooks.configure('Mutating', reinvoked, {}, reinvoked);
+    const paths: unknown[] = [];
+    hooks.answer = (review) => {
+      const { path } = review as unknown as { path: string };
+      const { k = '' } = review.object?.['data'] as { k?: string };
+      paths.push(path[1]);
+      return patching({ op: 'replace', path: '/data/k', value: `${k}${path[1]}` });
+    };
+    const made = await hooks.api.create(configMaps, configMap('a', { k: '' }));
+    expect(made['data']).to.deep.equal({ k: '01202' });
+    expect(paths.join('')).to.equal('01202');
+  });
+
   it('that add a container get it completed by a LimitRange, and are reinvoked with the policy IfNeeded', async () => {
     const hooks = new WebhookApi();
     const limits = [{ type: 'Container', default: { cpu: '1' } }];

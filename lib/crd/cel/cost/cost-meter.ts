@@ -38,12 +38,15 @@ export class CostMeter {
 /** Functions whose time is the product of their arguments' sizes. */
 const products = new Set(['matches', 'find', 'findAll', 'indexOf', 'lastIndexOf', 'replace']);
 const perCharacter = 0.1;
+/** The cost of a check of rights, of which an evaluation may make two. */
+const rightsCheck = 350_000;
 
 /**
  * Returns the actual cost of a call from the sizes of its texts and of the lists that it searches. `callCost`
  * estimates the maximum beforehand.
  */
 export function spentOn(name: string, values: readonly CelValue[]): number {
+  if (name === 'check') return rightsCheck;
   if (!products.has(name)) {
     return values.reduce((sum: number, value) => sum + sizeCost(name, value), 1);
   }
