@@ -284,10 +284,9 @@ function joined(chunks: readonly Buffer[]): Buffer {
 }
 
 async function send(response: TransportResponse, outgoing: ServerResponse): Promise<void> {
-  const headers = inBytes(response.headers);
   if (response.body instanceof WholeBody) {
     const { bytes } = response.body;
-    outgoing.writeHead(response.status, { ...headers, 'content-length': bytes.length });
+    outgoing.writeHead(response.status, { ...response.headers, 'content-length': bytes.length });
     outgoing.end(bytes);
     return;
   }
@@ -300,20 +299,15 @@ async function send(response: TransportResponse, outgoing: ServerResponse): Prom
   }
   // A watch waits for its next event, so without this it would outlive its client.
   outgoing.once('close', leave);
-  outgoing.writeHead(response.status, headers);
+  outgoing.writeHead(response.status, response.headers);
+  // Otherwise the bytes of the head would be encoded in UTF-8 again.
+  outgoing.socket?.setDefaultEncoding('latin1');
   outgoing.flushHeaders();
   for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
     if (isClosed()) return;
     if (!outgoing.write(chunk)) await drained(outgoing);
   }
   outgoing.end();
-}
-
-/** Returns headers with a character for each byte, as Node.js sends them. A warning may be in any script. */
-function inBytes(headers: TransportResponse['headers']): TransportResponse['headers'] {
-  const { warning } = headers;
-  if (warning === undefined) return headers;
-  return { ...headers, warning: Buffer.from(warning).toString('latin1') };
 }
 
 function drained(outgoing: ServerResponse): Promise<void> {

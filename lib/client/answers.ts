@@ -221,8 +221,12 @@ export class WarningLog {
   }
 }
 
-/** Returns the texts of `299 - "text", 299 - "text"` (RFC 7234, 5.5); quotes in them are escaped. */
+/**
+ * Returns the texts of `299 - "text", 299 - "text"` (RFC 7234, 5.5); quotes in them are escaped. Each character of
+ * `header` is a byte of UTF-8.
+ */
 export function warningsIn(header: string): string[] {
-  const matches = header.matchAll(/\b\d{3} \S+ "((?:[^"\\]|\\.)*)"/g);
+  const given = Buffer.from(header, 'latin1').toString();
+  const matches = given.matchAll(/\b\d{3} \S+ "((?:[^"\\]|\\.)*)"/g);
   return Array.from(matches, ([, text = '']) => text.replaceAll(/\\(.)/g, '$1'));
 }

@@ -10,6 +10,7 @@ describe('warningsIn', () => {
     ],
     [String.raw`299 - "a \"quoted\" word and a \\"`, ['a "quoted" word and a \\']],
     ['299 - "unknown field \\"spec.x\\""', ['unknown field "spec.x"']],
+    [Buffer.from('299 - "a → b", 299 - "ü"').toString('latin1'), ['a → b', 'ü']],
     ['nonsense', []],
     ['', []],
   ];

@@ -240,18 +240,20 @@ function statusResponse(body: Status, encoding: Encoding): TransportResponse {
 }
 
 /**
- * Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299). Drops those with control
- * characters, such as the end of a line, as the real server.
+ * Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299), in UTF-8. Drops empty ones and
+ * those with control characters, such as the end of a line, as the real server.
  */
 export function withWarnings(
   response: TransportResponse,
   warnings: readonly string[],
 ): TransportResponse {
   if (warnings.length === 0) return response;
-  const texts = shortened([...new Set(warnings)]).filter((text) => !/\p{Cc}/u.test(text));
+  const texts = shortened([...new Set(warnings)]).filter((text) => /^\P{Cc}+$/u.test(text));
   if (texts.length === 0) return response;
   const values = texts.map((text) => `299 - "${text.replace(/["\\]/g, '\\$&')}"`);
-  return { ...response, headers: { ...response.headers, warning: values.join(', ') } };
+  // Node.js sends each character of a header as a byte.
+  const warning = Buffer.from(values.join(', ')).toString('latin1');
+  return { ...response, headers: { ...response.headers, warning } };
 }
 
 /** The length of all warnings, in characters, above which each of them is cut. */

@@ -194,6 +194,14 @@ describe('admission webhooks', () => {
     expect(names).to.deep.equal([['main'], ['main', 'side']]);
   });
 
+  it('send no warning without a text', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Validating', {});
+    hooks.answer = () => ({ allowed: true, warnings: ['', 'one'] });
+    const { headers } = await hooks.api.call('POST', configMaps, configMap('a'));
+    expect(headers['warning']).to.equal('299 - "one"');
+  });
+
   it('that return invalid managedFields leave them as they are, with a warning', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});

@@ -123,4 +123,14 @@ describe('a request that the server forwards to an extension server', () => {
     expect(code).to.equal(503);
     expect(text).to.contain('switched protocols');
   });
+
+  it('has its warnings passed on, in any script', async () => {
+    const warning = Buffer.from('299 - "use größe"').toString('latin1');
+    // Node.js would send the header with a text as UTF-8 again.
+    answer = (outgoing) => outgoing.writeHead(200, { warning }).end(Buffer.from('{}'));
+    const url = await api.server.listen();
+    const received = await fetch(`${url}${root}/things/x`);
+    expect(received.headers.get('warning')).to.equal(warning);
+    expect((await api.get(`${root}/things/x`)).headers['warning']).to.equal(warning);
+  });
 });
