@@ -1,6 +1,6 @@
 import { LineCounter, isNode } from 'yaml';
 import type { Document as YamlDocument } from 'yaml';
-import { checkDepth, isJsonObject, parseYamlDocuments } from '../../object/index.js';
+import { checkDepth, goYamlTags, isJsonObject, parseYamlDocuments } from '../../object/index.js';
 import { asError } from '../../system/index.js';
 import { compilePlan } from '../engine/compile-pipeline.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
@@ -57,7 +57,8 @@ function documentsIn(
   { source, lines, problems }: Reading,
 ): readonly YamlDocument.Parsed[] {
   try {
-    return parseYamlDocuments(text, source, { lineCounter: lines });
+    const options = { merge: true, customTags: goYamlTags, lineCounter: lines } as const;
+    return parseYamlDocuments(text, source, options);
   } catch (error) {
     problems.push({ path: [], message: asError(error).message });
     return [];

@@ -50,6 +50,15 @@ function selecting(fields: object): object {
 }
 
 describe('loadOperators', () => {
+  it('reads plain scalars and merge keys as Kubernetes does', () => {
+    const text = (value: string) => whole.replace('{ app: web }', value);
+    expect(problemsOf(text('{ app: "yes" }'))).to.deep.equal([]);
+    for (const value of ['{ app: yes }', '{ app: off }', '{ <<: { app: 1 } }']) {
+      expect(problemsOf(text(value)).join('\n'), value).to.contain('matchLabels');
+    }
+    expect(problemsOf(text('{ <<: { app: web } }'))).to.deep.equal([]);
+  });
+
   it('refuses a text that nests too deeply, directly or by aliases', () => {
     const levels = (from: string, open: number) => '['.repeat(open) + from + ']'.repeat(open);
     const aliased = ['a: &a 1', `b: &b ${levels('*a', 300)}`, `c: ${levels('*b', 300)}`];
