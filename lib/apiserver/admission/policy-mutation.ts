@@ -91,7 +91,7 @@ interface Applied {
   readonly kind: ServedKind;
 }
 
-/** What is to be known of the run of a policy with a binding. Keys name policy, binding and parameter. */
+/** The course of a policy with a binding. Keys name policy, binding and parameter. */
 interface PolicyRun {
   readonly runs: (key: string) => boolean;
   readonly ran: (key: string) => void;

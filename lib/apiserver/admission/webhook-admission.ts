@@ -55,7 +55,7 @@ interface WebhookMutations {
 /** The ids of the webhooks of a second round. */
 interface SecondRound {
   readonly due: ReadonlySet<string>;
-  /** Those that are due after a webhook of this round changed the object. */
+  /** The webhooks that are due once one of this round changed the object. */
   readonly reinvocable: ReadonlySet<string>;
 }
 

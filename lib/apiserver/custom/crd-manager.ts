@@ -14,6 +14,9 @@ import { customKinds } from './custom-kind.js';
 
 interface Served {
   readonly spec: Crd['spec'];
+  /** The kinds of all versions. */
+  readonly defined: readonly ServedKind[];
+  /** The kinds of the served versions. */
   readonly kinds: readonly ServedKind[];
 }
 
@@ -114,8 +117,10 @@ export class CrdManager {
     const { name = '', resourceVersion } = metadata;
     const before = this.#served.get(name);
     if (deepEqual(before?.spec, spec)) return;
-    const kinds = customKinds(this.#core, crd, before === undefined ? 0 : Number(resourceVersion));
-    this.#served.set(name, { spec, kinds });
+    const since = before === undefined ? 0 : Number(resourceVersion);
+    const defined = customKinds(this.#core, crd, since);
+    const kinds = defined.filter((_, index) => spec.versions[index]?.served);
+    this.#served.set(name, { spec, defined, kinds });
     this.#core.kinds.replace(before?.kinds ?? [], kinds);
   }
 
@@ -131,8 +136,8 @@ export class CrdManager {
   }
 
   #cleanUpAfter(collection: string): void {
-    for (const [name, { kinds }] of this.#served) {
-      if (kinds[0]?.collection !== collection) continue;
+    for (const [name, { defined }] of this.#served) {
+      if (defined[0]?.collection !== collection) continue;
       const object = this.#core.log.collection(crdCollection).get(name);
       if (object?.metadata.deletionTimestamp !== undefined) this.#cleanUp(object);
     }
@@ -178,8 +183,8 @@ export class CrdManager {
   }
 
   #deleteObjects(crd: string, keys: readonly string[]): void {
-    const { kinds = [] } = this.#served.get(crd) ?? {};
-    const [first] = kinds;
+    const { defined = [] } = this.#served.get(crd) ?? {};
+    const [first] = defined;
     if (first === undefined) return;
     const collection = this.#core.log.collection(first.collection);
     for (const key of keys) {
@@ -187,8 +192,8 @@ export class CrdManager {
       if (stored === undefined || stored.metadata.deletionTimestamp !== undefined) continue;
       const { namespace = '', name = '' } = stored.metadata;
       // Use the stored version: this runs within a commit, where no webhook can convert objects.
-      const unserved = { ...first, conversions: undefined, fromStorage: () => stored };
-      const kind = kinds.find(({ type }) => apiVersionOf(type) === stored.apiVersion) ?? unserved;
+      const removed = { ...first, conversions: undefined, fromStorage: () => stored };
+      const kind = defined.find(({ type }) => apiVersionOf(type) === stored.apiVersion) ?? removed;
       deleteObject(this.#core, { kind, namespace, name, options: { dryRun: false } });
     }
   }

@@ -36,7 +36,7 @@ import { WebhookConverter } from './webhook-converter.js';
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 
 /**
- * Returns the kinds of a CRD, one per served version.
+ * Returns the kinds of a CRD, one per version.
  * @param since - the revision of the last change of the spec
  */
 export function customKinds(core: ServerCore, crd: Crd, since: number): readonly ServedKind[] {
@@ -48,13 +48,11 @@ export function customKinds(core: ServerCore, crd: Crd, since: number): readonly
       : conversionAddress(core.connections, crd.metadata.name ?? '');
   const converter = address && new WebhookConverter(core, address, conversionReviewVersions);
   const convert: Convert = { converter, stored: new StoredObjects(core.log, crd), since };
-  return crd.spec.versions
-    .filter(({ served }) => served)
-    .map((version) => customKind(core, { crd, version, convert }));
+  return crd.spec.versions.map((version) => customKind(core, { crd, version, convert }));
 }
 
 /** A version of a CRD. */
-interface ServedVersion {
+interface DefinedVersion {
   readonly crd: Crd;
   readonly version: CrdVersion;
   readonly convert: Convert;
@@ -67,7 +65,7 @@ interface Convert {
   readonly since: number;
 }
 
-function customKind(core: ServerCore, { crd, version, convert }: ServedVersion): ServedKind {
+function customKind(core: ServerCore, { crd, version, convert }: DefinedVersion): ServedKind {
   const { metadata, spec } = crd;
   const { name = '' } = metadata;
   const { group, names, scope } = spec;

@@ -243,4 +243,19 @@ describe('custom resource definitions', () => {
     expect((await after.next())?.object['spec']).to.deep.equal({ b: '2' });
     await after.stop();
   });
+
+  it('are deleted with their objects although no version is served', async () => {
+    const api = new Api();
+    await installed(api);
+    await api.create(widgets, widget('one'));
+    const path = `${crds}/widgets.example.com`;
+    const test = [{ op: 'replace', path: '/spec/versions/0/served', value: false }];
+    const patched = await api.call('PATCH', path, test, 'application/json-patch+json');
+    expect(patched.code).to.equal(200);
+    expect((await api.get(widgets)).code).to.equal(404);
+    await api.call('DELETE', path);
+    expect((await api.get(path)).code).to.equal(404);
+    await installed(api);
+    expect((await api.get(widgets)).body['items']).to.deep.equal([]);
+  });
 });
