@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import { posix } from 'node:path';
 import { isJsonObject } from '../../object/index.js';
-import type { Clock } from '../../system/index.js';
+import { systemClock } from '../../system/index.js';
+import type { Clock, Timer } from '../../system/index.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import type { RequestHandler } from '../http-adapter.js';
 import { bundleText, connectionFailure, DeadlineExceeded } from './connections.js';
@@ -52,6 +53,12 @@ interface Target {
   readonly ca: string | undefined;
 }
 
+/**
+ * The time that each webhook has at least, in milliseconds: the shortest `timeoutSeconds`. A virtual clock can pass any
+ * time-out while a webhook works as quickly as it can.
+ */
+const leastTimeMs = 1_000;
+
 /** Calls webhooks over HTTPS with keep-alive connections. */
 export class WebhookClient {
   readonly #connections: Connections;
@@ -74,8 +81,7 @@ export class WebhookClient {
       };
     }
     const ongoing = this.#connections.start();
-    const late = (): void => ongoing.abort(new DeadlineExceeded());
-    const timer = this.#clock.setTimer(late, timeoutMs);
+    const limit = this.#limit(timeoutMs, () => ongoing.abort(new DeadlineExceeded()));
     try {
       const { signal } = ongoing;
       // A handler in this process may ignore the signal.
@@ -84,9 +90,20 @@ export class WebhookClient {
       const failure = connectionFailure(ongoing.reason ?? error);
       return { failure: `Post ${JSON.stringify(shown)}: ${failure}` };
     } finally {
-      timer.cancel();
+      limit.cancel();
       ongoing.end();
     }
+  }
+
+  /** Calls back when the time is over, on the server's clock and, for the least time, on the real one. */
+  #limit(timeoutMs: number, onOver: () => void): Timer {
+    const startMs = systemClock.monotonicMs();
+    let timer = this.#clock.setTimer(() => {
+      const leftMs = leastTimeMs - (systemClock.monotonicMs() - startMs);
+      if (leftMs > 0) timer = systemClock.setTimer(onOver, leftMs);
+      else onOver();
+    }, timeoutMs);
+    return { cancel: () => timer.cancel() };
   }
 
   /** @throws the error of the connection or of the handler. */

@@ -14,6 +14,19 @@ import { WebhookApi, everyConfigMap, patching, responseOf, rule } from './webhoo
 import type { Review } from './webhook-api.js';
 import { Api } from '../api.js';
 
+/** Makes the webhook allow a write only once `finish` is called; `calls` resolves when the webhook is called. */
+function held(hooks: WebhookApi): { readonly calls: Promise<void>; readonly finish: () => void } {
+  let [called, finish] = [(): void => undefined, (): void => undefined];
+  const calls = new Promise<void>((resolve) => (called = resolve));
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  hooks.answer = async () => {
+    called();
+    await finished;
+    return { allowed: true };
+  };
+  return { calls, finish };
+}
+
 describe('admission webhooks', () => {
   it('receive a create: mutating ones before the name is generated, validating ones after', async () => {
     const hooks = new WebhookApi();
@@ -343,12 +356,7 @@ describe('admission webhooks', () => {
     await hooks.configure('Validating', { timeoutSeconds: 2 });
     const { api } = hooks;
     const failing = async (end: () => Promise<void>): Promise<string> => {
-      let called = (): void => undefined;
-      const calls = new Promise<void>((resolve) => (called = resolve));
-      hooks.answer = () => {
-        called();
-        return new Promise<never>(() => undefined);
-      };
+      const { calls } = held(hooks);
       const answer = api.call('POST', configMaps, configMap('a'));
       await calls;
       await end();
@@ -393,6 +401,17 @@ describe('admission webhooks', () => {
     hooks.answer = () => ({ allowed: true, patchType: 'JSONPatch', patch, warnings });
     const { code, headers } = await hooks.api.call('POST', configMaps, configMap('a'));
     expect([code, headers['warning']]).to.deep.equal([201, '299 - "three"']);
+  });
+
+  it('are not cut off by a virtual clock that advances while they work', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Validating', { timeoutSeconds: 2 });
+    const { calls, finish } = held(hooks);
+    const answer = hooks.api.call('POST', configMaps, configMap('a'));
+    await calls;
+    await hooks.api.clock.advance(60_000);
+    finish();
+    expect((await answer).code).to.equal(201);
   });
 
   it('fail the write with an invalid response', async () => {
