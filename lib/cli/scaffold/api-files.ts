@@ -214,6 +214,7 @@ function withCrdVersion(text: string, version: string): string {
   if (added === undefined) throw noVersions();
   added.set('name', version);
   added.set('storage', false);
+  for (const field of ['deprecated', 'deprecationWarning']) added.delete(field);
   versions.add(added);
   const changed = document.toString({ lineWidth: 0 });
   // Windows files end lines with CRLF.

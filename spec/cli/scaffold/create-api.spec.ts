@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import omit from 'lodash/omit.js';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -167,7 +168,7 @@ describe('operator-builder create api', () => {
     await edit(
       'src/api/v1alpha1/shop.ts',
       ['storage: true, ', ''],
-      ['    shopV1,\n', '    { ...shopV1, storage: true },\n'],
+      ['    shopV1,\n', '    { ...shopV1, storage: true, deprecated: true },\n'],
       ["hub: 'v1alpha1'", "hub: 'v1'"],
       ['      v1: {', '      v1alpha1: {'],
     );
@@ -185,8 +186,8 @@ describe('operator-builder create api', () => {
     expect(sample).to.have.nested.property('spec.owner', 'jane');
     const { spec } = parse(texts['config/crd/bases/shop.example.com_shops.yaml'] ?? '') as Crd;
     const [, v1, v2] = spec.versions;
-    expect(v1).to.have.property('storage', true);
-    expect(v2).to.deep.equal({ ...v1, name: 'v2', storage: false });
+    expect(v1).to.include({ storage: true, deprecated: true });
+    expect(v2).to.deep.equal({ ...omit(v1, 'deprecated'), name: 'v2', storage: false });
     expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
   });
 
