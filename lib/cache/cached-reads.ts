@@ -149,7 +149,9 @@ function selectionFrom<T extends KubernetesObject>(
   const namespace = informer.namespaceFor(options.namespace);
   const fields = parseFieldSelector(options.fieldSelector ?? '');
   if (!fields.every(({ field }) => hasField(informer, field))) return undefined;
-  const labels = labelRequirementsOf(options.labelSelector ?? '');
+  // A null is refused, as by the client: it would select every object.
+  const { labelSelector = '' } = options;
+  const labels = labelRequirementsOf(labelSelector);
   const mayBeSelected = selectionOf({ ...options, namespace }, { labels, fields });
   const isSelected = (object: T): boolean => mayBeSelected(object) && isIndexed(object);
   const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);

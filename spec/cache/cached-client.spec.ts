@@ -11,6 +11,7 @@ import { ConfigMap, Pod } from '../../lib/object/kinds.js';
 import type { OperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedClient } from '../client/embedded-client.js';
+import { failureOf } from '../client/scripted-transport.js';
 import { tries } from '../sample.js';
 import { FakeServer, Thing, apiError } from './fake-server.js';
 
@@ -97,6 +98,8 @@ describe('cachedClient', () => {
       expect(await setup.names({ labelSelector: 'app in (web)' })).to.deep.equal(['a']);
       const matchLabels = { app: 'db' };
       expect(await setup.names({ labelSelector: { matchLabels } })).to.deep.equal(['b']);
+      const missing = await failureOf(setup.names({ labelSelector: null as never }));
+      expect(missing).to.have.property('code', 'InvalidSelector');
       expect(await setup.names({ fieldSelector: 'metadata.name=b' })).to.deep.equal(['b', 'b']);
       expect(await setup.names({ controllerUid: 'o' })).to.deep.equal(['b', 'b']);
       expect(await setup.names({ controllerUid: 'o', namespace: 'ns' })).to.deep.equal(['b']);
