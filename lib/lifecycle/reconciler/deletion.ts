@@ -37,7 +37,7 @@ const blocked = 'DeletionBlocked';
 /**
  * Deletes the system. Garbage collection starts only when the configuration is gone, and our finalizer holds
  * it. So the owned objects are deleted here, in reverse order of creation. Each must be gone before the next
- * is deleted, so that whatever an object needs for its own deletion still exists.
+ * is deleted, so that whatever an object needs for its own deletion still exists. With `--cascade=orphan` they stay.
  * @param watched - adds watches for the kinds of the objects that are being deleted.
  * @returns the delay until the next reconcile, in milliseconds; undefined if the deletion is complete
  */
@@ -64,10 +64,15 @@ export async function deleteSystem<CR extends LifecycleObject>(
   // A deletion has begun, even if the rest of this reconcile fails for a reason that conditions do not show.
   if (!isAnnounced) pass.explain(undefined);
   reportGone(pass, owned);
-  const again = await deleteOwned(pass, desired, owned);
+  const again = isDeletedAlone(pass.cr) ? undefined : await deleteOwned(pass, desired, owned);
   if (problem === undefined) pass.explain(undefined);
   else pass.complain(problem);
   return again ?? end(pass);
+}
+
+/** Whether a user deletes the configuration with `--cascade=orphan`: the garbage collector releases its objects. */
+function isDeletedAlone({ metadata: { finalizers = [] } }: KubernetesObject): boolean {
+  return finalizers.includes('orphan');
 }
 
 /** Lists all objects, and calls their callbacks unless an earlier reconcile has done so. */

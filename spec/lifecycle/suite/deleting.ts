@@ -67,6 +67,21 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
+  it('leaves what it owns if the configuration is deleted with --cascade=orphan', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    await stage.delete({ propagationPolicy: 'Orphan' });
+    const passes = await passesUntil(stage, ({ phase }) => phase !== 'Deleting');
+    expect(passes.flatMap(({ events }) => events)).to.deep.equal([]);
+    expect((await stage.writes()).filter((write) => write.startsWith('delete '))).to.deep.equal([]);
+    for (const [kind, name] of [
+      ['Deployment', 'web'],
+      ['Service', 'web'],
+    ] as const) {
+      expect(await stage.isGone(kind, name)).to.equal(false);
+    }
+  });
+
   it('deletes a cluster-scoped object in its turn, although the desired one names a namespace', async () => {
     const stage = await open();
     const { namespace } = stage;

@@ -1,5 +1,5 @@
 import { ensureCrd, isStaleWrite } from '../../../lib/client/index.js';
-import type { Client } from '../../../lib/client/index.js';
+import type { Client, DeleteOptions } from '../../../lib/client/index.js';
 import type { ObjectEvent } from '../../../lib/events/index.js';
 import {
   CallbackDispatcher,
@@ -268,8 +268,8 @@ export class Stage {
     return requests.filter(isWrite).map(text);
   }
 
-  async delete(): Promise<void> {
-    await this.admin.delete(this.type, this.key);
+  async delete(options: DeleteOptions = {}): Promise<void> {
+    await this.admin.delete(this.type, this.key, options);
   }
 
   async exists(): Promise<boolean> {
