@@ -74,6 +74,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   #end = Infinity;
   #initial: readonly UnstructuredObject[];
   #sent = 0;
+  /** How often the event at the position is still to be sent; undefined: the faults have not been asked yet. */
+  #copies: number | undefined;
   #bookmarkDue: number | undefined;
   #state: 'initial' | 'following' | 'ended' = 'initial';
   #error: unknown;
@@ -139,11 +141,11 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     for (;;) {
       const chunk = newChunk();
       const unconverted = this.#attempt(chunk);
+      if (!chunk.isEmpty) return chunk;
       if (unconverted !== undefined) {
         await unconverted.convert();
         continue;
       }
-      if (!chunk.isEmpty) return chunk;
       if (this.#error !== undefined) throw this.#takeError();
       if (this.#state === 'ended') return undefined;
       await this.#change();
@@ -194,23 +196,14 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
 
   /**
    * Fills a chunk with the data that is ready to send.
-   * @returns the objects that a webhook must convert first
+   * @returns the object that a webhook must convert first; the next attempt continues with it
    */
   #attempt(chunk: Chunk): Unconverted | undefined {
-    const [sent, position, state, initial] = [
-      this.#sent,
-      this.#position,
-      this.#state,
-      this.#initial,
-    ];
     try {
       this.#take(chunk);
       return undefined;
     } catch (error) {
-      if (error instanceof Unconverted) {
-        [this.#sent, this.#position, this.#state, this.#initial] = [sent, position, state, initial];
-        return error;
-      }
+      if (error instanceof Unconverted) return error;
       if (!isStatusError(error)) throw error;
       this.end();
       chunk.addText('ERROR', JSON.stringify(error.body));
@@ -245,8 +238,9 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   #takeInitial(chunk: Chunk): void {
     const { format, endOfInitialEvents } = this.#options;
     while (!chunk.isFull && this.#sent < this.#initial.length) {
-      const object = this.#initial[this.#sent++];
+      const object = this.#initial[this.#sent];
       if (object !== undefined) chunk.add('ADDED', object);
+      this.#sent++;
     }
     if (this.#sent < this.#initial.length) return;
     this.#state = 'following';
@@ -259,11 +253,15 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     while (!chunk.isFull && this.#position < this.#end) {
       const entry = this.#options.collection.entryAt(this.#position);
       if (entry === undefined) break;
+      if (entry.key.startsWith(this.#options.selection.prefix)) this.#takeCopies(entry, chunk);
       this.#position++;
-      if (!entry.key.startsWith(this.#options.selection.prefix)) continue;
-      const copies = this.#options.copiesOf(entry.object);
-      for (let sent = 0; sent < copies; sent++) this.#takeEvent(entry, chunk);
     }
+  }
+
+  #takeCopies(entry: LogEntry, chunk: Chunk): void {
+    this.#copies ??= this.#options.copiesOf(entry.object);
+    for (; this.#copies > 0; this.#copies--) this.#takeEvent(entry, chunk);
+    this.#copies = undefined;
   }
 
   #takeEvent(entry: LogEntry, chunk: Chunk): void {

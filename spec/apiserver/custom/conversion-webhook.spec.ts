@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import type { TransportRequest, TransportResponse } from '../../../lib/system/transport.js';
 import { responseOf } from '../admission/webhook-api.js';
-import { Api, apply, jsonPatch, merge } from '../api.js';
+import { Api, Watch, apply, jsonPatch, merge } from '../api.js';
 import { crds } from './widgets.js';
 
 interface Shop extends UnstructuredObject {
@@ -210,6 +210,33 @@ describe('conversion webhooks', () => {
       await next.stop();
     });
   }
+
+  it('are awaited by a watch whose events are dropped: a fault strikes each event once', async () => {
+    const { api } = await new ConversionApi().start();
+    const { metadata } = (await api.get(v2)).body;
+    for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
+    const since = `${v1}?watch=true&resourceVersion=${metadata.resourceVersion}`;
+    api.server.faults.add({
+      match: { resource: 'shops', name: 'b' },
+      effect: { type: 'dropEvent' },
+      times: 1,
+    });
+    const watch = await api.watch(since);
+    expect(await watch.names(2)).to.deep.equal(['ADDED a', 'ADDED c']);
+    await watch.stop();
+  });
+
+  it('are awaited by a watch of tables: its first event has the columns', async () => {
+    const { api } = await new ConversionApi().start();
+    const { metadata } = (await api.get(v2)).body;
+    for (const name of ['a', 'b']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
+    const path = `${v1}?watch=true&resourceVersion=${metadata.resourceVersion}`;
+    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+    const watch = new Watch(await api.raw({ path, headers }));
+    const columns = async () => (await watch.next())?.object['columnDefinitions'];
+    expect([await columns(), await columns()].map(Array.isArray)).to.deep.equal([true, false]);
+    await watch.stop();
+  });
 
   it('convert the last state of an object that leaves the selection of a watch', async () => {
     const { api } = await new ConversionApi().start();
