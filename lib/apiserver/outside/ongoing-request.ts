@@ -54,20 +54,38 @@ export class OngoingRequest {
     }
   }
 
-  /** Yields the chunks of the response's body, and releases the request at its end. */
-  async *read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  /**
+   * Returns the chunks of the response's body. Releases the request at their end, and ends it early once the reader
+   * stops, also before the first chunk: a generator would do nothing then.
+   */
+  read(body: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
     const chunks = body[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        const next = await this.race(chunks.next());
-        if (next.done === true) return;
-        yield next.value;
-      }
-    } finally {
+    let isOpen = true;
+    const close = (): void => {
+      isOpen = false;
       this.end();
       // The caller has what it asked for, or the error that ended the request. So a failure to close the body concerns
       // no one, and a body that ignores the signal may never close: nothing waits for it.
       chunks.return?.().catch(() => undefined);
-    }
+    };
+    const reader: AsyncIterableIterator<Uint8Array> = {
+      [Symbol.asyncIterator]: () => reader,
+      next: async () => {
+        try {
+          const next = await this.race(chunks.next());
+          if (next.done === true) close();
+          return next;
+        } catch (error) {
+          close();
+          throw error;
+        }
+      },
+      return: () => {
+        if (isOpen) this.#controller.abort();
+        close();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+    return reader;
   }
 }

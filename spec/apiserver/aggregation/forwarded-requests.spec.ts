@@ -51,6 +51,22 @@ describe('a request that the server forwards to an extension server', () => {
     extension.close();
   });
 
+  it('ends if a fault breaks the connection of its client', async () => {
+    let isOpen = false;
+    answer = (outgoing) => {
+      isOpen = true;
+      outgoing.once('close', () => (isOpen = false));
+      outgoing.write('{}');
+    };
+    api.server.faults.add({
+      match: { resource: 'things' },
+      effect: { type: 'reset', when: 'after' },
+    });
+    const outcome = await api.get(`${root}/things`).catch((error: unknown) => error);
+    expect(outcome).to.have.property('code', 'ConnectionFailed');
+    await eventually(() => expect([arrived.length, isOpen]).to.deep.equal([1, false]));
+  });
+
   for (const [path, forwarded] of [
     ['/namespaces/a/things/x', '/namespaces/a/things/x'],
     ['/things/', '/things/'],
