@@ -64,7 +64,7 @@ describe('a request that the server forwards to an extension server', () => {
     });
     const outcome = await api.get(`${root}/things`).catch((error: unknown) => error);
     expect(outcome).to.have.property('code', 'ConnectionFailed');
-    await eventually(() => expect([arrived.length, isOpen]).to.deep.equal([1, false]));
+    await eventually(async () => expect([arrived.length, isOpen]).to.deep.equal([1, false]));
   });
 
   for (const [path, forwarded] of [
