@@ -85,7 +85,11 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   // Drop nulls where the schema leaves the type open: the real server stores them, and drops them in reads and
   // conversions.
   const hasNulls = ruling.custom?.dropNulls(object) === true && ruling.isStorageVersion;
-  return store(core, { request, storesEmpty: storesEmpty || hasNulls }, object);
+  return store(core, object, {
+    request,
+    storesEmpty: storesEmpty || hasNulls,
+    applies: tracked,
+  });
 }
 
 /** Returns the object after mutating admission. */
@@ -198,10 +202,18 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   ruling.rules.warnings?.(object).forEach(request.warn);
 }
 
+/** How a new object is stored. */
+interface Stored {
+  readonly request: WriteRequest;
+  readonly storesEmpty: boolean;
+  /** True if an apply creates it. */
+  readonly applies: boolean;
+}
+
 function store(
   core: ServerCore,
-  { request, storesEmpty }: { readonly request: WriteRequest; readonly storesEmpty: boolean },
   object: UnstructuredObject,
+  { request, storesEmpty, applies }: Stored,
 ): WriteResult {
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
@@ -219,7 +231,7 @@ function store(
   if (dryRun) return { object: kind.fromStorage(stored), created: true };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
-  const fitted = fitting(ruling, stored, { bytes: request.bytes });
+  const fitted = fitting(ruling, stored, { bytes: request.bytes, applies });
   const entry = core.log.commit({ collection: kind.collection, key, object: fitted });
   if (isIncomplete) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: true };

@@ -11,19 +11,19 @@ const messageLimit = 2 * 1024 * 1024;
 /** The approximate length of a request to etcd beside its object. */
 const overhead = 150;
 
-/** Bodies and stored objects of fewer bytes cannot become one of too many. */
-const smallBody = 256 * 1024;
+/** An object of fewer bytes is far from the limits, also with its managed fields. */
 const smallObject = 512 * 1024;
 
-/** Stored objects that are not small. */
-const large = new WeakSet<UnstructuredObject>();
+/** The sizes of stored objects: measured, or for small ones at most this. */
+const sizes = new WeakMap<UnstructuredObject, number>();
 
-/** Hints of the size of an object, which spare measuring small ones. */
-interface SizeHints {
+interface SizedWrite {
   /** The length of the body of the request. @defaultValue 0 */
   readonly bytes?: number | undefined;
   /** The stored object. @defaultValue none */
   readonly live?: UnstructuredObject | undefined;
+  /** True for an apply, which needs its managed fields. */
+  readonly applies: boolean;
 }
 
 /**
@@ -33,22 +33,28 @@ interface SizeHints {
 export function fitting(
   kind: ServedKind,
   object: UnstructuredObject,
-  { bytes = 0, live }: SizeHints,
+  { bytes = 0, live, applies }: SizedWrite,
 ): UnstructuredObject {
-  // Few objects are large, and measuring all of them would cost every write.
-  if (bytes < smallBody && (live === undefined || !large.has(live))) return object;
-  const whole = sizeOf(kind, object);
-  if (whole > smallObject) large.add(object);
-  if (whole <= requestLimit) return object;
-  const less = { ...object, metadata: withoutMembers(object.metadata, 'managedFields') };
-  const size = sizeOf(kind, less);
+  // Few objects are large, and measuring all of them would cost every write. An object grows by the body at most, except
+  // by a webhook or by copies of a JSON Patch.
+  const most = bytes + (live === undefined ? 0 : (sizes.get(live) ?? 0));
+  if (most < smallObject) {
+    sizes.set(object, most);
+    return object;
+  }
+  const size = sizeOf(kind, object);
+  sizes.set(object, size);
+  if (size <= requestLimit) return object;
+  const { managedFields } = object.metadata;
+  if (!applies && managedFields !== undefined) {
+    const metadata = withoutMembers(object.metadata, 'managedFields');
+    return fitting(kind, { ...object, metadata }, { bytes: size, applies });
+  }
   if (size > messageLimit) {
     const why = `trying to send message larger than max (${size} vs. ${messageLimit})`;
     throw internalFailure(`rpc error: code = ResourceExhausted desc = ${why}`);
   }
-  if (size > requestLimit) throw internalFailure('etcdserver: request is too large');
-  large.add(less);
-  return less;
+  throw internalFailure('etcdserver: request is too large');
 }
 
 function sizeOf({ custom, type }: ServedKind, object: UnstructuredObject): number {

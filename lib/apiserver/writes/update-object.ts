@@ -99,7 +99,7 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   if (isUnchanged) return { object: live, created: false };
   const ready = { request, ruling, object: settled, old };
   if (isLastStep(ruling, settled, old)) return removeFinalized(core, ready, update.emptyMetadata);
-  return store(core, ready, storesEmpty);
+  return store(core, ready, { storesEmpty, applies: tracked });
 }
 
 /** Removes an object from which the update took the last finalizer. */
@@ -325,7 +325,7 @@ function validate(core: ServerCore, prepared: Prepared): void {
 function store(
   core: ServerCore,
   { request, ruling, object }: Prepared,
-  storesEmpty: boolean,
+  { storesEmpty, applies }: { readonly storesEmpty: boolean; readonly applies: boolean },
 ): WriteResult {
   const { kind, dryRun } = request;
   const { name = '', namespace = '' } = object.metadata;
@@ -337,7 +337,7 @@ function store(
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const live = core.log.collection(kind.collection).get(key);
-  const fitted = fitting(ruling, stored, { bytes: request.bytes, live });
+  const fitted = fitting(ruling, stored, { bytes: request.bytes, live, applies });
   const entry = core.log.commit({ collection: kind.collection, key, object: fitted });
   if (storesEmpty || hasDefaults || hasNullBytes(object)) core.incomplete.add(entry.object);
   return { object: kind.fromStorage(entry.object), created: false };

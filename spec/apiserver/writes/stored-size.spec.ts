@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api, deployment, deployments, merge } from '../api.js';
+import { Api, apply, configMaps, deployment, deployments, merge } from '../api.js';
 import { installed, widget, widgets } from '../custom/widgets.js';
 
 const text = (length: number) => ({ free: { text: 'x'.repeat(length) } });
@@ -32,5 +32,33 @@ describe('objects that are too large for etcd', () => {
     expect((await created(1_700_000)).body.message).to.equal('etcdserver: request is too large');
     expect((await created(2_500_000)).body.message).to.match(/trying to send message larger/);
     expect((await created(1_500_000)).code).to.equal(201);
+  });
+
+  it('are measured however they grow, also by small patches', async () => {
+    const api = new Api();
+    await installed(api);
+    await api.create(widgets, widget('a', text(1)));
+    const codes: number[] = [];
+    for (let part = 0; part < 8; part++) {
+      const grown = { spec: { free: { [`part${part}`]: 'x'.repeat(200_000) } } };
+      codes.push((await api.call('PATCH', `${widgets}/a`, grown, merge)).code);
+    }
+    expect(codes).to.deep.equal([200, 200, 200, 200, 200, 200, 200, 500]);
+  });
+
+  it('lose their managed fields if they fit without them, except by an apply', async () => {
+    const api = new Api();
+    const data = Object.fromEntries(
+      Array.from({ length: 50_000 }, (_, index) => [`key-${index}`, 'x']),
+    );
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data };
+    const applied = await api.call('PATCH', `${configMaps}/a?fieldManager=m`, body, apply);
+    expect([applied.code, applied.body.message]).to.deep.equal([
+      500,
+      'etcdserver: request is too large',
+    ]);
+    expect(await api.create(configMaps, body)).not.to.have.nested.property(
+      'metadata.managedFields',
+    );
   });
 });
