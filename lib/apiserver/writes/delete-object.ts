@@ -233,7 +233,10 @@ function decodedOptions(body: unknown): GivenOptions {
 }
 
 function optionsOfQuery(query: URLSearchParams): GivenOptions {
-  const uid = query.get('uid') ?? '';
+  const conditions = ['uid', 'resourceVersion'].flatMap((name) => {
+    const value = query.get(name) ?? '';
+    return value === '' ? [] : [[name, value] as const];
+  });
   const orphans = query.get('orphanDependents');
   const grace = query.get('gracePeriodSeconds');
   if (grace === '') throw badRequest('strconv.ParseInt: parsing "": invalid syntax');
@@ -242,7 +245,7 @@ function optionsOfQuery(query: URLSearchParams): GivenOptions {
     gracePeriodSeconds: readInteger(grace),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
     orphanDependents: orphans === null ? undefined : isTrue(orphans),
-    preconditions: uid === '' ? undefined : { uid },
+    preconditions: conditions.length === 0 ? undefined : Object.fromEntries(conditions),
   };
 }
 

@@ -57,8 +57,9 @@ describe('deletion', () => {
     await api.call('DELETE', `${configMaps}/b?dryRun=All`, { kind: 'DeleteOptions' });
     const { body } = await api.get(configMaps);
     expect(body.items.map(({ metadata }) => metadata.name)).to.deep.equal(['a']);
-    const { code } = await api.call('DELETE', `${configMaps}/a?uid=other`);
-    expect(code).to.equal(409);
+    for (const query of ['uid=other', 'resourceVersion=1']) {
+      expect((await api.call('DELETE', `${configMaps}/a?${query}`)).code).to.equal(409);
+    }
   });
 
   it('refuses options of other types, and deletes nothing', async () => {
