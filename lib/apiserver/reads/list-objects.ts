@@ -93,7 +93,9 @@ function collect(
   let seen = 0;
   const keys = keysAt(source, selection.prefix, after);
   if (selection.converts && conversions !== undefined) {
-    conversions.prepare([...objectsAt(source, keys)].flatMap(([, object]) => object ?? []));
+    const objects = [...objectsAt(source, keys)].flatMap(([, object]) => object ?? []);
+    // The next page needs the same conversions.
+    conversions.prepare(objects.filter((object) => conversions.known(object) === undefined));
   }
   for (const [key, object] of objectsAt(source, keys)) {
     if (limit > 0 && items.length === limit) break;

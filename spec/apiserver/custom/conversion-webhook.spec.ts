@@ -275,6 +275,9 @@ describe('conversion webhooks', () => {
     await api.call('PATCH', `${crds}/shops.acme.com`, { spec: { versions } }, merge);
     for (const count of [1, 2, 3]) await api.create(v2, shop(`s${count}`, { count }, 'v2'));
     const before = conversions.requests.length;
+    const firstPage = await api.get(`${v1}?fieldSelector=spec.size!=5&limit=1`);
+    const { continue: token } = firstPage.body.metadata as { continue?: string };
+    await api.get(`${v1}?fieldSelector=spec.size!=5&limit=1&continue=${token ?? ''}`);
     const selected = `${v1}?fieldSelector=spec.size=2`;
     const { body } = await api.get(selected);
     expect(body.items.map(({ metadata }) => metadata.name)).to.deep.equal(['s2']);
