@@ -186,17 +186,20 @@ function patch(
   live: UnstructuredObject,
   { type, options }: PatchOptions,
 ): UnstructuredObject {
-  const { core, kind, info, request } = context;
+  const { core, kind, request } = context;
   const asked = scaleWriteOf(context, options);
   const write: ScaleWrite = { request: asked, live };
   const ofScale = scaleKind(kind);
+  const admitPatched = (patched: UnstructuredObject): UnstructuredObject => {
+    checkPatchedScale(context, live, patched);
+    return admitScale(context, write, patched);
+  };
   if (type === 'apply') {
     const { value } = parseYaml(bodyText(request), refusePatch);
     if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
     const applied = value as UnstructuredObject;
     // The body may lack everything that admission reads, such as its metadata.
-    const admit = (scale: UnstructuredObject) => admitScale(context, write, scale);
-    return applyScale(core, write, { applied, force: options.force, admit });
+    return applyScale(core, write, { applied, force: options.force, admit: admitPatched });
   }
   const { value, duplicates } = parseJson(bodyText(request), refusePatch);
   const scale = liveScale(write);
@@ -205,16 +208,24 @@ function patch(
   const next = decodePatched({ ...asked, kind: ofScale }, patched, () =>
     patchedText(ofScale, scale, patchBody),
   );
-  checkName(info.name, next.metadata);
-  checkScaleNamespace(context, next);
-  const { uid: given = '' } = next.metadata;
+  return updateScale(core, write, admitPatched(next));
+}
+
+/** Checks that a patch or an apply leaves a Scale that belongs to its object. */
+function checkPatchedScale(
+  context: ResourceContext,
+  live: UnstructuredObject,
+  scale: UnstructuredObject,
+): void {
+  const { kind, info } = context;
+  checkName(info.name, scale.metadata);
+  checkScaleNamespace(context, scale);
+  const { uid: given = '' } = scale.metadata;
   const { uid: found = '' } = live.metadata;
-  if (given !== '' && given !== found) {
-    const subject = { ...subjectOf(kind, info.name), plural: `${kind.type.plural}/scale` };
-    const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
-    throw conflict(subject, why);
-  }
-  return updateScale(core, write, admitScale(context, write, next));
+  if (given === '' || given === found) return;
+  const subject = { ...subjectOf(kind, info.name), plural: `${kind.type.plural}/scale` };
+  const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
+  throw conflict(subject, why);
 }
 
 function checkScaleNamespace({ info }: ResourceContext, { metadata }: UnstructuredObject): void {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import { Api, deployment, deployments, merge } from '../api.js';
+import { Api, apply, deployment, deployments, merge } from '../api.js';
 
 const pods = '/api/v1/namespaces/default/pods';
 const containers = [{ name: 'c', image: 'i' }];
@@ -63,14 +63,19 @@ describe('scales', () => {
   it('are refused for another object or namespace', async () => {
     const api = new Api();
     await api.create(deployments, deployment('d'));
-    const send = async (metadata: object, method: 'PUT' | 'PATCH') => {
-      const scale = { metadata: { name: 'd', ...metadata }, spec: { replicas: 5 } };
-      const type = method === 'PATCH' ? merge : undefined;
-      return (await api.call(method, `${deployments}/d/scale`, scale, type)).code;
+    const path = `${deployments}/d/scale?fieldManager=m`;
+    const send = async (given: object, method: 'PUT' | 'PATCH', type?: string) => {
+      const metadata = { name: 'd', ...given };
+      const typed = { apiVersion: 'autoscaling/v1', kind: 'Scale' };
+      const query = type === apply ? '&force=true' : '';
+      return (
+        await api.call(method, path + query, { ...typed, metadata, spec: { replicas: 5 } }, type)
+      ).code;
     };
-    for (const method of ['PUT', 'PATCH'] as const) {
-      expect(await send({ uid: 'other' }, method)).to.equal(409);
-      expect(await send({ namespace: 'other' }, method)).to.equal(400);
+    for (const [method, type] of [['PUT'], ['PATCH', merge], ['PATCH', apply]] as const) {
+      expect(await send({ uid: 'other' }, method, type)).to.equal(409);
+      expect(await send({ name: 'other' }, method, type)).to.equal(400);
+      expect(await send({ namespace: 'other' }, method, type)).to.equal(400);
     }
     expect((await api.get(`${deployments}/d`)).body['spec']).to.include({ replicas: 1 });
   });
