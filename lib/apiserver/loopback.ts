@@ -3,7 +3,7 @@ import { apiVersionOf, groupOf, versionOf } from '../object/index.js';
 import { WebhookAdmission } from './admission/webhook-admission.js';
 import { subjectOf } from './kinds/served-kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
-import { bindPod } from './requests/subresource-requests.js';
+import { bindPod, withTopology } from './requests/subresource-requests.js';
 import { findObject, hasAdmission, storageKey } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { notFound, unknownResource } from './status-error.js';
@@ -144,7 +144,9 @@ export class ServerLoopback implements Loopback {
     object: UnstructuredObject,
     options: LoopbackWriteOptions,
   ): Promise<UnstructuredObject> {
-    if (options.subresource === 'binding') return bindPod(this.#core, object);
+    if (options.subresource === 'binding') {
+      return bindPod(this.#core, withTopology(this.#core, object));
+    }
     return this.#run(() => this.#create(object, options));
   }
 

@@ -259,7 +259,10 @@ export function handleBinding(context: ResourceContext): TransportResponse {
   const name = subresource === undefined ? given : info.name;
   if (ofBody !== '' && ofBody !== namespace) throw otherNamespace();
   if (given !== name) throw badRequest('name in URL does not match name in Binding object');
-  const object = { ...body, metadata: { ...body.metadata, namespace, name } };
+  const metadata = { ...body.metadata, namespace, name };
+  const isOld = subresource === undefined;
+  const binding = { ...body, metadata: isOld ? withoutMembers(metadata, 'uid') : metadata };
+  const object = isOld ? binding : withTopology(core, binding);
   checkTarget(object);
   const { dryRun } = write;
   bindPod(core, admitSubresource(context, { objectKind, object, dryRun }), { dryRun });
@@ -297,9 +300,18 @@ function checkTarget(binding: Binding): void {
   if (metadata.name === '') throw badRequest('Name parameter required.');
 }
 
+/** Adds the zone and the region of the node to the labels of a Binding, before webhooks see it. */
+export function withTopology(core: ServerCore, binding: UnstructuredObject): UnstructuredObject {
+  const { name = '', kind } = (binding as Binding).target ?? {};
+  const topology = kind === 'Node' ? topologyLabels(core.view, name) : {};
+  if (Object.keys(topology).length === 0) return binding;
+  const { metadata } = binding;
+  return { ...binding, metadata: { ...metadata, labels: { ...metadata.labels, ...topology } } };
+}
+
 /**
  * Assigns the pod that a Binding names to a node: the only way to set `spec.nodeName` after the
- * create. The pod gets the labels and annotations of the Binding, and the zone and the region of the node.
+ * create. The pod gets the labels and annotations of the Binding.
  * As on the real server, no manager becomes the owner of these fields.
  * @throws StatusError 404: the pod does not exist; 409: it is not the pod with the uid and the version of the
  *   Binding, it has a node or scheduling gates, or is being deleted.
@@ -315,7 +327,7 @@ export function bindPod(
   const pod = kind && (findObject(core, kind, { name, namespace }) as PodParts | undefined);
   if (kind === undefined || pod === undefined) throw notFound(subject);
   checkPreconditions(kind, { pod, binding, dryRun });
-  const { name: nodeName = '', kind: target } = (binding as Binding).target ?? {};
+  const { name: nodeName = '' } = (binding as Binding).target ?? {};
   const obstacle = obstacleTo(pod, name);
   if (obstacle !== undefined) throw conflict({ ...subject, plural: 'pods/binding' }, obstacle);
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
@@ -326,8 +338,7 @@ export function bindPod(
     lastTransitionTime: formatTime(core.clock.now()),
   };
   const annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
-  const topology = target === 'Node' ? topologyLabels(core.view, nodeName) : {};
-  const labels = { ...pod.metadata.labels, ...binding.metadata.labels, ...topology };
+  const labels = { ...pod.metadata.labels, ...binding.metadata.labels };
   const metadata = {
     ...pod.metadata,
     ...(Object.keys(labels).length > 0 && { labels }),

@@ -51,6 +51,18 @@ describe('bindings of pods', () => {
     expect((await bind(api, 'p', { uid, resourceVersion })).code).to.equal(201);
   });
 
+  it('neither check the uid nor copy labels of the node in the old collection', async () => {
+    const api = await withNode();
+    await newPod(api, 'p');
+    const metadata = { name: 'p', uid: 'x', labels: { b: 'c' } };
+    const { code } = await api.call('POST', '/api/v1/namespaces/default/bindings', {
+      ...{ metadata, target: { kind: 'Node', name: 'n' } },
+    });
+    expect(code).to.equal(201);
+    const bound = (await api.get(`${pods}/p`)).body;
+    expect(bound.metadata.labels).to.deep.equal({ a: 'a', b: 'c' });
+  });
+
   it('are not needed for the labels of a pod that is created with a node', async () => {
     const api = await withNode();
     const spec = { containers, nodeName: 'n' };
