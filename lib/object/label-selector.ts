@@ -115,7 +115,10 @@ function shapeProblem(selector: LabelSelector): string | undefined {
   }
   const given: unknown = matchLabels ?? {};
   if (!isJsonObject(given)) return 'matchLabels: want an object';
-  if (!Object.values(given).every(isText)) return 'matchLabels: want texts as values';
+  const wrong = Object.entries(given).find(([, value]) => !isText(value));
+  if (wrong !== undefined) {
+    return `matchLabels: want texts as values, got ${typeof wrong[1]} for ${wrong[0]}`;
+  }
   const expressions: unknown = matchExpressions ?? [];
   if (!Array.isArray(expressions)) return 'matchExpressions: want a list';
   return expressions.every(isExpression)

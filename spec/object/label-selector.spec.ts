@@ -147,6 +147,10 @@ describe('matchesLabels', () => {
         .to.throw(/want texts as values|list of texts as values/)
         .with.property('code', 'InvalidSelector');
     }
+    // JSON has no undefined, so the quoted selector alone would not tell.
+    expect(() => matchesLabels({ matchLabels: { app: undefined } } as object, {})).to.throw(
+      'want texts as values, got undefined for app',
+    );
     const empty: object = { matchLabels: null, matchExpressions: null };
     expect(labelRequirementsOf(empty)).to.deep.equal([]);
   });
