@@ -48,8 +48,13 @@ export class CrdManager {
     // Use the stored state: a later change may already have happened.
     const object = this.#core.log.collection(crdCollection).get(entry.key);
     if (object === undefined) return;
-    if (object.metadata.deletionTimestamp !== undefined) this.#cleanUp(object);
-    else this.#establish(object);
+    if (object.metadata.deletionTimestamp === undefined) {
+      this.#establish(object);
+      return;
+    }
+    // A change may be what lets clients remove the last finalizers of its objects.
+    if (this.#served.has(entry.key)) this.#serve(crdOf(object));
+    this.#cleanUp(object);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api, configMaps, merge } from '../api.js';
+import { Api, configMaps, jsonPatch, merge } from '../api.js';
 import { crds, installed, version, widget, widgetCrd, widgets } from './widgets.js';
 
 interface Condition {
@@ -250,12 +250,33 @@ describe('custom resource definitions', () => {
     await api.create(widgets, widget('one'));
     const path = `${crds}/widgets.example.com`;
     const test = [{ op: 'replace', path: '/spec/versions/0/served', value: false }];
-    const patched = await api.call('PATCH', path, test, 'application/json-patch+json');
+    const patched = await api.call('PATCH', path, test, jsonPatch);
     expect(patched.code).to.equal(200);
     expect((await api.get(widgets)).code).to.equal(404);
     await api.call('DELETE', path);
     expect((await api.get(path)).code).to.equal(404);
     await installed(api);
     expect((await api.get(widgets)).body['items']).to.deep.equal([]);
+  });
+
+  it('follow changes of their spec while a finalizer delays their deletion', async () => {
+    const api = new Api();
+    await installed(api);
+    const finalized = { ...widget('one'), metadata: { name: 'one', finalizers: ['a.com/f'] } };
+    await api.create(widgets, finalized);
+    const path = `${crds}/widgets.example.com`;
+    const serve = (value: boolean) =>
+      api.call(
+        'PATCH',
+        path,
+        [{ op: 'replace', path: '/spec/versions/0/served', value }],
+        jsonPatch,
+      );
+    await serve(false);
+    await api.call('DELETE', path);
+    expect((await api.get(`${widgets}/one`)).code).to.equal(404);
+    expect((await serve(true)).code).to.equal(200);
+    await api.call('PATCH', `${widgets}/one`, { metadata: { finalizers: null } }, merge);
+    expect((await api.get(path)).code).to.equal(404);
   });
 });
