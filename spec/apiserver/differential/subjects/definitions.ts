@@ -6,13 +6,14 @@ const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 type Part = Readonly<Record<string, unknown>>;
 
 const text: Part = { type: 'string' };
-const whole = (properties: Part, more: Part = {}): Part => ({
+/** Returns the schema of an object with these properties. */
+export const whole = (properties: Part, more: Part = {}): Part => ({
   ...{ type: 'object', properties },
   ...more,
 });
 
 /** Returns a definition of Gadgets with the schema of a whole object. */
-function gadgets(openAPIV3Schema: Part, version: Part = {}): Part {
+export function gadgets(openAPIV3Schema: Part, version: Part = {}): Part {
   const v1 = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
   return {
     metadata: { name: 'gadgets.{{ns}}.example.com' },

@@ -1,5 +1,6 @@
 import { patch, post, put, remove, get } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
+import { gadgets as gadgetsOf, whole } from './definitions.js';
 
 const configMaps = '/api/v1/namespaces/{{ns}}/configmaps';
 const deployments = '/apis/apps/v1/namespaces/{{ns}}/deployments';
@@ -8,31 +9,13 @@ const gadgets = '/apis/{{ns}}.example.com/v1/namespaces/{{ns}}/gadgets';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-const definition = {
-  metadata: { name: 'gadgets.{{ns}}.example.com' },
-  spec: {
-    ...{ group: '{{ns}}.example.com', scope: 'Namespaced' },
-    names: { plural: 'gadgets', kind: 'Gadget' },
-    versions: [
-      {
-        ...{ name: 'v1', served: true, storage: true },
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              spec: { type: 'object', properties: { size: { type: 'integer' } } },
-              status: { type: 'object', properties: { size: { type: 'integer' } } },
-            },
-          },
-        },
-        subresources: {
-          status: {},
-          scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' },
-        },
-      },
-    ],
+const size = { size: { type: 'integer' } };
+const definition = gadgetsOf(whole({ spec: whole(size), status: whole(size) }), {
+  subresources: {
+    status: {},
+    scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' },
   },
-};
+});
 
 const gadget = {
   ...{ apiVersion: '{{ns}}.example.com/v1', kind: 'Gadget' },

@@ -1,5 +1,6 @@
 import { get, patch, post, put, remove } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
+import { gadgets as gadgetsOf, whole } from './definitions.js';
 
 const maps = '/api/v1/namespaces/{{ns}}/configmaps';
 const pods = '/api/v1/namespaces/{{ns}}/pods';
@@ -24,25 +25,7 @@ const deployment = (command?: string): Body => ({
   },
 });
 
-const text = { type: 'string' };
-const definition: Body = {
-  metadata: { name: 'gadgets.{{ns}}.example.com' },
-  spec: {
-    ...{ group: '{{ns}}.example.com', scope: 'Namespaced' },
-    names: { plural: 'gadgets', kind: 'Gadget' },
-    versions: [
-      {
-        ...{ name: 'v1', served: true, storage: true },
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: { spec: { type: 'object', properties: { a: text } } },
-          },
-        },
-      },
-    ],
-  },
-};
+const definition = gadgetsOf(whole({ spec: whole({ a: { type: 'string' } }) }));
 const gadget = (name: string, spec: Body): Body => ({
   ...{ apiVersion: '{{ns}}.example.com/v1', kind: 'Gadget', metadata: { name }, spec },
 });
