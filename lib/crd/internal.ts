@@ -7,7 +7,7 @@ export { parseRequestUrl, parseUrl } from './cel/go-url.js';
 export { compileCel } from './cel/program.js';
 export type { CelProgram } from './cel/program.js';
 export type { CelExtension, CelStructType } from './cel/checker.js';
-export { declare, overloadOf } from './cel/overload.js';
+export { declare, overloadsOf } from './cel/overload.js';
 export type { Declaration, Overload } from './cel/overload.js';
 export { parseDuration } from './cel/times.js';
 export {

@@ -1,5 +1,5 @@
-import { CelError, CelOpaque, declare, opaqueType, overloadOf } from '../../crd/internal.js';
-import type { CelExtension, CelType, CelValue, Declaration, Overload } from '../../crd/internal.js';
+import { CelError, CelOpaque, declare, opaqueType, overloadsOf } from '../../crd/internal.js';
+import type { CelType, CelValue, Declaration } from '../../crd/internal.js';
 import { labelProblems, subdomainProblems } from '../../object/index.js';
 import { serviceAccountGroups } from '../auth/authenticator.js';
 import type { UserInfo } from '../auth/authenticator.js';
@@ -113,14 +113,4 @@ const declarations: readonly Declaration[] = [
 ];
 
 /** The functions of the variables. */
-export const authorizerFunctions: NonNullable<CelExtension['functions']> = byName(
-  declarations.map(overloadOf),
-);
-
-function byName(overloads: readonly Overload[]): ReadonlyMap<string, readonly Overload[]> {
-  const functions = new Map<string, Overload[]>();
-  for (const overload of overloads) {
-    functions.set(overload.name, [...(functions.get(overload.name) ?? []), overload]);
-  }
-  return functions;
-}
+export const authorizerFunctions = overloadsOf(declarations);

@@ -5,7 +5,7 @@ import {
   declare,
   dynType,
   listType,
-  overloadOf,
+  overloadsOf,
   stringType,
   structType,
   typeText,
@@ -34,15 +34,13 @@ function objectType(name: string): CelStructType | undefined {
   return { type: structType(name, new Map()), fieldNamed: () => dynType };
 }
 
-const escapeKey = overloadOf(
-  declare('jsonpatch::escapeKey(string): string', (key: string) =>
-    key.replaceAll('~', '~0').replaceAll('/', '~1'),
-  ),
+const escapeKey = declare('jsonpatch::escapeKey(string): string', (key: string) =>
+  key.replaceAll('~', '~0').replaceAll('/', '~1'),
 );
 
 /** The functions and types of the expressions of MutatingAdmissionPolicies. */
 export const mutationExtension: CelExtension = {
-  functions: new Map([...authorizerFunctions, [escapeKey.name, [escapeKey]]]),
+  functions: new Map([...authorizerFunctions, ...overloadsOf([escapeKey])]),
   structNamed: (name) =>
     name === 'JSONPatch'
       ? { type: jsonPatchType, fieldNamed: (field) => jsonPatchFields[field] }

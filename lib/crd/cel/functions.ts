@@ -5,7 +5,7 @@ import { listFunctions } from './library/lists.js';
 import { stringFunctions } from './library/strings.js';
 import { optionalFunctions, timeFunctions } from './library/times-and-optionals.js';
 import { operators } from './operators.js';
-import { overloadOf } from './overload.js';
+import { overloadsOf } from './overload.js';
 import type { Overload } from './overload.js';
 import {
   boolType,
@@ -45,8 +45,7 @@ function allFunctions(): ReadonlyMap<string, readonly Overload[]> {
 }
 
 function readFunctions(): ReadonlyMap<string, readonly Overload[]> {
-  const all = new Map<string, Overload[]>();
-  const declarations = [
+  return overloadsOf([
     ...operators,
     ...conversions,
     ...stringFunctions,
@@ -55,14 +54,7 @@ function readFunctions(): ReadonlyMap<string, readonly Overload[]> {
     ...optionalFunctions,
     ...addressFunctions,
     ...kubernetesFunctions,
-  ];
-  for (const declaration of declarations) {
-    const overload = overloadOf(declaration);
-    const known = all.get(overload.name);
-    if (known === undefined) all.set(overload.name, [overload]);
-    else known.push(overload);
-  }
-  return all;
+  ]);
 }
 
 const typeNames: Readonly<Record<string, CelType>> = {

@@ -73,8 +73,21 @@ const named: Readonly<Partial<Record<string, CelType>>> = {
   Decision: opaqueType('kubernetes.authorization.Decision'),
 };
 
+/** Returns the overloads that are declared, by the names of their functions. */
+export function overloadsOf(
+  declarations: readonly Declaration[],
+): ReadonlyMap<string, readonly Overload[]> {
+  const all = new Map<string, Overload[]>();
+  for (const overload of declarations.map(overloadOf)) {
+    const known = all.get(overload.name);
+    if (known === undefined) all.set(overload.name, [overload]);
+    else known.push(overload);
+  }
+  return all;
+}
+
 /** Parses a signature. */
-export function overloadOf([signature, run]: Declaration): Overload {
+function overloadOf([signature, run]: Declaration): Overload {
   const [, target, name = '', inner = '', result = ''] = signatureForm.exec(signature) ?? [];
   const args = splitTypes(inner).map(typeOf);
   if (target !== undefined) args.unshift(typeOf(target));
