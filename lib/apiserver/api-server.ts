@@ -30,7 +30,7 @@ import { administrator, userInfoOf } from './auth/authenticator.js';
 import type { UserInfo, UserOptions } from './auth/authenticator.js';
 import { CrdManager } from './custom/crd-manager.js';
 import { DiscoveryHandler } from './discovery/discovery.js';
-import { Faults, connectionReset } from './faults.js';
+import { Faults, resetAfter } from './faults.js';
 import { listenHttp, inProcessTransport } from './http-adapter.js';
 import type {
   ListenOptions,
@@ -371,12 +371,7 @@ export class EmbeddedApiServer {
     const asked = { info, request, asker, denied, discovery };
     const { response, reset } = await this.#answerResource(asked);
     this.#record(info, user, { code: response.status, denied: denied !== undefined });
-    if (reset) {
-      // No one reads the answer: a watch would stay open.
-      await response.body[Symbol.asyncIterator]().return?.();
-      throw connectionReset();
-    }
-    return response;
+    return reset ? resetAfter(response) : response;
   }
 
   /** @throws StatusError 401: the client is unknown; 403: it may not impersonate the requested user. */

@@ -1,6 +1,6 @@
 import { isBookkeeping } from '../object/index.js';
 import type { UnstructuredObject } from '../object/index.js';
-import type { Clock, OptionNames, Random } from '../system/index.js';
+import type { Clock, OptionNames, Random, TransportResponse } from '../system/index.js';
 import { sleep, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { ResourceRequest, Verb } from './requests/request-info.js';
 import { failure } from './status-error.js';
@@ -250,8 +250,17 @@ function matchable({ verb, resource, subresource, namespace, name }: ResourceReq
   return subresource === undefined ? own : { ...own, subresource };
 }
 
+/**
+ * Breaks the connection of an answer, which no one reads then: a watch would stay open.
+ * @throws OperatorError `ConnectionFailed`
+ */
+export async function resetAfter({ body }: TransportResponse): Promise<never> {
+  await body[Symbol.asyncIterator]().return?.();
+  throw connectionReset();
+}
+
 /** Returns the error that a client gets when a fault breaks its connection. */
-export function connectionReset(): OperatorError {
+function connectionReset(): OperatorError {
   return new OperatorError('ConnectionFailed', 'the connection was reset (an injected fault)');
 }
 

@@ -64,8 +64,8 @@ const workloadGroups: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the kind of a workload; empty for other kinds. Other groups have kinds of these names too, such as the Job
- * of Volcano.
+ * Returns the kind of a workload; empty for other kinds. Other API groups may have kinds of these names too, for
+ * example `Job` in `batch.volcano.sh`.
  */
 function workloadKind({ apiVersion, kind }: KubernetesObject): string {
   const group = workloadGroups.get(kind);

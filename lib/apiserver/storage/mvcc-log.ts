@@ -124,8 +124,11 @@ export class MvccLog {
   restoring(restore: () => void): void {
     for (const listener of this.#restoreListeners) listener();
     this.#restoredRevision = Infinity;
-    restore();
-    this.#restoredRevision = this.#revision;
+    try {
+      restore();
+    } finally {
+      this.#restoredRevision = this.#revision;
+    }
   }
 
   /** Appends a change to the log and notifies the listeners. */
