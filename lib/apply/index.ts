@@ -54,6 +54,7 @@ export {
   appliedHashAnnotation,
   checkOwnership,
   isAppliedBy,
+  isDeletedAlone,
   ownershipOf,
   pruneAnnotation,
   reasonToWait,

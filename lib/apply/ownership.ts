@@ -59,6 +59,11 @@ export function isAppliedBy(object: KubernetesObject, { controllerName, scope }:
   return appliedFields(object, controllerName)?.has(appliedHashPath) === true;
 }
 
+/** Whether a user deletes an owner with `--cascade=orphan`: the garbage collector releases its objects. */
+export function isDeletedAlone({ metadata: { finalizers = [] } }: KubernetesObject): boolean {
+  return finalizers.includes('orphan');
+}
+
 /** Ownership of a live object, from the view of one owner. */
 export type Ownership =
   | { readonly state: 'ours' }

@@ -6,7 +6,7 @@ import type {
   UnstructuredObject,
   TypeReference,
 } from '../../object/index.js';
-import { typeIfServed } from '../../apply/index.js';
+import { isDeletedAlone, typeIfServed } from '../../apply/index.js';
 import type { Trouble } from '../conditions.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { OwnedKinds } from '../owned-kinds.js';
@@ -68,11 +68,6 @@ export async function deleteSystem<CR extends LifecycleObject>(
   if (problem === undefined) pass.explain(undefined);
   else pass.complain(problem);
   return again ?? end(pass);
-}
-
-/** Whether a user deletes the configuration with `--cascade=orphan`: the garbage collector releases its objects. */
-function isDeletedAlone({ metadata: { finalizers = [] } }: KubernetesObject): boolean {
-  return finalizers.includes('orphan');
 }
 
 /** Lists all objects, and calls their callbacks unless an earlier reconcile has done so. */

@@ -2,6 +2,7 @@ import {
   applyObject,
   applySettings,
   deleteOrphan,
+  isDeletedAlone,
   isManagerName,
   isUnchanged,
   leaving,
@@ -133,11 +134,10 @@ export class KeptObjects<
 
   newDeletePatch(
     context: ResourceContext,
-    { metadata: { finalizers = [] } }: T,
+    owner: T,
     { current }: States<K[]>,
   ): Patch<K[]> | undefined {
-    // The user deletes the owner alone (`--cascade=orphan`): the garbage collector releases the objects.
-    if (finalizers.includes('orphan')) return undefined;
+    if (isDeletedAlone(owner)) return undefined;
     // Include objects that are already being deleted, so that the chain waits for their end.
     const deleted = current.filter((object) => isLeaving(object) || goesWithOwner(object));
     if (deleted.length === 0) return undefined;
