@@ -2,7 +2,7 @@ import { OperatorError } from '../system/index.js';
 import { isJsonObject, memberOf } from './json.js';
 
 /**
- * One step of a path, in the form of `managedFields`. Two steps are the same if and only if their texts are
+ * One step of a path, in the form of `managedFields`. Two steps are the same if and only if their strings are
  * equal:
  *
  * - `f:spec`: the field or map key `spec`;
@@ -112,7 +112,7 @@ export function isPlainElement(text: string): boolean {
 const plainKey = /^k:\{"\w+":(?:"[\w ./:-]*"|0|[1-9]\d{0,14})\}$/;
 
 /**
- * Compares elements in the server's order: fields, keys, values, indexes. Numbers compare by value, texts by
+ * Compares elements in the server's order: fields, keys, values, indexes. Numbers compare by value, strings by
  * their bytes. Texts beyond the Basic Multilingual Plane compare by UTF-16 units.
  */
 export function comparePathElements(a: PathElement, b: PathElement): number {
@@ -125,7 +125,7 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
 
 const fieldCode = 'f'.charCodeAt(0);
 
-/** Compares two keys whose first fields have the same name and texts without escapes; 0 for other keys. */
+/** Compares two keys whose first fields have the same name and strings without escapes; 0 for other keys. */
 function comparePlainKeys(a: PathElement, b: PathElement): number {
   const start = a.indexOf('":"') + 3;
   if (start < 3 || a.includes('\\') || b.includes('\\')) return 0;
@@ -156,7 +156,7 @@ function compareKeys(a: Keys, b: Keys): number {
   return a.length - b.length;
 }
 
-// Numbers first, then texts, booleans, other values.
+// Numbers first, then strings, booleans, other values.
 function compareScalars(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string' && typeof b === 'string') return a === b ? 0 : a < b ? -1 : 1;

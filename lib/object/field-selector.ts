@@ -14,7 +14,7 @@ export interface FieldTerm {
 
 /**
  * Parses a field selector: `metadata.name=web,status.phase!=Running`, with `\,`, `\=` and `\\` in values. An
- * empty text selects everything.
+ * empty string selects everything.
  * @returns the terms, all of which must hold
  * @throws OperatorError `InvalidSelector`
  */
@@ -34,7 +34,7 @@ export function formatFieldSelector(terms: readonly FieldTerm[]): string {
 /**
  * Whether the selector matches `object`. An absent field has the value of an empty string, as on the API
  * server: `spec.nodeName=` selects Pods that no scheduler has placed.
- * @param selector - terms or a text; for many objects parse once
+ * @param selector - terms or a string; for many objects parse once
  * @param object - the object, or a function that returns the value of a field
  * @throws OperatorError `InvalidSelector`
  */

@@ -225,7 +225,7 @@ function membersOfObject(value: object, parent: Place): Place[] {
   return places;
 }
 
-/** Whether a value needs no check: most values of an object are such texts and numbers. */
+/** Whether a value needs no check: most values of an object are such strings and numbers. */
 function isJsonLeaf(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }

@@ -29,7 +29,7 @@ export interface LabelSelectorExpression {
 }
 
 /**
- * Parses a selector in the query format: `app=web,tier in (a,b),!legacy,size>3`. An empty text selects
+ * Parses a selector in the query format: `app=web,tier in (a,b),!legacy,size>3`. An empty string selects
  * everything.
  * @returns the requirements, all of which must hold, sorted by key
  * @throws OperatorError `InvalidSelector`
@@ -106,7 +106,7 @@ function isRequirements(
 
 /** Returns the problem of a selector object that is not of its type; TypeScript does not check all callers. */
 function shapeProblem(selector: LabelSelector): string | undefined {
-  if (!isJsonObject(selector)) return 'want a text or an object';
+  if (!isJsonObject(selector)) return 'want a string or an object';
   const { matchLabels, matchExpressions, ...others } = selector;
   // Without this, the labels themselves in place of `matchLabels` would select every object.
   const [unknown] = Object.keys(others);
@@ -117,13 +117,13 @@ function shapeProblem(selector: LabelSelector): string | undefined {
   if (!isJsonObject(given)) return 'matchLabels: want an object';
   const wrong = Object.entries(given).find(([, value]) => !isText(value));
   if (wrong !== undefined) {
-    return `matchLabels: want texts as values, got ${typeof wrong[1]} for ${wrong[0]}`;
+    return `matchLabels: want strings as values, got ${typeof wrong[1]} for ${wrong[0]}`;
   }
   const expressions: unknown = matchExpressions ?? [];
   if (!Array.isArray(expressions)) return 'matchExpressions: want a list';
   return expressions.every(isExpression)
     ? undefined
-    : 'matchExpressions: want objects with key, operator and a list of texts as values';
+    : 'matchExpressions: want objects with key, operator and a list of strings as values';
 }
 
 function isExpression(value: unknown): boolean {
@@ -164,7 +164,7 @@ function holds(
   }
 }
 
-/** Returns an integer of 64 bits, as the API server reads it; undefined for another text. */
+/** Parses an integer of 64 bits as the API server does; undefined if `text` is not one. */
 function integerOf(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^[+-]?[0-9]+$/.test(text)) return undefined;
   const integer = BigInt(text.replace(/^\+/, ''));
@@ -327,7 +327,7 @@ class SelectorParser {
   #uncheckedRequirement(): LabelRequirement {
     const isAbsence = this.#accept('!');
     const key = this.#word();
-    // As in the API server, a key in a text has no path.
+    // As in the API server, a key in a string has no path.
     const [problem] = keyProblems(key, '<nil>');
     if (problem !== undefined) throw invalidSelector(this.#text, problem);
     if (isAbsence) return { key, operator: 'DoesNotExist', values: [] };

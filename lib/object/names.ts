@@ -58,7 +58,7 @@ export function qualifiedNameProblem(text: string): string | undefined {
 }
 
 /**
- * Returns why `text` is not a label value. An empty text is valid.
+ * Returns why `text` is not a label value. An empty string is valid.
  * @returns undefined if `text` is valid
  */
 export function labelValueProblem(text: string): string | undefined {
@@ -110,7 +110,7 @@ const hashLength = 10;
  * Returns a label value for `text`: `text` itself if valid. Otherwise invalid characters become `-`, and the
  * text is cut and extended by a hash of the whole text. The name of a custom resource may have 253
  * characters, a label value only 63. The result is the same in every release, and different for different
- * texts.
+ * strings.
  */
 export function labelValueOf(text: string): string {
   if (labelValueProblem(text) === undefined) return text;

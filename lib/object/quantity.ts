@@ -63,7 +63,7 @@ export function formatQuantity(quantity: Quantity): string {
 
 /**
  * Returns the text that an API server returns for `value`. A text that the server's parser considers
- * canonical stays as it is (`1.500`, `+5`, `1e0`). Any other text is formatted like {@link formatQuantity}.
+ * canonical stays as it is (`1.500`, `+5`, `1e0`). Any other string is formatted like {@link formatQuantity}.
  * @throws OperatorError `InvalidValue`
  */
 export function canonicalQuantity(value: string | number): string {

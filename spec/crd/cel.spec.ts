@@ -136,7 +136,7 @@ describe('CEL', () => {
     }
   });
 
-  it('computes the minutes of a time zone whose offset is no whole hour', () => {
+  it('computes the minutes of a time zone whose offset is not a whole hour', () => {
     const source = "timestamp('2024-02-29T12:20:45Z').getMinutes('Asia/Kolkata') == 50";
     expect(compileCel(source, new Map()).evaluate({})).to.equal(true);
   });

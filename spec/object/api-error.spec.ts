@@ -68,7 +68,7 @@ describe('the reason of an ApiError', () => {
     expect(namesOf(new OperatorError('InvalidValue', 'not found'))).to.deep.equal([]);
   });
 
-  it('names a namespace that is being deleted by a cause of a 403', () => {
+  it('is NamespaceTerminating only for a 403 with that cause', () => {
     const details = { causes: [{ reason: 'Other' }, { reason: 'NamespaceTerminating' }] };
     expect(isNamespaceTerminating(errorOf({ reason: 'Forbidden', details }))).to.equal(true);
     expect(isNamespaceTerminating(errorOf({ reason: 'Invalid', details }))).to.equal(false);
@@ -123,7 +123,7 @@ describe('an ApiError about a Secret', () => {
     expect(messageOf(body, { status: 300 })).to.equal(why);
   });
 
-  it('omits a text that is no Status, and keeps the rest of the context', () => {
+  it('omits a body that is not a Status, and keeps the rest of the context', () => {
     const error = errorOf({ reason: 'NotFound' }, { kind: 'Secret', name: 'db', text: 'hunter2' });
     expect(error.message).to.equal(`get Secret db: 500 NotFound: ${why}`);
     expect(error.context).to.deep.equal({

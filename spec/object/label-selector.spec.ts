@@ -100,14 +100,14 @@ describe('labelRequirementsOf', () => {
   }
 
   const malformed: readonly [selector: unknown, problem: string][] = [
-    [null, 'want a text or an object'],
-    [['a'], 'want a text or an object'],
+    [null, 'want a string or an object'],
+    [['a'], 'want a string or an object'],
     [{ app: 'web' }, 'unknown field app; put labels into matchLabels or matchExpressions'],
     [{ matchLabels: 'app=web' }, 'matchLabels: want an object'],
-    [{ matchLabels: { size: 1 } }, 'matchLabels: want texts as values'],
+    [{ matchLabels: { size: 1 } }, 'matchLabels: want strings as values'],
     [{ matchExpressions: { key: 'a' } }, 'matchExpressions: want a list'],
     [{ matchExpressions: ['a'] }, 'matchExpressions: want objects with key, operator'],
-    [{ matchExpressions: [{ key: 'a', operator: 'In', values: 'b' }] }, 'a list of texts'],
+    [{ matchExpressions: [{ key: 'a', operator: 'In', values: 'b' }] }, 'a list of strings'],
   ];
   for (const [selector, problem] of malformed) {
     it(`rejects ${JSON.stringify(selector)}, which is not a selector`, () => {
@@ -135,7 +135,7 @@ describe('matchesLabels', () => {
     });
   }
 
-  it('refuses values that are no texts, and takes null for an absent member', () => {
+  it('refuses values that are not strings, and accepts null for an absent member', () => {
     const wrong: readonly object[] = [
       { matchLabels: { app: undefined } },
       { matchLabels: { app: 1 } },
@@ -144,12 +144,12 @@ describe('matchesLabels', () => {
     ];
     for (const selector of wrong) {
       expect(() => matchesLabels(selector, { app: '1' }))
-        .to.throw(/want texts as values|list of texts as values/)
+        .to.throw(/want strings as values|list of strings as values/)
         .with.property('code', 'InvalidSelector');
     }
     // JSON has no undefined, so the quoted selector alone would not tell.
     expect(() => matchesLabels({ matchLabels: { app: undefined } } as object, {})).to.throw(
-      'want texts as values, got undefined for app',
+      'want strings as values, got undefined for app',
     );
     const empty: object = { matchLabels: null, matchExpressions: null };
     expect(labelRequirementsOf(empty)).to.deep.equal([]);

@@ -84,7 +84,7 @@ describe('applyStrategicMergePatch', () => {
     expect(entries).to.deep.equal(['a', 'c', 'd', 'b'].map((name) => ({ name })));
   });
 
-  it('places added entries in the live list by the slots of deleted ones', () => {
+  it('counts deleted entries as positions when it inserts added ones', () => {
     // Observed on the real server, which deletes and adds within one array.
     const original = { entries: ['a', 'b', 'c'].map((name) => ({ name })) };
     const order = ['b', 'd', 'e'].map((name) => ({ name }));

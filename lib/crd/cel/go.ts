@@ -20,18 +20,18 @@ export class GoPattern {
     }
   }
 
-  /** Returns whether a text contains a match. */
+  /** Returns whether a string contains a match. */
   test(text: string): boolean {
     return this.#pattern.test(text);
   }
 
-  /** Returns the first match in a text; undefined without a match. */
+  /** Returns the first match in a string; undefined without a match. */
   find(text: string): string | undefined {
     return this.findAll(text, 1)[0];
   }
 
   /**
-   * Returns the non-overlapping matches in a text.
+   * Returns the non-overlapping matches in a string.
    * @param limit - maximum number of matches
    */
   findAll(text: string, limit = Infinity): string[] {

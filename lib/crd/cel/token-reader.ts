@@ -122,7 +122,7 @@ export class TokenReader {
     return isExtraneous && startsAt(after);
   }
 
-  /** Reports a token after a dot that is no name of a field, and goes on. */
+  /** Reports a token after a dot that is not a field name, and continues. */
   failAfterDot(dot: number, optional: boolean): void {
     const { at, text, type } = this.current;
     if (optional) {

@@ -75,7 +75,7 @@ function checkForm(definition: unknown): void {
     ['group', group],
     ['kind', kind],
   ] as const) {
-    if (typeof value !== 'string') problems.push({ field, message: 'must be a text' });
+    if (typeof value !== 'string') problems.push({ field, message: 'must be a string' });
   }
   if (!Array.isArray(versions) || !versions.every(isJsonObject)) {
     problems.push({ field: 'versions', message: 'must be a list of versions' });
@@ -231,7 +231,7 @@ const mostSelectable = 8;
 
 /** Returns why the API server refuses the warning of a deprecated version. */
 function warningProblem(warning: string): string | undefined {
-  if (warning === '') return 'must not be empty: give a text, or true';
+  if (warning === '') return 'must not be empty: give a string, or true';
   const isPrintable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(warning);
   if (!isPrintable) return 'must be one line of printable characters';
   return Buffer.byteLength(warning) > 256 ? 'must not be longer than 256 bytes' : undefined;
@@ -280,7 +280,7 @@ function selectableProblem(version: ResolvedVersion, path: string): string | und
   const usable = ['string', 'integer', 'boolean'].includes(found.type ?? '');
   return usable
     ? undefined
-    : `${path} is not a text, whole number or boolean: select another field`;
+    : `${path} is not a string, whole number or boolean: select another field`;
 }
 
 function withBuiltIns({ schema, status }: ResolvedVersion) {
@@ -332,7 +332,10 @@ function conversionProblems({ conversion, versions }: ResolvedDefinition): Defin
     ...Object.keys(spokes)
       .filter((name) => name === hub || !names.includes(name))
       .flatMap((name) =>
-        problemAt(`conversion.spokes.${name}`, 'is not a version other than the hub: remove it'),
+        problemAt(
+          `conversion.spokes.${name}`,
+          name === hub ? 'is the hub: remove it' : 'is not a version: remove it',
+        ),
       ),
   ];
 }

@@ -72,7 +72,7 @@ function ruleProblems(rules: unknown, field: string): DefinitionProblem[] {
   if (!Array.isArray(rules)) return [{ field, message: 'must be a list of rules' }];
   return rules.flatMap((rule: unknown, index) => {
     if (isJsonObject(rule) && typeof rule['rule'] === 'string') return [];
-    const message = 'must be a rule: a text of CEL, or an object with one as rule';
+    const message = 'must be a rule: a string with a CEL expression, or an object with one as rule';
     return [{ field: `${field}[${index}]`, message }];
   });
 }

@@ -63,7 +63,7 @@ function numberOf({ minimum, maximum, multipleOf, ...rest }: Schema): number {
   return isExcluded ? first + step : first;
 }
 
-/** Sample texts of common formats. */
+/** Sample strings of common formats. */
 export const formatSamples: Readonly<Record<string, string>> = {
   byte: 'c2FtcGxl',
   cidr: '10.0.0.0/24',

@@ -1,6 +1,6 @@
-/** Further requirements for a text that matches a pattern. */
+/** Further requirements for a string that matches a pattern. */
 interface PatternText {
-  /** Preferred texts, if they match. */
+  /** Preferred strings, if they match. */
   readonly candidates: readonly string[];
   readonly minLength: number;
   readonly maxLength: number;
@@ -17,7 +17,7 @@ const first: Pick = ([choice]) => choice;
 const maxRepeats = 64;
 
 /**
- * Returns a text that a regular expression matches: a candidate, or one made of alternatives with few
+ * Returns a string that a regular expression matches: a candidate, or one made of alternatives with few
  * repetitions. Undefined if none is found; lookarounds and back-references are not supported.
  */
 export function textOfPattern(pattern: string, wanted: PatternText): string | undefined {

@@ -256,7 +256,7 @@ function defaulted<S extends TypedSchema<unknown>>(
   value: InputOf<S>,
 ): TypedSchema<ValueOf<S>, InputOf<S>, 'defaulted'> {
   if (value === null) {
-    const why = 's.defaulted: null is no default to the API server: use s.optional';
+    const why = 's.defaulted: the API server does not accept null as a default; use s.optional';
     throw new OperatorError('InvalidDefinition', why);
   }
   const marked = { ...schema, default: value, [presence]: 'defaulted' };

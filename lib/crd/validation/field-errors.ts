@@ -91,7 +91,7 @@ export class FieldErrors {
   /** Adds a cause if a value is set and is not one of `supported`. */
   oneOf(field: string, value: string | undefined, supported: readonly string[]): void {
     if (value === undefined || supported.includes(value)) return;
-    // Go writes values of a text type of their own as JSON.
+    // Go writes values of a string type of their own as JSON.
     this.#notSupported(field, goJson(value), supported);
   }
 

@@ -72,7 +72,7 @@ const shade = String.raw`[\t\n\f\r ]*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])[\t\n
 const shortName = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 const longName = new RegExp(String.raw`^${shortName}(?:\.${shortName})*$`);
 
-/** The formats that the API server checks, without dashes; all others accept any text. */
+/** The formats that the API server checks, without dashes; all others accept any string. */
 const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
   datetime: isTime,
   date: (text) => dateForm.test(text) && isDay(text),
@@ -127,7 +127,7 @@ export function hasFormat(text: string, format: string): boolean {
 }
 
 /**
- * Returns whether a text is a single RFC 5322 address, as Go's `mail.ParseAddress` reads it. The address is
+ * Returns whether a string is a single RFC 5322 address, as Go's `mail.ParseAddress` reads it. The address is
  * plain (`a@b.c`), named (`Ann <a@b.c>`), or the only member of a group.
  */
 function isEmailAddress(text: string): boolean {
@@ -277,7 +277,7 @@ const hostForm = new RegExp(
   'u',
 );
 
-/** Returns whether a text is a host name by the API server's format `hostname`. */
+/** Returns whether a string is a host name by the API server's format `hostname`. */
 function isHostname(text: string): boolean {
   const size = (part: string): number => Buffer.byteLength(part);
   return size(text) <= 255 && hostForm.test(text) && text.split('.').every((one) => size(one) < 64);

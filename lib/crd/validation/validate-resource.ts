@@ -45,7 +45,7 @@ export function validateResource(
 
 const listType = 'must be an object for an array of list-type map';
 
-/** Whether a problem is one of a set or a list-map: an item twice, or one that is no object. */
+/** Whether a problem is one of a set or a list-map: a repeated item, or one that is not an object. */
 function isOfList({ reason, message = '' }: StatusCause): boolean {
   return reason === 'FieldValueDuplicate' || message.endsWith(listType);
 }
@@ -85,7 +85,7 @@ function validateStatus(
 ): void {
   const { status } = object;
   if (schema === undefined || status === undefined) return;
-  // A null status is no change if the status was absent.
+  // A null status equals an absent one: that is not a change.
   if (status === null && (old?.['status'] ?? null) === null) return;
   const own = new FieldErrors();
   validateSchema(status, { schema, path: '', errors: own, old: old?.['status'] });

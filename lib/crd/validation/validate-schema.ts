@@ -133,7 +133,7 @@ function hasType(value: unknown, schema: Schema): boolean {
   const name = typeName(value);
   if (schema['x-kubernetes-int-or-string'] === true) return name === 'integer' || name === 'string';
   const { type, format } = schema;
-  // The API server leaves the type of texts to the format, and formats accept every list.
+  // The API server leaves the type of strings to the format, and formats accept every list.
   const isLeft = format !== undefined && (type ?? 'string') === 'string';
   if (isLeft && isKnownFormat({ format })) return name === 'string' || name === 'array';
   return type === undefined || name === type || (name === 'integer' && type === 'number');

@@ -90,7 +90,7 @@ describe('a custom resource with bad input', () => {
     expect(codeOf(() => defineResource(undefined as never))).to.equal('InvalidDefinition');
   });
 
-  it('truncates long texts in messages', () => {
+  it('truncates long strings in messages', () => {
     const rules = [`${'('.repeat(50_000)}true${')'.repeat(50_000)}`];
     const act = () => define(s.string({ rules }));
     expect(act).to.throw(OperatorError).with.property('message').with.length.below(1000);

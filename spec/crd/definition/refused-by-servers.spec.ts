@@ -77,8 +77,8 @@ describe('defineResource with a definition that API servers refuse', () => {
     const ofAll = ['.open.any', '.open.a', '.pod.containers', '.pod.nope', '.pod.nodeName'];
     expect(problemsOf({ schema, selectableFields: ofAll })).to.deep.equal([
       'versions[0].selectableFields[0]: .open.any is not declared, only preserved: declare it',
-      'versions[0].selectableFields[1]: .open.a is not a text, whole number or boolean: select another field',
-      'versions[0].selectableFields[2]: .pod.containers is not a text, whole number or boolean: select another field',
+      'versions[0].selectableFields[1]: .open.a is not a string, whole number or boolean: select another field',
+      'versions[0].selectableFields[2]: .pod.containers is not a string, whole number or boolean: select another field',
       'versions[0].selectableFields[3]: .pod.nope is not a field of the schema: correct the path',
     ]);
     const names = Array.from({ length: 9 }, (_, index) => `f${index}`);
@@ -98,7 +98,7 @@ describe('defineResource with a definition that API servers refuse', () => {
   });
 
   for (const [what, deprecated, problem] of [
-    ['is empty', '', 'must not be empty: give a text, or true'],
+    ['is empty', '', 'must not be empty: give a string, or true'],
     ['has two lines', 'use\nv2', 'must be one line of printable characters'],
     ['is long', 'é'.repeat(129), 'must not be longer than 256 bytes'],
   ] as const) {

@@ -34,8 +34,8 @@ const word = s.string({ enum: ['a', 'b'] });
 
 describe('randomValue', () => {
   const valid: Record<string, Schema> = {
-    'texts with a pattern': s.string({ pattern: '^[a-z]{2,4}(-[0-9]+)?$', maxLength: 6 }),
-    'a pattern that only few texts match': s.string({ pattern: '^v1(alpha|beta)[1-9]$' }),
+    'strings with a pattern': s.string({ pattern: '^[a-z]{2,4}(-[0-9]+)?$', maxLength: 6 }),
+    'a pattern that only few strings match': s.string({ pattern: '^v1(alpha|beta)[1-9]$' }),
     formats: s.object({
       ...{ time: s.string({ format: 'date-time' }), address: s.string({ format: 'ipv6' }) },
       ...{ mac: s.string({ format: 'mac' }), id: s.string({ format: 'uuid' }) },
@@ -62,7 +62,7 @@ describe('randomValue', () => {
       { minProperties: 2 },
     ),
     null: s.nullable(s.string({ maxLength: 2 })),
-    'an integer or a text': s.intOrString({ pattern: '^[0-9]+%$' }),
+    'an integer or a string': s.intOrString({ pattern: '^[0-9]+%$' }),
     'a whole object': s.embeddedResource(),
     alternatives: s.object(
       { a: s.optional(s.string()), b: s.optional(s.string()) },
@@ -112,7 +112,7 @@ describe('randomValue', () => {
     expect(range({ type: 'integer', maximum: -10 })).to.deep.equal([-15, -10]);
   });
 
-  it('takes short and long lists, maps and texts', () => {
+  it('takes short and long lists, maps and strings', () => {
     expect(sizes(s.array(s.boolean()))).to.deep.equal([0, 1, 2, 3]);
     expect(sizes(s.array(s.boolean(), { minItems: 2 }))).to.deep.equal([2, 3]);
     expect(sizes(s.array(s.boolean(), { minItems: 1, maxItems: 2 }))).to.deep.equal([1, 2]);

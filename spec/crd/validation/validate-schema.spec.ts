@@ -29,7 +29,7 @@ describe('validateSchema', () => {
     expect(said(null, { type: 'string', nullable: true })).to.deep.equal([]);
   });
 
-  it('accepts a list in place of a text with a format, as the API server does', () => {
+  it('accepts a list in place of a string with a format, as the API server does', () => {
     expect(said([{}], { type: 'string', format: 'byte' })).to.deep.equal([]);
     expect(said([], { type: 'string', format: 'unknown' })).to.have.length(1);
   });
@@ -74,7 +74,7 @@ describe('validateSchema', () => {
     );
   });
 
-  it('checks the limits of a fraction in place of an integer or a text', () => {
+  it('checks the limits of a fraction in place of an integer or a string', () => {
     expect(said(1.5, { 'x-kubernetes-int-or-string': true, maximum: 1 })).to.deep.equal([
       'Invalid value: "number": a in body must be of type integer,string: "number"',
       'Invalid value: 1.5: a in body should be less than or equal to 1',
@@ -142,7 +142,7 @@ describe('validateSchema', () => {
     expect(said(3, { type: 'number', minimum: 1.5 })).to.deep.equal([]);
   });
 
-  it('applies formats to texts and lists, also in alternatives without a type', () => {
+  it('applies formats to strings and lists, also in alternatives without a type', () => {
     const day: Schema = { anyOf: [{ format: 'date' }] };
     expect(said(5, { type: 'integer', ...day })[0]).to.equal(
       'Invalid value: "": "a" must validate at least one schema (anyOf)',
@@ -240,7 +240,7 @@ const seen: Readonly<Record<string, readonly [readonly string[], readonly string
 
 describe('hasFormat', () => {
   for (const [format, [taken, refused]] of Object.entries(seen)) {
-    it(`accepts and refuses the same texts as the real server for ${format}`, () => {
+    it(`accepts and refuses the same strings as the real server for ${format}`, () => {
       expect(taken.filter((text) => !hasFormat(text, format))).to.deep.equal([]);
       expect(refused.filter((text) => hasFormat(text, format))).to.deep.equal([]);
     });

@@ -117,7 +117,7 @@ const join: Estimate = ({ target, args: [separator] }, known) => {
 };
 
 /**
- * Returns the product of text and pattern costs. The text counts one character more, so that empty text has a
+ * Returns the product of text and pattern costs. The text counts one character more, so that an empty string has a
  * cost.
  */
 function patternCost(text: SizeRange, pattern: SizeRange): number {

@@ -42,7 +42,7 @@ const perCharacter = 0.1;
 const rightsCheck = 350_000;
 
 /**
- * Returns the actual cost of a call from the sizes of its texts and of the lists that it searches. `callCost`
+ * Returns the actual cost of a call from the sizes of its strings and of the lists that it searches. `callCost`
  * estimates the maximum beforehand.
  */
 export function spentOn(name: string, values: readonly CelValue[]): number {

@@ -48,7 +48,7 @@ export function unionOf(one: SizeRange, other: SizeRange): SizeRange {
   return { min: Math.min(one.min, other.min), max: Math.max(one.max, other.max) };
 }
 
-/** Returns the size of a text after each `old` in it is replaced with a `next`. */
+/** Returns the size of a string after each `old` in it is replaced with a `next`. */
 export function replacedSize(text: SizeRange, old: SizeRange, next: SizeRange): SizeRange {
   const most = longest(text.max, { old: old.min, next: next.max });
   const least = shortest(text.min, { old: old.max, next: next.min });
