@@ -92,7 +92,7 @@ async function sign(
     .sign(key);
 }
 
-/** The claims of a token, or its problem: a text without any part of the token. */
+/** The claims of a token, or its problem: a string without any part of the token. */
 type TokenVerdict =
   | { readonly claims: TokenClaims; readonly untilMs: number; readonly problem?: undefined }
   | { readonly problem: string };
@@ -280,7 +280,7 @@ function rulingOn(rule: PolicyRule, group: string): PolicyRule {
   return covered ? { ...rule, apiGroups: ['*'] } : rule;
 }
 
-/** Claims, or their problem: a text without any of their values. */
+/** Claims, or their problem: a string without any of their values. */
 type ReadClaims =
   { readonly claims: TokenClaims; readonly problem?: undefined } | { readonly problem: string };
 
@@ -288,7 +288,7 @@ type ReadClaims =
 function readTokenClaims(value: Readonly<Record<string, unknown>>): ReadClaims {
   const { username, namespaces, rules } = value;
   if (typeof username !== 'string' || username === '') {
-    return { problem: 'want a username, a text that is not empty' };
+    return { problem: 'want a username, a string that is not empty' };
   }
   if (!isTexts(namespaces)) {
     return { problem: 'want namespaces, a list of names ("*" for all of them)' };
@@ -300,7 +300,7 @@ function readTokenClaims(value: Readonly<Record<string, unknown>>): ReadClaims {
 }
 
 const ruleForm =
-  'want an object with verbs, and lists of texts for apiGroups, resources, resourceNames, nonResourceURLs';
+  'want an object with verbs, and lists of strings for apiGroups, resources, resourceNames, nonResourceURLs';
 
 const optionalLists = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;
 
@@ -309,7 +309,7 @@ function isRule(rule: unknown): boolean {
   return optionalLists.every((name) => rule[name] === undefined || isTexts(rule[name], true));
 }
 
-/** @param empty - whether a text may be empty, like the core group. */
+/** @param empty - whether a string may be empty, like the core group. */
 function isTexts(value: unknown, empty = false): value is string[] {
   if (!Array.isArray(value)) return false;
   return value.every((one: unknown) => typeof one === 'string' && (empty || one !== ''));

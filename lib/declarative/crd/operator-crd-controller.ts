@@ -205,7 +205,7 @@ class OperatorObjects {
    * Waits while an operator reads views of operators that have an object and are not in the group yet: their
    * views would count as empty, and what was made of them would be removed. Operators that read each other's
    * views do not wait forever.
-   * @returns undefined: there is nothing to wait for
+   * @returns undefined if there is nothing to wait for
    */
   async #waitForOthers(
     object: OperatorResource,

@@ -271,7 +271,7 @@ export class SortedList<T> {
     return this.#chunks[0]?.[0];
   }
 
-  /** All current items, in parts that never change. */
+  /** All current items in order, split into arrays that are never mutated: a change replaces an array. */
   get chunks(): readonly (readonly T[])[] {
     return this.#chunks;
   }
@@ -326,12 +326,12 @@ function firstNot(end: number, holds: (number: number) => boolean): number {
 interface SortKey {
   /** Rank of the value's type among the types. */
   readonly rank: number;
-  /** Order within the type: either all numbers or all texts. */
+  /** Order within the type: either all numbers or all strings. */
   readonly by: number | string;
 }
 
 /**
- * Returns a sort key that orders all JSON values: null, false, true, numbers, texts (by UTF-16 code units),
+ * Returns a sort key that orders all JSON values: null, false, true, numbers, strings (by UTF-16 code units),
  * lists and maps (by their canonical text).
  */
 export function sortKeyOf(value: unknown): SortKey {

@@ -262,24 +262,24 @@ export class OutputCollector {
 const longestName = 253;
 
 /**
- * @throws DataError the name is missing or too long, the namespace is not a text, or one of them has a slash.
+ * @throws DataError the name is missing or too long, the namespace is not a string, or one of them has a slash.
  */
 function objectKeyOf(document: Document): ObjectKey {
   const metadata = memberOf(document, 'metadata') ?? null;
   if (!isJsonObject(metadata)) {
     throw new DataError(
       'target',
-      'the result has no metadata; want metadata.name, a text',
+      'the result has no metadata; want metadata.name, a string',
       undefined,
     );
   }
   const name = memberOf(metadata, 'name');
   if (typeof name !== 'string' || name === '') {
-    throw new DataError('target', 'metadata.name of the result: want a text', name);
+    throw new DataError('target', 'metadata.name of the result: want a string', name);
   }
   const namespace = memberOf(metadata, 'namespace') ?? '';
   if (typeof namespace !== 'string') {
-    throw new DataError('target', 'metadata.namespace of the result: want a text', namespace);
+    throw new DataError('target', 'metadata.namespace of the result: want a string', namespace);
   }
   if (name.length > longestName) {
     const problem = `metadata.name has ${name.length} characters, at most ${longestName} are allowed`;

@@ -118,7 +118,7 @@ export type Expression = (document: Document, element?: unknown) => unknown;
 export interface ExpressionOptions {
   /** Clock of `@now`. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Source of randomness of `@rnd`. @defaultValue the system's */
+  /** Source of randomness of `@rnd`. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /**
    * Whether data errors include the value that did not fit; false if it may be data of a Secret.

@@ -42,7 +42,7 @@ export const number: Operand<number> = {
   },
 };
 
-/** An integer that a double represents exactly, or a text of one. */
+/** An integer that a double represents exactly, or a string of one. */
 export const integer: Operand<number> = {
   want: `a whole number up to ${Number.MAX_SAFE_INTEGER}`,
   accepts: ['number', 'string'],
@@ -118,8 +118,8 @@ function misfit(operation: string, { want }: Operand<unknown>, value: unknown): 
 }
 
 /**
- * Compares two values; returns a number below, equal to or above 0. Numbers and numeric texts compare as
- * numbers. Other texts compare by code units, which is the order of RFC 3339 times in UTC. A number and a
+ * Compares two values; returns a number below, equal to or above 0. Numbers and numeric strings compare as
+ * numbers. Other strings compare by code units, which is the order of RFC 3339 times in UTC. A number and a
  * non-numeric text have no order.
  * @throws DataError they have no order
  */
@@ -145,7 +145,7 @@ function numeric(value: number | string): number | undefined {
   return typeof value === 'number' ? value : numberOf(value);
 }
 
-/** Compares integer texts beyond the precision of a double, such as resource versions. */
+/** Compares integer strings beyond the precision of a double, such as resource versions. */
 function exactly(left: number | string, right: number | string): number | undefined {
   const [one, other] = [wholeNumber(left), wholeNumber(right)];
   if (one === undefined || other === undefined) return undefined;
@@ -155,7 +155,7 @@ function exactly(left: number | string, right: number | string): number | undefi
 function wholeNumber(value: number | string): bigint | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
   const digits = value.replace(/^\+/, '');
-  // Longer texts are not counters of any kind, and expensive to parse.
+  // Longer strings are not counters of any kind, and expensive to parse.
   return /^-?\d{1,400}$/.test(digits) ? BigInt(digits) : undefined;
 }
 

@@ -222,7 +222,7 @@ export class DeclarativeController {
     return new OperatorError('Stopped', `controller ${this.#label} was stopped`);
   }
 
-  /** @returns false: a kind is not resolved yet */
+  /** Resolves the kinds and starts the pipeline. @returns false if that must be retried: a kind is unresolved */
   async #begin(): Promise<boolean> {
     const { plan, inputs } = this.#compiled;
     const { operator, spec, specPath, manager, clock, growth } = this.#options;
@@ -305,7 +305,7 @@ export class DeclarativeController {
   async #slowed(slowed: SlowedWrite, type: ResourceType): Promise<void> {
     const { manager, logger } = this.#options;
     const error = await hotLoopError(slowed, type, manager.liveClient);
-    logger.warn(`controller ${this.#label} feeds itself: slowed down`, { error });
+    logger.warn(`controller ${this.#label}: throttled, its own writes trigger it`, { error });
     this.#errors.report({ stage: 'target', subject: keyString(slowed.key) }, error);
     this.#changed();
   }

@@ -73,7 +73,7 @@ export interface RunningPipelineListener extends PipelineRunListener {
    * Called when a write failed. `subject` is the object; absent if the search for written objects failed.
    */
   readonly writeFailed: (error: Error, subject: string | undefined) => void;
-  /** Called when the controller is slowed down because it feeds itself. */
+  /** Called when the controller is throttled because its own writes trigger it. */
   readonly slowed: (slowed: SlowedWrite, type: ResourceType) => void;
 }
 

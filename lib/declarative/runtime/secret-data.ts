@@ -9,7 +9,7 @@ export function isSecret({ group, kind }: Pick<ResourceType, 'group' | 'kind'>):
 }
 
 /**
- * Decodes a Secret for a pipeline: the values of `data` become texts instead of base64. Bytes that are not
+ * Decodes a Secret for a pipeline: the values of `data` become strings instead of base64. Bytes that are not
  * UTF-8 become single surrogates, so that {@link encodeSecret} restores every value.
  */
 export function decodeSecret(secret: Document): Document {
@@ -26,7 +26,7 @@ function decoded64(value: unknown): unknown {
 /**
  * Encodes a Secret for the API server: the values of `data` in base64. Those of `stringData` are merged over
  * them, because the server would never remove a key that was applied as `stringData`. Numbers and booleans
- * become texts.
+ * become strings.
  * @throws OperatorError `InvalidObject`: a value is a list or a map. The message omits the value.
  */
 export function encodeSecret(document: Document): Document {
@@ -41,7 +41,7 @@ export function encodeSecret(document: Document): Document {
 function encoded64(key: string, value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'object') {
-    const message = `Secret: data[${JSON.stringify(key)}]: want a text, got a list or a map`;
+    const message = `Secret: data[${JSON.stringify(key)}]: want a string, got a list or a map`;
     throw new OperatorError('InvalidObject', message);
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -110,7 +110,7 @@ function metadataOf(target: TargetKey, document: Document): ObjectMeta {
   };
 }
 
-/** @throws OperatorError `InvalidObject`: the member is not a map of texts. */
+/** @throws OperatorError `InvalidObject`: the member is not a map of strings. */
 function textsOf(
   { type, key }: TargetKey,
   metadata: Document,
@@ -126,7 +126,7 @@ function textsOf(
     return Object.keys(set).length === 0 ? {} : { [member]: set };
   }
   const where = wrong === '' ? member : `${member}[${JSON.stringify(wrong)}]`;
-  const want = wrong === '' ? 'a map of texts' : 'a text (@string makes one)';
+  const want = wrong === '' ? 'a map of strings' : 'a string (@string makes one)';
   const object = describeObject(type, key);
   throw new OperatorError('InvalidObject', `${object}: metadata.${where}: want ${want}`);
 }

@@ -56,7 +56,7 @@ export interface TargetReconcilerParts {
    * Called on each failed write. `subject` is the object; absent if the search for written objects failed.
    */
   readonly failed: (error: Error, subject: string | undefined) => void;
-  /** Called when the controller is slowed down because it feeds itself. */
+  /** Called when the controller is throttled because its own writes trigger it. */
   readonly slowed: (slowed: SlowedWrite) => void;
   /** Called when the reconciler's properties may have changed. */
   readonly changed: () => void;
@@ -349,7 +349,7 @@ export class TargetReconciler {
     if (wasAwaited || wasFailing || text === fullPassKey.name) this.#parts.changed();
   }
 
-  /** @returns the error to throw */
+  /** Reports a failed write, except a conflict that is retried at once. @returns the error to throw */
   #failed(subject: string | undefined, thrown: unknown, { triggers }: ReconcileContext): unknown {
     const { redaction, failed, changed } = this.#parts;
     const error = redaction.ofWrite(thrown);

@@ -87,7 +87,7 @@ export class TargetWriter {
     return this.#fields.written(context, context.namespaces);
   }
 
-  /** @returns undefined: the object must be written with the client */
+  /** @returns undefined if the object must be written with the client */
   #put(
     target: TargetKey,
     desired: Document,

@@ -4,7 +4,7 @@ import type { SpecProblem } from '../spec-problem.js';
 
 /** A problem of a specification, with its position in the file. */
 export interface LocatedProblem extends SpecProblem {
-  /** Counted from 1; absent: not read from a text. */
+  /** Counted from 1; absent: not read from a string. */
   readonly line?: number | undefined;
   /** Counted from 1. */
   readonly column?: number | undefined;

@@ -244,7 +244,7 @@ function readLabels(
 ): Readonly<Record<string, string>> | undefined {
   if (value === undefined) return {};
   if (!isJsonObject(value)) {
-    context.report({ message: 'want a map of texts' });
+    context.report({ message: 'want a map of strings' });
     return undefined;
   }
   const wrong = Object.keys(value).filter((name) => !isText(value[name], context.at(name)));
@@ -274,7 +274,7 @@ function readExpression(
   const values: unknown = members.get('values') ?? [];
   const at = context.at('values');
   if (!Array.isArray(values)) {
-    at.report({ message: 'want a list of texts' });
+    at.report({ message: 'want a list of strings' });
     return undefined;
   }
   const wrong = values.filter((one, place) => !isText(one, at.at(place)));
@@ -287,7 +287,7 @@ function isText(value: unknown, context: CompileContext): boolean {
   if (typeof value === 'string') return true;
   const isQuotable = typeof value === 'boolean' || typeof value === 'number';
   const suggestion = isQuotable ? JSON.stringify(String(value)) : undefined;
-  context.report({ message: `${JSON.stringify(value)}: labels are texts`, suggestion });
+  context.report({ message: `${JSON.stringify(value)}: labels are strings`, suggestion });
   return false;
 }
 
@@ -331,7 +331,7 @@ class Members {
   text(name: string): string | undefined {
     const value = this.get(name);
     if (value === undefined || typeof value === 'string') return value;
-    this.context.report({ message: `${name}: want a text` }, name);
+    this.context.report({ message: `${name}: want a string` }, name);
     return undefined;
   }
 
@@ -339,7 +339,7 @@ class Members {
   filled(name: string): string | undefined {
     const value = this.text(name);
     if (value !== '') return value;
-    this.context.report({ message: `${name} is empty: leave it out, or give a text` }, name);
+    this.context.report({ message: `${name} is empty: leave it out, or give a string` }, name);
     return undefined;
   }
 
@@ -347,7 +347,7 @@ class Members {
   need(name: string): string {
     const value = this.get(name);
     if (typeof value === 'string' && value !== '') return value;
-    this.context.report({ message: `${name} is missing: want a text` }, name);
+    this.context.report({ message: `${name} is missing: want a string` }, name);
     return '';
   }
 

@@ -16,7 +16,7 @@ import { ViewKinds } from './view-kinds.js';
 export interface ViewsOptions {
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Source of uids. @defaultValue the system's */
+  /** Source of uids. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** Logs the warnings of the server of views. @defaultValue no logger */
   readonly logger?: Logger | undefined;
@@ -30,7 +30,7 @@ export interface ViewsOptions {
  * - A view keeps its `uid` until it is deleted, and gets a new `resourceVersion` with each change.
  * - A watch begins with the existing objects, and ends when its kind is dropped. Its objects are shared
  *   and frozen.
- * - A view has a namespace or none; the namespace need not exist. Its name may be any text that is valid
+ * - A view has a namespace or none; the namespace need not exist. Its name may be any string that is valid
  *   in a path, for example `web-TCP-80`; labels may have any values.
  *
  * ## Caveats

@@ -31,7 +31,7 @@ export const textReference: OperatorGroup = {
       name: '@replace',
       forms: ['{"@replace": [string, part, by]}'],
       operands: { least: 3, most: 3 },
-      does: 'A string with every occurrence of a part replaced. The part is no pattern.',
+      does: 'A string with every occurrence of a part replaced. The part is literal, not a pattern.',
       examples: [{ expression: { '@replace': ['a.b.c', '.', '-'] }, result: 'a-b-c' }],
     },
     {

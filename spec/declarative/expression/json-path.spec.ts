@@ -182,7 +182,7 @@ describe('An invalid JSONPath', () => {
     ['$[1', 'character 4: want ]'],
     ['$[01]', "character 3: want 'a name', an index, *, a slice or ?filter"],
     ['$[9007199254740993]', 'character 19: invalid index 9007199254740993'],
-    ['$.a[?@.b ==]', "character 12: want @…, $…, 'a text', a number, true, false or null"],
+    ['$.a[?@.b ==]', "character 12: want @…, $…, 'a string', a number, true, false or null"],
     ['$.a[?(@.b == 1]', 'character 15: want )'],
     ["$.a[?@.b = 'x']", 'character 10: want ]'],
     [

@@ -76,7 +76,7 @@ describe('Conditions and choices', () => {
     ]);
   });
 
-  it('refuse conditions that cannot be booleans at load', () => {
+  it('are refused at load if a condition cannot be a boolean', () => {
     expect(problemsOf({ '@and': ['$.a', 1, { '@len': '$.b' }] })).to.deep.equal([
       '["@and"][1]: @and: want true or false, got 1',
       '["@and"][2]: @and: want true or false, got a number',

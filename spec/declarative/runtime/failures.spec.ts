@@ -235,7 +235,7 @@ describe('failures of declarative controllers', () => {
       const messages = scene.errors.map(({ message }) => message);
       expect(messages[0])
         .to.contain('target')
-        .and.contain('metadata.name of the result: want a text');
+        .and.contain('metadata.name of the result: want a string');
       expect(messages[1]).to.contain('metadata.name has a slash');
     });
 

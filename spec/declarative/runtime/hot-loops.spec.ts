@@ -63,7 +63,7 @@ describe('feedback of declarative controllers', () => {
     expect(found).to.include({ stage: 'target', subject: 'default/a' });
     expect(found?.message).to.contain('keeps writing').and.contain('spec.n');
     expect(found?.message).to.contain('op/ping-to-pong').and.contain('op/pong-to-ping');
-    expect(scene.base.logged('warn').join()).to.contain('feeds itself');
+    expect(scene.base.logged('warn').join()).to.contain('its own writes trigger it');
     await scene.eventually(() => expect(throttled(first)).to.equal('True Feedback'));
     const Ping = { apiVersion: views, kind: 'Ping' };
     const before = await scene.all(Ping);

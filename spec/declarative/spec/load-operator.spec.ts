@@ -234,7 +234,7 @@ controllers:
     [
       'a namespace that is a number',
       controller({ sources: [{ kind: 'T', namespace: 1 }] }),
-      'namespace: want a text',
+      'namespace: want a string',
     ],
     [
       'an empty namespace, which no object has',
@@ -254,27 +254,27 @@ controllers:
     [
       'a label that is not a string',
       controller({ sources: [{ kind: 'T', labelSelector: { matchLabels: { on: true } } }] }),
-      'labelSelector.matchLabels.on: true: labels are texts; did you mean "true"?',
+      'labelSelector.matchLabels.on: true: labels are strings; did you mean "true"?',
     ],
     [
       'labels that are not a map',
       controller({ sources: [{ kind: 'T', labelSelector: { matchLabels: ['a'] } }] }),
-      'labelSelector.matchLabels: want a map of texts',
+      'labelSelector.matchLabels: want a map of strings',
     ],
     [
       'a value of a selector that is not a string',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({ values: ['a', 1] }) }] }),
-      'labelSelector.matchExpressions[0].values[1]: 1: labels are texts; did you mean "1"?',
+      'labelSelector.matchExpressions[0].values[1]: 1: labels are strings; did you mean "1"?',
     ],
     [
       'values that are not a list',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({ values: 'a' }) }] }),
-      'labelSelector.matchExpressions[0].values: want a list of texts',
+      'labelSelector.matchExpressions[0].values: want a list of strings',
     ],
     [
       'a selector without a key',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({ key: null }) }] }),
-      'key is missing: want a text',
+      'key is missing: want a string',
     ],
     [
       'a selector without values',

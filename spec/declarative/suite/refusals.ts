@@ -30,7 +30,7 @@ export function refusalsSuite(open: OpenTargetScene): void {
       const scene = await open();
       const writing = scene.writing(ConfigMap, how);
       const number = await thrownBy(writing.write({ metadata: { labels: { 'a.b/c': 5 } } }));
-      expect(String(number)).to.contain('metadata.labels["a.b/c"]: want a text');
+      expect(String(number)).to.contain('metadata.labels["a.b/c"]: want a string');
       const list = await thrownBy(writing.write({ metadata: { annotations: ['x'] } }));
       expect(String(list)).to.contain('metadata.annotations: want a map');
     });

@@ -264,7 +264,7 @@ function relation(operator: CompareOperator): (left: unknown, right: unknown) =>
   }
 }
 
-/** Compares two numbers or two texts; other values have no order, and the result is false. */
+/** Compares two numbers or two strings; other values have no order, and the result is false. */
 function isBelow(left: unknown, right: unknown): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left < right;
   return typeof left === 'string' && typeof right === 'string' && left < right;

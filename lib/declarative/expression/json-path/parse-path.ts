@@ -200,7 +200,7 @@ function parseLiteral(scanner: PathScanner): string | number | boolean | null {
   const word = scanner.takeMatch(/(?:true|false|null)(?![\w-])/y);
   if (word === 'null') return null;
   if (word !== undefined) return word === 'true';
-  return scanner.fail("want @…, $…, 'a text', a number, true, false or null");
+  return scanner.fail("want @…, $…, 'a string', a number, true, false or null");
 }
 
 function singular(scanner: PathScanner, path: Path | undefined): Comparable {
@@ -259,18 +259,18 @@ class PathScanner {
     return match;
   }
 
-  /** Consumes `wanted` after blanks. @throws PathSyntaxError other text comes next */
+  /** Consumes `wanted` after blanks. @throws PathSyntaxError: other text comes next */
   expect(wanted: string): void {
     this.skipBlanks();
     if (!this.take(wanted)) this.fail(`want ${wanted}`);
   }
 
-  /** Consumes blanks, tabs and line ends. */
+  /** Consumes spaces, tabs and line breaks. */
   skipBlanks(): void {
     this.takeMatch(/[ \t\n\r]*/y);
   }
 
-  /** Consumes a text in single or double quotes. @throws PathSyntaxError the closing quote is missing */
+  /** Consumes a string in single or double quotes. @throws PathSyntaxError: the closing quote is missing */
   takeQuoted(): string {
     const start = this.#at;
     const quote = this.next;

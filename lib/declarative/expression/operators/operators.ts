@@ -249,7 +249,7 @@ function expressionOf(expression: unknown): { key: string; operator: string; val
   };
 }
 
-/** Labels are texts; a YAML file may have numbers or booleans for some. */
+/** Labels are strings; a YAML file may have numbers or booleans for some. */
 function texts(labels: Map): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]));
 }

@@ -121,7 +121,7 @@ function compileDefinedOr(argument: unknown, site: Site): Compiled {
   return fold(run, partsOf(placed), { site });
 }
 
-/** The comparison operators: deep equality of any values, and order of numbers or texts. */
+/** The comparison operators: deep equality of any values, and order of numbers or strings. */
 export const comparisonOperators: readonly OperatorDefinition[] = [
   equality('@eq', true),
   equality('@ne', false),
@@ -270,7 +270,7 @@ function whole<T>(name: string, operand: Operand<T>): OperatorDefinition {
   return { name, compile };
 }
 
-/** The operators on texts. */
+/** The operators on strings. */
 export const textOperators: readonly OperatorDefinition[] = [
   onList('@concat', { item: printable, type: 'string' }, (items, operation) =>
     items.map((item) => printable.read(item, operation)).join(''),
