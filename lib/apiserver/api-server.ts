@@ -122,7 +122,7 @@ export interface EmbeddedApiServerOptions {
   /**
    * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets one only
    * when it ends.
-   * @defaultValue 60_000, as a real server
+   * @defaultValue 60_000, as a real server has it
    */
   readonly bookmarkEveryMs?: number;
   /**

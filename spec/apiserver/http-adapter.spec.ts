@@ -51,7 +51,7 @@ describe('the HTTP adapter', () => {
     expect(text).to.equal((await api.get(`${configMaps}/a`)).text);
   });
 
-  it('warns of fields in any script', async () => {
+  it('warns about fields in any script', async () => {
     const names = ['größe', '字段', '😀'];
     for (const name of names) {
       const { statusCode, headers, body } = await request(`${url}${configMaps}?dryRun=All`, {

@@ -88,14 +88,14 @@ describe('findings of upgrade-check and a real API server', () => {
     ['the Service of a StatefulSet', { dbService: 'db-new' }],
     ['the claims of a StatefulSet', { storage: 'fast' }],
   ] as const) {
-    it(`are the same rejections: ${what}`, async () => {
+    it(`reject the same change: ${what}`, async () => {
       const found = (await check(to)).findings.filter(({ type }) => type === 'refused');
       expect(found).to.have.lengthOf(1);
       expect(await refusedOf(to)).to.deep.equal(found);
     });
   }
 
-  it('are the same rejections: the address of a Service', async () => {
+  it('reject the same change: the address of a Service', async () => {
     const to = { clusterIP: '10.96.7.7' };
     const [found] = (await check(to)).findings.filter(({ type }) => type === 'refused');
     const [refused] = await refusedOf(to);

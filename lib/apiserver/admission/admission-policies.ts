@@ -64,7 +64,7 @@ export interface CompiledPolicy {
   readonly bindings: readonly CompiledBinding[];
   /** True if a mutating policy may run again after later changes. */
   readonly isReinvocable: boolean;
-  /** The compiled expressions, or a text with the compile error. */
+  /** The compiled expressions, or a string with the compile error. */
   readonly programs: CompiledPrograms | string;
 }
 
@@ -171,7 +171,7 @@ function compiledMutation(policy: PolicyPrograms, given: Mutation): PolicyMutati
 /**
  * Returns the parameters of a policy for a binding. The policy is evaluated once per parameter;
  * undefined stands for an evaluation without one.
- * @returns a text with the reason if the binding cannot be used
+ * @returns a string with the reason if the binding cannot be used
  */
 export function paramsOf(
   core: ServerCore,

@@ -115,7 +115,7 @@ interface DecodedReview {
 
 /**
  * Reads the response to a review.
- * @returns a text with the problem if the response is invalid
+ * @returns a string with the problem if the response is invalid
  * @throws DecodeError a member of the response has another type.
  */
 export function readAdmissionResponse(

@@ -101,7 +101,7 @@ function jsonOfMap(map: CelMap): Readonly<Record<string, unknown>> {
   return Object.fromEntries(entries);
 }
 
-/** @throws CelError the key is not a text. */
+/** @throws CelError the key is not a string. */
 function nameOf(key: CelValue): string {
   if (typeof key === 'string') return key;
   throw new CelError('a key of a map is not a string');

@@ -210,7 +210,7 @@ export class WebhookAdmission implements WriteHooks {
 
   /**
    * Checks the outcome of a webhook call.
-   * @returns undefined: the call failed, and the webhook's failure policy ignores that
+   * @returns undefined if the call failed, and the webhook's failure policy ignores that
    */
   #verdict({ webhook }: Invoked, outcome: Outcome): AdmissionResponse | undefined {
     if ('failure' in outcome) {

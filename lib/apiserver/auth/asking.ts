@@ -221,7 +221,7 @@ export interface ListenerAccess {
   /**
    * Authenticates a request.
    * @param nowMs - the time of the server, in milliseconds since 1970.
-   * @returns undefined: the client is unknown (401)
+   * @returns undefined if the client is unknown (401)
    * @throws StatusError another answer.
    */
   authenticate(head: RequestHead, nowMs: number): Promise<Session | undefined>;

@@ -27,7 +27,7 @@ export class Authenticator {
 
   /**
    * Returns the user of a client certificate or a bearer token.
-   * @returns undefined: the certificate or the token is invalid
+   * @returns undefined if the certificate or the token is invalid
    */
   authenticate(
     { headers }: TransportRequest,
@@ -116,7 +116,7 @@ export const anonymous: UserInfo = {
 
 /**
  * Parses `system:serviceaccount:namespace:name`.
- * @returns undefined: `username` is not of this form
+ * @returns undefined if `username` is not of this form
  */
 export function serviceAccountOf(
   username: string,
@@ -237,7 +237,7 @@ export class ServiceAccountTokens {
   /**
    * Verifies a token.
    * @param audiences - the accepted audiences; the token must have at least one of them.
-   * @returns undefined: it is not a token of this server
+   * @returns undefined if it is not a token of this server
    */
   verify(token: string, audiences: readonly string[] = [serverAudience]): TokenVerdict | undefined {
     const claims = this.#claimsOf(token);

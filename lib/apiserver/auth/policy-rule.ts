@@ -123,7 +123,7 @@ function describe(rule: PolicyRule): string {
   return `{${members.join(', ')}}`;
 }
 
-/** Formats a list of texts as Go prints it: `["a" "b"]`. */
+/** Formats a list of strings as Go prints it: `["a" "b"]`. */
 export function quotedList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }

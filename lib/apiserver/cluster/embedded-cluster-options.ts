@@ -83,14 +83,14 @@ export interface EmbeddedClusterOptions {
    * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets one only
    * when it ends. Tests of long virtual times run faster without bookmarks, but clients then do not notice a
    * silent watch.
-   * @defaultValue 60_000, as a real server
+   * @defaultValue 60_000, as a real server has it
    */
   readonly bookmarkEveryMs?: number | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
   /** Source of uids and names. @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** Logs the failures of the cluster's controllers. @defaultValue none */
+  /** Logs the failures of the cluster's controllers. @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 

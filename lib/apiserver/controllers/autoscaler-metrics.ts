@@ -141,7 +141,7 @@ function podsProposal(
   return { replicas, status, name: `pods metric ${metric.name}` };
 }
 
-/** Computes the replicas for a metric that all pods share. @returns undefined: the metric has no value */
+/** Computes the replicas for a metric that all pods share. @returns undefined if the metric has no value */
 function sharedProposal(
   given: { readonly metric: string; readonly target: Target; readonly measured: Measured },
   name: string,
@@ -182,7 +182,7 @@ interface Computed {
   readonly average: number;
 }
 
-/** Computes the replicas from the usage of single pods. @returns a text: the problem */
+/** Computes the replicas from the usage of single pods. @returns a string with the problem */
 function replicasFor(
   given: ReadonlyMap<Pod, number>,
   { pods, replicas }: Measured,
@@ -236,7 +236,7 @@ function ratioOf(
   return { ratio: usage / target, usage, average };
 }
 
-/** Returns the requests of a pod in thousandths. @returns a text: the problem */
+/** Returns the requests of a pod in thousandths. @returns a string with the problem */
 function requestOf(pod: Pod, resource: string, container: string | undefined): number | string {
   let sum = 0;
   for (const { name, resources } of pod.spec?.containers ?? []) {

@@ -105,7 +105,7 @@ export function missingIndexes(
   return missing;
 }
 
-/** Parses a text such as `0-2,5`. */
+/** Parses a string such as `0-2,5`. */
 export function parseIndexes(text: string | undefined): Set<number> {
   const indexes = new Set<number>();
   for (const part of (text ?? '').split(',').filter(Boolean)) {

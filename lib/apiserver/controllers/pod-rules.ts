@@ -210,7 +210,7 @@ function invalid(problem: string): OperatorError {
   return new OperatorError('InvalidOption', `pod rule: ${problem}`);
 }
 
-/** @throws OperatorError `InvalidOption`: a field is unknown or not a text. */
+/** @throws OperatorError `InvalidOption`: a field is unknown or not a string. */
 export function checkPodMatch(subject: string, match: PodMatch = {}): void {
   refuseUnknownOptions<PodMatch>(`${subject}: match`, match, {
     ...{ namespace: true, name: true, labels: true },

@@ -167,7 +167,7 @@ export interface ControllersOptions {
   readonly clock?: Clock | undefined;
   /** Source of generated names. @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** Logs failed reconciles, which are retried. @defaultValue none */
+  /** Logs failed reconciles, which are retried. @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 

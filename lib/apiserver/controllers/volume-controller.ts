@@ -107,7 +107,7 @@ class VolumeController {
     return await this.#writer.create(volumeFor(claim, storageClass));
   }
 
-  /** Reserves a volume for a claim. @returns undefined: it is reserved for another one */
+  /** Reserves a volume for a claim. @returns undefined if it is reserved for another one */
   async #reserve(
     volume: PersistentVolume,
     claim: PersistentVolumeClaim,

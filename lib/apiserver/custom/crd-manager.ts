@@ -173,7 +173,7 @@ export class CrdManager {
     }
   }
 
-  /** Records that the objects are being deleted. @returns true: the commit has started the deletion */
+  /** Records that the objects are being deleted. @returns true if the commit has started the deletion */
   #tellOfProgress(object: UnstructuredObject): boolean {
     const progress = withCondition(object, {
       type: 'Terminating',

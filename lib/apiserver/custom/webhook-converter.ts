@@ -155,7 +155,7 @@ interface AskedReview {
 
 /**
  * Reads the response of a conversion webhook.
- * @returns the converted objects, or a text with the problem
+ * @returns the converted objects, or a string with the problem
  */
 function readResponse(body: unknown, asked: AskedReview): readonly unknown[] | string {
   try {

@@ -38,7 +38,7 @@ export class DiscoveryHandler {
 
   /**
    * Handles a request.
-   * @returns undefined: another path.
+   * @returns undefined for other paths
    * @throws StatusError 404: the version does not exist.
    */
   handle({ segments }: PlainRequest, accept: string): TransportResponse | undefined {

@@ -60,7 +60,7 @@ function builtinPaths({ serves }: OpenApiSource): Readonly<Record<string, Paths>
 
 /**
  * Returns the group of `apis/apps/v1` or `api/v1`.
- * @returns undefined: the document does not describe a version
+ * @returns undefined if the document does not describe a version
  */
 function groupOfDocument(name: string): string | undefined {
   const [root, ...rest] = name.split('/');
@@ -87,7 +87,7 @@ function customVersions(source: OpenApiSource): ReadonlyMap<string, readonly Ser
 /**
  * Returns `/openapi/v3/<name>`, for example `apis/apps/v1`: the paths of a version and every
  * definition that they refer to.
- * @returns undefined: the version does not exist
+ * @returns undefined if the version does not exist
  */
 export function openApiDocument(source: OpenApiSource, name: string): object | undefined {
   const builtin = builtinPaths(source)[name];
@@ -209,7 +209,7 @@ export function emptySwaggerProto(): string {
 }
 
 /**
- * Encodes a text field. The field number must be below 16, and the text must be ASCII and shorter
+ * Encodes a string field. The field number must be below 16, and the text must be ASCII and shorter
  * than 128 characters.
  */
 function textField(field: number, text: string): string {
@@ -340,7 +340,7 @@ function customPaths(kind: ServedKind): Paths {
   return JSON.parse(text, withoutStrategicPatch) as Paths;
 }
 
-/** Returns an expression that finds each of the texts; of those that begin alike, the first one counts. */
+/** Returns an expression that matches any of `texts`; where two of them match, the first one counts. */
 function anyOf(texts: readonly string[]): RegExp {
   return new RegExp(texts.map((text) => text.replace(/[.{}]/g, '\\$&')).join('|'), 'g');
 }

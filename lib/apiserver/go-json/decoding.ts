@@ -30,7 +30,7 @@ export class Decoding {
   structName = '';
   /** True if an empty list becomes null where Go writes one: what the real server reads from its storage. */
   readonly fromStorage: boolean;
-  /** Fields, indexes of lists and keys of maps. Most paths are in no message, so their texts are made when needed. */
+  /** Fields, indexes of lists and keys of maps. Most paths are in no message, so their strings are made when needed. */
   readonly #path: (DecodedField | number | string)[] = [];
 
   constructor(fromStorage = false) {
@@ -242,7 +242,7 @@ const quantityFormatError =
 
 const quantityForm = /^[+-]?\d*(?:\.\d*)?[eEinumkKMGTP]*[-+]?\d*$/;
 
-/** Returns the problem of a text that is not a quantity, in the words of Go's parser. */
+/** Returns the problem of a string that is not a quantity, in the words of Go's parser. */
 function quantityProblem(text: string): string {
   const hasForm = text !== '' && quantityForm.test(text);
   return hasForm ? "unable to parse quantity's suffix" : quantityFormatError;
@@ -253,7 +253,7 @@ function withDigits(text: string): string {
   return text === '' ? text : text.replace(/^([+-]?\.?)(?=[a-zA-Z]|$)/, (sign) => `${sign}0`);
 }
 
-/** The type `resource.Quantity`: it reads a text or a number and writes the canonical text. */
+/** The type `resource.Quantity`: it reads a string or a number and writes the canonical text. */
 export const quantityGoType: GoType = {
   name: 'resource.Quantity',
   decode: (value) => {

@@ -120,7 +120,7 @@ function fieldsOf(declared: Readonly<Record<string, string>>, within: string[]):
     const [, pointer, expression = '', flags = ''] = /^(\*?)(.*?)([?0]*)$/.exec(written) ?? [];
     if (name.startsWith('.')) {
       const embedded = declarations()[expression];
-      if (typeof embedded !== 'object') throw new Error(`go-types: ${expression} is no struct`);
+      if (typeof embedded !== 'object') throw new Error(`go-types: ${expression} is not a struct`);
       return fieldsOf(embedded, [...within, name.slice(1)]);
     }
     return {
@@ -194,7 +194,7 @@ function orderedEntries(value: unknown, item: GoType): unknown {
   return entries.every(([key, one]) => one === value[key]) ? value : Object.fromEntries(entries);
 }
 
-/** Returns the value of a null entry: an empty text for bytes, else the zero value. */
+/** Returns the value of a null entry: an empty string for bytes, else the zero value. */
 function zeroEntry(item: GoType): unknown {
   return item === bytesType ? '' : item.zero();
 }

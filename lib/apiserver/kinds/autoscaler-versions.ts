@@ -66,7 +66,7 @@ function decoded(type: string, value: Members): UnstructuredObject {
   return goType(type).decode(value, new Decoding()) as UnstructuredObject;
 }
 
-// An apply converts its body before the body is checked. So each member may have a wrong type, such as a text in
+// An apply converts its body before the body is checked. So each member may have a wrong type, such as a string in
 // place of a list.
 
 function membersOf(value: unknown): Members {

@@ -101,7 +101,7 @@ export class Outside {
     return questions.map(({ key }) => scope.answers.get(key) as T);
   }
 
-  /** Runs `act` only once per piece of work, although the work may restart: `act` commits. */
+  /** Runs `act` at the first attempt of the current work, and returns that result at each restart. `act` commits. */
   once<T>(key: string, act: () => T): T {
     const scope = this.#scope;
     if (scope === undefined) return act();

@@ -183,7 +183,7 @@ function readAnswer({ status, text, type }: PostAnswer): WebhookAnswer {
     body = JSON.parse(text);
   } catch {
     const shown = JSON.stringify(text.slice(0, 1000));
-    return { failure: `${unparsed}: the body is no JSON: ${shown}` };
+    return { failure: `${unparsed}: the body is not JSON: ${shown}` };
   }
   const problem = typeProblem(body);
   return problem === undefined ? { body } : { failure: `${unparsed}: ${problem}` };

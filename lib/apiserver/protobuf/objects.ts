@@ -17,7 +17,7 @@ const magic = Buffer.from('k8s\0');
  * Decodes an object of a built-in kind from Kubernetes' protobuf encoding to JSON. Typed clients in
  * Go and kubectl's `create` commands send it. The encoding is four bytes (`k8s` and a zero) and a
  * message with the type and the object.
- * @returns undefined: the encoding is another one, or the kind is not built in
+ * @returns undefined if the encoding is another one, or the kind is not built in
  */
 export function objectFromProtobuf(
   bytes: Uint8Array,

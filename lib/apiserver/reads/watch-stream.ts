@@ -113,7 +113,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   /**
    * Returns the events with the stored objects themselves instead of bytes, for readers in this
    * process.
-   * @returns undefined: the watch sends another form than objects
+   * @returns undefined if the watch sends another form than objects
    */
   events(): AsyncIterable<readonly SharedEvent[]> | undefined {
     const { format } = this.#options;

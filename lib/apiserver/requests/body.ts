@@ -241,7 +241,7 @@ function statusResponse(body: Status, encoding: Encoding): TransportResponse {
 
 /**
  * Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299), in UTF-8. Drops empty ones and
- * those with control characters, such as the end of a line, as the real server.
+ * those with control characters, such as the end of a line, as the real server does.
  */
 export function withWarnings(
   response: TransportResponse,

@@ -101,7 +101,7 @@ export function noContainers(plural: string, subresource: string): Error {
 /**
  * Handles a request to run a command in a pod.
  * @returns the switch to a WebSocket whose session sends the scripted result
- * @throws StatusError 405: no script answers commands in the pod; 400: the request is no WebSocket.
+ * @throws StatusError 405: no script answers commands in the pod; 400: the request is not a WebSocket upgrade.
  */
 export function handleExec(context: ResourceContext): TransportResponse {
   const { core, kind, info, request, user, authorizer } = context;

@@ -22,7 +22,7 @@ interface HookedWrite {
 
 /**
  * Returns the admission hooks of a request beside the rules of its kind.
- * @returns undefined: no hook applies
+ * @returns undefined if no hook applies
  */
 export function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
   const unasked = !hasAdmission(context.core);

@@ -114,7 +114,7 @@ function durationProblem(text: string): string {
   return `invalid duration ${shown}`;
 }
 
-/** Quotes a text as Go's package `time` does, which escapes each byte of other characters. */
+/** Quotes a string as Go's package `time` does, which escapes each byte of other characters. */
 function timeQuoted(text: string): string {
   const escaped = [...Buffer.from(text)].map((byte) => {
     if (byte < 0x20 || byte >= 0x80) return `\\x${byte.toString(16).padStart(2, '0')}`;

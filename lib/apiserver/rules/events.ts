@@ -79,7 +79,7 @@ const fixed = [
   'related',
 ] as const;
 
-/** The fixed fields that are empty texts without a value. */
+/** The fixed fields that are empty strings without a value. */
 const texts: readonly string[] = ['reason', 'type', 'action'];
 
 function validateStrictUpdate(event: Event, old: Event, errors: FieldErrors): void {

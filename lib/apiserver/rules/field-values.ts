@@ -97,7 +97,7 @@ export function validateIp(ip: string, field: string, errors: FieldErrors): bool
   return false;
 }
 
-/** Returns whether a text is an address, without a zone. */
+/** Returns whether a string is an address, without a zone. */
 function isAddress(ip: string): boolean {
   return isIP(ip) !== 0 && !ip.includes('%');
 }
@@ -187,7 +187,7 @@ export function isStrictSubset(inner: string, outer: string): boolean {
   return small.length > large.length && small.startsWith(large);
 }
 
-/** Returns the fixed bits of a range as a text of zeros and ones. */
+/** Returns the fixed bits of a range as a string of zeros and ones. */
 function bitsOf(cidr: string): string {
   const [ip = '', bits = ''] = cidr.split('/');
   const text =

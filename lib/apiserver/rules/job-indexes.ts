@@ -50,7 +50,7 @@ interface Interval {
   readonly last: number;
 }
 
-/** Returns how many indexes a text such as `0,2-4` lists, or its problem. */
+/** Returns how many indexes a string such as `0,2-4` lists, or its problem. */
 export function countOfIndexes(text: string, completions: number): number | string {
   let count = 0;
   let previous: number | undefined;
@@ -69,7 +69,7 @@ function unordered(previous: number, current: number): string {
   return `non-increasing order, previous: ${previous}, current: ${current}`;
 }
 
-/** Returns the interval that a text such as `2-4` is, or its problem. */
+/** Returns the interval that a string such as `2-4` is, or its problem. */
 function intervalOf(text: string, completions: number): Interval | string {
   const limits = text.split('-');
   if (limits.length > 2) {
@@ -125,7 +125,7 @@ export function validateStatusIndexes(
   errors.invalid('status.failedIndexes', failedIndexes, why);
 }
 
-/** Returns the first index that two texts share. Wrong parts of them are skipped. */
+/** Returns the first index that two strings share. Wrong parts of them are skipped. */
 function overlapOf(completed: string, failed: string, completions: number): number | undefined {
   const intervals = (text: string): Interval[] =>
     text

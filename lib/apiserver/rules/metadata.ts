@@ -261,7 +261,7 @@ export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector
 
 /**
  * Returns whether a selector selects `labels`. A missing selector selects nothing.
- * @returns undefined: the selector is invalid, which other checks report
+ * @returns undefined if the selector is invalid, which other checks report
  */
 export function selects(
   selector: SelectorObject | undefined,

@@ -60,7 +60,7 @@ export function validatePodUpdate({ spec }: Pod, { spec: old }: Pod, errors: Fie
   if (!deepEqual(compared, withoutUpdatable(old))) errors.forbidden('spec', updatable);
 }
 
-/** Checks that a deadline only comes nearer. @returns false: the real server stops at the problem */
+/** Checks that a deadline only comes nearer. @returns false if the real server stops at the problem */
 function validateDeadline(
   { activeDeadlineSeconds: value }: PodSpec,
   { activeDeadlineSeconds: old }: PodSpec,

@@ -88,7 +88,7 @@ export function validateAmount(
   }
 }
 
-/** Returns the quantity of a resource, whose name can be any text, such as `constructor`. */
+/** Returns the quantity of a resource, whose name can be any string, such as `constructor`. */
 export function quantityOf(
   quantities: Readonly<Record<string, string>> | undefined,
   name: string,

@@ -302,7 +302,7 @@ export class Collection {
 
   /**
    * Returns the entry at `position`.
-   * @returns undefined: there is no entry yet, or it is compacted
+   * @returns undefined if there is no entry yet, or it is compacted
    */
   entryAt(position: number): LogEntry | undefined {
     const index = position - this.#cut;

@@ -62,7 +62,7 @@ export function withLastApplied(
 function lastAppliedText(applied: UnstructuredObject): string {
   const { annotations, ...metadata } = applied.metadata;
   const others = annotations && {
-    // Go reads null as an empty text.
+    // Go reads null as an empty string.
     annotations: mapValues(withoutMember(annotations, annotation), (value) => textOf(value)),
   };
   const kept = { ...metadata, ...others };
@@ -81,7 +81,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
-/** @param annotations - An apply may have null in place of a text. */
+/** @param annotations - An apply may have null in place of a string. */
 function bytesOf(annotations: Readonly<Record<string, string | null>>): number {
   const texts = Object.entries(annotations).flat();
   return texts.reduce((sum, text) => sum + Buffer.byteLength(textOf(text)), 0);

@@ -131,7 +131,7 @@ function resetsOf(kind: ServedKind, subresource: string | undefined): FieldFilte
   const resets = kind.rules.resets?.[subresource ?? ''];
   if (resets !== undefined) return excludedFields(resets);
   if (subresource === 'status') return withoutSpec;
-  // On the real server, clients own what they send there, although these endpoints reset it.
+  // As on the real server: these endpoints ignore fields outside their part, but the sender owns them nevertheless.
   if (kind.rules.partRules?.[subresource ?? ''] !== undefined) return undefined;
   const hasStatus = kind.custom?.hasStatus ?? kind.subresources.has('status');
   return hasStatus ? withoutStatus : undefined;

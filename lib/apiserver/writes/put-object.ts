@@ -18,7 +18,7 @@ import type { WriteRequest } from './write-request.js';
 /**
  * Stores an object that only its manager writes. Skips the steps of a write that cannot change such an
  * object; see `Loopback.put`.
- * @returns undefined: nothing was done, because those steps could change or refuse the object
+ * @returns undefined if nothing was done, because those steps could change or refuse the object
  */
 export function putObject(
   core: ServerCore,
@@ -56,7 +56,7 @@ function created(
 
 /**
  * Returns the object to store in place of `live`, or `live` itself if nothing changes.
- * @returns undefined: other managers wrote to the object
+ * @returns undefined if other managers wrote to the object
  */
 function changed(
   live: UnstructuredObject,

@@ -27,7 +27,7 @@ import type { WriteRequest } from './write-request.js';
 interface ScaleMembers {
   readonly replicas: readonly string[];
   readonly observed: readonly string[];
-  /** The path of the selector, which is a text or an object. */
+  /** The path of the selector, which is a string or an object. */
   readonly selector: readonly string[] | undefined;
 }
 

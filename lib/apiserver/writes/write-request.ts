@@ -396,7 +396,7 @@ export function checkKind(
   const expected = apiVersionOf(type);
   const { apiVersion = '', kind = '' } = value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
-    throw badRequest('the object has no text as its apiVersion and kind');
+    throw badRequest('apiVersion and kind of the object must be strings');
   }
   if (custom !== undefined && kind === '') {
     const json = JSON.stringify(value);

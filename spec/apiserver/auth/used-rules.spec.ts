@@ -50,7 +50,7 @@ describe('usedRoles', () => {
     expect(role?.rules[0]?.verbs).to.deep.equal(['create', 'patch']);
   });
 
-  it('includes paths that are no resources, except those that every client may read', async () => {
+  it('includes paths that are not resources, except those that every client may read', async () => {
     const listening = await EmbeddedCluster.start({ port: 0 });
     try {
       for (const path of ['/metrics', '/version']) await fetch(new URL(path, listening.url));

@@ -215,7 +215,7 @@ describe('the control API', () => {
     });
   }
 
-  it('answers only clients that have its token, which is no token of the cluster', async () => {
+  it('answers only clients with its own token, which the cluster does not accept', async () => {
     for (const authorization of ['', 'Bearer janes-token', `Basic ${token}`]) {
       const answer = await call('DELETE', '/requests', undefined, authorization);
       expect(answer.status).to.equal(401);

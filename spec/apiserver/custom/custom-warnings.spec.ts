@@ -27,13 +27,13 @@ const places: readonly [keyof Schema, Schema][] = [
 ];
 
 describe('finalizerWarnings', () => {
-  it('warns of finalizers without a domain, once each, sorted by name', () => {
+  it('warns about finalizers without a domain, once each, sorted by name', () => {
     const said = finalizerWarnings(widget('plain', 'b.example.com', 'a', 'example.com/c', 'a'));
     const names = said.map((text) => text.split('"')[1]);
     expect(names).to.deep.equal(['a', 'b.example.com', 'plain']);
   });
 
-  it('warns of invalid names', () => {
+  it('warns about invalid names', () => {
     const [first] = finalizerWarnings(widget('example.com/not a name'));
     expect(first).to.match(/^metadata\.finalizers: "example.com\/not a name": name part must /);
   });
@@ -49,7 +49,7 @@ describe('finalizerWarnings', () => {
 
 describe('formatWarnings', () => {
   for (const [place, schema] of places) {
-    it(`warns of unknown formats in ${place}`, () => {
+    it(`warns about unknown formats in ${place}`, () => {
       expect(formatWarnings(definition(schema))).to.deep.equal(['unrecognized format "x"']);
     });
   }

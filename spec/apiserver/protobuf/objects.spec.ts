@@ -28,7 +28,7 @@ const createDeployment =
   'AIABAIgBAJABAKIBABoAMgBCAEoAUgBYAGAAaACCAQCKAQCaAQDCAQAiAgoAKAA4ABoMCAAQABgAIAAoADgAGgAiAA==';
 
 describe('objectToProtobuf', () => {
-  it('encodes texts of any length', () => {
+  it('encodes strings of any length', () => {
     for (let length = 10_000; length < 6_000_000; length *= 3) {
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
       const large = { ...object, data: { text: 'x'.repeat(length) } };

@@ -211,7 +211,7 @@ describe('watches', () => {
     expect(await watch.next()).to.equal(undefined);
   });
 
-  it('end with an aborted request, or when dropped as a fault', async () => {
+  it('end when the client aborts the request, and when a fault closes them', async () => {
     const api = new Api();
     const abort = new AbortController();
     const aborted = await api.watch(`${configMaps}?watch=1`, abort.signal);

@@ -265,7 +265,7 @@ describe('writes', () => {
     expect(body['data']).to.deep.equal({ x: '1' });
   });
 
-  it('warn of unknown and duplicate fields, refuse or ignore them, by fieldValidation', async () => {
+  it('warn about unknown and duplicate fields, refuse or ignore them, by fieldValidation', async () => {
     const api = new Api();
     const text = '{"metadata":{"name":"a"},"data":{"x":"1","x":"2"},"foo":1}';
     const warned = await api.call('POST', configMaps, text);

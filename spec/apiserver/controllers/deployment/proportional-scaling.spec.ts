@@ -24,7 +24,7 @@ describe('proportionalSteps', () => {
     expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 0]);
   });
 
-  it('exceeds the allowed number when rounding kept more than the largest can give up', () => {
+  it('exceeds the allowed number when the largest ReplicaSet reaches 0 before the rounding errors are removed', () => {
     const active = [0, 1, 2, 3, 4].map((n) => {
       return { name: `rs${n}`, replicas: 4, maxReplicas: 20, createdMs: n };
     });

@@ -61,7 +61,7 @@ const gentle: Changes = { drop, null: (node) => put(node, null), empty };
 const faults: Changes = {
   ...gentle,
   wrong: (node) => {
-    // The real server fails at keys that are no texts: it does not answer. Times have messages of their own.
+    // The real server fails at keys that are not strings: it does not answer. Times have messages of their own.
     if (!keys.has(node.name) && !node.name.endsWith('Time'))
       put(node, typeof node.value === 'string' ? {} : 'x');
   },
