@@ -135,7 +135,7 @@ function bashReply(values: Values): string {
   const filenames = 'compopt -o filenames 2>/dev/null;';
   switch (values.type) {
     case 'choices':
-      // compgen splits at IFS, here at line ends.
+      // compgen splits at IFS, here at line endings.
       return `COMPREPLY=($(compgen -W $'${values.choices.join('\\n')}' -- "$current"))`;
     case 'files':
       return `${filenames} COMPREPLY=($(compgen -f -- "$current"))`;

@@ -24,7 +24,7 @@ export function objectsAt(object: Json, name: string): readonly Json[] {
   return Array.isArray(value) ? value.filter((one): one is Json => isJsonObject(one)) : [];
 }
 
-/** Returns an object's text; empty if it is not a text. */
+/** Returns a member of an object as a string; empty if it is not one. */
 export function textAt(object: Json | undefined, name: string): string {
   const value = object === undefined ? undefined : memberOf(object, name);
   return typeof value === 'string' ? value : '';

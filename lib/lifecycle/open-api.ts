@@ -76,7 +76,7 @@ function checkRegex({ spec }: CustomResourceDefinition, nameRegex: string): void
   try {
     new RegExp(nameRegex, 'u');
   } catch (cause) {
-    const message = `createCrd ${spec.names.kind}: nameRegex ${nameRegex} is no regular expression`;
+    const message = `createCrd ${spec.names.kind}: nameRegex ${nameRegex} is not a regular expression`;
     throw new OperatorError('InvalidOption', message, { cause });
   }
 }
@@ -87,8 +87,8 @@ const condition = s.object(
   {
     type: s.string({ description: 'Type of the condition, for example Available.' }),
     status: s.string({ enum: ['True', 'False', 'Unknown'] }),
-    reason: s.optional(s.string({ description: 'Reason of the status, for programs.' })),
-    message: s.optional(s.string({ description: 'Explanation of the status, for people.' })),
+    reason: s.optional(s.string({ description: 'Machine-readable reason of the status.' })),
+    message: s.optional(s.string({ description: 'Human-readable explanation of the status.' })),
     lastHeartbeatTime: s.optional(time),
     lastTransitionTime: s.optional(time),
   },

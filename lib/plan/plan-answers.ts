@@ -107,7 +107,7 @@ async function reviewed(access: ReviewedAccess, question: HttpQuestion): Promise
 
 const remedies: Readonly<Record<number, string>> = {
   401: 'send a token that the API server accepts',
-  403: 'a ClusterRole must allow to post the path, like <operator>-planner of config/plan',
+  403: 'a ClusterRole must allow POST on the path, like <operator>-planner of config/plan',
   429: 'try again later',
 };
 

@@ -15,7 +15,7 @@ import { PlannedWrites } from './planned-writes.js';
 /** Parts of a {@link planningClient}. */
 export interface PlanningParts {
   readonly planned: PlannedObjects;
-  /** Source of uids for planned objects. @defaultValue the machine's */
+  /** Source of uids for planned objects. @defaultValue the system's random source */
   readonly random?: Random | undefined;
 }
 

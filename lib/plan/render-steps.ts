@@ -5,7 +5,7 @@ import { describeObject } from '../object/index.js';
 import type { ObjectReference } from '../object/index.js';
 import type { PlanStep, ResourcePlan } from './plan-resource.js';
 
-/** Returns a plan for people, step by step, with a final line end. */
+/** Returns a plan for people, step by step, with a final line break. */
 export function renderSteps(
   plan: ResourcePlan,
   { color = false, unchanged = false }: RenderPlanOptions,

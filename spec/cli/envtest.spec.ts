@@ -126,7 +126,7 @@ describe('operator-builder envtest', () => {
     await Promise.all([admin.close(), jane.close()]);
   });
 
-  it('serves the control API if its token is set, and warns of flags without an effect', async () => {
+  it('serves the control API if its token is set, and warns about flags without an effect', async () => {
     const admin = await asUser('admin', 'system:masters');
     const settings = {
       more: ['--feature-gates=A=true'],

@@ -203,7 +203,7 @@ describe('Answers to requests for plans', () => {
     await client.delete(Shop, key);
   });
 
-  it('hides values by kind and namespace, in the whole and in each step', async () => {
+  it('hides values of kinds and namespaces that the caller cannot read, in the plan and in each step', async () => {
     await client.create(Shop.object({ metadata: key, spec: {} }));
     await reconcile({ client } as ReconcileContext);
     const allows = ({ verb, resource, namespace }: Record<string, unknown>): boolean =>

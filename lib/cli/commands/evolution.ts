@@ -32,7 +32,7 @@ export function breakingCommand(context: CommandContext): Command {
         'kubectl get crds -o yaml | operator-builder breaking - config/crd/bases':
           'with the definitions and the stored versions of a cluster',
         'operator-builder breaking old.yaml new.yaml --disable enum-narrowed:spec.mode':
-          'without a change that is known',
+          'without reporting a change that you accept',
       }),
     )
     .action(async (before: string, after: string, options: FindingOptions) => {
@@ -82,7 +82,7 @@ export function lintCommand(context: CommandContext): Command {
         'operator-builder lint config/crd/bases': 'in CI',
         'kubectl kustomize config/default | operator-builder lint -': 'with the conversion webhook',
         'operator-builder lint config/crd/bases --disable description,enum-case:spec.level':
-          'without a rule, and without another for a field',
+          'with one rule switched off, and another one for a single field',
         'operator-builder lint --cluster --enable bounds,no-booleans': 'all kinds of a cluster',
       }),
     )

@@ -129,7 +129,7 @@ export function envtestCommand(context: CommandContext): Command {
     .description(
       'Write the programs kube-apiserver and etcd, which serve this API server to tests in Go that use envtest of controller-runtime. Print the folder, the value of KUBEBUILDER_ASSETS. For Linux and macOS. The programs start this installation of operator-builder.',
     )
-    .argument('<folder>', 'folder of the programs')
+    .argument('<folder>', 'folder to write the programs to')
     .argument(
       '[flags...]',
       'flags of kube-apiserver: serve by them instead, as the written program does',

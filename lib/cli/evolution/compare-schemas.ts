@@ -15,7 +15,7 @@ export function schemaChanges(old: Schema, current: Schema, path = ''): readonly
   return changesBetween(asServed(withOwnEnum(old)), asServed(withOwnEnum(current)), path);
 }
 
-/** Returns a schema as an API server returns it: without empty texts, empty lists and nulls. */
+/** Returns a schema as an API server returns it: without empty strings, empty lists and nulls. */
 function asServed(schema: Schema): Schema {
   const given = Object.entries(schema).filter(([keyword, value]: [string, unknown]) => {
     const isEmpty = value === '' || (Array.isArray(value) && value.length === 0);

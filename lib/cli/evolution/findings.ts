@@ -86,7 +86,7 @@ function covers(entries: readonly string[], { rule, path }: DefinitionFinding): 
   });
 }
 
-/** Returns the findings for people, with a final line end. */
+/** Returns the findings for people, with a final line break. */
 export function renderFindings(
   findings: readonly DefinitionFinding[],
   { color, none }: { readonly color: boolean; readonly none: string },

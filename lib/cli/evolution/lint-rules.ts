@@ -9,7 +9,7 @@ const rules = {
   'printer-column': { level: 'error', about: 'a column of a field that does not exist' },
   'selectable-field': {
     level: 'error',
-    about: 'a selectable field that does not exist, or is no string, integer or boolean',
+    about: 'a selectable field that does not exist, or is not a string, integer or boolean',
   },
   'name-clash': {
     level: 'error',

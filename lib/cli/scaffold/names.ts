@@ -11,7 +11,7 @@ const longestKind = 63 - 'List'.length;
 const versionPattern = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/;
 /** With its domain, a group is a part of the names of files, which have at most 255 characters. */
 const longestGroup = 140;
-/** Words that YAML 1.1 or 1.2 does not read as a text. */
+/** Words that YAML 1.1 or 1.2 does not read as a string. */
 const otherInYaml = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 

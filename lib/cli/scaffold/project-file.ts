@@ -129,7 +129,7 @@ function checkNames({ name, domain, resources }: Project, path: string): void {
 
 /**
  * Adds or replaces a version of a kind in a project's file; a replaced entry keeps its webhooks. Keeps
- * comments and line ends.
+ * comments and line endings.
  */
 export function withResource(text: string, resource: ProjectResource, path: string): string {
   const document = documentOf(text, path);
@@ -166,7 +166,7 @@ function setFields(document: Document, place: readonly unknown[], fields: object
   map.items.sort((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** Returns the text of a changed document, with the line ends of the text before. */
+/** Returns the text of a changed document, with the line endings of the text before. */
 function written(document: Document, before: string): string {
   const text = document.toString({ lineWidth: 0 });
   // Windows files end lines with CRLF.

@@ -49,7 +49,7 @@ export function isRecorded(path: string): boolean {
   );
 }
 
-/** Returns the hash of a text, regardless of its line ends. */
+/** Returns the hash of a text, regardless of its line endings. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
 }

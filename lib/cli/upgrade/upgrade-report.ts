@@ -86,7 +86,7 @@ export function withoutUid({
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
 }
 
-/** Returns a report for people with a final line end. */
+/** Returns a report for people, with a final line break. */
 export function renderUpgrade(report: UpgradeReport, { color }: { color: boolean }): string {
   const colors = pc.createColors(color);
   const { operator, resources, findings, changes } = report;

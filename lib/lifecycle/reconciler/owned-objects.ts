@@ -153,7 +153,7 @@ export interface OwnedSearch {
   readonly types: readonly TypeReference<KubernetesObject>[];
 }
 
-/** Returns every object of these kinds whose controller is the configuration, compared by UID. */
+/** Returns every object of these kinds whose controller reference has the UID of the resource `pass.cr`. */
 export async function ownedObjects<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { client, types }: OwnedSearch,

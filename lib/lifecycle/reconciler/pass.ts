@@ -31,7 +31,7 @@ export interface LifecycleRequest {
 }
 
 /**
- * One reconcile of one configuration. Collects the changes of the status, which is written once, at the end,
+ * One reconcile of one custom resource. Collects the changes of the status, which is written once, at the end,
  * even after an error; events are recorded then, in order.
  */
 export class Pass<CR extends LifecycleObject> {

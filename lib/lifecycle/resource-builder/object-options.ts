@@ -37,14 +37,14 @@ export interface DeploymentOptions extends NamespacedObjectOptions {
   readonly matchLabels: TextMap;
   /** At least 0. @defaultValue 1 */
   readonly replicas?: number | undefined;
-  /** Its `serviceAccountName`. @defaultValue the one in `podSpec` */
+  /** The `serviceAccountName` of the Pods. @defaultValue the one in `podSpec` */
   readonly serviceAccount?: string | undefined;
   readonly podSpec: PodSpec;
   /** Additional labels of the Pods. @defaultValue no labels */
   readonly podLabels?: TextMap | undefined;
   /** Annotations of the Pods. @defaultValue no annotations */
   readonly podAnnotations?: TextMap | undefined;
-  /** Its fields replace those of `podSpec`. @defaultValue the fields of `podSpec` */
+  /** Placement fields that replace the same fields of `podSpec`. @defaultValue the fields of `podSpec` */
   readonly nodePlacement?: NodePlacement | undefined;
   /** Further fields, for example `strategy`. @defaultValue no further fields */
   readonly spec?: Omit<DeploymentSpec, 'selector' | 'template' | 'replicas'> | undefined;
@@ -77,7 +77,7 @@ export interface SecretOptions extends NamespacedObjectOptions {
   readonly type?: string | undefined;
   /** In base64. @defaultValue no data */
   readonly data?: TextMap | undefined;
-  /** Plain texts, which are encoded and added to `data`. @defaultValue no texts */
+  /** Plain strings, which are encoded and added to `data`. @defaultValue no strings */
   readonly stringData?: TextMap | undefined;
   /** @defaultValue false */
   readonly immutable?: boolean | undefined;

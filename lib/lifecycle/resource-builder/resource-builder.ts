@@ -114,7 +114,7 @@ export class ResourceBuilder {
     return { ...newObject(Service, options, { labels: all }), ...body };
   }
 
-  /** Makes a Secret, with its texts encoded. */
+  /** Makes a Secret, with its strings encoded. */
   secret(options: SecretOptions): Secret {
     checkOptions('secret', options);
     const { type, immutable, labels } = options;

@@ -175,7 +175,7 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include('\u001b[32m+ ');
   });
 
-  it('warns of a definition in the cluster that lacks the conversion', async () => {
+  it('warns about a definition in the cluster that lacks the conversion', async () => {
     const project = projectCopy(shopProject);
     const path = join(project, 'src/shop.ts');
     await writeFile(path, convertedShop(await readFile(path, 'utf8')));

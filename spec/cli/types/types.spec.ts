@@ -49,7 +49,7 @@ describe('operator-builder types', () => {
     expect(await readFile(path, 'utf8')).to.equal(text);
   });
 
-  it('knows its modules with the line ends of Windows', async () => {
+  it('knows its modules with the line endings of Windows', async () => {
     const run = (...args: string[]) => cli(['types', definitions, '--out', file('win'), ...args]);
     await run();
     const path = file('win/factory.example.com/v1/gadget.ts');

@@ -32,6 +32,6 @@ describe('createCrd', () => {
 
   it('rejects an invalid regular expression', () => {
     const create = () => createCrd({ group: 'example.com', kind: 'X' }, { nameRegex: '(' });
-    expect(create).to.throw('is no regular expression').with.property('code', 'InvalidOption');
+    expect(create).to.throw('is not a regular expression').with.property('code', 'InvalidOption');
   });
 });

@@ -71,7 +71,7 @@ describe('shouldTakeUpdatePath', () => {
 });
 
 describe('isSameVersion', () => {
-  it('ignores a leading v and missing numbers, and compares other texts exactly', () => {
+  it('ignores a leading v and missing numbers, and compares other strings exactly', () => {
     expect(isSameVersion('v1', '1.0.0')).to.equal(true);
     expect(isSameVersion('1.0.0-a', '1.0.0-b')).to.equal(false);
     expect(isSameVersion('vdevel', 'devel')).to.equal(false);
