@@ -225,7 +225,7 @@ function withController(
 
 /**
  * Encodes `stringData` of a Secret into `data`: the server stores no `stringData`, and would never remove a key
- * that was applied as such. Leaves values other than texts to the server, which returns the error.
+ * that was applied as such. Leaves values other than strings to the server, which returns the error.
  */
 export function encodeSecret(object: UnstructuredObject): UnstructuredObject {
   const { stringData } = object;

@@ -110,7 +110,7 @@ export function kindKey(type: TypeMeta | ResourceType<KubernetesObject>): string
   return `${group}/${type.kind}`;
 }
 
-/** Returns a text that identifies the object of `ref` in any version of its API. */
+/** Returns a string that identifies the object of `ref` in any version of its API. */
 export function refId({ apiVersion, kind, namespace = '', name }: ObjectReference): string {
   return `${kindKey({ apiVersion, kind })}/${namespace}/${name}`;
 }

@@ -192,7 +192,7 @@ async function podsOf(
     return pods.items;
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const remedy = 'pods can not be listed: broken rollouts are found late; grant list on pods';
+    const remedy = 'pods cannot be listed: broken rollouts are found late; grant list on pods';
     logger.warn(remedy, { name: describeObject(live) });
     return [];
   }

@@ -40,13 +40,13 @@ export interface CachedType<T extends KubernetesObject = KubernetesObject> {
 /** Options of `Cache`. */
 export interface CacheOptions {
   readonly client: Client;
-  /** @defaultValue the machine's clock */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's random source */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue discards all records */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
-  /** @defaultValue discards all measurements */
+  /** @defaultValue no metrics */
   readonly metrics?: Metrics | undefined;
   /** Settings of kinds that are cached only in part. @defaultValue none */
   readonly types?: readonly CachedType[] | undefined;

@@ -31,7 +31,7 @@ import type { SharedInformer } from './shared-informer.js';
 
 /** Options of {@link cachedClient}. */
 export interface CachedClientOptions {
-  /** @defaultValue the machine's clock */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
   /**
    * Time that a read waits for a lagging watch before it reads from the server, in milliseconds.

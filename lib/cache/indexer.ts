@@ -61,7 +61,7 @@ export const builtInIndexers: Readonly<Record<string, Indexer>> = {
 
 /**
  * Returns the values of `object` in the index `name`.
- * @throws OperatorError `InvalidObject`: the indexer throws or does not return an array of texts.
+ * @throws OperatorError `InvalidObject`: the indexer throws or does not return an array of strings.
  */
 export function indexValues<T extends KubernetesObject>(
   name: string,
@@ -86,12 +86,12 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** @throws OperatorError `InvalidObject`: a value is neither a text nor undefined. No lookup would find it. */
+/** @throws OperatorError `InvalidObject`: a value is neither a string nor undefined. No lookup would find it. */
 function textsOf(name: string, values: readonly unknown[]): readonly string[] {
   const wrong = values.find((value) => value !== undefined && !isText(value));
   if (wrong === undefined) return values.filter(isText);
   const got = wrong === null ? 'null' : typeof wrong;
-  throw new OperatorError('InvalidObject', `index ${name}: want texts, got ${got}`);
+  throw new OperatorError('InvalidObject', `index ${name}: want strings, got ${got}`);
 }
 
 /** Builds the error for an index that was not declared. */

@@ -75,8 +75,9 @@ export function checkedKey(object: unknown): string {
   const metadata = isJsonObject(object) ? object.metadata : undefined;
   const { name, namespace = '', resourceVersion = '' } = isJsonObject(metadata) ? metadata : {};
   if (typeof name !== 'string' || name === '') return refuse('metadata.name is missing');
-  if (typeof namespace !== 'string') return refuse('metadata.namespace is not a text');
-  if (typeof resourceVersion !== 'string') return refuse('metadata.resourceVersion is not a text');
+  if (typeof namespace !== 'string') return refuse('metadata.namespace is not a string');
+  if (typeof resourceVersion !== 'string')
+    return refuse('metadata.resourceVersion is not a string');
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 

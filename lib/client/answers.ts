@@ -40,7 +40,7 @@ export function parseJson(answer: Answer, call: Call): object {
 
 /**
  * Returns the items of a list.
- * @throws ApiError: the answer is no list, which must not count as an empty one.
+ * @throws ApiError: the answer is not a list; it must not count as an empty one.
  */
 export function itemsOf<T extends KubernetesObject>(
   { metadata, items }: Pick<ObjectList<T>, 'metadata' | 'items'>,

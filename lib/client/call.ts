@@ -95,7 +95,7 @@ export function writeQuery(options: ApplyOptions): Asked {
 
 /**
  * Returns a selector as a parameter of a query.
- * @throws OperatorError `InvalidSelector`: a selector object is invalid. The server judges a text.
+ * @throws OperatorError `InvalidSelector`: a selector object is invalid. The server checks a selector that is a string.
  */
 export function labelQuery(selector: string | LabelSelector | undefined): string | undefined {
   return selector === undefined ? undefined : formatLabelSelector(selector);
@@ -146,7 +146,7 @@ function resourcePath(
 ): string {
   const { name, subresource, verb } = target;
   if (typeof name !== 'string' && (subresource !== undefined || !collectionVerbs.has(verb))) {
-    throw invalid(type, target, `name: want a text, got ${typeof name}`);
+    throw invalid(type, target, `name: want a string, got ${typeof name}`);
   }
   const root = type.group === '' ? '/api' : `/apis/${type.group}`;
   let path = `${root}/${type.version}`;
@@ -184,7 +184,7 @@ function segment(
   value: string,
 ): string {
   if (typeof value !== 'string') {
-    throw invalid(type, target, `namespace: want a text, got ${typeof value}`);
+    throw invalid(type, target, `namespace: want a string, got ${typeof value}`);
   }
   if (!isPathSegment(value)) {
     throw invalid(type, target, `${JSON.stringify(value)} is not a valid name`);

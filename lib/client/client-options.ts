@@ -30,7 +30,7 @@ export interface ClientSettings {
   readonly clock?: Clock | undefined;
   /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** Logs the server's warnings. @defaultValue none */
+  /** Logs the server's warnings. @defaultValue no logs */
   readonly logger?: Logger | undefined;
   /** Registers client-go's `rest_client_*` metrics. @defaultValue none */
   readonly metrics?: Metrics | undefined;

@@ -100,7 +100,7 @@ export function keepingFormer(read: TlsReader, logger: Logger): TlsReader {
     } catch (error) {
       if (former === undefined) throw error;
       const message = errorMessage(error);
-      const what = 'the certificate files can not be used: the former ones stay in use';
+      const what = 'certificate files cannot be used; the previous certificate stays in use';
       if (!problems.has(message)) logger.warn(what, { error });
       problems.add(message);
       return former;

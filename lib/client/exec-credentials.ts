@@ -198,7 +198,7 @@ interface PrintedCredential {
 
 const statusFields = ['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'];
 
-/** An empty text counts as absent, as in client-go. */
+/** An empty string counts as absent, as in client-go. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

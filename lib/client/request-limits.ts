@@ -44,7 +44,7 @@ export class Deadline {
     if (source === undefined || this.#sources.has(source)) return;
     const onAbort = (): void => this.#end(source.reason);
     if (source.aborted) onAbort();
-    // By default Node warns of a leak at the eleventh concurrent request.
+    // By default Node warns about a leak at the eleventh concurrent request.
     if (isLimited(source)) setMaxListeners(maxRequestsAtOnce, source);
     source.addEventListener('abort', onAbort, { once: true });
     this.#sources.set(source, onAbort);

@@ -93,13 +93,13 @@ export function resolveControllerOptions(
 
 /** The runtime settings of a controller, for one cluster or several. */
 export interface ControllerSettings {
-  /** @defaultValue the machine's clock */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's random source */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue discards all records */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
-  /** @defaultValue discards all measurements */
+  /** @defaultValue no metrics */
   readonly metrics?: Metrics | undefined;
   /** Records a span for each reconcile, and for each of its requests. @defaultValue none */
   readonly tracer?: Tracer | undefined;

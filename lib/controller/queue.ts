@@ -12,9 +12,9 @@ import type { Ticket } from './ready-list.js';
 export interface WorkQueueOptions {
   /** The label value of its metrics. */
   readonly name: string;
-  /** @defaultValue the machine's clock */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue discards all measurements */
+  /** @defaultValue no metrics */
   readonly metrics?: Metrics | undefined;
   /** The back-off of failing keys. @defaultValue 5 ms, doubling to 1,000 s */
   readonly backoff?: BackoffOptions | undefined;

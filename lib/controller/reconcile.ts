@@ -386,13 +386,13 @@ export interface SingleReconcile {
   readonly planning?: boolean | undefined;
   /** Ends the reconcile. @defaultValue none */
   readonly signal?: AbortSignal | undefined;
-  /** Records the reconciler's events. @defaultValue a silent recorder */
+  /** Records the reconciler's events. @defaultValue no Events */
   readonly recorder?: Recorder | undefined;
-  /** @defaultValue the machine's clock */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's random source */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue discards all records */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 

@@ -70,7 +70,7 @@ export class RunningCluster implements ControllerCluster {
 
   /** Starts the sources. If one throws, the caller must stop the cluster. */
   start(sources: readonly Source[], contextOf: (source: Source) => SourceContext): void {
-    // Each source waits for its sync with this signal. By default Node warns of a leak at the eleventh listener.
+    // Each source waits for its sync with this signal. By default Node warns about a leak at the eleventh listener.
     setMaxListeners(defaultMaxListeners + sources.length, this.#ending.signal);
     for (const source of sources) {
       this.#started.push({ name: source.name, source: source.start(contextOf(source)) });

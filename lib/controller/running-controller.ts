@@ -226,7 +226,7 @@ export class RunningController {
       await cluster.sync();
     } catch (error) {
       const fields = { error, ...(cluster.name !== '' && { cluster: cluster.name }) };
-      this.#logger.error('a source can not be synced: nothing is reconciled', fields);
+      this.#logger.error('source cannot be synced; the controller reconciles nothing', fields);
       throw error;
     }
     if (!cluster.isStopped) this.#begin();

@@ -95,7 +95,7 @@ const kept = 10;
 
 /** The triggers of each waiting key. */
 export class PendingTriggers {
-  /** False in a standby: its keys may wait for days, and must not hold each state since. */
+  /** False in a standby: its keys may wait for days, so events after the initial list are counted, not kept. */
   isActivated = false;
   readonly #pending = new Map<string, { triggers: Trigger[]; more: number }>();
   /** The triggers of keys already handed out; later ones belong to the next reconcile. */

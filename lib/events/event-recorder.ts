@@ -42,7 +42,7 @@ export interface EventRecorderOptions {
   readonly instance?: string | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random numbers */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;

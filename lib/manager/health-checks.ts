@@ -53,7 +53,7 @@ export class HealthChecks {
   /** Runs all checks concurrently, except those in `excluded`. */
   async run(signal: AbortSignal, excluded: ReadonlySet<string>): Promise<readonly HealthResult[]> {
     const names = [...this.#checks.keys()];
-    // Each check listens to it. By default Node.js warns of a leak at the eleventh.
+    // Each check listens to it. By default Node.js warns about a leak at the eleventh.
     setMaxListeners(0, signal);
     return Promise.all(
       names.map(async (name) =>
@@ -230,7 +230,7 @@ export class EventLoopMonitor {
     const lagMs = Math.max(0, clock.monotonicMs() - this.#dueMs);
     this.#lag.observe(lagMs / 1_000);
     this.#noteStall();
-    if (lagMs >= everyMs) logger.warn('the event loop stood still', { lagMs: Math.round(lagMs) });
+    if (lagMs >= everyMs) logger.warn('event loop blocked', { lagMs: Math.round(lagMs) });
     this.start();
   }
 
@@ -249,5 +249,5 @@ export class EventLoopMonitor {
 
 function stalled({ dueMs, overMs }: Stall): OperatorError {
   const lastedMs = Math.round(overMs - dueMs);
-  return new OperatorError('Timeout', `the event loop stood still again, for ${lastedMs} ms`);
+  return new OperatorError('Timeout', `event loop: blocked again, for ${lastedMs} ms`);
 }

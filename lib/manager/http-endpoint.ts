@@ -73,7 +73,7 @@ export class HttpEndpoint implements Runnable {
   readonly #options: HttpEndpointOptions;
   readonly #answering = new Set<Promise<void>>();
   /**
-   * Requests that wait for a response. One stop listener aborts them all: Node.js warns of many listeners on
+   * Requests that wait for a response. One stop listener aborts them all: Node.js warns about many listeners on
    * one signal.
    */
   readonly #asking = new Set<AbortController>();

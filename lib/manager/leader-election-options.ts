@@ -49,11 +49,11 @@ export interface LeaderElectorOptions {
   readonly releaseOnCancel?: boolean | undefined;
   /** Records an Event on the Lease when this process starts and stops leading. @defaultValue none */
   readonly recorder?: Recorder | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue silent */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
   /** Registers `leader_election_master_status` and `leader_election_slowpath_total`. @defaultValue none */
   readonly metrics?: Metrics | undefined;

@@ -81,11 +81,11 @@ export interface ManagerOptions {
    * @defaultValue Infinity: readyz lists what is missing, and the start continues once it is there
    */
   readonly cacheSyncTimeoutMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue discards all lines */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 
@@ -133,7 +133,7 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   }
   const { health = false, metrics = false, inspector = false, webhooks, tracer, shards } = options;
   const { name = 'operator-builder', rbacPreflight = 'warn', requires = [] } = options;
-  // Plain JavaScript can pass other texts, and they come from environment variables.
+  // Plain JavaScript can pass other strings, and they come from environment variables.
   refuseOtherText('whenLeadershipIsLost', whenLeadershipIsLost, ['fail', 'standby']);
   refuseOtherText('rbacPreflight', rbacPreflight, ['off', 'warn', 'fail']);
   const resolved = {
@@ -167,7 +167,8 @@ const clusterOptionNames: OptionNames<ManagerCluster> = {
 };
 
 function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOptions['clusters'] {
-  if (client !== undefined && clusters !== undefined) throw invalid('give client or clusters');
+  if (client !== undefined && clusters !== undefined)
+    throw invalid('want client or clusters, not both');
   if (client !== undefined) return [{ name: '', client }];
   const [home, ...others] = clusters ?? [];
   if (home === undefined) throw invalid('client is missing');

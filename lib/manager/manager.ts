@@ -235,7 +235,10 @@ export class Manager {
     graceMs: number = this.#options.gracefulShutdownMs,
   ): Promise<void> {
     if (name === this.#home.name) {
-      throw new OperatorError('InvalidOption', `removeCluster ${name}: the first one has to stay`);
+      throw new OperatorError(
+        'InvalidOption',
+        `removeCluster ${name}: cannot remove the first cluster`,
+      );
     }
     await this.#clusters.remove(name, async (cluster) => {
       await this.#run?.removeCluster(cluster, graceMs);

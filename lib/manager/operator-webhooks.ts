@@ -23,7 +23,7 @@ export interface OperatorWebhooksOptions {
   readonly certificateFolder?: string | undefined;
   /** 0 selects a free port. @defaultValue 9443 */
   readonly port?: number | undefined;
-  /** Logs a warning if the webhooks are not served. @defaultValue discards all lines */
+  /** Logs a warning if the webhooks are not served. @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 

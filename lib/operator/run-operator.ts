@@ -114,7 +114,7 @@ async function runUntil(
   try {
     const { name, cacheOptions } = operator;
     const settings = await settingsOf(operator, line, place, own).catch((error: unknown) => {
-      // A stop ends the reviews, and is no failure.
+      // A stop ends the reviews; that is not a failure.
       if (signal.aborted) return undefined;
       throw error;
     });

@@ -169,7 +169,7 @@ export function statusToMerge(
 ): object | undefined {
   const live = statusOf(object);
   const next = desiredConditions(live.conditions, live.conditions, { conditions }, clock);
-  // The generation alone is no reason to write, because a schema may lack the field.
+  // A changed generation alone causes no write, because a schema may lack the field.
   const others = Object.entries(fields).filter(([name]) => name !== 'observedGeneration');
   const isSame = others.every(([name, value]) => deepEqual(value, live.fields[name]));
   return isSame && next === live.conditions ? undefined : { ...fields, conditions: next };

@@ -3,7 +3,7 @@ export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(errorMessage(thrown));
 }
 
-/** Returns the message of a thrown value, which can be anything, even a value without a text. */
+/** Returns the message of a thrown value, which can be anything, even a value without a message. */
 export function errorMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   try {
@@ -11,7 +11,7 @@ export function errorMessage(thrown: unknown): string {
     if (thrown === undefined || thrown === null) return `${text} was thrown, not an error`;
     return typeof thrown === 'object' && text === '[object Object]' ? textOf(thrown) : text;
   } catch {
-    return `a thrown ${typeof thrown} without a text`;
+    return `a thrown ${typeof thrown} without a message`;
   }
 }
 

@@ -65,7 +65,7 @@ export function isRegistered(signal: 'trace' | 'metrics'): boolean {
 
 interface Scope {
   readonly tracer: ApiTracer;
-  /** Undefined: the active span. */
+  /** The parent of new spans; if undefined, the active span is the parent. */
   readonly parent: Context | undefined;
 }
 

@@ -211,7 +211,10 @@ function resolveUndiciTransportOptions(options: UndiciTransportOptions): Resolve
   const { server, tls = {}, maxConnections = 64, connectTimeoutMs = 10_000, proxy } = options;
   for (const [name, value] of Object.entries({ maxConnections, connectTimeoutMs })) {
     if (Number.isInteger(value) && value >= 1) continue;
-    throw new OperatorError('InvalidOption', `${name}: want a whole number from 1, got ${value}`);
+    throw new OperatorError(
+      'InvalidOption',
+      `${name}: want a whole number, at least 1, got ${value}`,
+    );
   }
   if (proxy !== undefined && !isProxyUrl(proxy)) {
     throw new OperatorError('InvalidOption', 'proxy: want an http, https or socks5 URL');

@@ -140,7 +140,8 @@ function checkBudget({ what, filter, count }: Budget): void {
   const refuse = (name: string, wanted: string, got: unknown): never => {
     throw new TypeError(`.${what}(): ${name}: want ${wanted}, got ${JSON.stringify(got)}`);
   };
-  if (!Number.isSafeInteger(count) || count < 0) refuse('count', 'a whole number from 0', count);
+  if (!Number.isSafeInteger(count) || count < 0)
+    refuse('count', 'a whole number, at least 0', count);
   const { verb = 'get', resource = '' } = filter;
   if (!verbs.includes(verb)) refuse('verb', `${verbs.join(', ')} (an apply is a patch)`, verb);
   // Paths of requests without a resource have any case.

@@ -190,7 +190,7 @@ function withoutEmptyMarks(object: UnstructuredObject): UnstructuredObject {
   return { ...object, metadata: { ...metadata, ...Object.fromEntries(marks) } };
 }
 
-/** Returns an object without the annotations that another one does not have. */
+/** Returns an object with only those annotations that the second object has too. */
 function withoutAdded(
   object: UnstructuredObject,
   { metadata: { annotations: known = {} } }: UnstructuredObject,

@@ -1,10 +1,10 @@
 import { isJsonObject, withoutMember } from '../object/index.js';
 
-/** The most candidates that {@link shrunk} tries. */
+/** The maximum number of candidates that {@link shrunk} tries. */
 const mostCandidates = 5_000;
 
 /**
- * Returns a smaller JSON value that still fails: members and items are left out, texts shortened, numbers brought
+ * Returns a smaller JSON value that still fails: members and items are left out, strings shortened, numbers brought
  * nearer to zero, as long as `fails` returns true.
  * @param value - fails
  */

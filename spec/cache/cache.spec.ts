@@ -368,7 +368,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('tells kinds of one name apart in metrics', async () => {
+  it('distinguishes kinds with the same name in metrics', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
     server.put('a');

@@ -195,7 +195,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('skips objects whose index values are not texts, which no lookup would find', async () => {
+  it('skips objects whose index values are not strings, which no lookup would find', async () => {
     const indexers = {
       size: ({ spec }: Thing) => [spec?.size as unknown as string],
       color: ({ spec }: Thing) => [undefined, spec?.color],
@@ -206,7 +206,7 @@ describe('Quarantine of a cache', () => {
     server.put('colored', { spec: { color: 'red' } });
     await clock.advance(0);
     const reasons = quarantined.map(({ name, reason }) => `${name}: ${reason}`);
-    expect(reasons).to.deep.equal(['numbered: index size: want texts, got number']);
+    expect(reasons).to.deep.equal(['numbered: index size: want strings, got number']);
     expect(informer.byIndex('color', 'red')).to.have.length(1);
     await cache.stop();
   });
@@ -259,7 +259,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('skips objects whose namespace or version is not a text, and continues the watch', async () => {
+  it('skips objects whose namespace or version is not a string, and continues the watch', async () => {
     const { server, clock, cache, events, quarantined } = newCache();
     await clock.advance(0);
     for (const metadata of [{ namespace: 7 }, { namespace: 'ns', resourceVersion: 500 }]) {
@@ -270,8 +270,8 @@ describe('Quarantine of a cache', () => {
     await clock.advance(0);
     expect(events).to.deep.equal(['added after 1']);
     expect(quarantined.map(({ name, reason }) => `${name}: ${reason}`)).to.deep.equal([
-      'a: metadata.namespace is not a text',
-      'a: metadata.resourceVersion is not a text',
+      'a: metadata.namespace is not a string',
+      'a: metadata.resourceVersion is not a string',
     ]);
     await cache.stop();
   });

@@ -219,7 +219,7 @@ describe('operator-builder declarative manifests', () => {
     expect(names.toSorted()).to.deep.equal(['first.yaml', 'kustomization.yaml']);
   });
 
-  it('allows to watch sources, and to write targets', async () => {
+  it('grants watches of sources and writes of targets', async () => {
     expect(await rightsOf(operatorOf())).to.deep.equal({
       namespaces: watched,
       resourcequotas: [...watched, 'create', 'update', 'patch', 'delete'],
@@ -259,7 +259,7 @@ describe('operator-builder declarative manifests', () => {
       false,
     ],
   ] as const) {
-    it(`allows to write the status ${verbs ? 'if' : 'only if'} the pipeline ${what}`, async () => {
+    it(`grants writes of the status ${verbs ? 'if' : 'only if'} the pipeline ${what}`, async () => {
       const mouse = '{ apiGroup: shop.example, version: v1, kind: Mouse }';
       const text = operatorOf({ source: mouse, target: mouse, pipeline });
       const rights = await rightsOf(text, '--crds', file('crds.yaml'));

@@ -142,7 +142,7 @@ describe('defaultCluster', () => {
     });
   });
 
-  it('reports a server that is no URL', async () => {
+  it('reports a server that is not a URL', async () => {
     for (const server of ['10.0.0.1:6443', 'localhost:6443']) {
       const text = JSON.stringify({
         clusters: [{ name: 'c', cluster: { server } }],

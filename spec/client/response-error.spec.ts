@@ -34,7 +34,7 @@ describe('apiErrorOf', () => {
     expect(error.message).to.equal('get ConfigMap shop/web: 404: 404 page not found');
   });
 
-  it('keeps a 500 without a reason', () => {
+  it('keeps status and message of a 500 whose Status has no reason', () => {
     const message = 'failed to create typed patch object';
     const error = errorOf(500, JSON.stringify({ kind: 'Status', apiVersion: 'v1', message }));
     expect(error).to.include({ status: 500, reason: '' });

@@ -65,7 +65,7 @@ describe('waitFor', () => {
     expect((await waiting)?.metadata.name).to.equal('web');
   });
 
-  it('gives a busy server the time that it asks for', async () => {
+  it('waits before the next list as long as Retry-After of a 429 demands', async () => {
     const clock = new VirtualClock();
     const { client } = embeddedClient();
     let lists = 0;
@@ -86,7 +86,7 @@ describe('waitFor', () => {
     expect(await failed).to.have.property('code', 'Timeout');
   });
 
-  it('names the failure that lasts when the time is over, and no former one', async () => {
+  it('reports at its time-out the failure of the last list, and no earlier failure', async () => {
     const failure = async (calls: FaultRule['calls']): Promise<Error> => {
       const clock = new VirtualClock();
       const rules: FaultRule[] = [{ verbs: ['list'], calls, fault: { type: 'reset' } }];

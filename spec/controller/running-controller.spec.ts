@@ -121,7 +121,7 @@ describe('RunningController', () => {
     const running = await setup.start(described.from(bad).complete(async () => done()));
     await running.stop(0);
     expect(setup.lines('error')).to.deep.equal([
-      'a source can not be synced: nothing is reconciled',
+      'source cannot be synced; the controller reconciles nothing',
       'a source did not stop',
     ]);
     const worse = described.from({ name: 'worse', start: fail }).complete(async () => done());
@@ -346,7 +346,7 @@ describe('RunningController', () => {
       setup.logged.length = 0;
       await setup.clock.advance(ms);
       const lines = setup.logged.filter(({ level }) => level === 'warn');
-      // The cache warns of its quiet watches, too.
+      // The cache warns about its quiet watches, too.
       return lines.flatMap(({ fields }) => fields['lastedMs'] ?? []);
     };
 

@@ -79,7 +79,7 @@ describe('Manager with bad input', () => {
     expect(await setup.end()).to.equal(failure);
   });
 
-  it('warns of a runnable that fails while it ends, unless it throws the reason of its end', async () => {
+  it('warns about a runnable that fails while it ends, unless it throws the reason of its end', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const failing = (name: string, errorAfter: (signal: AbortSignal) => unknown): Runnable => ({

@@ -45,7 +45,11 @@ describe('The options of a manager', () => {
   for (const [what, options, why] of [
     ['no cluster', {}, 'client is missing'],
     ['no clusters', { clusters: [] }, 'client is missing'],
-    ['a client beside clusters', { client, clusters: clusters('a') }, 'give client or clusters'],
+    [
+      'a client beside clusters',
+      { client, clusters: clusters('a') },
+      'want client or clusters, not both',
+    ],
     [
       'two clusters of one name',
       { clusters: clusters('a', 'b', 'a') },

@@ -104,7 +104,7 @@ describe('Operator', () => {
       },
     });
 
-    it('warns of a resource whose functions convert, but are served by no webhook', () => {
+    it('warns about a resource whose functions convert, but are served by no webhook', () => {
       const warned = (webhooks: readonly Webhook[]): readonly string[] => {
         const lines: LogLine[] = [];
         const operator = new Operator('shops', { resources: [Shop, Tenant], webhooks });
@@ -168,7 +168,7 @@ describe('Operator', () => {
     });
   });
 
-  it('refuses two controllers of one name with a remedy that works', () => {
+  it('refuses two controllers with the same name, with a remedy that works', () => {
     const kinds = ['a.example', 'b.example'].map((group) =>
       defineResource({
         ...{ group, kind: 'Cluster' },
@@ -206,7 +206,7 @@ describe('Operator', () => {
     expect(process.exitCode).to.equal(exitCode);
   });
 
-  it('warns of writes that a handler did not await, and says so when it refuses later ones', async () => {
+  it('warns about writes that a handler did not await, and says so when it refuses later ones', async () => {
     const client = cluster.client();
     const metadata = { name: 'unawaited', namespace: 'default' };
     const lines: LogLine[] = [];

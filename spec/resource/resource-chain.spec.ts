@@ -14,7 +14,7 @@ describe('resourceChain', () => {
     ['an empty list', [], 'no resources'],
     ['null', [resource, null], 'resources[1]: want a resource'],
     ['an incomplete resource', [incomplete], 'resource r: no method ensureDeleted'],
-    ['two resources of one name', [resource, resource], 'more than one resource is named r'],
+    ['two resources with the same name', [resource, resource], 'more than one resource is named r'],
     ['resources among sets', [set, resource], 'resource v1: no method ensureCreated'],
   ];
   for (const [title, chain, message] of wrong) {

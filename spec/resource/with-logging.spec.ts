@@ -29,7 +29,7 @@ describe('withLogging', () => {
     );
   });
 
-  it('warns of an error, and logs steps at the given level', async () => {
+  it('warns about an error, and logs steps at the given level', async () => {
     const resource = new Notes().plain('r', { ensureCreated: failAlways });
     expect(await linesOf(withLogging(resource, { level: 'info' }))).to.deep.equal([
       'info r, ensureCreated: started',

@@ -28,8 +28,8 @@ describe('asError', () => {
       { [Symbol.toPrimitive]: () => ({}) },
     ];
     for (const thrown of unprintable) {
-      expect(asError(thrown).message).to.equal('a thrown object without a text');
-      expect(errorMessage(thrown)).to.equal('a thrown object without a text');
+      expect(asError(thrown).message).to.equal('a thrown object without a message');
+      expect(errorMessage(thrown)).to.equal('a thrown object without a message');
     }
     expect(errorMessage(Symbol('s'))).to.equal('Symbol(s)');
   });

@@ -87,7 +87,7 @@ describe('startOperator', () => {
     );
     expect(isOperatorError(error, 'MissingPermission'), String(error)).to.equal(true);
     expect((error as Error).message.split('\n')).to.deep.equal([
-      'controller shop: its role does not allow to list configmaps; add the entry to requires of the controller, or the rule to config/rbac/role.yaml',
+      'controller shop: its role does not allow it to list configmaps; add the entry to requires of the controller, or the rule to config/rbac/role.yaml',
       "  requires: { type: ConfigMap, verbs: ['list'] }",
       "  rule: { apiGroups: [''], resources: [configmaps], verbs: [list] }",
     ]);

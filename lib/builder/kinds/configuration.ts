@@ -59,7 +59,7 @@ function checkGenerated(
   for (const [key, make] of Object.entries(generated)) {
     const option = `generated.${key}`;
     if (typeof make !== 'function') {
-      refuse(option, `want a function that returns a text, got ${typeof make}`);
+      refuse(option, `want a function that returns a string, got ${typeof make}`);
     }
     for (const [other, values] of Object.entries({ data, stringData })) {
       if (values?.[key] !== undefined) refuse(option, `${other} has the same key; leave one out`);

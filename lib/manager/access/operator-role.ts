@@ -115,7 +115,7 @@ export class OperatorRole implements Authorizer {
     const subject = controller === undefined ? 'operator' : `controller ${controller}`;
     const requires = entry === undefined ? '' : 'the entry to requires of the controller, or ';
     const lines = [
-      `${subject}: its role does not allow to ${request}; add ${requires}the rule to config/rbac/role.yaml`,
+      `${subject}: its role does not allow it to ${request}; add ${requires}the rule to config/rbac/role.yaml`,
       ...(entry === undefined ? [] : [`  requires: ${entry}`]),
       `  rule: ${rule}`,
     ];

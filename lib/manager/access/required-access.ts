@@ -100,8 +100,8 @@ export function mergedAccess(access: readonly RequiredAccess[]): readonly Requir
 }
 
 /**
- * Returns true if an entry of `requires` replaces the write access to a kind. An entry that only allows to
- * read some objects of the kind does not.
+ * Returns true if an entry of `requires` replaces the write access to a kind. An entry that grants only
+ * reads of some objects of the kind does not.
  */
 function isMoreNarrow(
   { type, subresource, verbs, namespace, names }: RequiredAccess,

@@ -169,7 +169,7 @@ export function resolveMetricsOptions(options: MetricsOptions): ResolvedMetricsO
   const { registry, serve = true, host, port = 8080, certificate } = options;
   const { access = 'everyone', processMetrics = true } = options;
   refusePort('metrics', port);
-  // Plain JavaScript can pass another text, which would open the metrics to everyone.
+  // Plain JavaScript can pass another string, which would open the metrics to everyone.
   if (!['everyone', 'reviewed'].includes(access)) {
     const message = `metrics: access ${JSON.stringify(access)}: want everyone or reviewed`;
     throw new OperatorError('InvalidOption', message);

@@ -181,7 +181,7 @@ export class ReviewedAccess {
     try {
       return await reviewed;
     } catch (error) {
-      logger.error(`a client of ${url.pathname} cannot be reviewed`, { error });
+      logger.error(`cannot review a client of ${url.pathname}`, { error });
       return { refusal: { status: 500, body: 'Authentication failed\n' } };
     }
   }

@@ -51,12 +51,12 @@ export class ShardStore {
     return this.#problem;
   }
 
-  /** Name of the Lease with the record. */
+  /** Name of the Lease that stores the assignment of shards to members: the record. */
   get recordName(): string {
     return `${this.#options.name}-shards`;
   }
 
-  /** Lists all Leases of the group in one request; in two, while none of them is the record. */
+  /** Lists all Leases of the group. A second request reads the record if none of the listed Leases is it. */
   async list(): Promise<ShardView> {
     const items = await this.#list({ labelSelector: `${groupLabel}=${this.#options.name}` });
     const isRecord = ({ metadata }: Lease): boolean => metadata.name === this.recordName;

@@ -49,11 +49,11 @@ export interface ShardingOptions {
    * more. @defaultValue 10_000
    */
   readonly drainMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue silent */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
   /** Registers `operator_builder_shards_owned_share`, `_members` and `_epoch`. @defaultValue none */
   readonly metrics?: Metrics | undefined;

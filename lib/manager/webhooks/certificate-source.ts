@@ -112,7 +112,9 @@ async function follow(
     } catch (error) {
       if (errorMessage(error) === problem) continue;
       problem = errorMessage(error);
-      logger.warn('the certificate files can not be used: the former ones stay in use', { error });
+      logger.warn('certificate files cannot be used; the previous certificate stays in use', {
+        error,
+      });
     }
   }
 }

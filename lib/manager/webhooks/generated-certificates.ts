@@ -64,7 +64,7 @@ export interface GeneratedCertificatesOptions {
    * @defaultValue 5 minutes
    */
   readonly settleMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
 }
 

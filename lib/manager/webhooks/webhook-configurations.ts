@@ -216,7 +216,7 @@ function clientConfigOf(
 export interface LocalWebhooksOptions {
   /** Name of the configurations. @defaultValue 'local-webhooks' */
   readonly name?: string | undefined;
-  /** @defaultValue discards all lines */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface WebhookServerOptions {
   readonly host?: string | undefined;
   /** Accepts only clients with a certificate of these authorities (PEM). @defaultValue all clients */
   readonly clientAuthorities?: string | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;

@@ -227,7 +227,7 @@ function checkPause(name: string, annotations: PauseAnnotations): void {
   for (const [key, value] of Object.entries(annotations) as [string, unknown][]) {
     const problem = qualifiedNameProblem(key.toLowerCase());
     if (problem !== undefined) refuse(name, `pauseAnnotations ${key}: ${problem}`);
-    if (typeof value !== 'string') refuse(name, `pauseAnnotations ${key}: want a text`);
+    if (typeof value !== 'string') refuse(name, `pauseAnnotations ${key}: want a string`);
     const common = Object.hasOwn(commonPauseAnnotations, key) ? commonPauseAnnotations[key] : value;
     if (value !== common) refuse(name, `pauseAnnotations ${key}: ${common} pauses, it stays so`);
   }
@@ -235,7 +235,7 @@ function checkPause(name: string, annotations: PauseAnnotations): void {
 
 function checkReadyCondition(name: string, type: string | boolean): void {
   if (type === false) return;
-  const problem = typeof type === 'string' ? qualifiedNameProblem(type) : 'want a text, or false';
+  const problem = typeof type === 'string' ? qualifiedNameProblem(type) : 'want a string, or false';
   if (problem !== undefined) refuse(name, `readyCondition ${String(type)}: ${problem}`);
   if (type === pausedCondition || type === overlapCondition) {
     refuse(name, `readyCondition ${type}: the framework writes it for something else`);

@@ -57,7 +57,7 @@ export async function playSweep<C extends CrashCluster, P extends Interruption>(
   const resolvedOptions = { only, modes, sample, concurrency, leftOvers };
   refuseUnknownOptions<SweepOptions<P>>(sweep.call, options, resolvedOptions);
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    const message = `${name}: concurrency: want a whole number from 1, got ${concurrency}`;
+    const message = `${name}: concurrency: want a whole number, at least 1, got ${concurrency}`;
     throw new OperatorError('InvalidOption', message);
   }
   checkModes(sweep, modes);
@@ -91,7 +91,7 @@ function checkSample(
   sample: { readonly count: number } | undefined,
 ): void {
   if (sample === undefined || (Number.isInteger(sample.count) && sample.count >= 1)) return;
-  const message = `${call}: sample.count: want a whole number from 1, got ${sample.count}`;
+  const message = `${call}: sample.count: want a whole number, at least 1, got ${sample.count}`;
   throw new OperatorError('InvalidOption', message);
 }
 

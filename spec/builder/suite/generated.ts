@@ -141,17 +141,17 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('fail the Secret alone if a function returns no text', async () => {
+  it('fail the Secret alone if a function does not return a string', async () => {
     const wrong = (() => 1) as unknown as () => string;
     const chain = chainOf({ password: wrong }).configMap({ name: 'env', data: { level: 'info' } });
     await expectError(
       chain.reconcile(),
-      /generated\.password: want a function that returns a text/,
+      /generated\.password: want a function that returns a string/,
     );
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('leave the pods alone that use the Secret if a function returns no text', async () => {
+  it('leave the pods alone that use the Secret if a function does not return a string', async () => {
     const { make } = newMaker();
     const wrong = (() => undefined) as unknown as () => string;
     const chain = (generated: Generated): Builder =>

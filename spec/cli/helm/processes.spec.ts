@@ -97,7 +97,7 @@ describe('operator-builder helm', () => {
     expect(await read(path)).to.include('periodSeconds: 20');
   });
 
-  it('knows its files with the line ends of Windows', async () => {
+  it('knows its files with the line endings of Windows', async () => {
     await helm();
     for (const path of ['values.schema.json', 'templates/deployment-controller-manager.yaml']) {
       await writeFile(at(path), (await read(path)).replaceAll('\n', '\r\n'));
@@ -105,7 +105,7 @@ describe('operator-builder helm', () => {
     expect(await helm()).to.include({ code: 0, stderr: '' });
   });
 
-  it('keeps the line ends of Windows in files that it updates', async () => {
+  it('keeps the line endings of Windows in files that it updates', async () => {
     await helm();
     for (const path of ['Chart.yaml', 'values.yaml', 'values.schema.json', '.helmignore']) {
       await writeFile(at(path), (await read(path)).replaceAll('\n', '\r\n'));

@@ -51,7 +51,7 @@ subjects:
 const entry = "{ type: ConfigMap, verbs: ['list'] }";
 const rule = "{ apiGroups: [''], resources: [configmaps], verbs: [list] }";
 const missing = [
-  'controller shop: its role does not allow to list configmaps in namespace default; ' +
+  'controller shop: its role does not allow it to list configmaps in namespace default; ' +
     'add the entry to requires of the controller, or the rule to config/rbac/role.yaml',
   `  requires: ${entry}`,
   `  rule: ${rule}`,

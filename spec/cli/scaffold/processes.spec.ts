@@ -227,7 +227,7 @@ describe('The tests of a project', () => {
     await writeFile(controller, listing);
     const failure: unknown = await test(folder, 'shop').catch((thrown: unknown) => thrown);
     const { stdout } = failure as { readonly stdout: string };
-    expect(stdout).to.include('controller shop: its role does not allow to list configmaps');
+    expect(stdout).to.include('controller shop: its role does not allow it to list configmaps');
     expect(stdout).to.include("requires: { type: ConfigMap, verbs: ['list'] }");
     expect(stdout).to.include("{ apiGroups: [''], resources: [configmaps], verbs: [list] }");
   });

@@ -117,7 +117,7 @@ describe('OperatorRole', () => {
       refused('shop', { path: '/debug', verb: 'get' });
       refused('shop', { group: 'other.example', resource: 'unserved' });
     }
-    const subject = 'controller shop: its role does not allow to';
+    const subject = 'controller shop: its role does not allow it to';
     const remedy =
       'add the entry to requires of the controller, or the rule to config/rbac/role.yaml';
     const ruleOnly = 'add the rule to config/rbac/role.yaml';
@@ -126,7 +126,7 @@ describe('OperatorRole', () => {
     expect(missing).to.deep.equal(
       [
         [
-          `operator: its role does not allow to list secrets in namespace a; ${remedy}`,
+          `operator: its role does not allow it to list secrets in namespace a; ${remedy}`,
           "  requires: { type: Secret, verbs: ['list'] }",
           "  rule: { apiGroups: [''], resources: [secrets], verbs: [list] }",
         ],

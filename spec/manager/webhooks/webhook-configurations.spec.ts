@@ -122,7 +122,7 @@ describe('webhookConfigurations', () => {
     expect(webhookConfigurations(webhooks, { name: 'a', address })).to.deep.equal([]);
   });
 
-  it('refuses two webhooks of one name, as of two versions, which the API server refuses', () => {
+  it('refuses two webhooks with the same name, for example of two versions, as the API server does', () => {
     const later = { ...Shop, version: 'v1' };
     const both = [validatingWebhook(Shop, handler), validatingWebhook(later, handler)];
     expect(() => webhookConfigurations(both, { name: 'a', address })).to.throw(

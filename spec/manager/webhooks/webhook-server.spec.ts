@@ -197,7 +197,7 @@ describe('WebhookServer', () => {
 
   it('answers 500 if a handler throws a value without text', async () => {
     const { status, body } = await server.post(path, review({ unprintable: 'x' }));
-    const message = 'webhook vconfigmap.core.k8s.io failed: a thrown object without a text';
+    const message = 'webhook vconfigmap.core.k8s.io failed: a thrown object without a message';
     expect(status).to.equal(500);
     expect(body).to.deep.include({ kind: 'Status', status: 'Failure', code: 500, message });
   });

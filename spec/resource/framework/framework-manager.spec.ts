@@ -330,7 +330,7 @@ describe('a framework in a manager', () => {
     await scene.until(() => scene.calls.length > before);
   });
 
-  it('warns of a reconcile that takes very long without a time limit, and waits for it', async () => {
+  it('warns about a reconcile that takes very long without a time limit, and waits for it', async () => {
     const scene = await start();
     let go: () => void = () => undefined;
     const r1 = scene.resource('r1', {

@@ -38,7 +38,7 @@ const bad: readonly (readonly [string, object])[] = [
   ['finalizerPrefix: ', { finalizerPrefix: 'Not a domain' }],
   ['finalizerPrefix: ', { finalizerPrefix: '' }],
   ['pauseAnnotations a b: ', { pauseAnnotations: { 'a b': 'true' } }],
-  ['pauseAnnotations a: want a text', { pauseAnnotations: { a: true } }],
+  ['pauseAnnotations a: want a string', { pauseAnnotations: { a: true } }],
   [
     'pauseAnnotations operator-builder.io/paused: true pauses',
     { pauseAnnotations: { 'operator-builder.io/paused': 'yes' } },

@@ -51,7 +51,7 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.isGone('other')).to.equal(true);
   });
 
-  it('warns of an object that its finalizer holds because no set handles it', async () => {
+  it('warns about an object that its finalizer holds because no set handles it', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     await scene.create('a', { spec: { version: 'v1' } });
@@ -84,7 +84,7 @@ export function routingSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('warns of each object that no set handles, even if it has the name of an earlier one', async () => {
+  it('warns about each object that no set handles, even if it has the name of an earlier one', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     for (const warnings of [1, 2]) {

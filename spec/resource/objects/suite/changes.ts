@@ -152,7 +152,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
     await keep(scene, [resource([service('web')])]);
     expect(await scene.writes()).to.deep.equal(['delete deployments/web']);
-    // The data of a claim is not in the desired state: only the annotation allows to delete it.
+    // The data of a claim is not in the desired state: only the annotation allows its deletion.
     const body = { metadata: { annotations: { 'operator-builder.io/prune': 'true' } } };
     await scene.edit(PersistentVolumeClaim, 'data', { body });
     await keep(scene, [resource([service('web')])]);
