@@ -7,8 +7,7 @@ import type { Crd, CrdVersion } from './crd.js';
 /** Checks how the objects of a CRD are converted. */
 export function validateConversion({ spec }: Crd, errors: FieldErrors): void {
   const { strategy = 'None', webhook } = spec.conversion ?? {};
-  if (strategy === '') errors.required('spec.conversion.strategy');
-  else errors.oneOf('spec.conversion.strategy', strategy, ['None', 'Webhook']);
+  errors.requiredOneOf('spec.conversion.strategy', strategy, ['None', 'Webhook']);
   const field = 'spec.conversion.webhookClientConfig';
   const versionsField = 'spec.conversion.conversionReviewVersions';
   const versions = (webhook?.conversionReviewVersions as string[] | null | undefined) ?? [];
@@ -132,8 +131,7 @@ export function validateSelectable(version: CrdVersion, field: string, errors: F
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
       errors.invalid(at, jsonPath, why);
     }
-    if (paths.has(jsonPath)) errors.duplicate(at, jsonPath);
-    paths.add(jsonPath);
+    errors.unique(at, jsonPath, paths);
   }
   if (paths.size > mostSelectable) {
     errors.tooMany(`${field}.selectableFields`, paths.size, mostSelectable);

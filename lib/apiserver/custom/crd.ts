@@ -19,7 +19,7 @@ import { hadEmptyMember } from '../go-json/go-types.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { KindRules, ServerView } from '../rules/kind-rules.js';
-import { specChanged, validateImmutable } from '../rules/kind-rules.js';
+import { specChanged } from '../rules/kind-rules.js';
 import type { FieldErrors } from '../../crd/internal.js';
 
 interface FieldCheck {
@@ -156,8 +156,7 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
   const crd = crdOf(object);
   const { spec } = crd;
   validateGroup(spec.group, errors);
-  if ((spec.scope as string) === '') errors.required('spec.scope');
-  else errors.oneOf('spec.scope', spec.scope, ['Cluster', 'Namespaced']);
+  errors.requiredOneOf('spec.scope', spec.scope, ['Cluster', 'Namespaced']);
   const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
   validateVersions(versions, errors, server);
   if (storedVersionsOf(crd).length === 0) {
@@ -171,8 +170,7 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
     errors.invalid('spec.versions', spec.versions, why);
   }
   // The real server validates an older form of the definition too, which has the first version alone.
-  const version = versions[0]?.name ?? '';
-  if (version !== '') errors.invalidEach('spec.version', version, label1035Problems(version));
+  errors.optionalText('spec.version', versions[0]?.name, label1035Problems);
   validateNames(spec.names, errors);
   validateConversion(crd, errors);
   if (spec.preserveUnknownFields === true) {
@@ -236,9 +234,9 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
     errors.invalid('spec.names.listKind', names.listKind, why);
   }
   for (const member of ['shortNames', 'categories'] as const) {
-    for (const [index, name] of (names[member] ?? []).entries()) {
-      errors.invalidEach(`spec.names.${member}[${index}]`, name, label1035Problems(name));
-    }
+    errors.each(`spec.names.${member}`, names[member], (name, field) => {
+      errors.text(field, name, label1035Problems);
+    });
   }
 }
 
@@ -252,7 +250,7 @@ function validateVersions(
   for (const [index, version] of versions.entries()) {
     const { name, schema, deprecated, deprecationWarning } = version;
     const field = `spec.versions[${index}]`;
-    errors.invalidEach(`${field}.name`, name, label1035Problems(name));
+    errors.text(`${field}.name`, name, label1035Problems);
     if (deprecationWarning !== undefined) {
       const problems = warningProblems(deprecationWarning, deprecated);
       errors.invalidEach(`${field}.deprecationWarning`, deprecationWarning, problems);
@@ -332,16 +330,13 @@ export const crdRules: KindRules = {
   },
   validateUpdate: (object, old, errors) => {
     const [{ spec }, { spec: before }] = [crdOf(object), crdOf(old)];
-    const [names, namesBefore] = [spec.names, before.names];
-    const changes = [
-      { field: 'spec.scope', value: spec.scope, old: before.scope },
-      { field: 'spec.names.kind', value: names.kind, old: namesBefore.kind },
-      { field: 'spec.group', value: spec.group, old: before.group },
-      { field: 'spec.names.plural', value: names.plural, old: namesBefore.plural },
-    ];
     // Scope and kind may change until the CRD is established, because it has no objects yet.
-    const fixed = isConditionTrue(crdOf(old).status?.conditions ?? [], 'Established') ? 0 : 2;
-    for (const change of changes.slice(fixed)) validateImmutable(change, errors);
+    if (isConditionTrue(crdOf(old).status?.conditions ?? [], 'Established')) {
+      errors.immutable('spec.scope', spec.scope, before.scope);
+      errors.immutable('spec.names.kind', spec.names.kind, before.names.kind);
+    }
+    errors.immutable('spec.group', spec.group, before.group);
+    errors.immutable('spec.names.plural', spec.names.plural, before.names.plural);
     validateStoredVersions(crdOf(object), errors);
     validateApproval(crdOf(object), errors, crdOf(old));
   },

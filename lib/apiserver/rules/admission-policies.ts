@@ -138,8 +138,7 @@ function validateAuditAnnotations(
       errors.required(valueField, `must not exceed ${longestAnnotation} bytes in length`);
     } else
       validateExpression(valueExpression, valueField, { types: ['string', 'null_type'], ...check });
-    if (keys.has(key)) errors.duplicate(path, key);
-    keys.add(key);
+    errors.unique(path, key, keys);
   }
 }
 
@@ -153,8 +152,7 @@ function validateMutatingPolicy(spec: PolicySpec & MutatingSpec, errors: FieldEr
   for (const [index, mutation] of mutations.entries()) {
     validateMutation(mutation, `spec.mutations[${index}]`, { variables, errors });
   }
-  if (reinvocationPolicy === '') errors.required('spec.reinvocationPolicy');
-  else errors.oneOf('spec.reinvocationPolicy', reinvocationPolicy, ['IfNeeded', 'Never']);
+  errors.requiredOneOf('spec.reinvocationPolicy', reinvocationPolicy, ['IfNeeded', 'Never']);
 }
 
 const mutableOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
@@ -177,8 +175,7 @@ const patchMembers = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jso
 function validateMutation(mutation: Mutation, field: string, check: PolicyCheck): void {
   const { errors } = check;
   const { patchType: type = '' } = mutation;
-  if (type === '') errors.required(`${field}.patchType`);
-  else errors.oneOf(`${field}.patchType`, type, Object.keys(patchMembers));
+  errors.requiredOneOf(`${field}.patchType`, type, Object.keys(patchMembers));
   if (type !== 'ApplyConfiguration' && type !== 'JSONPatch') return;
   const own = patchMembers[type];
   const other = own === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch';
@@ -318,8 +315,7 @@ function validateBinding(
   { policyName = '', paramRef, matchResources }: Wire<V1ValidatingAdmissionPolicyBindingSpec>,
   errors: FieldErrors,
 ): void {
-  if (policyName === '') errors.required('spec.policyName');
-  else errors.invalidEach('spec.policyName', policyName, subdomainProblems(policyName));
+  errors.requiredText('spec.policyName', policyName, subdomainProblems);
   if (paramRef !== undefined) validateParamRef(paramRef, errors);
   if (matchResources !== undefined) {
     validateMatchResources(matchResources, 'spec.matchResources', errors);
@@ -342,8 +338,7 @@ function validateParamRef(
   if (name === '' && selector === undefined) {
     errors.required(field, 'one of name or selector must be specified');
   }
-  if (action === '') errors.required(`${field}.parameterNotFoundAction`);
-  else errors.oneOf(`${field}.parameterNotFoundAction`, action, ['Deny', 'Allow']);
+  errors.requiredOneOf(`${field}.parameterNotFoundAction`, action, ['Deny', 'Allow']);
 }
 
 function validateActions(actions: readonly string[], errors: FieldErrors): void {
@@ -351,8 +346,7 @@ function validateActions(actions: readonly string[], errors: FieldErrors): void 
   const seen = new Set<string>();
   for (const [index, action] of actions.entries()) {
     errors.oneOf(`${field}[${index}]`, action, ['Audit', 'Deny', 'Warn']);
-    if (seen.has(action)) errors.duplicate(`${field}[${index}]`, action);
-    seen.add(action);
+    errors.unique(`${field}[${index}]`, action, seen);
   }
   if (seen.has('Deny') && seen.has('Warn')) {
     const why =

@@ -43,9 +43,7 @@ function validateWebhooks({ webhooks = [] }: Webhooks, errors: FieldErrors): voi
     }
     names.add(webhook.name);
     validateAnswers(webhook, field, errors);
-    for (const [at, rule] of (webhook.rules ?? []).entries()) {
-      validateRule(rule, `${field}.rules[${at}]`, errors);
-    }
+    errors.each(`${field}.rules`, webhook.rules, validateRule);
     validateChoices(webhook, field, errors);
     validateMatchConditions(webhook.matchConditions ?? [], `${field}.matchConditions`, errors);
     validateLabelSelector(webhook.namespaceSelector, `${field}.namespaceSelector`, errors);

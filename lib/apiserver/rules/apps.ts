@@ -17,12 +17,7 @@ import {
   validateStatefulSet,
 } from './workloads.js';
 import { validateNonnegative } from './field-values.js';
-import {
-  specChanged,
-  specOrAnnotationsChanged,
-  typedRules,
-  validateImmutable,
-} from './kind-rules.js';
+import { specChanged, specOrAnnotationsChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { defaultPodSpec } from './pod-spec.js';
 import { dropDisabledPodFields, dropDisabledSetFields } from './pod.js';
@@ -34,9 +29,7 @@ interface WithSelector {
 }
 
 function keepSelector(object: WithSelector, old: WithSelector, errors: FieldErrors): void {
-  const { selector } = object.spec ?? {};
-  const change = { field: 'spec.selector', value: selector, old: old.spec?.selector };
-  validateImmutable(change, errors);
+  errors.immutable('spec.selector', object.spec?.selector, old.spec?.selector);
 }
 
 /** Checks the counts of a status: none is negative, or larger than the number of replicas. */
@@ -210,8 +203,7 @@ const controllerRevision = typedRules<Wire<V1ControllerRevision>>({
     if (data === undefined || data === null) errors.required('data', 'data is mandatory');
     else if (!isJsonObject(data)) errors.required('data', 'data must be a valid JSON object');
   },
-  validateUpdate: (object, old, errors) =>
-    validateImmutable({ field: 'data', value: object.data, old: old.data }, errors),
+  validateUpdate: (object, old, errors) => errors.immutable('data', object.data, old.data),
 });
 
 /** The rules of the apps group. */

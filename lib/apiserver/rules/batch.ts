@@ -202,9 +202,7 @@ function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
   }
   if (spec.schedule === '') errors.required('spec.schedule');
   else validateSchedule(spec.schedule, errors);
-  const { timeZone } = spec;
-  const zoneProblems = timeZone === undefined ? [] : timeZoneProblems(timeZone);
-  errors.invalidEach('spec.timeZone', timeZone, zoneProblems);
+  errors.text('spec.timeZone', spec.timeZone, timeZoneProblems);
   validateNonnegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds', errors);
   const { concurrencyPolicy = '' } = spec;
   const policies = ['Allow', 'Forbid', 'Replace'];

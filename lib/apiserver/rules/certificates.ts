@@ -101,8 +101,7 @@ function validateSpec(spec: Spec, errors: FieldErrors): void {
   for (const [index, usage] of usages.entries()) {
     const field = `spec.usages[${index}]`;
     errors.oneOf(field, usage, usageNames);
-    if (seen.has(usage)) errors.duplicate(field, usage);
-    seen.add(usage);
+    errors.unique(field, usage, seen);
   }
   if (signerName === 'kubernetes.io/legacy-unknown') {
     const why = 'the legacy signerName is not allowed via this API version';
@@ -193,15 +192,13 @@ function validateConditions(conditions: readonly Condition[], errors: FieldError
     const field = `${conditionsField}[${index}]`;
     if (type === '') errors.required(`${field}.type`);
     const allowed = decided.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
-    if (status === '') errors.required(`${field}.status`);
-    else errors.oneOf(`${field}.status`, status, allowed);
+    errors.requiredOneOf(`${field}.status`, status, allowed);
     const opposite = { Approved: 'Denied', Denied: 'Approved' }[type];
     if (opposite !== undefined && seen.has(opposite)) {
       const why = 'Approved and Denied conditions are mutually exclusive';
       errors.invalid(conditionsField, type, why);
     }
-    if (seen.has(type)) errors.duplicate(`${field}.type`, type);
-    seen.add(type);
+    errors.unique(`${field}.type`, type, seen);
   }
 }
 

@@ -21,7 +21,7 @@ import {
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import { validateNonnegative, validatePodCidrs } from './field-values.js';
-import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
+import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateResources } from './resources.js';
 import { refuseTemplateLabels, validateFinalizer, validateLabels } from './metadata.js';
@@ -124,8 +124,7 @@ function validateTaints(taints: readonly Wire<V1Taint>[], errors: FieldErrors): 
     errors.invalidEach(`${field}.key`, key, qualifiedNameProblems(key));
     const problems = labelValueProblems(value);
     if (problems.length > 0) errors.invalid(`${field}.value`, value, problems.join(';'));
-    if (effect === '') errors.required(`${field}.effect`);
-    else errors.oneOf(`${field}.effect`, effect, effects);
+    errors.requiredOneOf(`${field}.effect`, effect, effects);
     const pair = `${key}:${effect}`;
     if (seen.has(pair)) {
       errors.duplicate(field, taint, 'taints must be unique by key and effect pair');
@@ -212,16 +211,14 @@ function validateScheduling(
 const runtimeClass = typedRules<Wire<V1RuntimeClass>>(
   {
     validate: ({ handler, scheduling, overhead }, errors) => {
-      if (handler === '') errors.required('handler');
-      else errors.invalidEach('handler', handler, labelProblems(handler));
+      errors.requiredText('handler', handler, labelProblems);
       if (overhead !== undefined) {
         const resources = { limits: overhead.podFixed ?? {} };
         validateResources(resources, 'overhead', { claims: new Set(), errors });
       }
       if (scheduling !== undefined) validateScheduling(scheduling, errors);
     },
-    validateUpdate: ({ handler }, old, errors) =>
-      validateImmutable({ field: 'handler', value: handler, old: old.handler }, errors),
+    validateUpdate: ({ handler }, old, errors) => errors.immutable('handler', handler, old.handler),
   },
   { createOnUpdate: true, unconditionalUpdate: false },
 );
@@ -305,9 +302,7 @@ const resourceClaim = typedRules<Wire<ResourceV1ResourceClaim>>(
         if (exactly.allocationMode === 'ExactCount') exactly.count ??= 1;
       }
     },
-    validateUpdate: ({ spec: value }, { spec: old }, errors) => {
-      validateImmutable({ field: 'spec', value, old }, errors);
-    },
+    validateUpdate: ({ spec }, old, errors) => errors.immutable('spec', spec, old.spec),
   },
   { answersDeleted: true, resets: { status: ['spec', 'metadata'] } },
 );

@@ -1,7 +1,7 @@
 import type { V1ConfigMap, V1ObjectMeta, V1Secret } from '@kubernetes/client-node';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { validateImmutable, typedRules } from './kind-rules.js';
+import { typedRules } from './kind-rules.js';
 import {
   deepEqual,
   configKeyProblems,
@@ -49,10 +49,9 @@ function keepData(object: Immutable, old: Immutable, errors: FieldErrors): void 
 
 /** Checks the prefix for generated names in an update. Most kinds check it in creates only. */
 function validatePrefix(metadata: Wire<V1ObjectMeta> | undefined, errors: FieldErrors): void {
-  const { generateName: prefix = '' } = metadata ?? {};
-  if (prefix === '') return;
-  const problems = generateNameProblems(prefix, 'subdomain');
-  errors.invalidEach('metadata.generateName', prefix, problems);
+  errors.optionalText('metadata.generateName', metadata?.generateName, (prefix) =>
+    generateNameProblems(prefix, 'subdomain'),
+  );
 }
 
 const configMap = typedRules<ConfigMap>({
@@ -131,7 +130,7 @@ const secret = typedRules<Secret>({
   },
   validateUpdate: (object, old, errors) => {
     validatePrefix(object.metadata, errors);
-    validateImmutable({ field: 'type', value: object.type, old: old.type }, errors);
+    errors.immutable('type', object.type, old.type);
     keepData(object, old, errors);
   },
   warnings: ({ type, data }) => (type === 'kubernetes.io/tls' ? pairWarnings(data) : []),

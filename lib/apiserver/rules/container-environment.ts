@@ -64,8 +64,7 @@ function validateValueFrom(
     if (selector === undefined) continue;
     const { name = '', key } = selector;
     errors.invalidEach(`${field}.${member}.name`, name, subdomainProblems(name));
-    if (key === '') errors.required(`${field}.${member}.key`);
-    if (key !== '') errors.invalidEach(`${field}.${member}.key`, key, configKeyProblems(key));
+    errors.requiredText(`${field}.${member}.key`, key, configKeyProblems);
   }
   if (fileKeyRef !== undefined) validateFileKey(fileKeyRef, `${field}.fileKeyRef`, errors);
   const sources = Object.keys(valueFrom).length;
@@ -86,8 +85,7 @@ function validateFileKey(
   errors: FieldErrors,
 ): void {
   validateEnvName(key, `${field}.key`, errors);
-  if (volumeName === '') errors.required(`${field}.volumeName`);
-  else errors.invalidEach(`${field}.volumeName`, volumeName, labelProblems(volumeName));
+  errors.requiredText(`${field}.volumeName`, volumeName, labelProblems);
   if (path === '') errors.required(`${field}.path`);
   else validateNoBacksteps(path, `${field}.path`, errors);
 }
@@ -226,10 +224,7 @@ export function validateEnvFrom(
     for (const [member, reference] of Object.entries({ configMapRef, secretRef })) {
       if (reference === undefined) continue;
       const { name = '' } = reference;
-      if (name === '') errors.required(`${path}.${member}.name`);
-      else {
-        errors.invalidEach(`${path}.${member}.name`, name, subdomainProblems(name));
-      }
+      errors.requiredText(`${path}.${member}.name`, name, subdomainProblems);
     }
     if (configMapRef === undefined && secretRef === undefined) {
       errors.invalid(field, '', 'must specify one of: `configMapRef` or `secretRef`');

@@ -113,8 +113,7 @@ function validateContainer(
   { names, errors }: { names: PodNames; errors: FieldErrors },
 ): void {
   const { name, image = '', imagePullPolicy = '', terminationMessagePolicy = 'File' } = container;
-  if (name === '') errors.required(`${path}.name`);
-  else errors.invalidEach(`${path}.name`, name, labelProblems(name));
+  errors.requiredText(`${path}.name`, name, labelProblems);
   if (image === '') errors.required(`${path}.image`);
   errors.oneOf(`${path}.terminationMessagePolicy`, terminationMessagePolicy, [
     'File',
@@ -142,12 +141,9 @@ function validateResizePolicy(
   const supported = ['NotRequired', 'RestartContainer'];
   const seen = new Set<string>();
   for (const [index, { resourceName, restartPolicy }] of resizePolicy.entries()) {
-    if (seen.has(resourceName)) errors.duplicate(`${field}[${index}]`, resourceName);
-    seen.add(resourceName);
-    if (resourceName === '') errors.required(field);
-    else errors.oneOf(field, resourceName, ['cpu', 'memory']);
-    if (restartPolicy === '') errors.required(field);
-    else errors.oneOf(field, restartPolicy, supported);
+    errors.unique(`${field}[${index}]`, resourceName, seen);
+    errors.requiredOneOf(field, resourceName, ['cpu', 'memory']);
+    errors.requiredOneOf(field, restartPolicy, supported);
     if (names.restartPolicy !== 'Never' || restartPolicy === 'NotRequired') continue;
     const why = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
     errors.invalid(field, restartPolicy, why);
@@ -250,8 +246,7 @@ function validateContainerPorts(
     const problems = name === '' ? [] : portNameProblems(name);
     errors.invalidEach(`${path}.name`, name, problems);
     if (name !== '' && problems.length === 0) {
-      if (names.has(name)) errors.duplicate(`${path}.name`, name);
-      names.add(name);
+      errors.unique(`${path}.name`, name, names);
     }
     if (containerPort === 0) errors.required(`${path}.containerPort`);
     else validatePortNumber(containerPort, `${path}.containerPort`, errors);
@@ -270,8 +265,7 @@ function validateHostPorts(
     for (const [at, { protocol = '', hostIP = '', hostPort }] of ports.entries()) {
       if (hostPort === undefined) continue;
       const key = `${protocol}/${hostIP}/${hostPort}`;
-      if (taken.has(key)) errors.duplicate(`${field}[${index}].ports[${at}].hostPort`, key);
-      taken.add(key);
+      errors.unique(`${field}[${index}].ports[${at}].hostPort`, key, taken);
     }
   }
 }

@@ -19,7 +19,7 @@ import {
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateNonnegative } from './field-values.js';
-import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
+import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabelSelector } from './metadata.js';
 import { validatePersistentVolume } from './persistent-volume.js';
@@ -43,11 +43,9 @@ const csiDriver = typedRules<Wire<V1CSIDriver>>(
     validate: ({ spec }, errors) => validateDriver(spec, errors),
     warnings: ({ spec }, old) => driverWarnings(spec, old?.spec),
     validateUpdate: ({ spec }, { spec: old }, errors) => {
-      const { attachRequired, volumeLifecycleModes } = spec;
-      const attach = { value: attachRequired, old: old.attachRequired };
-      validateImmutable({ field: 'spec.attachedRequired', ...attach }, errors);
-      const modes = { value: volumeLifecycleModes, old: old.volumeLifecycleModes };
-      validateImmutable({ field: 'spec.volumeLifecycleModes', ...modes }, errors);
+      const { attachRequired, volumeLifecycleModes: modes } = spec;
+      errors.immutable('spec.attachedRequired', attachRequired, old.attachRequired);
+      errors.immutable('spec.volumeLifecycleModes', modes, old.volumeLifecycleModes);
     },
   },
   { specChanged, firstGeneration: 0, unconditionalUpdate: false, answersDeleted: true },
@@ -127,15 +125,14 @@ const csiNode = typedRules<Wire<V1CSINode>>(
       for (const [index, driver] of driversOf(spec).entries()) {
         const field = `spec.drivers[${index}]`;
         validateNodeDriver(driver, field, errors);
-        if (names.has(driver.name)) errors.duplicate(`${field}.name`, driver.name);
-        names.add(driver.name);
+        errors.unique(`${field}.name`, driver.name, names);
       }
     },
     validateUpdate: ({ spec }, { spec: before }, errors) => {
       for (const old of driversOf(before)) {
         for (const driver of driversOf(spec).filter(({ name }) => name === old.name)) {
-          const fixed = { value: withoutMembers(driver, 'allocatable'), field: 'spec.drivers' };
-          validateImmutable({ ...fixed, old: withoutMembers(old, 'allocatable') }, errors);
+          const [now, then] = [driver, old].map((one) => withoutMembers(one, 'allocatable'));
+          errors.immutable('spec.drivers', now, then);
         }
       }
     },
@@ -164,8 +161,7 @@ function validateNodeDriver(driver: NodeDriver, field: string, errors: FieldErro
   const seen = new Set<string>();
   for (const key of topologyKeys ?? []) {
     if (key === '') errors.required(field);
-    if (seen.has(key)) errors.duplicate(field, key);
-    seen.add(key);
+    errors.unique(field, key, seen);
     errors.invalidEach(field, key, qualifiedNameProblems(key));
   }
 }
@@ -180,10 +176,8 @@ const csiStorageCapacity = typedRules<Wire<V1CSIStorageCapacity>>(
       }
     },
     validateUpdate: ({ nodeTopology, storageClassName }, old, errors) => {
-      const topology = { value: nodeTopology, old: old.nodeTopology };
-      validateImmutable({ field: 'nodeTopology', ...topology }, errors);
-      const storageClass = { value: storageClassName, old: old.storageClassName };
-      validateImmutable({ field: 'storageClassName', ...storageClass }, errors);
+      errors.immutable('nodeTopology', nodeTopology, old.nodeTopology);
+      errors.immutable('storageClassName', storageClassName, old.storageClassName);
     },
   },
   { unconditionalUpdate: false },
@@ -192,10 +186,7 @@ const csiStorageCapacity = typedRules<Wire<V1CSIStorageCapacity>>(
 const volumeAttachment = typedRules<Wire<V1VolumeAttachment>>(
   {
     validate: (object, errors) => validateAttachment(object, errors),
-    validateUpdate: ({ spec }, old, errors) => {
-      if (deepEqual(spec, old.spec)) return;
-      errors.invalid('spec', spec, 'field is immutable');
-    },
+    validateUpdate: ({ spec }, old, errors) => errors.immutable('spec', spec, old.spec),
   },
   {
     unconditionalUpdate: false,
@@ -225,9 +216,7 @@ function validateSource(source: Wire<V1VolumeAttachmentSource>, errors: FieldErr
     const why = 'must specify non empty persistentVolumeName';
     errors.required(`${field}.persistentVolumeName`, why);
   }
-  if (name !== undefined) {
-    errors.invalidEach(`${field}.persistentVolumeName`, name, subdomainProblems(name));
-  }
+  errors.text(`${field}.persistentVolumeName`, name, subdomainProblems);
   if (inlineVolumeSpec !== undefined && name === undefined) {
     validatePersistentVolume(inlineVolumeSpec, `${field}.inlineVolumeSpec`, {
       errors,

@@ -14,7 +14,7 @@ import {
 import type { Wire } from '../../object/index.js';
 import { validateEndpointIp, validatePortNumber } from './field-values.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { validateImmutable, contentChanged, typedRules } from './kind-rules.js';
+import { contentChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 
 type Slice = Wire<V1EndpointSlice>;
@@ -24,27 +24,18 @@ const protocols = ['SCTP', 'TCP', 'UDP'];
 const addressLimit = 100;
 
 function validateSlice({ addressType, endpoints, ports }: Slice, errors: FieldErrors): void {
-  if (addressType === '') errors.required('addressType');
-  else errors.oneOf('addressType', addressType, addressTypes);
+  errors.requiredOneOf('addressType', addressType, addressTypes);
   const all = (endpoints as Slice['endpoints'] | null) ?? [];
   for (const [index, endpoint] of all.entries()) {
     validateEndpoint(endpoint, `endpoints[${index}]`, { addressType, errors });
   }
   const names = new Set<string>();
   for (const [index, { name = '', protocol = '', appProtocol }] of (ports ?? []).entries()) {
-    validateAppProtocol(appProtocol, `ports[${index}]`, errors);
-    if (name !== '') {
-      errors.invalidEach(`ports[${index}].name`, name, labelProblems(name));
-    }
-    if (names.has(name)) errors.duplicate(`ports[${index}].name`, name);
-    names.add(name);
+    errors.text(`ports[${index}].appProtocol`, appProtocol, qualifiedNameProblems);
+    errors.optionalText(`ports[${index}].name`, name, labelProblems);
+    errors.unique(`ports[${index}].name`, name, names);
     errors.oneOf(`ports[${index}].protocol`, protocol, protocols);
   }
-}
-
-function validateAppProtocol(name: string | undefined, field: string, errors: FieldErrors): void {
-  if (name === undefined) return;
-  errors.invalidEach(`${field}.appProtocol`, name, qualifiedNameProblems(name));
 }
 
 function validateEndpoint(
@@ -67,12 +58,8 @@ function validateEndpoint(
       validateFamily(address, `${field}.addresses`, { addressType, errors });
     }
   }
-  if (nodeName !== undefined) {
-    errors.invalidEach(`${field}.nodeName`, nodeName, subdomainProblems(nodeName));
-  }
-  if (hostname !== undefined) {
-    errors.invalidEach(`${field}.hostname`, hostname, labelProblems(hostname));
-  }
+  errors.text(`${field}.nodeName`, nodeName, subdomainProblems);
+  errors.text(`${field}.hostname`, hostname, labelProblems);
   const { forZones = [], forNodes = [] } = hints ?? {};
   validateHints(forZones, `${field}.hints.forZones`, { problemsOf: labelValueProblems, errors });
   validateHints(forNodes, `${field}.hints.forNodes`, { problemsOf: subdomainProblems, errors });
@@ -97,8 +84,7 @@ function validateHints(
   const names = new Set<string>();
   for (const [index, { name }] of hints.entries()) {
     const path = `${field}[${index}].name`;
-    if (names.has(name)) errors.duplicate(path, name);
-    names.add(name);
+    errors.unique(path, name, names);
     errors.invalidEach(path, name, problemsOf(name));
   }
 }
@@ -133,10 +119,8 @@ export const endpointSliceRules: KindRules = typedRules<Slice>(
     prepareForCreate: dropTopology,
     prepareForUpdate: dropTopology,
     validate: validateSlice,
-    validateUpdate: ({ addressType }, old, errors) => {
-      const change = { field: 'addressType', value: addressType, old: old.addressType };
-      validateImmutable(change, errors);
-    },
+    validateUpdate: ({ addressType }, old, errors) =>
+      errors.immutable('addressType', addressType, old.addressType),
     warnings: ({ addressType }) =>
       addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
   },
@@ -156,14 +140,10 @@ function validateSubset(
     errors.required(field, 'must specify `addresses` or `notReadyAddresses`');
   }
   for (const [list, given] of Object.entries({ addresses, notReadyAddresses })) {
-    for (const [index, { ip, hostname = '', nodeName }] of given.entries()) {
+    for (const [index, { ip, hostname, nodeName }] of given.entries()) {
       const address = `${field}.${list}[${index}]`;
-      if (hostname !== '') {
-        errors.invalidEach(`${address}.hostname`, hostname, labelProblems(hostname));
-      }
-      if (nodeName !== undefined) {
-        errors.invalidEach(`${address}.nodeName`, nodeName, subdomainProblems(nodeName));
-      }
+      errors.optionalText(`${address}.hostname`, hostname, labelProblems);
+      errors.text(`${address}.nodeName`, nodeName, subdomainProblems);
       const path = `${address}.ip`;
       const before = errors.causes.length;
       validateEndpointIp(ip, path, errors);
@@ -175,9 +155,9 @@ function validateSubset(
   }
   for (const [index, { name = '', port, protocol = '', appProtocol }] of ports.entries()) {
     const path = `${field}.ports[${index}]`;
-    validateAppProtocol(appProtocol, path, errors);
+    errors.text(`${path}.appProtocol`, appProtocol, qualifiedNameProblems);
     if (name === '' && ports.length > 1) errors.required(`${path}.name`);
-    if (name !== '') errors.invalidEach(`${path}.name`, name, labelProblems(name));
+    errors.optionalText(`${path}.name`, name, labelProblems);
     validatePortNumber(port, `${path}.port`, errors);
     errors.oneOf(`${path}.protocol`, protocol, protocols);
   }
@@ -194,9 +174,7 @@ export const endpointsRules: KindRules = typedRules<Wire<V1Endpoints>>(
       }
     },
     validate: ({ subsets = [] }, errors) => {
-      for (const [index, subset] of subsets.entries()) {
-        validateSubset(subset, `subsets[${index}]`, errors);
-      }
+      errors.each('subsets', subsets, validateSubset);
     },
   },
   { createOnUpdate: true, deprecation },

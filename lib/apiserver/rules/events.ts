@@ -1,7 +1,7 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import type { Wire } from '../../object/index.js';
 import type { FieldErrors } from '../../crd/internal.js';
-import { validateImmutable, typedRules } from './kind-rules.js';
+import { typedRules } from './kind-rules.js';
 import { deepEqual, qualifiedNameProblems, subdomainProblems } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
@@ -28,11 +28,7 @@ function validateLegacy(event: Event, controllerField: string, errors: FieldErro
     if (involved === '' && !['default', 'kube-system'].includes(namespace)) mismatch();
     const { reportingComponent = '' } = event;
     if (reportingComponent === '') errors.required(controllerField);
-    errors.invalidEach(
-      controllerField,
-      reportingComponent,
-      qualifiedNameProblems(reportingComponent),
-    );
+    errors.text(controllerField, reportingComponent, qualifiedNameProblems);
     for (const [member, limit] of Object.entries(limits)) {
       const { [member as keyof typeof limits]: text = '' } = event;
       if (text === '' && member !== 'message') errors.required(member);
@@ -86,18 +82,10 @@ function validateStrictUpdate(event: Event, old: Event, errors: FieldErrors): vo
   if (!deepEqual(event.series, old.series)) validateSeries(event, errors);
   for (const field of fixed) {
     const missing = texts.includes(field) ? '' : undefined;
-    const change = { value: event[field] ?? missing, old: old[field] ?? missing };
-    validateImmutable({ field, ...change }, errors);
+    errors.immutable(field, event[field] ?? missing, old[field] ?? missing);
   }
-  const { reportingComponent: value, reportingInstance } = event;
-  const controller = { field: 'reportingController', value, old: old.reportingComponent };
-  validateImmutable(controller, errors);
-  const instance = {
-    field: 'reportingInstance',
-    value: reportingInstance,
-    old: old.reportingInstance,
-  };
-  validateImmutable(instance, errors);
+  errors.immutable('reportingController', event.reportingComponent, old.reportingComponent);
+  errors.immutable('reportingInstance', event.reportingInstance, old.reportingInstance);
 }
 
 function selectableFields(event: Event): Readonly<Record<string, string>> {

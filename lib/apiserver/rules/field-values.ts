@@ -18,8 +18,7 @@ export function validatePullPolicy(policy: string, field: string, errors: FieldE
 
 /** Checks whether Pods take the place of others. */
 export function validatePreemption(policy: string, field: string, errors: FieldErrors): void {
-  if (policy === '') errors.required(field);
-  else errors.oneOf(field, policy, ['PreemptLowerPriority', 'Never']);
+  errors.requiredOneOf(field, policy, ['PreemptLowerPriority', 'Never']);
 }
 
 /** Checks that a port is between 1 and 65535. */

@@ -87,8 +87,7 @@ function validateConditions(conditions: readonly Condition[], errors: FieldError
   const types = new Set<string>();
   for (const [index, { type = '' }] of conditions.entries()) {
     const field = `status.conditions[${index}].type`;
-    if (types.has(type)) errors.duplicate(field, type);
-    types.add(type);
+    errors.unique(field, type, types);
     if (type === '') errors.required(field);
   }
 }
@@ -106,9 +105,7 @@ function validateFlow(
   const field = 'spec.priorityLevelConfiguration.name';
   if (level.name === '') errors.required(field, 'must reference a priority level');
   else errors.invalidEach(field, level.name, subdomainProblems(level.name));
-  for (const [index, rule] of (spec.rules ?? []).entries()) {
-    validateFlowRules(rule, `spec.rules[${index}]`, errors);
-  }
+  errors.each('spec.rules', spec.rules, validateFlowRules);
 }
 
 function validatePrecedence(
@@ -134,9 +131,7 @@ function validateFlowRules(
 ): void {
   const subjects = (rules.subjects as List<Wire<FlowcontrolV1Subject>>) ?? [];
   const { resourceRules = [], nonResourceRules = [] } = rules;
-  for (const [index, subject] of subjects.entries()) {
-    validateSubject(subject, `${field}.subjects[${index}]`, errors);
-  }
+  errors.each(`${field}.subjects`, subjects, validateSubject);
   if (subjects.length === 0) {
     errors.required(`${field}.subjects`, 'subjects must contain at least one value');
   }
@@ -144,12 +139,8 @@ function validateFlowRules(
     const why = 'at least one of resourceRules and nonResourceRules has to be non-empty';
     errors.required(field, why);
   }
-  for (const [index, rule] of resourceRules.entries()) {
-    validateResourceRule(rule, `${field}.resourceRules[${index}]`, errors);
-  }
-  for (const [index, rule] of nonResourceRules.entries()) {
-    validateNonResourceRule(rule, `${field}.nonResourceRules[${index}]`, errors);
-  }
+  errors.each(`${field}.resourceRules`, resourceRules, validateResourceRule);
+  errors.each(`${field}.nonResourceRules`, nonResourceRules, validateNonResourceRule);
 }
 
 /** The member of a subject for each of its kinds. */
@@ -298,8 +289,7 @@ function validateLevel(
   if ((name === 'exempt') !== (type === 'Exempt')) {
     errors.invalid('spec.type', type, "must be 'Exempt' if and only if `name` is 'exempt'");
   }
-  if (type === '') errors.required('spec.type');
-  else errors.oneOf('spec.type', type, ['Exempt', 'Limited']);
+  errors.requiredOneOf('spec.type', type, ['Exempt', 'Limited']);
   if (type === 'Exempt') {
     if (limited !== undefined) {
       errors.forbidden('spec.limited', 'must be nil if the type is not Limited');

@@ -128,8 +128,7 @@ function validateExitCodes(
     if (operator === 'In' && code === 0) {
       errors.invalid(own, code, 'must not be 0 for the In operator');
     }
-    if (seen.has(code)) errors.duplicate(own, code);
-    seen.add(code);
+    errors.unique(own, code, seen);
   }
   const isOrdered = codes.every((code, index) => index === 0 || (codes[index - 1] ?? 0) <= code);
   if (!isOrdered) errors.invalid(path, codes, 'must be ordered');

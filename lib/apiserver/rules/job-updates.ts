@@ -3,7 +3,6 @@ import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, isConditionTrue, withoutMembers } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateCompletions } from './job-indexes.js';
-import { validateImmutable } from './kind-rules.js';
 
 type Job = Wire<V1Job>;
 type JobSpec = Wire<V1JobSpec>;
@@ -26,8 +25,7 @@ export function validateJobUpdate(job: Job, old: Job, errors: FieldErrors): void
   immutable('successPolicy');
 
   function immutable(member: keyof JobSpec): void {
-    const change = { field: `spec.${member}`, value: spec?.[member], old: before?.[member] };
-    validateImmutable(change, errors);
+    errors.immutable(`spec.${member}`, spec?.[member], before?.[member]);
   }
 }
 

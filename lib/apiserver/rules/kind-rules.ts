@@ -250,12 +250,3 @@ export function specOrAnnotationsChanged(
 export function contentChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
   return !deepEqual(withoutMembers(object, 'metadata'), withoutMembers(old, 'metadata'));
 }
-
-/** Checks that an immutable field has not changed. */
-export function validateImmutable(
-  change: { readonly field: string; readonly value: unknown; readonly old: unknown },
-  errors: FieldErrors,
-): void {
-  const { field, value, old } = change;
-  if (!deepEqual(value, old)) errors.invalid(field, value, 'field is immutable');
-}

@@ -37,8 +37,7 @@ function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void
       const why = 'must be a standard limit type or fully qualified';
       errors.invalid(`${field}.type`, type, why);
     }
-    if (types.has(type)) errors.duplicate(`${field}.type`, type);
-    types.add(type);
+    errors.unique(`${field}.type`, type, types);
     for (const member of type === 'Pod' ? (['default', 'defaultRequest'] as const) : []) {
       if (item[member] === undefined) continue;
       errors.forbidden(`${field}.${member}`, "may not be specified when `type` is 'Pod'");

@@ -32,9 +32,7 @@ export function validateMatchResources(
   validateLabelSelector(resources.namespaceSelector, `${field}.namespaceSelector`, errors);
   validateLabelSelector(resources.objectSelector, `${field}.objectSelector`, errors);
   for (const member of ['resourceRules', 'excludeResourceRules'] as const) {
-    for (const [index, rule] of (resources[member] ?? []).entries()) {
-      validateNamedRule(rule, `${field}.${member}[${index}]`, errors);
-    }
+    errors.each(`${field}.${member}`, resources[member], validateNamedRule);
   }
 }
 
@@ -47,8 +45,7 @@ function validateNamedRule(
   for (const [index, name] of (rule.resourceNames ?? []).entries()) {
     const path = `${field}.resourceNames[${index}]`;
     errors.invalidEach(path, name, pathSegmentProblems(name));
-    if (seen.has(name)) errors.duplicate(path, name);
-    seen.add(name);
+    errors.unique(path, name, seen);
   }
   validateRule(rule, field, errors);
 }
@@ -133,8 +130,7 @@ export function validateMatchConditions(
       const check = { types: ['bool'], variables, errors } as const;
       validateExpression(expression.trim(), `${field}.expression`, check);
     }
-    if (name === '') errors.required(`${field}.name`);
-    else errors.invalidEach(`${field}.name`, name, qualifiedNameProblems(name));
+    errors.requiredText(`${field}.name`, name, qualifiedNameProblems);
     if (name !== '' && names.has(name)) errors.duplicate(`${field}.name`, name);
     names.add(name);
   }

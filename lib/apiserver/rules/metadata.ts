@@ -9,6 +9,7 @@ import {
   labelProblems,
   labelValueProblems,
   nameProblems,
+  pathSegmentProblems,
   qualifiedNameProblems,
   quoted,
 } from '../../object/index.js';
@@ -47,18 +48,12 @@ export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: M
 }
 
 function validateName(metadata: ObjectMeta, format: NameFormat, errors: FieldErrors): void {
-  const { name = '', generateName = '' } = metadata;
-  if (generateName !== '') {
-    errors.invalidEach(
-      'metadata.generateName',
-      generateName,
-      generateNameProblems(generateName, format),
-    );
-  }
+  const { name = '', generateName } = metadata;
+  errors.optionalText('metadata.generateName', generateName, (prefix) =>
+    generateNameProblems(prefix, format),
+  );
   if (name === '') errors.required('metadata.name', 'name or generateName is required');
-  else {
-    errors.invalidEach('metadata.name', name, nameProblems(name, format));
-  }
+  else errors.invalidEach('metadata.name', name, nameProblems(name, format));
 }
 
 /**
@@ -66,10 +61,8 @@ function validateName(metadata: ObjectMeta, format: NameFormat, errors: FieldErr
  * in a path.
  */
 export function validateLooseMeta(metadata: ObjectMeta, errors: FieldErrors): void {
-  const { namespace = '' } = metadata;
   validateName(metadata, 'path', errors);
-  if (namespace !== '')
-    errors.invalidEach('metadata.namespace', namespace, nameProblems(namespace, 'path'));
+  errors.optionalText('metadata.namespace', metadata.namespace, pathSegmentProblems);
 }
 
 /** Checks the metadata of an updated object. */
@@ -124,9 +117,7 @@ const standardFinalizers: ReadonlySet<string> = new Set([
 
 /** Checks that finalizers are qualified or standard names. Only kinds of Kubernetes itself require it. */
 export function validateFinalizerNames({ finalizers = [] }: ObjectMeta, errors: FieldErrors): void {
-  for (const [index, finalizer] of finalizers.entries()) {
-    validateQualified(finalizer, `metadata.finalizers[${index}]`, errors);
-  }
+  errors.each('metadata.finalizers', finalizers, validateQualified);
 }
 
 function validateQualified(finalizer: string, field: string, errors: FieldErrors): void {

@@ -21,7 +21,7 @@ import {
 import type { Wire } from '../../object/index.js';
 import { endpointSliceRules, endpointsRules } from './endpoints.js';
 import { isStrictSubset, validateCidr, validatePort, validatePortNumber } from './field-values.js';
-import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
+import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabelSelector } from './metadata.js';
 
@@ -34,26 +34,13 @@ function validateIngress({ spec }: Ingress, errors: FieldErrors): void {
     errors.invalid('spec', spec?.rules, why);
   }
   if (defaultBackend !== undefined) validateBackend(defaultBackend, 'spec.defaultBackend', errors);
-  for (const [index, rule] of rules.entries()) {
-    validateIngressRule(rule, `spec.rules[${index}]`, errors);
-  }
+  errors.each('spec.rules', rules, validateIngressRule);
   for (const [index, { hosts = [], secretName = '' }] of tls.entries()) {
-    for (const [at, host] of hosts.entries()) {
-      validateName(host, `spec.tls[${index}].hosts[${at}]`, errors);
-    }
+    errors.each(`spec.tls[${index}].hosts`, hosts, validateName);
     if (secretName !== '')
-      errors.invalidEach(
-        `spec.tls[${index}].secretName`,
-        secretName,
-        subdomainProblems(secretName),
-      );
+      errors.text(`spec.tls[${index}].secretName`, secretName, subdomainProblems);
   }
-  if (ingressClassName !== undefined)
-    errors.invalidEach(
-      'spec.ingressClassName',
-      ingressClassName,
-      subdomainProblems(ingressClassName),
-    );
+  errors.text('spec.ingressClassName', ingressClassName, subdomainProblems);
 }
 
 function validateIngressRule(
@@ -65,9 +52,7 @@ function validateIngressRule(
   if (http === undefined) return;
   const paths = (http.paths as Wire<V1HTTPIngressPath>[] | null) ?? [];
   if (paths.length === 0) errors.required(`${field}.http.paths`);
-  for (const [index, path] of paths.entries()) {
-    validatePath(path, `${field}.http.paths[${index}]`, errors);
-  }
+  errors.each(`${field}.http.paths`, paths, validatePath);
 }
 
 function validateHost(host: string, field: string, errors: FieldErrors): void {
@@ -136,10 +121,7 @@ function validateBackend(
     return;
   }
   const { name, port: { name: portName = '', number = 0 } = {} } = service;
-  if (name === '') errors.required(`${field}.service.name`);
-  else {
-    errors.invalidEach(`${field}.service.name`, name, labelProblems(name));
-  }
+  errors.requiredText(`${field}.service.name`, name, labelProblems);
   if (portName !== '' && number !== 0) {
     errors.invalid(field, '', 'cannot set both port name & port number');
   } else if (portName !== '') {
@@ -164,13 +146,10 @@ function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldError
   if (parameters === undefined) return;
   const { kind, name, scope, namespace = '' } = parameters;
   const { apiGroup } = parameters;
-  if (apiGroup !== undefined) {
-    errors.invalidEach('spec.parameters.apiGroup', apiGroup, subdomainProblems(apiGroup));
-  }
+  errors.text('spec.parameters.apiGroup', apiGroup, subdomainProblems);
   for (const [member, value] of Object.entries({ kind, name })) {
     const field = `spec.parameters.${member}`;
-    if (value === '') errors.required(field);
-    else errors.invalidEach(field, value, pathSegmentProblems(value));
+    errors.requiredText(field, value, pathSegmentProblems);
   }
   if (scope === 'Namespace' && namespace === '') {
     const why = "`parameters.scope` is set to 'Namespace'";
@@ -187,14 +166,8 @@ const ingressClass = typedRules<Wire<V1IngressClass>>(
       if (spec?.parameters !== undefined) spec.parameters.scope ??= 'Cluster';
     },
     validate: validateIngressClass,
-    validateUpdate: ({ spec }, old, errors) => {
-      const change = {
-        field: 'spec.controller',
-        value: spec?.controller ?? '',
-        old: old.spec?.controller ?? '',
-      };
-      validateImmutable(change, errors);
-    },
+    validateUpdate: ({ spec }, old, errors) =>
+      errors.immutable('spec.controller', spec?.controller ?? '', old.spec?.controller ?? ''),
   },
   { specChanged },
 );
@@ -216,15 +189,11 @@ function validateNetworkPolicy({ spec }: NetworkPolicy, errors: FieldErrors): vo
   const { ingress = [], egress = [], policyTypes = [] } = spec;
   for (const [index, { ports = [], from = [] }] of ingress.entries()) {
     validatePorts(ports, `spec.ingress[${index}].ports`, errors);
-    for (const [at, peer] of from.entries()) {
-      validatePeer(peer, `spec.ingress[${index}].from[${at}]`, errors);
-    }
+    errors.each(`spec.ingress[${index}].from`, from, validatePeer);
   }
   for (const [index, { ports = [], to = [] }] of egress.entries()) {
     validatePorts(ports, `spec.egress[${index}].ports`, errors);
-    for (const [at, peer] of to.entries()) {
-      validatePeer(peer, `spec.egress[${index}].to[${at}]`, errors);
-    }
+    errors.each(`spec.egress[${index}].to`, to, validatePeer);
   }
   const types = ['Ingress', 'Egress'];
   if (policyTypes.length > types.length) {

@@ -9,7 +9,7 @@ import {
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { hadEmptyMember } from '../go-json/go-types.js';
-import { typedRules, validateImmutable } from './kind-rules.js';
+import { typedRules } from './kind-rules.js';
 import { validateNodeSelector } from './pod-placement.js';
 import { quantityNumber } from './resources.js';
 import { accessModeNames, protect } from './storage.js';
@@ -40,10 +40,7 @@ export const persistentVolumeRules = typedRules<Volume>(
         const field = 'spec.persistentvolumesource';
         errors.forbidden(field, `${field} is immutable after creation\n`);
       }
-      validateImmutable(
-        { field: 'volumeMode', value: spec.volumeMode, old: old.volumeMode },
-        errors,
-      );
+      errors.immutable('volumeMode', spec.volumeMode, old.volumeMode);
     },
     warnings: ({ metadata, spec = {} }) => [
       ...annotationWarnings(metadata?.annotations ?? {}),
@@ -171,13 +168,10 @@ export function validatePersistentVolume(
 /** Checks what only a volume of its own has. */
 function validateOwn(spec: VolumeSpec, field: string, errors: FieldErrors): void {
   validateCapacity(spec, field, errors);
-  const { persistentVolumeReclaimPolicy: policy, volumeMode, storageClassName = '' } = spec;
+  const { persistentVolumeReclaimPolicy: policy, volumeMode, storageClassName } = spec;
   errors.oneOf(`${field}.persistentVolumeReclaimPolicy`, policy, reclaimPolicies);
   errors.oneOf(`${field}.volumeMode`, volumeMode, volumeModes);
-  if (storageClassName !== '') {
-    const problems = subdomainProblems(storageClassName);
-    errors.invalidEach(`${field}.storageClassName`, storageClassName, problems);
-  }
+  errors.optionalText(`${field}.storageClassName`, storageClassName, subdomainProblems);
   const { nodeAffinity } = spec;
   if (nodeAffinity === undefined) return;
   const path = `${field}.nodeAffinity.required`;

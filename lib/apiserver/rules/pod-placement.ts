@@ -62,12 +62,8 @@ function validateTerm(
   field: string,
   errors: FieldErrors,
 ): void {
-  for (const [index, requirement] of matchExpressions.entries()) {
-    validateRequirement(requirement, `${field}.matchExpressions[${index}]`, errors);
-  }
-  for (const [index, requirement] of matchFields.entries()) {
-    validateFieldRequirement(requirement, `${field}.matchFields[${index}]`, errors);
-  }
+  errors.each(`${field}.matchExpressions`, matchExpressions, validateRequirement);
+  errors.each(`${field}.matchFields`, matchFields, validateFieldRequirement);
 }
 
 function validateRequirement(

@@ -77,11 +77,7 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   errors.oneOf(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
   validateLabels(spec.nodeSelector, `${field}.nodeSelector`, errors);
   validatePodResources(spec, `${field}.resources`, { claims: names.claims, errors });
-  const { runtimeClassName } = spec;
-  if (runtimeClassName !== undefined) {
-    const problems = subdomainProblems(runtimeClassName);
-    errors.invalidEach(`${field}.runtimeClassName`, runtimeClassName, problems);
-  }
+  errors.text(`${field}.runtimeClassName`, spec.runtimeClassName, subdomainProblems);
   validateNames(spec, field, errors);
   const { preemptionPolicy, activeDeadlineSeconds } = spec;
   if (preemptionPolicy !== undefined) {
@@ -107,25 +103,23 @@ function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): 
   const constraints = `${field}.topologySpreadConstraints`;
   validateTopologySpread(topologySpreadConstraints, constraints, errors);
   for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries()) {
-    errors.invalidEach(
+    errors.text(
       `${field}.readinessGates[${index}].conditionType`,
       conditionType,
-      qualifiedNameProblems(conditionType),
+      qualifiedNameProblems,
     );
   }
   const gates = new Set<string>();
   for (const [index, { name }] of schedulingGates.entries()) {
     const path = `${field}.schedulingGates[${index}]`;
     errors.invalidEach(path, name, qualifiedNameProblems(name));
-    if (gates.has(name)) errors.duplicate(path, name);
-    gates.add(name);
+    errors.unique(path, name, gates);
   }
 }
 
 function validateNames(spec: PodSpec, field: string, errors: FieldErrors): void {
   for (const member of ['serviceAccountName', 'nodeName', 'priorityClassName'] as const) {
-    const { [member]: name = '' } = spec;
-    if (name !== '') errors.invalidEach(`${field}.${member}`, name, subdomainProblems(name));
+    errors.optionalText(`${field}.${member}`, spec[member], subdomainProblems);
   }
 }
 
@@ -138,7 +132,7 @@ export function validateTolerations(
   for (const [index, toleration] of tolerations.entries()) {
     const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
     const path = `${field}[${index}]`;
-    if (key !== '') errors.invalidEach(`${path}.key`, key, qualifiedNameProblems(key));
+    errors.optionalText(`${path}.key`, key, qualifiedNameProblems);
     if (key === '' && operator !== 'Exists') {
       const why =
         'operator must be Exists when `key` is empty, which means "match all values and all keys"';
@@ -167,8 +161,7 @@ export function validateTolerations(
 function validatePodNetwork(spec: PodSpec, field: string, errors: FieldErrors): void {
   const { dnsPolicy, dnsConfig, hostAliases = [] } = spec;
   for (const member of ['hostname', 'subdomain'] as const) {
-    const { [member]: name = '' } = spec;
-    if (name !== '') errors.invalidEach(`${field}.${member}`, name, labelProblems(name));
+    errors.optionalText(`${field}.${member}`, spec[member], labelProblems);
   }
   validateHostname(spec, `${field}.hostnameOverride`, errors);
   validateDns(dnsConfig, `${field}.dnsConfig`, { none: dnsPolicy === 'None', errors });
@@ -209,9 +202,7 @@ function validateDns(
     const why = `must not have more than ${serverLimit} nameservers`;
     errors.invalid(`${field}.nameservers`, nameservers, why);
   }
-  for (const [index, ip] of nameservers.entries()) {
-    validateIp(ip, `${field}.nameservers[${index}]`, errors);
-  }
+  errors.each(`${field}.nameservers`, nameservers, validateIp);
   validateSearches(searches, `${field}.searches`, errors);
   for (const [index, { name = '' }] of options.entries()) {
     if (name === '') errors.required(`${field}.options[${index}]`, 'must not be empty');
@@ -244,9 +235,9 @@ function validateHostAliases(
 ): void {
   for (const [index, { ip, hostnames = [] }] of aliases.entries()) {
     validateIp(ip, `${field}[${index}].ip`, errors);
-    for (const [at, name] of hostnames.entries()) {
-      errors.invalidEach(`${field}[${index}].hostnames[${at}]`, name, subdomainProblems(name));
-    }
+    errors.each(`${field}[${index}].hostnames`, hostnames, (name, path) => {
+      errors.text(path, name, subdomainProblems);
+    });
   }
 }
 

@@ -10,7 +10,6 @@ import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, withoutMembers, qualifiedNameProblems, quoted } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateIp } from './field-values.js';
-import { validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { resizeRules } from './pod-resizes.js';
 
@@ -198,8 +197,7 @@ export function validatePodStatus({ status = {} }: Pod, old: Pod, errors: FieldE
     if (systemConditions.includes(type)) continue;
     errors.invalidEach(`status.conditions[${index}].Type`, type, qualifiedNameProblems(type));
   }
-  const { qosClass: value } = status;
-  validateImmutable({ field: 'status.qosClass', value, old: old.status?.qosClass }, errors);
+  errors.immutable('status.qosClass', status.qosClass, old.status?.qosClass);
   validateAddresses(
     { field: 'status.podIPs', list: status.podIPs, old: old.status?.podIPs },
     errors,

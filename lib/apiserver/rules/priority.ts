@@ -2,7 +2,7 @@ import type { V1Pod, V1PriorityClass } from '@kubernetes/client-node';
 import type { Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import { validatePreemption } from './field-values.js';
-import { typedRules, validateImmutable } from './kind-rules.js';
+import { typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 
 type Pod = Wire<V1Pod>;
@@ -125,8 +125,7 @@ const priorityClass = typedRules<PriorityClass>(
     },
     validateUpdate: ({ value, preemptionPolicy }, old, errors) => {
       if (value !== old.value) errors.forbidden('value', 'may not be changed in an update.');
-      const field = 'preemptionPolicy';
-      validateImmutable({ field, value: preemptionPolicy, old: old.preemptionPolicy }, errors);
+      errors.immutable('preemptionPolicy', preemptionPolicy, old.preemptionPolicy);
     },
     admitUpdate: (object, _old, server) => refuseSecondDefault(object, server),
   },

@@ -151,9 +151,7 @@ function validateAutoscaler({ spec }: Wire<V2HorizontalPodAutoscaler>, errors: F
   validateBounds(spec, errors);
   validateTarget(spec, errors);
   const { metrics = [], behavior } = spec;
-  for (const [index, metric] of metrics.entries()) {
-    validateMetric(metric, `spec.metrics[${index}]`, errors);
-  }
+  errors.each('spec.metrics', metrics, validateMetric);
   for (const direction of ['scaleUp', 'scaleDown'] as const) {
     const rules = behavior?.[direction];
     if (rules !== undefined) validateRules(rules, `spec.behavior.${direction}`, errors);
@@ -295,8 +293,7 @@ function validateReference(
   errors: FieldErrors,
 ): void {
   for (const [member, value] of Object.entries({ kind, name })) {
-    if (value === '') errors.required(`${field}.${member}`);
-    else errors.invalidEach(`${field}.${member}`, value, pathSegmentProblems(value));
+    errors.requiredText(`${field}.${member}`, value, pathSegmentProblems);
   }
   if (apiVersion.split('/').length <= 2) return;
   const why = `unexpected GroupVersion string: ${apiVersion}`;

@@ -51,9 +51,7 @@ function validateIds(
   for (const member of ['runAsUser', 'runAsGroup', 'fsGroup'] as const) {
     validateId(context[member], `${field}.${member}`, errors);
   }
-  for (const [index, group] of (context.supplementalGroups ?? []).entries()) {
-    validateId(group, `${field}.supplementalGroups[${index}]`, errors);
-  }
+  errors.each(`${field}.supplementalGroups`, context.supplementalGroups, validateId);
 }
 
 function validateId(id: number | undefined, field: string, errors: FieldErrors): void {
@@ -113,8 +111,7 @@ function validateSysctls(
     else if (name.length > 253 || !sysctlName.test(name)) {
       const why = `must have at most 253 characters and match regex ${sysctlForm}`;
       errors.invalid(path, name, why);
-    } else if (names.has(name)) errors.duplicate(path, name);
-    names.add(name);
+    } else errors.unique(path, name, names);
   }
 }
 

@@ -136,8 +136,7 @@ function validateType(spec: ServiceSpec, errors: FieldErrors): void {
   if ((spec.ipFamilies ?? []).length > 0) errors.forbidden('spec.ipFamilies', notNamed);
   if (spec.ipFamilyPolicy !== undefined) errors.forbidden('spec.ipFamilyPolicy', notNamed);
   const host = externalName.replace(/\.$/, '');
-  if (host === '') errors.required('spec.externalName');
-  else errors.invalidEach('spec.externalName', host, subdomainProblems(host));
+  errors.requiredText('spec.externalName', host, subdomainProblems);
 }
 
 function validateServicePort(
@@ -150,15 +149,9 @@ function validateServicePort(
     if (requireName) errors.required(`${field}.name`);
   } else {
     errors.invalidEach(`${field}.name`, name, labelProblems(name));
-    if (names.has(name)) errors.duplicate(`${field}.name`, name);
-    names.add(name);
+    errors.unique(`${field}.name`, name, names);
   }
-  if (port.appProtocol !== undefined)
-    errors.invalidEach(
-      `${field}.appProtocol`,
-      port.appProtocol,
-      qualifiedNameProblems(port.appProtocol),
-    );
+  errors.text(`${field}.appProtocol`, port.appProtocol, qualifiedNameProblems);
   validatePortNumber(port.port, `${field}.port`, errors);
   errors.oneOf(`${field}.protocol`, protocol, protocols);
   validatePort(targetPort, `${field}.targetPort`, errors);
@@ -217,9 +210,7 @@ function validateLoadBalancer(spec: ServiceSpec, errors: FieldErrors): void {
   }
   if (type === 'LoadBalancer') {
     const { loadBalancerClass: name } = spec;
-    if (name !== undefined) {
-      errors.invalidEach('spec.loadBalancerClass', name, qualifiedNameProblems(name));
-    }
+    errors.text('spec.loadBalancerClass', name, qualifiedNameProblems);
     return;
   }
   const why = "may only be used when `type` is 'LoadBalancer'";
@@ -234,9 +225,7 @@ const daySeconds = 86_400;
 
 function validateReach(spec: ServiceSpec, errors: FieldErrors): void {
   const { externalIPs = [], trafficDistribution, sessionAffinity, sessionAffinityConfig } = spec;
-  for (const [index, ip] of externalIPs.entries()) {
-    validateEndpointIp(ip, `spec.externalIPs[${index}]`, errors);
-  }
+  errors.each('spec.externalIPs', externalIPs, validateEndpointIp);
   errors.oneOf('spec.trafficDistribution', trafficDistribution, distributions);
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
   if (sessionAffinity !== 'ClientIP' || seconds === undefined) return;

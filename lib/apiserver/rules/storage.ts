@@ -17,7 +17,7 @@ import {
 import type { Wire } from '../../object/index.js';
 import { defaultClaimSpec } from './volumes.js';
 import { forbidden } from '../status-error.js';
-import { typedRules, validateImmutable } from './kind-rules.js';
+import { typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 import { isEmptySelector, validateLabelSelector } from './metadata.js';
 
@@ -72,8 +72,7 @@ function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldErrors): voi
       errors.forbidden('spec.resources.requests.storage', why);
     }
   }
-  const { volumeMode: value } = spec;
-  validateImmutable({ field: 'volumeMode', value, old: before.volumeMode }, errors);
+  errors.immutable('volumeMode', spec.volumeMode, before.volumeMode);
 }
 
 /** Returns resources with any storage, if requests are set. */
@@ -200,11 +199,10 @@ function validateTopology(
     const values = (requirement.values as string[] | null) ?? [];
     const seen = new Set<string>();
     for (const [at, value] of values.entries()) {
-      if (seen.has(value)) errors.duplicate(`${path}.values[${at}]`, value);
-      seen.add(value);
+      errors.unique(`${path}.values[${at}]`, value, seen);
     }
     if (values.length === 0) errors.required(`${path}.values`);
-    errors.invalidEach(`${path}.key`, key, qualifiedNameProblems(key));
+    errors.text(`${path}.key`, key, qualifiedNameProblems);
     if (Object.hasOwn(byKey, key)) errors.duplicate(`${path}.key`, key);
     else byKey[key] = [...seen].sort();
   }
@@ -212,9 +210,7 @@ function validateTopology(
 }
 
 function validateProvisioner(name: string, field: string, errors: FieldErrors): void {
-  const lower = name.toLowerCase();
-  if (name === '') errors.required(field);
-  else errors.invalidEach(field, lower, qualifiedNameProblems(lower));
+  errors.requiredText(field, name.toLowerCase(), qualifiedNameProblems);
 }
 
 function validateParameters(
@@ -241,9 +237,7 @@ const storageClass = typedRules<StorageClass>(
     },
     validate: validateStorageClass,
     validateUpdate: (object, old, errors) => {
-      for (const field of fixedFields) {
-        validateImmutable({ field, value: object[field], old: old[field] }, errors);
-      }
+      for (const field of fixedFields) errors.immutable(field, object[field], old[field]);
     },
   },
   { answersDeleted: true },
@@ -313,17 +307,11 @@ export function validateClaimSpec(
     errors.invalid(`${field}.resources[storage]`, storage, 'must be greater than zero');
   }
   if (storageClassName !== '')
-    errors.invalidEach(
-      `${field}.storageClassName`,
-      storageClassName,
-      subdomainProblems(storageClassName),
-    );
+    errors.text(`${field}.storageClassName`, storageClassName, subdomainProblems);
   errors.oneOf(`${field}.volumeMode`, volumeMode, ['Block', 'Filesystem']);
   validateDataSources(spec, field, errors);
-  const { volumeAttributesClassName: attributes = '' } = spec;
-  if (attributes === '') return;
-  const problems = subdomainProblems(attributes);
-  errors.invalidEach(`${field}.volumeAttributesClassName`, attributes, problems);
+  const { volumeAttributesClassName: attributes } = spec;
+  errors.optionalText(`${field}.volumeAttributesClassName`, attributes, subdomainProblems);
 }
 
 function validateDataSources(spec: ClaimSpec, field: string, errors: FieldErrors): void {
@@ -332,10 +320,7 @@ function validateDataSources(spec: ClaimSpec, field: string, errors: FieldErrors
   if (dataSourceRef === undefined) return;
   validateReference(dataSourceRef, `${field}.dataSourceRef`, errors);
   const { namespace = '' } = dataSourceRef;
-  if (namespace !== '') {
-    const path = `${field}.dataSourceRef.namespace`;
-    errors.invalidEach(path, namespace, labelProblems(namespace));
-  }
+  errors.optionalText(`${field}.dataSourceRef.namespace`, namespace, labelProblems);
   if (dataSource === undefined) return;
   if (namespace !== '') {
     errors.invalid(field, {}, 'may not be specified when dataSourceRef.namespace is specified');

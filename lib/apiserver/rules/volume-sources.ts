@@ -152,8 +152,7 @@ function checkCsi(source: Source, field: string, { errors, persistent }: SourceC
     }
     if (!persistent) continue;
     const path = `${field}.${member}.namespace`;
-    if (namespace === '') errors.required(path);
-    else errors.invalidEach(path, namespace, labelProblems(namespace));
+    errors.requiredText(path, namespace, labelProblems);
   }
 }
 
@@ -276,8 +275,7 @@ function checkQuobyte(source: Source, field: string, { errors }: SourceCheck): v
 function checkStorageOs(source: Source, field: string, check: SourceCheck): void {
   const { errors } = check;
   for (const member of ['volumeName', 'volumeNamespace']) {
-    const value = textOf(source[member]);
-    if (value !== '') errors.invalidEach(`${field}.${member}`, value, labelProblems(value));
+    errors.optionalText(`${field}.${member}`, textOf(source[member]), labelProblems);
   }
   checkSecret(source, field, check);
 }

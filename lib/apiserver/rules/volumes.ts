@@ -38,8 +38,7 @@ export function validateVolumes(
     const own = new FieldErrors();
     validateSource(volume, path, own);
     const { name } = volume;
-    if (name === '') own.required(`${path}.name`);
-    else own.invalidEach(`${path}.name`, name, labelProblems(name));
+    own.requiredText(`${path}.name`, name, labelProblems);
     if (valid.has(name)) own.duplicate(`${path}.name`, name);
     if (own.empty) valid.set(name, volume);
     else errors.append(own.causes);

@@ -19,10 +19,7 @@ export function validateWindowsOptions(
   field: string,
   errors: FieldErrors,
 ): void {
-  if (gmsaCredentialSpecName !== undefined) {
-    const problems = subdomainProblems(gmsaCredentialSpecName);
-    errors.invalidEach(`${field}.gmsaCredentialSpecName`, gmsaCredentialSpecName, problems);
-  }
+  errors.text(`${field}.gmsaCredentialSpecName`, gmsaCredentialSpecName, subdomainProblems);
   if (gmsaCredentialSpec === '') {
     const why = 'gmsaCredentialSpec cannot be an empty string';
     errors.invalid(`${field}.gmsaCredentialSpec`, gmsaCredentialSpec, why);

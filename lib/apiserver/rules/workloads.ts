@@ -91,7 +91,7 @@ export function validateStatefulSet(
   update = false,
 ): void {
   if (spec === undefined) return;
-  const { podManagementPolicy = '', serviceName = '', volumeClaimTemplates = [] } = spec;
+  const { podManagementPolicy = '', serviceName, volumeClaimTemplates = [] } = spec;
   if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
     const why = "must be 'OrderedReady' or 'Parallel'";
     errors.invalid('spec.podManagementPolicy', podManagementPolicy, why);
@@ -99,19 +99,14 @@ export function validateStatefulSet(
   validateSetStrategy(spec, errors);
   validateRetention(spec, errors);
   if (!update) {
-    for (const [index, claim] of volumeClaimTemplates.entries()) {
-      const field = `spec.volumeClaimTemplates[${index}].spec`;
-      validateClaimSpec(claim.spec ?? {}, field, errors);
-    }
+    errors.each('spec.volumeClaimTemplates', volumeClaimTemplates, (claim, field) => {
+      validateClaimSpec(claim.spec ?? {}, `${field}.spec`, errors);
+    });
   }
   validateNonnegative(spec.replicas, 'spec.replicas', errors);
   validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
   validateNonnegative(spec.ordinals?.start, 'spec.ordinals.start', errors);
-  errors.invalidEach(
-    'spec.serviceName',
-    serviceName,
-    update || serviceName === '' ? [] : labelProblems(serviceName),
-  );
+  if (!update) errors.optionalText('spec.serviceName', serviceName, labelProblems);
   validateSelector(spec.selector, errors, 'statefulset');
   const template = withClaimVolumes(spec);
   validateTemplate(template, { errors, selector: spec.selector, workload: 'StatefulSet' });

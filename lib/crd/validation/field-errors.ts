@@ -1,4 +1,4 @@
-import { quoted } from '../../object/index.js';
+import { deepEqual, quoted } from '../../object/index.js';
 import type { StatusCause } from '../../object/index.js';
 import { goNumber } from './numbers.js';
 
@@ -51,6 +51,48 @@ export class FieldErrors {
     for (const problem of problems) this.invalid(field, value, problem);
   }
 
+  /** Adds a cause for each problem of a text, if it is set. */
+  text(
+    field: string,
+    value: string | undefined,
+    problemsOf: (text: string) => readonly string[],
+  ): void {
+    if (value !== undefined) this.invalidEach(field, value, problemsOf(value));
+  }
+
+  /** Adds a cause for each problem of a text, unless it is missing or empty. */
+  optionalText(
+    field: string,
+    value: string | undefined,
+    problemsOf: (text: string) => readonly string[],
+  ): void {
+    if (value !== '') this.text(field, value, problemsOf);
+  }
+
+  /** Adds a cause if a text is empty, else for each of its problems. */
+  requiredText(
+    field: string,
+    value: string,
+    problemsOf: (text: string) => readonly string[],
+  ): void {
+    if (value === '') this.required(field);
+    else this.text(field, value, problemsOf);
+  }
+
+  /** Adds a cause if a value has changed. */
+  immutable(field: string, value: unknown, old: unknown): void {
+    if (!deepEqual(value, old)) this.invalid(field, value, 'field is immutable');
+  }
+
+  /** Checks each item of a list, with its path. Go's zero value of a list is null. */
+  each<T>(
+    field: string,
+    items: readonly T[] | null | undefined,
+    check: (item: T, field: string, errors: FieldErrors) => void,
+  ): void {
+    for (const [index, item] of (items ?? []).entries()) check(item, `${field}[${index}]`, this);
+  }
+
   /** Adds a cause for an invalid value without showing the value. */
   wrong(field: string, detail: string): void {
     this.#add('FieldValueInvalid', field, 'Invalid value', detail);
@@ -67,6 +109,12 @@ export class FieldErrors {
 
   duplicate(field: string, value: unknown, detail = ''): void {
     this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`, detail);
+  }
+
+  /** Adds a cause if a value is in `seen`, and adds it there. */
+  unique<T>(field: string, value: T, seen: Set<T>): void {
+    if (seen.has(value)) this.duplicate(field, value);
+    seen.add(value);
   }
 
   /** Adds a cause for a duplicate that is too large to show. */
@@ -93,6 +141,12 @@ export class FieldErrors {
     if (value === undefined || supported.includes(value)) return;
     // Go writes values of a string type of their own as JSON.
     this.#notSupported(field, goJson(value), supported);
+  }
+
+  /** Adds a cause if a value is empty, or is not one of `supported`. */
+  requiredOneOf(field: string, value: string, supported: readonly string[]): void {
+    if (value === '') this.required(field);
+    else this.oneOf(field, value, supported);
   }
 
   forbidden(field: string, detail: string): void {
