@@ -40,7 +40,7 @@ const scalable: readonly ResourceType<Scalable>[] = [Deployment, StatefulSet, Re
  * `maxReplicas`. Without metrics, it does not scale within these bounds, and the status reports that.
  */
 export function startAutoscalerController(host: ControllerHost, rules: MetricRules): void {
-  new AutoscalerController(host, rules).start();
+  new AutoscalerController(host, rules);
 }
 
 class AutoscalerController {
@@ -60,10 +60,6 @@ class AutoscalerController {
     this.#pods = host.podsByLabel;
     const reconcile = (key: ObjectKey): Promise<void> => this.#reconcile(key);
     this.#queue = host.objectQueue(HorizontalPodAutoscaler, 'autoscalers', reconcile);
-  }
-
-  start(): void {
-    const [host, queue] = [this.#host, this.#queue];
     const byTarget = new ObjectIndex(host, HorizontalPodAutoscaler, ({ spec }) => {
       const { kind = '', name = '' } = spec?.scaleTargetRef ?? {};
       return [`${kind} ${name}`];
@@ -71,7 +67,8 @@ class AutoscalerController {
     for (const type of scalable) {
       host.watch(type, ({ object }) => {
         const { namespace, name = '' } = object.metadata;
-        for (const hpa of byTarget.find(namespace, [`${type.kind} ${name}`])) queue.add(keyOf(hpa));
+        for (const hpa of byTarget.find(namespace, [`${type.kind} ${name}`]))
+          this.#queue.add(keyOf(hpa));
       });
     }
     host.watch(HorizontalPodAutoscaler, ({ type, object }) => {
@@ -79,7 +76,7 @@ class AutoscalerController {
     });
     host.onRestore(() => this.#limits.clear());
     this.#rules.onChange(() => {
-      for (const hpa of host.list(HorizontalPodAutoscaler)) queue.add(keyOf(hpa));
+      for (const hpa of host.list(HorizontalPodAutoscaler)) this.#queue.add(keyOf(hpa));
     });
   }
 

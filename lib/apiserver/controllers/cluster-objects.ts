@@ -1,4 +1,4 @@
-import { describeObject, isAlreadyExists, Namespace, ServiceAccount } from '../../object/index.js';
+import { describeObject, Namespace, ServiceAccount } from '../../object/index.js';
 import type {
   EndpointSlice,
   KubernetesObject,
@@ -18,11 +18,7 @@ export function startServiceAccountController(host: ControllerHost): void {
     if (live === undefined || live.metadata.deletionTimestamp !== undefined) return;
     if (host.get(ServiceAccount, { namespace, name: 'default' }) !== undefined) return;
     const metadata = { name: 'default', namespace };
-    try {
-      await writer.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
+    await writer.createIfAbsent({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
   };
   const queue = host.objectQueue(Namespace, 'service-accounts', reconcile);
   host.watch(ServiceAccount, ({ type, object }) => {
@@ -78,13 +74,7 @@ export function startKubernetesService(host: ControllerHost): void {
 /** Creates objects at the start, unless they exist. */
 function createOnce(host: ControllerHost, objects: readonly KubernetesObject[]): void {
   const writer = host.writer(manager);
-  const create = async (object: KubernetesObject): Promise<void> => {
-    try {
-      await writer.create(object);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-  };
+  const create = (object: KubernetesObject): Promise<void> => writer.createIfAbsent(object);
   const queue = host.queue('cluster-objects', create, describeObject);
   for (const object of objects) queue.add(object);
 }

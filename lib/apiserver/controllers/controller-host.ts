@@ -1,4 +1,5 @@
 import {
+  isAlreadyExists,
   isConflict,
   isNotFound,
   deepEqual,
@@ -219,6 +220,14 @@ export class ObjectWriter {
     return (await this.#loopback.create(plain(object), options)) as KubernetesObject as T;
   }
 
+  async createIfAbsent(object: KubernetesObject): Promise<void> {
+    try {
+      await this.create(object);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
   /**
    * Replaces an object that was read before. The write fails with a conflict if the object has changed since.
    */
@@ -230,6 +239,12 @@ export class ObjectWriter {
   /** Replaces metadata fields of an object that was read before. */
   async updateMetadata<T extends KubernetesObject>(object: T, fields: ObjectMeta): Promise<T> {
     return await this.update({ ...object, metadata: { ...object.metadata, ...fields } });
+  }
+
+  async removeFinalizer(object: KubernetesObject, finalizer: string): Promise<void> {
+    const { finalizers = [] } = object.metadata;
+    const kept = finalizers.filter((other) => other !== finalizer);
+    if (kept.length < finalizers.length) await this.updateMetadata(object, { finalizers: kept });
   }
 
   /** Writes `status` if it differs from the object's. @returns the object after the write */

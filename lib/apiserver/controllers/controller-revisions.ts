@@ -13,6 +13,7 @@ import type { PodTemplate } from './pod-state.js';
 /** A workload with ControllerRevisions for the versions of its template. */
 interface Revisioned extends KubernetesObject {
   spec?: { template?: PodTemplate | undefined } | undefined;
+  status?: { collisionCount?: number | undefined } | undefined;
 }
 
 /** Result of {@link newestRevision}. */
@@ -38,18 +39,19 @@ interface RevisionHistory {
 export async function newestRevision(
   history: RevisionHistory,
   owner: Revisioned,
-  known: { readonly revisions: readonly ControllerRevision[]; readonly collisionCount: number },
+  revisions: readonly ControllerRevision[],
 ): Promise<NewestRevision> {
-  const { writer } = history;
-  const sorted = inOrder(known.revisions);
+  const { collisionCount = 0 } = owner.status ?? {};
+  const sorted = inOrder(revisions);
   const data = templatePatch(owner);
   const next = (sorted.at(-1)?.revision ?? 0) + 1;
   const equal = sorted.findLast((revision) => deepEqual(revision.data, data));
-  if (equal === undefined) return await createRevision(history, owner, { ...known, data, next });
-  const { collisionCount } = known;
+  if (equal === undefined) {
+    return await createRevision(history, owner, { data, next, collisionCount });
+  }
   if (equal === sorted.at(-1)) return { revision: equal, collisionCount };
   const renumbered = { ...equal, revision: next };
-  return { revision: await writer.update(renumbered), collisionCount };
+  return { revision: await history.writer.update(renumbered), collisionCount };
 }
 
 /** Deletes the oldest revisions beyond `limit`. Revisions whose names are `inUse` stay and do not count. */

@@ -21,7 +21,7 @@ import type { WorkQueue } from './work-queue.js';
 
 /** Creates the Jobs of each CronJob when they are due, and deletes the oldest finished Jobs. */
 export function startCronJobController(host: ControllerHost): void {
-  new CronJobController(host).start();
+  new CronJobController(host);
 }
 
 type CronJobStatus = NonNullable<CronJob['status']>;
@@ -41,10 +41,7 @@ class CronJobController {
     this.#writer = host.writer(manager);
     this.#recordEvent = host.events.from({ component: 'cronjob-controller' });
     this.#queue = host.objectQueue(CronJob, 'cron-jobs', (key) => this.#reconcile(key));
-  }
-
-  start(): void {
-    this.#host.watch(Job, ({ object }) => {
+    host.watch(Job, ({ object }) => {
       const controller = controllerOf(object);
       if (controller?.kind !== 'CronJob') return;
       this.#queue.add({ namespace: object.metadata.namespace, name: controller.name });

@@ -23,7 +23,7 @@ import type { WorkQueue } from './work-queue.js';
 
 /** Keeps one pod of each DaemonSet on each node that it fits. */
 export function startDaemonSetController(host: ControllerHost): void {
-  new DaemonSetController(host).start();
+  new DaemonSetController(host);
 }
 
 interface SetState {
@@ -51,13 +51,9 @@ class DaemonSetController {
     this.#pods = new DependentsClaim(host, this.#writer, Pod);
     this.#revisions = new DependentsClaim(host, this.#writer, ControllerRevision);
     this.#queue = host.objectQueue(DaemonSet, 'daemon-sets', (key) => this.#reconcile(key));
-  }
-
-  start(): void {
-    const queue = this.#queue;
-    followDependents(this.#host, { type: Pod, ownerType: DaemonSet, queue });
-    this.#host.watch(Node, () => {
-      for (const set of this.#host.list(DaemonSet)) queue.add(keyOf(set));
+    followDependents(host, { type: Pod, ownerType: DaemonSet, queue: this.#queue });
+    host.watch(Node, () => {
+      for (const set of host.list(DaemonSet)) this.#queue.add(keyOf(set));
     });
   }
 
@@ -100,13 +96,10 @@ class DaemonSetController {
   }
 
   async #stateOf(set: DaemonSet): Promise<SetState> {
-    const selector = set.spec?.selector;
-    const pods = await this.#pods.claim({ type: Pod, owner: set, selector });
-    const rule = { type: ControllerRevision, owner: set, selector };
-    const revisions = await this.#revisions.claim(rule);
+    const pods = await this.#pods.claim(set);
+    const revisions = await this.#revisions.claim(set);
     const history = { host: this.#host, writer: this.#writer, hashLabel: revisionHashLabel };
-    const known = { revisions, collisionCount: set.status?.collisionCount ?? 0 };
-    const { revision: update, collisionCount } = await newestRevision(history, set, known);
+    const { revision: update, collisionCount } = await newestRevision(history, set, revisions);
     return { set, pods, update, revisions, collisionCount };
   }
 

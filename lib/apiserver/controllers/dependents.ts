@@ -45,15 +45,6 @@ export function followDependents<T extends KubernetesObject, Owner extends Selec
   });
 }
 
-/** Rule by which {@link DependentsClaim} selects the dependents of an owner. */
-interface ClaimRule<T extends KubernetesObject> {
-  readonly type: ResourceType<T>;
-  readonly owner: KubernetesObject;
-  readonly selector: LabelSelector | undefined;
-  /** A condition in addition to the selector. */
-  readonly belongs?: ((object: T) => boolean) | undefined;
-}
-
 /**
  * Adopts and releases dependents. An owner adopts objects that match its selector and have no controller. It
  * releases objects that it controls and that no longer match. An index of the objects without a controller
@@ -62,11 +53,13 @@ interface ClaimRule<T extends KubernetesObject> {
 export class DependentsClaim<T extends KubernetesObject> {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
+  readonly #type: ResourceType<T>;
   readonly #orphans = new Map<string, Map<string, T>>();
 
   constructor(host: ControllerHost, writer: ObjectWriter, type: ResourceType<T>) {
     this.#host = host;
     this.#writer = writer;
+    this.#type = type;
     host.watch(type, ({ type: change, object }) => {
       const { namespace = '', uid = '' } = object.metadata;
       const orphans = this.#orphans.get(namespace) ?? new Map<string, T>();
@@ -76,19 +69,24 @@ export class DependentsClaim<T extends KubernetesObject> {
     });
   }
 
-  /** Adopts and releases objects. @returns the objects that `owner` then controls */
-  async claim(rule: ClaimRule<T>): Promise<T[]> {
+  /**
+   * Adopts and releases objects.
+   * @param belongs - a condition in addition to the owner's selector
+   * @returns the objects that `owner` then controls
+   */
+  async claim(owner: Selecting, belongs?: (object: T) => boolean): Promise<T[]> {
     const fits = (object: T): boolean =>
-      this.#host.selects(rule.selector, object.metadata.labels) && (rule.belongs?.(object) ?? true);
-    const deleting = rule.owner.metadata.deletionTimestamp !== undefined;
+      this.#host.selects(owner.spec?.selector, object.metadata.labels) &&
+      (belongs?.(object) ?? true);
+    const deleting = owner.metadata.deletionTimestamp !== undefined;
     const claimed: T[] = [];
-    for (const object of this.#host.controlled(rule.type, rule.owner)) {
+    for (const object of this.#host.controlled(this.#type, owner)) {
       if (fits(object)) claimed.push(object);
-      else if (!deleting) await this.#release(object, rule.owner);
+      else if (!deleting) await this.#release(object, owner);
     }
     if (deleting) return claimed;
-    for (const object of this.#orphansFor(rule.owner)) {
-      if (fits(object)) claimed.push(await this.#adopt(object, rule.owner));
+    for (const object of this.#orphansFor(owner)) {
+      if (fits(object)) claimed.push(await this.#adopt(object, owner));
     }
     return claimed;
   }

@@ -45,7 +45,7 @@ import type { WorkQueue } from './work-queue.js';
 
 /** Rolls out each Deployment with ReplicaSets, by the rules of kube-controller-manager. */
 export function startDeploymentController(host: ControllerHost): void {
-  new DeploymentController(host).start();
+  new DeploymentController(host);
 }
 
 class DeploymentController {
@@ -61,18 +61,13 @@ class DeploymentController {
     this.#recordEvent = host.events.from({ component: 'deployment-controller' });
     this.#sets = new DependentsClaim(host, this.#writer, ReplicaSet);
     this.#queue = host.objectQueue(Deployment, 'deployments', (key) => this.#reconcile(key));
-  }
-
-  start(): void {
-    const queue = this.#queue;
-    followDependents(this.#host, { type: ReplicaSet, ownerType: Deployment, queue });
+    followDependents(host, { type: ReplicaSet, ownerType: Deployment, queue: this.#queue });
   }
 
   async #reconcile(key: ObjectKey): Promise<void> {
     const live = this.#host.get(Deployment, key);
     if (live === undefined) return;
-    const selector = live.spec?.selector;
-    const sets = await this.#sets.claim({ type: ReplicaSet, owner: live, selector });
+    const sets = await this.#sets.claim(live);
     const rollout = rolloutOf(live, sets);
     if (live.metadata.deletionTimestamp !== undefined) {
       await this.#report(live, rollout, deploymentStatus);

@@ -16,7 +16,7 @@ import type { WorkQueue } from './work-queue.js';
 
 /** Keeps the EndpointSlices of each Service with a selector up to date. */
 export function startEndpointSliceController(host: ControllerHost): void {
-  new EndpointSliceController(host).start();
+  new EndpointSliceController(host);
 }
 
 // The real controller's default.
@@ -39,10 +39,7 @@ class EndpointSliceController {
       selectorWords(selectorOf(service)),
     );
     this.#queue = host.objectQueue(Service, 'endpoint-slices', (key) => this.#reconcile(key));
-  }
-
-  start(): void {
-    this.#host.watch(Pod, ({ type, object, previous }) => {
+    host.watch(Pod, ({ type, object, previous }) => {
       if (type === 'MODIFIED' && previous && !concernsEndpoints(previous, object)) return;
       for (const pod of previous === undefined ? [object] : [object, previous]) {
         const { namespace, labels } = pod.metadata;
@@ -51,7 +48,7 @@ class EndpointSliceController {
         }
       }
     });
-    this.#host.watch(EndpointSlice, ({ type, object }) => {
+    host.watch(EndpointSlice, ({ type, object }) => {
       const controller = controllerOf(object);
       if (type === 'ADDED' || controller?.kind !== 'Service') return;
       this.#queue.add({ namespace: object.metadata.namespace, name: controller.name });

@@ -23,7 +23,7 @@ import type { WorkQueue } from './work-queue.js';
  * dependents are deleted; see "Garbage Collection" in the Kubernetes documentation.
  */
 export function startGarbageCollector(host: ControllerHost): void {
-  new GarbageCollector(host).start();
+  new GarbageCollector(host);
 }
 
 /** An object to check. A later object with the same key has another uid. */
@@ -47,11 +47,8 @@ class GarbageCollector {
     this.#kinds = new ServedKinds(host.loopback);
     const reconcile = (item: Item): Promise<void> => this.#reconcile(item);
     this.#queue = host.queue('garbage-collector', reconcile, ({ uid }) => uid);
-  }
-
-  start(): void {
-    this.#host.watchAll((change) => this.#onChange(change));
-    this.#host.watch(CustomResourceDefinition, () => {
+    host.watchAll((change) => this.#onChange(change));
+    host.watch(CustomResourceDefinition, () => {
       this.#kinds.reset();
       for (const item of this.#parked.values()) this.#queue.add(item);
       this.#parked.clear();
@@ -181,14 +178,14 @@ class GarbageCollector {
         (reference) => reference.uid === uid && reference.blockOwnerDeletion === true,
       ),
     );
-    if (!isBlocked) await this.#removeFinalizer(owner, foregroundFinalizer);
+    if (!isBlocked) await this.#writer.removeFinalizer(owner, foregroundFinalizer);
   }
 
   async #orphanDependents({ type, key }: Item, owner: UnstructuredObject): Promise<void> {
     const { uid = '' } = owner.metadata;
     for (const { object } of this.#dependentsOf(owner)) await this.#dropReferences(object, [uid]);
     const live = this.#host.loopback.get(type, key);
-    if (live?.metadata.uid === uid) await this.#removeFinalizer(live, orphanFinalizer);
+    if (live?.metadata.uid === uid) await this.#writer.removeFinalizer(live, orphanFinalizer);
   }
 
   async #dropReferences(object: UnstructuredObject, uids: readonly string[]): Promise<void> {
@@ -204,12 +201,6 @@ class GarbageCollector {
       blockOwnerDeletion: false,
     }));
     return await this.#writer.updateMetadata(object, { ownerReferences });
-  }
-
-  async #removeFinalizer(object: UnstructuredObject, finalizer: string): Promise<void> {
-    const before = object.metadata.finalizers ?? [];
-    const finalizers = before.filter((other) => other !== finalizer);
-    await this.#writer.updateMetadata(object, { finalizers });
   }
 }
 

@@ -12,7 +12,7 @@ import {
   isTracked,
   jobPod,
   missingIndexes,
-  untracked,
+  trackingFinalizer,
 } from './job-pods.js';
 import type { JobPods } from './job-pods.js';
 import { failedIndexes, firstAnnotations, lastFailures } from './job-policies.js';
@@ -42,7 +42,7 @@ interface JobOptions {
 
 /** Runs the pods of each Job to completion. */
 export function startJobController(host: ControllerHost, options: JobOptions): void {
-  new JobController(host, options).start();
+  new JobController(host, options);
 }
 
 class JobController {
@@ -67,23 +67,19 @@ class JobController {
     this.#queue = host.objectQueue(Job, 'jobs', (key) => this.#reconcile(key));
     this.#orphans = host.queue('job-orphans', (key) => this.#releaseOrphan(key), keyString);
     this.#backoff = new PodBackoff(podBackoffMs);
-  }
-
-  start(): void {
-    const queue = this.#queue;
-    followDependents(this.#host, { type: Pod, ownerType: Job, queue });
-    this.#host.watch(Pod, ({ type, object }) => {
+    followDependents(host, { type: Pod, ownerType: Job, queue: this.#queue });
+    host.watch(Pod, ({ type, object }) => {
       if (type === 'DELETED') this.#counted.delete(object.metadata.uid ?? '');
       else if (this.#isOrphan(object)) this.#orphans.add(keyOf(object));
     });
-    this.#host.onRestore(() => {
+    host.onRestore(() => {
       this.#counted.clear();
       this.#backoff.clear();
     });
-    this.#host.watch(Job, ({ type, object }) => {
+    host.watch(Job, ({ type, object }) => {
       if (type !== 'DELETED') return;
       this.#backoff.forget(object.metadata.uid ?? '');
-      for (const pod of this.#host.controlled(Pod, object)) this.#orphans.add(keyOf(pod));
+      for (const pod of host.controlled(Pod, object)) this.#orphans.add(keyOf(pod));
     });
   }
 
@@ -97,12 +93,7 @@ class JobController {
       await this.#expire(job);
       return;
     }
-    const selector = job.spec?.selector;
-    const pods = sortPods(
-      job,
-      await this.#pods.claim({ type: Pod, owner: job, selector }),
-      this.#counted,
-    );
+    const pods = sortPods(job, await this.#pods.claim(job), this.#counted);
     const nowMs = this.#host.now();
     const { uid = '' } = job.metadata;
     const ended = { succeeded: pods.newlySucceeded.length, failed: pods.newlyFailed.length };
@@ -193,7 +184,7 @@ class JobController {
     const { namespace, name = '', uid } = metadata;
     const live = this.#host.get(Pod, { namespace, name });
     if (live === undefined || live.metadata.uid !== uid || !isTracked(live)) return;
-    await this.#writer.updateMetadata(live, { finalizers: untracked(live) });
+    await this.#writer.removeFinalizer(live, trackingFinalizer);
   }
 
   async #releaseOrphan(key: ObjectKey): Promise<void> {

@@ -3,7 +3,7 @@ import { isPodFinished, isPodTerminating, podFromTemplate } from './pod-state.js
 import type { PodTemplate } from './pod-state.js';
 
 /** The finalizer that keeps a finished pod until the status counts it. */
-const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
+export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
 
 /** The pods of a Job by state. */
@@ -18,11 +18,6 @@ export interface JobPods {
 /** Returns true if a pod has the finalizer that a Job removes once it has counted the pod. */
 export function isTracked({ metadata }: Pod): boolean {
   return metadata.finalizers?.includes(trackingFinalizer) === true;
-}
-
-/** Returns the finalizers of a pod without that one. */
-export function untracked({ metadata: { finalizers = [] } }: Pod): string[] {
-  return finalizers.filter((finalizer) => finalizer !== trackingFinalizer);
 }
 
 /** Returns true if the pod is being deleted and its containers have not ended. */

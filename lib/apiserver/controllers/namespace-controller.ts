@@ -17,7 +17,7 @@ const namespaceFinalizer = 'kubernetes';
 
 /** Deletes the content of each namespace that is being deleted, Pods first, then removes its finalizer. */
 export function startNamespaceController(host: ControllerHost): void {
-  new NamespaceController(host).start();
+  new NamespaceController(host);
 }
 
 class NamespaceController {
@@ -30,10 +30,7 @@ class NamespaceController {
     this.#host = host;
     this.#writer = host.writer(manager);
     this.#queue = host.objectQueue(Namespace, 'namespaces', (key) => this.#reconcile(key));
-  }
-
-  start(): void {
-    this.#host.watchAll(({ type, object }) => {
+    host.watchAll(({ type, object }) => {
       const { namespace: name = '' } = object.metadata;
       if (type === 'DELETED' && this.#terminating.has(name)) this.#queue.add({ name });
     });

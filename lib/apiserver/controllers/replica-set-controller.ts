@@ -23,8 +23,7 @@ const burst = 500;
 
 /** Keeps `spec.replicas` pods for each ReplicaSet. */
 export function startReplicaSetController(host: ControllerHost): void {
-  const controller = new ReplicaSetController(host);
-  controller.start();
+  new ReplicaSetController(host);
 }
 
 class ReplicaSetController {
@@ -40,17 +39,13 @@ class ReplicaSetController {
     this.#control = new PodControl(host, host.events.from({ component: 'replicaset-controller' }));
     this.#pods = new DependentsClaim(host, this.#writer, Pod);
     this.#queue = host.objectQueue(ReplicaSet, 'replica-sets', (key) => this.#reconcile(key));
-  }
-
-  start(): void {
-    const queue = this.#queue;
-    followDependents(this.#host, { type: Pod, ownerType: ReplicaSet, queue });
+    followDependents(host, { type: Pod, ownerType: ReplicaSet, queue: this.#queue });
   }
 
   async #reconcile(key: ObjectKey): Promise<void> {
     const set = this.#host.get(ReplicaSet, key);
     if (set === undefined) return;
-    const pods = await this.#claim(set);
+    const pods = await this.#pods.claim(set);
     let failure: { readonly error: unknown; readonly reason: string } | undefined;
     if (set.metadata.deletionTimestamp === undefined) {
       const difference = pods.filter(isPodActive).length - (set.spec?.replicas ?? 1);
@@ -62,10 +57,6 @@ class ReplicaSetController {
     }
     await this.#report(key, failure);
     if (failure !== undefined) throw failure.error;
-  }
-
-  async #claim(set: ReplicaSet): Promise<Pod[]> {
-    return await this.#pods.claim({ type: Pod, owner: set, selector: set.spec?.selector });
   }
 
   async #scale(set: ReplicaSet, pods: readonly Pod[], difference: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { deepEqual, formatTime, isAlreadyExists, Node } from '../../object/index.js';
+import { deepEqual, formatTime, Node } from '../../object/index.js';
 import { isSameTaint, notReadyTaint } from '../rules/cluster.js';
 import { kubelet, manager } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
@@ -16,13 +16,8 @@ const statements: readonly (readonly [type: string, status: string, reason: stri
 /** Creates the Nodes of the simulated pods, `node-0` and so on, unless they exist. */
 export function startSimulatedNodes(host: ControllerHost, count: number): void {
   const writer = host.writer(kubelet);
-  const create = async (name: string): Promise<void> => {
-    try {
-      await writer.create({ ...nodeNamed(name), status: nodeStatus(host.now()) });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-  };
+  const create = (name: string): Promise<void> =>
+    writer.createIfAbsent({ ...nodeNamed(name), status: nodeStatus(host.now()) } as Node);
   const queue = host.queue('nodes', create, (name: string) => name);
   for (let n = 0; n < count; n++) queue.add(`node-${n}`);
 }

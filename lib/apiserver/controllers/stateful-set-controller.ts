@@ -40,7 +40,7 @@ import type { WorkQueue } from './work-queue.js';
 
 /** Keeps the pods of each StatefulSet, one per ordinal, by the rules of kube-controller-manager. */
 export function startStatefulSetController(host: ControllerHost): void {
-  new StatefulSetController(host).start();
+  new StatefulSetController(host);
 }
 
 /** A StatefulSet and the two revisions that its pods may have. */
@@ -74,18 +74,14 @@ class StatefulSetController {
     this.#pods = new DependentsClaim(host, this.#writer, Pod);
     this.#revisions = new DependentsClaim(host, this.#writer, ControllerRevision);
     this.#queue = host.objectQueue(StatefulSet, 'stateful-sets', (key) => this.#reconcile(key));
-  }
-
-  start(): void {
-    const queue = this.#queue;
-    followDependents(this.#host, { type: Pod, ownerType: StatefulSet, queue });
+    followDependents(host, { type: Pod, ownerType: StatefulSet, queue: this.#queue });
     // A claim that was being deleted may have blocked the creation of its pod.
-    this.#host.watch(PersistentVolumeClaim, ({ type, object }) => {
+    host.watch(PersistentVolumeClaim, ({ type, object }) => {
       const { namespace, name = '' } = object.metadata;
       if (type !== 'DELETED') return;
-      for (const set of this.#host.list(StatefulSet, namespace)) {
+      for (const set of host.list(StatefulSet, namespace)) {
         const setName = set.metadata.name ?? '';
-        if (name.includes(`-${setName}-`)) queue.add({ namespace, name: setName });
+        if (name.includes(`-${setName}-`)) this.#queue.add({ namespace, name: setName });
       }
     });
   }
@@ -93,13 +89,9 @@ class StatefulSetController {
   async #reconcile(key: ObjectKey): Promise<void> {
     const set = this.#host.get(StatefulSet, key);
     if (set === undefined) return;
-    const selector = set.spec?.selector;
-    const pods = await this.#pods.claim({
-      type: Pod,
-      owner: set,
-      selector,
-      belongs: (pod) => ordinalOf(set, pod.metadata.name ?? '') !== undefined,
-    });
+    const isOurs = ({ metadata }: Pod): boolean =>
+      ordinalOf(set, metadata.name ?? '') !== undefined;
+    const pods = await this.#pods.claim(set, isOurs);
     // A set that is being deleted creates nothing, not even revisions.
     if (set.metadata.deletionTimestamp !== undefined) {
       await this.#report(set, namesIn(set));
@@ -119,12 +111,9 @@ class StatefulSetController {
   }
 
   async #stateOf(set: StatefulSet): Promise<SetState> {
-    const selector = set.spec?.selector;
-    const rule = { type: ControllerRevision, owner: set, selector };
-    const revisions = await this.#revisions.claim(rule);
+    const revisions = await this.#revisions.claim(set);
     const history = { host: this.#host, writer: this.#writer, hashLabel };
-    const known = { revisions, collisionCount: set.status?.collisionCount ?? 0 };
-    const { revision: update, collisionCount } = await newestRevision(history, set, known);
+    const { revision: update, collisionCount } = await newestRevision(history, set, revisions);
     const currentName = set.status?.currentRevision;
     const current = revisions.find(({ metadata }) => metadata.name === currentName) ?? update;
     return { set, current, update, revisions, collisionCount };

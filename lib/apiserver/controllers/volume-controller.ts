@@ -16,7 +16,7 @@ import type { WorkQueue } from './work-queue.js';
 
 /** Finds or creates a volume for each claim, grows it on request, and deletes unused volumes. */
 export function startVolumeController(host: ControllerHost): void {
-  new VolumeController(host).start();
+  new VolumeController(host);
 }
 
 class VolumeController {
@@ -32,23 +32,20 @@ class VolumeController {
     const onVolume = (key: ObjectKey): Promise<void> => this.#reconcileVolume(key);
     this.#claims = host.objectQueue(PersistentVolumeClaim, 'volume-claims', onClaim);
     this.#volumes = host.objectQueue(PersistentVolume, 'volumes', onVolume);
-  }
-
-  start(): void {
-    this.#host.watch(PersistentVolumeClaim, ({ object }) => {
+    host.watch(PersistentVolumeClaim, ({ object }) => {
       const name = object.spec?.volumeName;
       if (name) this.#volumes.add({ name });
     });
-    this.#host.watch(PersistentVolume, ({ object }) => {
+    host.watch(PersistentVolume, ({ object }) => {
       const { name, namespace } = object.spec?.claimRef ?? {};
       if (name !== undefined) this.#claims.add({ namespace, name });
       else if (isFree(object)) this.#addWaitingClaims();
     });
-    this.#host.watch(Pod, ({ type, object }) => {
+    host.watch(Pod, ({ type, object }) => {
       // A claim may wait for its first pod. A pod that is deleted or finished no longer uses its claims.
       if (type !== 'MODIFIED' || isPodFinished(object)) this.#addClaimsOf(object);
     });
-    this.#host.watch(StorageClass, () => this.#addWaitingClaims());
+    host.watch(StorageClass, () => this.#addWaitingClaims());
   }
 
   /** Looks for volumes again, for each claim that may wait for one. */
@@ -174,12 +171,9 @@ class VolumeController {
   }
 
   async #unprotectClaim(claim: PersistentVolumeClaim): Promise<void> {
-    const { finalizers = [] } = claim.metadata;
-    if (!finalizers.includes(claimProtection)) return;
     // A pod without a node does not start while its claim is being deleted: both would wait for each other.
     if (this.#podsOf(claim).some(({ spec }) => spec?.nodeName)) return;
-    const kept = finalizers.filter((finalizer) => finalizer !== claimProtection);
-    await this.#writer.updateMetadata(claim, { finalizers: kept });
+    await this.#writer.removeFinalizer(claim, claimProtection);
   }
 
   async #reconcileVolume(key: ObjectKey): Promise<void> {
@@ -195,8 +189,9 @@ class VolumeController {
           });
     const held = claim !== undefined && isVolumeOf(volume, claim);
     if (held) await this.#showPhase(volume, 'Bound');
-    else if (volume.metadata.deletionTimestamp !== undefined) await this.#unprotectVolume(volume);
-    else if (claimRef?.uid === undefined) await this.#showPhase(volume, 'Available');
+    else if (volume.metadata.deletionTimestamp !== undefined) {
+      await this.#writer.removeFinalizer(volume, volumeProtection);
+    } else if (claimRef?.uid === undefined) await this.#showPhase(volume, 'Available');
     else if (volume.spec?.persistentVolumeReclaimPolicy === 'Delete') {
       await this.#writer.delete(PersistentVolume, volume);
     } else await this.#showPhase(volume, 'Released');
@@ -206,13 +201,6 @@ class VolumeController {
     if (volume.status?.phase === phase) return;
     const lastPhaseTransitionTime = formatTime(this.#host.now());
     await this.#writer.updateStatus(volume, { ...volume.status, phase, lastPhaseTransitionTime });
-  }
-
-  async #unprotectVolume(volume: PersistentVolume): Promise<void> {
-    const { finalizers = [] } = volume.metadata;
-    if (!finalizers.includes(volumeProtection)) return;
-    const kept = finalizers.filter((finalizer) => finalizer !== volumeProtection);
-    await this.#writer.updateMetadata(volume, { finalizers: kept });
   }
 }
 
