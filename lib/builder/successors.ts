@@ -2,6 +2,7 @@ import {
   appliedFields,
   deepEqual,
   fieldPath,
+  groupOfType,
   isForbidden,
   describeObject,
   DaemonSet,
@@ -20,7 +21,12 @@ import {
   rollsPods,
 } from '../apply/index.js';
 import type { Candidate } from '../apply/index.js';
-import type { KubernetesObject, UnstructuredObject, ResourceType } from '../object/index.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { prepareObject } from './run.js';
@@ -55,7 +61,8 @@ export async function reasonToStay(
     const isThere = found !== undefined && selects(selector, found);
     if (isThere && (rolloutStatus(found).complete || isGoverned(found, live))) continue;
     if (edited && isThere && readyPods(found) > 0) continue;
-    const present = await presentWorkload(context, live, edited ? undefined : found);
+    const former = edited ? undefined : found;
+    const present = await presentWorkload(context, chain, { service: live, successor: former });
     if (present === undefined) return undefined;
     return `moves from ${describeObject(present)} once ${describeObject(successor.ref)} is rolled out`;
   }
@@ -150,8 +157,8 @@ const rolling: readonly ResourceType<KubernetesObject>[] = [Deployment, Stateful
  */
 async function presentWorkload(
   { client, settings }: RunContext,
-  service: UnstructuredObject,
-  successor: UnstructuredObject | undefined,
+  { objects }: Chain,
+  { service, successor }: Succession,
 ): Promise<UnstructuredObject | undefined> {
   const { selector } = serviceSpecOf(service);
   // The Service still selects its old pods.
@@ -159,8 +166,11 @@ async function presentWorkload(
     return successor;
   }
   const { namespace } = service.metadata;
-  const { signal, owner } = settings;
+  const { signal, owner, owns } = settings;
+  // Without `owns`, the owner may have objects of any kind.
+  const visited = owns && [...owns, ...objects.map((chained) => chained.type)];
   for (const type of rolling) {
+    if (visited?.every((each) => !isSameKind(each, type)) === true) continue;
     const options = { namespace, controllerUid: owner.metadata.uid ?? '', signal };
     const found = await listOfKind(client, type, options).catch((error: unknown) => {
       if (isForbidden(error)) return [];
@@ -170,6 +180,18 @@ async function presentWorkload(
     if (present !== undefined) return present;
   }
   return undefined;
+}
+
+interface Succession {
+  readonly service: UnstructuredObject;
+  readonly successor: UnstructuredObject | undefined;
+}
+
+function isSameKind(
+  one: TypeReference<KubernetesObject>,
+  other: TypeReference<KubernetesObject>,
+): boolean {
+  return one.kind === other.kind && groupOfType(one) === groupOfType(other);
 }
 
 type Labels = Readonly<Record<string, string>>;

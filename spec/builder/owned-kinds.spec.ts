@@ -2,10 +2,13 @@ import { expect } from 'chai';
 import { Builder } from '../../lib/builder/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import { getIfExists } from '../../lib/client/index.js';
-import { ConfigMap, NetworkPolicy, Secret, StatefulSet } from '../../lib/object/kinds.js';
+import { ConfigMap, NetworkPolicy, Secret, Service, StatefulSet } from '../../lib/object/kinds.js';
+import { Operator } from '../../lib/operator/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { startOperator, testCluster } from '../../lib/testing/index.js';
 import { podSpec } from './suite/scene.js';
 
 describe('Builder in a reconcile', () => {
@@ -84,5 +87,43 @@ describe('Builder in a reconcile', () => {
     );
     await reconciledAgain();
     expect(await getIfExists(client, Secret, { ...key, name: 'old' })).to.equal(undefined);
+  });
+});
+
+describe('An operator that owns no Deployments', () => {
+  const schema = s.object({ spec: s.object({ workload: s.string() }) });
+  const Shop = defineResource({
+    ...{ group: 'shops.example', kind: 'Shop' },
+    versions: [{ name: 'v1', schema, status: s.status() }],
+  });
+  const cluster = testCluster({ crds: [Shop] });
+  const key = { name: 'toys', namespace: 'default' };
+
+  it('needs no rights on them to move a Service to another StatefulSet', async () => {
+    const operator = new Operator('shops');
+    operator
+      .for(Shop)
+      .owns(Service, StatefulSet)
+      .builds(({ object: { spec }, builder }) =>
+        builder
+          .service({ name: 'front', workload: spec.workload, spec: { ports: [{ port: 80 }] } })
+          .statefulSet({ name: spec.workload, podSpec }),
+      );
+    const client = cluster().client();
+    const running = await startOperator(cluster(), operator);
+    const isServedBy = (workload: string) =>
+      running.eventually(async () => {
+        const front = await client.get(Service, { ...key, name: 'front' });
+        expect(Object.values(front.spec?.selector ?? {})).to.deep.equal([
+          `statefulset.${workload}`,
+        ]);
+        const { items } = await client.list(StatefulSet, { namespace: 'default' });
+        expect(items.map(({ metadata }) => metadata.name)).to.deep.equal([workload]);
+      });
+    await client.create(Shop.object({ metadata: key, spec: { workload: 'old' } }));
+    await isServedBy('old');
+    await client.patch(Shop, key, { type: 'merge', body: { spec: { workload: 'new' } } });
+    await isServedBy('new');
+    await running.stop();
   });
 });
