@@ -90,11 +90,39 @@ describe('A Builder chain', () => {
     const podSpec = { containers: [{ name: 'web', image: 'registry.example/web:1' }] };
     const builder = new Builder(options);
     expect(() => builder.deployment({ name: 'a' })).to.throw(
-      'exactly one of podSpec and podTemplate',
+      'Deployment a: give exactly one of podSpec and podTemplate',
     );
     expect(() => builder.job({ name: 'a', podSpec, podTemplate: { spec: podSpec } })).to.throw(
-      'exactly one',
+      'Job a: give exactly one',
     );
+  });
+
+  it('names the right option for a misspelt podSpec', () => {
+    const misspelt = { name: 'a', podspec: {} } as never;
+    const builder = new Builder(options);
+    for (const chaining of [
+      () => builder.deployment(misspelt),
+      () => builder.statefulSet(misspelt),
+      () => builder.daemonSet(misspelt),
+      () => builder.job(misspelt),
+      () => builder.cronJob(misspelt),
+    ]) {
+      expect(chaining)
+        .to.throw(/^\w+ a: unknown option "podspec"; did you mean "podSpec"\?$/)
+        .with.property('code', 'InvalidOption');
+    }
+  });
+
+  it('rejects a pod specification without a list of containers', () => {
+    const builder = new Builder(options);
+    const wrong = { container: [{ name: 'web', image: 'web:1' }] } as never;
+    for (const pods of [{ podSpec: wrong }, { podTemplate: { spec: wrong } }]) {
+      for (const chain of ['statefulSet', 'job'] as const) {
+        expect(() => builder[chain]({ name: 'a', ...pods }))
+          .to.throw(/^\w+ a: containers of its pods: want a list, got undefined$/)
+          .with.property('code', 'InvalidOption');
+      }
+    }
   });
 });
 

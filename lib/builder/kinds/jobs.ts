@@ -3,7 +3,7 @@ import type { ChainNames } from '../chain-names.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 import { podOptionNames, podTemplateOf } from './pod-template.js';
-import type { PodOptions } from './pod-template.js';
+import type { PodLink, PodOptions } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
 /** Options of {@link BuilderChain.job | Builder.job}. The pods' `restartPolicy` defaults to `Never`. */
@@ -28,7 +28,7 @@ export interface CronJobOptions<Names extends ChainNames = ChainNames, Name exte
 
 /** Returns the link of a Job, whose immutable template never carries hashes of ConfigMaps and Secrets. */
 export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): ChainedLink {
-  const { template, requires } = jobTemplateOf(options);
+  const { template, requires } = jobTemplateOf(options, { kind: Job.kind, others: podOptionNames });
   const body = { spec: { ...options.spec, template } };
   const link = objectLink(Job, options, body, podOptionNames);
   return { ...link, requires };
@@ -37,18 +37,21 @@ export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): C
 /** Returns the link of a CronJob. A changed ConfigMap takes effect at the next run. */
 export function cronJobLink<Names extends ChainNames>(options: CronJobOptions<Names>): ChainedLink {
   const { schedule, spec = {}, jobSpec = {} } = options;
-  const { template, requires } = jobTemplateOf(options);
+  const { kind } = CronJob;
+  const { template, requires } = jobTemplateOf(options, { kind, others: cronJobOptionNames });
   const jobTemplate = { spec: { ...jobSpec, template } };
   const body = { spec: { ...spec, schedule, jobTemplate } };
-  const others = { ...podOptionNames, schedule, jobSpec };
-  const link = objectLink(CronJob, options, body, others);
+  const link = objectLink(CronJob, options, body, cronJobOptionNames);
   return { ...link, requires };
 }
 
+const cronJobOptionNames = { ...podOptionNames, schedule: true, jobSpec: true };
+
 function jobTemplateOf<Names extends ChainNames>(
-  options: PodOptions<Names> & { readonly name: string },
+  options: PodOptions<Names> & ObjectOptions,
+  job: PodLink,
 ): ReturnType<typeof podTemplateOf> {
-  const { template, requires } = podTemplateOf(options, {});
+  const { template, requires } = podTemplateOf(options, {}, job);
   const spec = { restartPolicy: 'Never', ...template.spec } as NonNullable<typeof template.spec>;
   return { template: { ...template, spec }, requires };
 }

@@ -32,12 +32,7 @@ export function objectLink(
   others: object = {},
 ): ChainedLink {
   const { name, namespace, labels, annotations } = options;
-  const isKnown = (option: string): boolean =>
-    [objectOptionNames, body, others].some((names) => Object.hasOwn(names, option));
-  if (!Object.keys(options).every(isKnown)) {
-    const names = { ...objectOptionNames, ...body, ...others };
-    refuseUnknownOptions<ObjectOptions>(`${type.kind} ${name}`, options, names);
-  }
+  refuseUnknownLinkOptions(type, options, body, others);
   const object = {
     apiVersion: apiVersionOf(type),
     kind: type.kind,
@@ -51,6 +46,22 @@ export function objectLink(
     options: linkOptionsOf(options),
     requires: [],
   };
+}
+
+/**
+ * Refuses options of a link that neither all kinds nor one of the `others` have.
+ * @throws OperatorError `InvalidOption`
+ */
+export function refuseUnknownLinkOptions(
+  { kind }: { readonly kind: string },
+  options: ObjectOptions,
+  ...others: readonly object[]
+): void {
+  const isKnown = (option: string): boolean =>
+    [objectOptionNames, ...others].some((names) => Object.hasOwn(names, option));
+  if (Object.keys(options).every(isKnown)) return;
+  const names = Object.assign({}, objectOptionNames, ...others) as OptionNames<ObjectOptions>;
+  refuseUnknownOptions<ObjectOptions>(`${kind} ${options.name}`, options, names);
 }
 
 /** Returns the options that are not part of the object. */

@@ -4,7 +4,8 @@ import { OperatorError } from '../../system/index.js';
 import { recordingReferences } from '../chain-references.js';
 import type { ChainNames } from '../chain-names.js';
 import type { ChainReferences } from '../chain-references.js';
-import type { RequiredName } from '../link.js';
+import type { ObjectOptions, RequiredName } from '../link.js';
+import { refuseUnknownLinkOptions } from './object-link.js';
 
 /** The pods of a workload or Job: exactly one of `podSpec` and `podTemplate` must be set. */
 export interface PodOptions<Names extends ChainNames> {
@@ -32,18 +33,31 @@ export interface RecordedTemplate {
   readonly requires: readonly RequiredName[];
 }
 
+/** The kind of a link with pods. */
+export interface PodLink {
+  readonly kind: string;
+  /** Has the options that are neither common to all kinds nor `spec`. */
+  readonly others: object;
+}
+
 /**
  * Returns the pod template that `options` describe, with `labels` added.
- * @throws OperatorError `InvalidOption`: both or neither of `podSpec` and `podTemplate` are set.
+ * @throws OperatorError `InvalidOption`: both or neither of `podSpec` and `podTemplate` are set, or the pods have
+ * no list of containers.
  */
 export function podTemplateOf<Names extends ChainNames>(
-  options: PodOptions<Names> & { readonly name: string },
+  options: PodOptions<Names> & ObjectOptions,
   labels: Readonly<Record<string, string>>,
+  link: PodLink,
 ): RecordedTemplate {
   const { podSpec, podTemplate, podLabels, podAnnotations } = options;
+  const refuse = (problem: string): never => {
+    throw new OperatorError('InvalidOption', `${link.kind} ${options.name}: ${problem}`);
+  };
   if ((podSpec === undefined) === (podTemplate === undefined)) {
-    const message = `${options.name}: give exactly one of podSpec and podTemplate`;
-    throw new OperatorError('InvalidOption', message);
+    // A misspelt `podSpec` counts as missing.
+    refuseUnknownLinkOptions(link, options, { spec: true }, link.others);
+    refuse('give exactly one of podSpec and podTemplate');
   }
   const requires: RequiredName[] = [];
   const references = recordingReferences<Names>(requires);
@@ -52,6 +66,10 @@ export function podTemplateOf<Names extends ChainNames>(
       ? resolve(podTemplate, references)
       : { spec: resolve(podSpec, references) };
   const { metadata, spec } = given as PodTemplate;
+  const containers: unknown = spec?.containers;
+  if (spec !== undefined && !Array.isArray(containers)) {
+    refuse(`containers of its pods: want a list, got ${JSON.stringify(containers)}`);
+  }
   const allLabels = { ...metadata?.labels, ...definedOf(podLabels), ...labels };
   const allAnnotations = { ...metadata?.annotations, ...definedOf(podAnnotations) };
   const template: PodTemplate = {

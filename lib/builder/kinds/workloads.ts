@@ -204,14 +204,15 @@ function workloadLink<Names extends ChainNames>(
   checkCounts(type, options);
   const matchLabels = { ...(options.selector ?? defaultSelector(type.kind, options.name)) };
   const { rolloutOn = [], envFromConfigMap = [], envFromSecret = [] } = options;
-  const { template, requires } = podTemplateOf(options, matchLabels);
+  const others = optionNames[type.kind] ?? {};
+  const { template, requires } = podTemplateOf(options, matchLabels, { kind: type.kind, others });
   const body = {
     spec: {
       ...{ ...spec, selector: { matchLabels } },
       template: withEnvFrom(template, { envFromConfigMap, envFromSecret }),
     },
   };
-  const link = objectLink(type, options, body, optionNames[type.kind]);
+  const link = objectLink(type, options, body, others);
   const named = [
     ...rolloutOn.map((name) => required(['ConfigMap', 'Secret'], name, 'rolloutOn')),
     ...envFromConfigMap.map((name) => required(['ConfigMap'], name, 'envFromConfigMap')),
