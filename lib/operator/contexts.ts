@@ -7,7 +7,8 @@ import type {
   TypeReference,
 } from '../object/index.js';
 import type { StatusUpdate } from '../status/index.js';
-import { OperatorError, withoutUndefined } from '../system/index.js';
+import { OperatorError, refuseUnknownOptions, withoutUndefined } from '../system/index.js';
+import type { OptionNames } from '../system/index.js';
 
 /**
  * The kind names of type references that the compiler knows: built-in kinds and literals
@@ -78,6 +79,7 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   }
 
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
+    checkCondition(condition);
     const observed = this.#generation === undefined ? {} : { observedGeneration: this.#generation };
     this.#conditions.set(condition.type, { ...condition, ...observed });
   }
@@ -110,6 +112,23 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
     const { conditions: all = [], fields } = this.over({ conditions });
     return { conditions: [...all.filter(({ type }) => !types.includes(type)), ...refuted], fields };
   }
+}
+
+const conditionStatuses: readonly unknown[] = ['True', 'False', 'Unknown'];
+
+function checkCondition({
+  type,
+  status,
+  reason,
+}: Omit<ConditionUpdate, 'observedGeneration'>): void {
+  const refuse = (field: string, wanted: string, got: unknown): never => {
+    const name = typeof type === 'string' ? ` ${type}` : '';
+    const problem = `${field}: want ${wanted}, got ${JSON.stringify(got)}`;
+    throw new OperatorError('InvalidOption', `status.setCondition${name}: ${problem}`);
+  };
+  if (typeof type !== 'string') refuse('type', 'a text', type);
+  if (!conditionStatuses.includes(status)) refuse('status', "'True', 'False' or 'Unknown'", status);
+  if (typeof reason !== 'string') refuse('reason', 'a text', reason);
 }
 
 /** Argument of `finalizes`: the controller's context plus the object. */
@@ -168,12 +187,21 @@ const decidedOptions: readonly Exclude<keyof BuilderOptions, keyof OperatorBuild
   ...(['recorder', 'emitter', 'logger', 'signal', 'clock'] as const),
 ];
 
-/** @throws OperatorError `InvalidOption`: the operator sets one of `options` itself. */
+const builderOptionNames: OptionNames<OperatorBuilderOptions> = {
+  ...{ labels: true, namespace: true, scope: true, onImmutable: true, adopt: true },
+  ...{ adoptManagers: true, rolloutOrder: true, rollout: true, orderCreation: true },
+  ...{ maxDeletions: true, onResult: true, pruneClaims: true },
+};
+
+/** @throws OperatorError `InvalidOption`: the operator sets one of `options` itself, or one is unknown. */
 export function refuseDecided({ kind }: { readonly kind: string }, options: object): void {
+  const subject = `for(${kind}): withBuilder`;
   const decided = decidedOptions.find((name) => name in options);
-  if (decided === undefined) return;
-  const message = `for(${kind}): withBuilder: the operator sets ${decided}; leave it out`;
-  throw new OperatorError('InvalidOption', message);
+  if (decided !== undefined) {
+    const message = `${subject}: the operator sets ${decided}; leave it out`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  refuseUnknownOptions(subject, options, builderOptionNames);
 }
 
 /** Options of `context.builder`, or a function that returns them for an object. */

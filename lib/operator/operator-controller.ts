@@ -59,7 +59,15 @@ export interface DescribedController {
   readonly writesStatus: boolean;
   /** The finalizer that the controller cleans up for. */
   readonly finalizerInUse: string | undefined;
+  /** The objects that its chains prune. Undefined if they are known only in a reconcile. */
+  readonly pruning: Pruning | undefined;
   addTo(manager: Manager): Added | undefined;
+}
+
+/** The objects of an owner that chains prune. */
+interface Pruning {
+  readonly kinds: readonly TypeReference<KubernetesObject>[];
+  readonly scope: string | undefined;
 }
 
 type Handling<T extends KubernetesObject> =
@@ -246,13 +254,19 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     return this.#finalize === undefined ? undefined : this.#finalizer();
   }
 
+  get pruning(): Pruning | undefined {
+    const options = this.#builderOptions ?? {};
+    if (this.#handling?.type !== 'builds' || typeof options === 'function') return undefined;
+    return { kinds: this.#owns, scope: options.scope };
+  }
+
   /** The other controllers of the operator for the same kind. */
   get #others(): readonly DescribedController[] {
     const kind = ofKind(this.#type);
     return this.#operator.controllers.filter((each) => each !== this && ofKind(each.type) === kind);
   }
 
-  /** Throws if two controllers of one kind would write the same status or use the same finalizer. */
+  /** Throws if two controllers of one kind would write the same status, use the same finalizer, or prune. */
   #checkOthers(): void {
     const others = this.#others;
     if (this.writesStatus && others.some(({ writesStatus }) => writesStatus)) {
@@ -263,6 +277,16 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     if (finalizer !== undefined && others.some((each) => each.finalizerInUse === finalizer)) {
       const remedy = 'give one of them another by the option finalizer';
       this.#refuse(`two controllers clean up for the finalizer ${finalizer}; ${remedy}`);
+    }
+    const { kinds = [], scope } = this.pruning ?? {};
+    const rivals = others.filter(({ pruning }) => pruning !== undefined && pruning.scope === scope);
+    const rivalKinds = rivals.flatMap(({ pruning }) => pruning?.kinds ?? []).map(ofKind);
+    const common = kinds.find((type) => rivalKinds.includes(ofKind(type)));
+    if (common !== undefined) {
+      const remedy = 'give one of them another scope by withBuilder({ scope })';
+      this.#refuse(
+        `two controllers would prune the ${common.kind} objects of each other; ${remedy}`,
+      );
     }
   }
 

@@ -88,6 +88,27 @@ describe('The status of a failed reconcile', () => {
     });
   });
 
+  for (const [wrong, problem] of [
+    [{ type: 'Fed', status: 'True' }, ' Fed: reason: want a text, got undefined'],
+    [
+      { type: 'Fed', status: true, reason: 'Full' },
+      " Fed: status: want 'True', 'False' or 'Unknown', got true",
+    ],
+    [{ status: 'True', reason: 'Full' }, ': type: want a text, got undefined'],
+  ] as const) {
+    it(`names the field of a wrong condition:${problem}`, async () => {
+      stage.operator.for(Tenant).reconciles(({ status }) => {
+        status.setCondition(wrong as never);
+      });
+      stage.start();
+      await stage.create('acme');
+      await eventually(async () => {
+        const { reason, message } = await stage.condition('acme', 'Ready', 'False');
+        expect([reason, message]).to.deep.equal(['InvalidOption', `status.setCondition${problem}`]);
+      });
+    });
+  }
+
   it('is replaced by that of the next change if the server has not accepted it', async () => {
     const { seen } = startStrict();
     await stage.create('acme', { env: { MODE: 'fast' } });

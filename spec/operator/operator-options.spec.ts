@@ -8,6 +8,7 @@ import {
   Namespace,
   Secret,
 } from '../../lib/object/kinds.js';
+import type { KubernetesObject, TypeReference } from '../../lib/object/index.js';
 import { Manager, conversionWebhook } from '../../lib/manager/index.js';
 import type { Webhook } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
@@ -339,6 +340,28 @@ describe('Operator', () => {
       );
     });
 
+    it('are rejected if each would prune the objects of the other', () => {
+      const building = (
+        first: object,
+        second: object,
+        owned: TypeReference<KubernetesObject> = ConfigMap,
+      ): Operator => {
+        const operator = new Operator('tenants');
+        const tenants = operator.for(Tenant).owns(Deployment, ConfigMap).withBuilder(first);
+        tenants.builds(({ builder }) => builder.configMap({ name: 'a' }));
+        const others = operator.for(Tenant, { name: 'second', status: false }).owns(owned);
+        others.withBuilder(second).builds(({ builder }) => builder);
+        return operator;
+      };
+      for (const scope of [undefined, 'a']) {
+        expect(() => managed(building({ scope }, { scope }))).to.throw(
+          'for(Tenant): two controllers would prune the ConfigMap objects of each other; give one of them another scope by withBuilder({ scope })',
+        );
+      }
+      expect(managed(building({}, { scope: 'b' })).controllers).to.have.length(2);
+      expect(managed(building({}, {}, Secret)).controllers).to.have.length(2);
+    });
+
     it('are accepted if they write different parts', () => {
       const second = { name: 'second', status: false, finalizer: 'front.example/b' };
       expect(managed(two({}, second)).controllers).to.have.length(2);
@@ -370,6 +393,7 @@ describe('Operator', () => {
       [() => tenants().withBuilder({}).withBuilder({}), 'withBuilder: called twice'],
       [() => tenants().finalizes(end).finalizes(end), 'finalizes: called twice'],
       [() => tenants().withBuilder({ owner: {} } as never), 'withBuilder: the operator sets owner'],
+      [() => tenants().withBuilder({ scpe: 'a' } as never), 'did you mean "scope"?'],
       [() => tenants().withOptions({ name: 'a' } as never), "withOptions: name can't be set here"],
       [() => tenants().withOptions({ workers: 2 } as never), 'unknown option "workers"'],
       [() => tenants().runsOn('cluster' as never), 'want leader, replica or shards, got cluster'],
