@@ -52,7 +52,8 @@ export function isControlledBy(object: KubernetesObject, owner: KubernetesObject
 }
 
 /**
- * Returns an owner reference to `owner`.
+ * Returns an owner reference to `owner`, by default for garbage collection only: `owns` of a controller watches objects
+ * with a controller, as `setControllerReference` sets it.
  * @throws OperatorError `InvalidOwner`: it has no name or UID, so it is not a live object.
  */
 export function ownerReferenceTo(
