@@ -13,6 +13,15 @@ import {
 import type { ColumnSpec, TableColumn } from './table-column.js';
 import { selectorText } from './workload-columns.js';
 
+const none = '<none>';
+
+/** Returns texts in order, each once, without empty ones. */
+const uniqueText = (texts: readonly string[]): string =>
+  [...new Set(texts)]
+    .filter((text) => text !== '')
+    .sort()
+    .join(',');
+
 const count = (object: UnstructuredObject, path: string): number =>
   Object.keys((valueAt(object, path) as object | undefined) ?? {}).length;
 
@@ -29,10 +38,14 @@ const rolePrefix = 'node-role.kubernetes.io/';
 function nodeRoles({ metadata: { labels = {} } }: UnstructuredObject): string {
   const roles = Object.keys(labels)
     .filter((label) => label.startsWith(rolePrefix))
-    .map((label) => label.slice(rolePrefix.length))
-    .filter((role) => role !== '')
-    .sort();
-  return roles.length === 0 ? '<none>' : roles.join(',');
+    .map((label) => label.slice(rolePrefix.length));
+  return uniqueText([...roles, labels['kubernetes.io/role'] ?? '']) || none;
+}
+
+function kernelVersion(object: UnstructuredObject): string {
+  const version = textAt(object, 'status.nodeInfo.kernelVersion', '<unknown>');
+  const architecture = textAt(object, 'status.nodeInfo.architecture');
+  return architecture === '' ? version : `${version} (${architecture})`;
 }
 
 function nodeAddress(object: UnstructuredObject, type: string): string {
@@ -65,9 +78,8 @@ function eventObject(object: UnstructuredObject): string {
 function eventSource(object: UnstructuredObject): string {
   const component = either(object, 'source.component', 'deprecatedSource.component');
   const host = either(object, 'source.host', 'deprecatedSource.host');
-  const controller = either(object, 'reportingComponent', 'reportingController');
-  const instance = textAt(object, 'reportingInstance');
-  const [name, place] = component === '' ? [controller, instance] : [component, host];
+  const name = component || either(object, 'reportingComponent', 'reportingController');
+  const place = host || textAt(object, 'reportingInstance');
   return place === '' ? name : `${name}, ${place}`;
 }
 
@@ -210,7 +222,10 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       name: ['OS-Image', 'Kernel-Version', 'Container-Runtime'][index] ?? field,
       doc: [nodeInfo, field] as const,
       wide: true,
-      cell: (object: UnstructuredObject) => textAt(object, `status.nodeInfo.${field}`, '<unknown>'),
+      cell: (object: UnstructuredObject) =>
+        field === 'kernelVersion'
+          ? kernelVersion(object)
+          : textAt(object, `status.nodeInfo.${field}`, '<unknown>'),
     })),
   ]),
   'rbac.authorization.k8s.io/RoleBinding': bindingColumns(
@@ -281,8 +296,6 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
   ]),
 };
 
-const none = '<none>';
-
 function externalIp(object: UnstructuredObject): string {
   const ips = listAt(object, 'spec.externalIPs') as string[];
   switch (textAt(object, 'spec.type')) {
@@ -290,8 +303,8 @@ function externalIp(object: UnstructuredObject): string {
     case 'NodePort':
       return ips.length === 0 ? none : ips.join(',');
     case 'LoadBalancer': {
-      const all = [...loadBalancerAddresses(object), ...ips];
-      return all.length === 0 ? '<pending>' : all.join(',');
+      const balanced = loadBalancerAddresses(object);
+      return [balanced, ...ips].filter((ip) => ip !== '').join(',') || '<pending>';
     }
     case 'ExternalName':
       return textAt(object, 'spec.externalName');
@@ -300,10 +313,9 @@ function externalIp(object: UnstructuredObject): string {
   }
 }
 
-function loadBalancerAddresses(object: UnstructuredObject): readonly string[] {
-  return listAt(object, 'status.loadBalancer.ingress')
-    .map((ingress) => textAt(ingress, 'ip', textAt(ingress, 'hostname')))
-    .filter((address) => address !== '');
+function loadBalancerAddresses(object: UnstructuredObject): string {
+  const ingresses = listAt(object, 'status.loadBalancer.ingress');
+  return uniqueText(ingresses.map((ingress) => textAt(ingress, 'ip', textAt(ingress, 'hostname'))));
 }
 
 function servicePorts(object: UnstructuredObject): string {
@@ -315,20 +327,23 @@ function servicePorts(object: UnstructuredObject): string {
   return ports.length === 0 ? none : ports.join(',');
 }
 
+/** A port of an EndpointSlice. */
+interface Port {
+  readonly port?: number;
+  readonly name?: string;
+}
+
 const shownHosts = 3;
 
 function ingressHosts(object: UnstructuredObject): string {
   const hosts = listAt(object, 'spec.rules')
     .map((rule) => textAt(rule, 'host'))
     .filter((host) => host !== '');
-  if (hosts.length === 0) return '*';
-  const shown = hosts.slice(0, shownHosts).join(',');
-  return hosts.length > shownHosts ? `${shown} + ${hosts.length - shownHosts} more...` : shown;
+  return hosts.length === 0 ? '*' : listed(hosts);
 }
 
 function listed(values: readonly string[]): string {
-  if (values.length === 0) return '<unset>';
-  const shown = values.slice(0, shownHosts).join(',');
+  const shown = values.slice(0, shownHosts).join(',') || '<unset>';
   return values.length > shownHosts ? `${shown} + ${values.length - shownHosts} more...` : shown;
 }
 
@@ -391,7 +406,7 @@ export const networkColumns: Readonly<Record<string, readonly TableColumn[]>> = 
     {
       name: 'Address',
       doc: 'Address is a list containing ingress points for the load-balancer',
-      cell: (object) => loadBalancerAddresses(object).join(','),
+      cell: loadBalancerAddresses,
     },
     {
       name: 'Ports',
@@ -417,7 +432,9 @@ export const networkColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       doc: ['discovery.v1.EndpointSlice', 'ports'],
       cell: (object) =>
         listed(
-          listAt(object, 'ports').map((port) => textAt(port, 'port', textAt(port, 'name', '*'))),
+          (listAt(object, 'ports') as readonly Port[]).map(({ port, name }) =>
+            String(port ?? name ?? '*'),
+          ),
         ),
     },
     {

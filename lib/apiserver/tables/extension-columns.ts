@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '../../object/index.js';
 import {
   ageColumn,
+  classNameColumn,
   column,
   columnsOf,
   durationText,
@@ -40,13 +41,14 @@ function joined(object: UnstructuredObject, path: string, member: string): strin
 const shownEndpoints = 3;
 
 function endpointAddresses(object: UnstructuredObject): string {
-  const found = listAt(object, 'subsets').flatMap((subset) => {
+  const subsets = listAt(object, 'subsets');
+  if (subsets.length === 0) return none;
+  const found = subsets.flatMap((subset) => {
     const ips = listAt(subset, 'addresses').map((address) => textAt(address, 'ip'));
     const ports = listAt(subset, 'ports').map((port) => numberAt(port, 'port'));
     if (ports.length === 0) return ips;
     return ports.flatMap((port) => ips.map((ip) => `${ip}:${port}`));
   });
-  if (found.length === 0) return none;
   const shown = found.slice(0, shownEndpoints).join(',');
   return found.length > shownEndpoints
     ? `${shown} + ${found.length - shownEndpoints} more...`
@@ -76,8 +78,11 @@ function kindText(object: UnstructuredObject, path: string): string {
 function paramReference(object: UnstructuredObject): string {
   const reference = valueAt(object, 'spec.paramRef');
   if (reference === undefined) return unset;
-  const [namespace, name] = [textAt(reference, 'namespace'), textAt(reference, 'name')];
-  return namespace === '' ? name : `${namespace}/${name}`;
+  const name = textAt(reference, 'name');
+  // The policy tells whether the parameter has a namespace.
+  return name === ''
+    ? textAt(reference, 'selector')
+    : `${textAt(reference, 'namespace', '*')}/${name}`;
 }
 
 function availability(object: UnstructuredObject): string {
@@ -106,9 +111,9 @@ function certificateState(object: UnstructuredObject): string {
 
 function claimState(object: UnstructuredObject): string {
   const states = [
+    object.metadata.deletionTimestamp !== undefined && 'deleted',
     valueAt(object, 'status.allocation') !== undefined && 'allocated',
     listAt(object, 'status.reservedFor').length > 0 && 'reserved',
-    object.metadata.deletionTimestamp !== undefined && 'deleted',
   ].filter((state) => state !== false);
   return states.length === 0 ? 'pending' : states.join(',');
 }
@@ -147,6 +152,19 @@ const policyBinding = columnsOf([
     name: 'ParamRef',
     doc: 'ParamRef indicates the param resource which sets the configuration param',
     cell: paramReference,
+  },
+]);
+
+const ingressClassColumns = columnsOf([
+  {
+    name: 'Controller',
+    doc: 'Controller that is responsible for handling this class',
+    cell: (object) => textAt(object, 'spec.controller'),
+  },
+  {
+    name: 'Parameters',
+    doc: 'A reference to a resource with additional parameters',
+    cell: parametersName,
   },
 ]);
 
@@ -211,18 +229,10 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
   'node.k8s.io/RuntimeClass': columnsOf([
     { name: 'Handler', doc: '', cell: (object) => textAt(object, 'handler') },
   ]),
-  'networking.k8s.io/IngressClass': columnsOf([
-    {
-      name: 'Controller',
-      doc: 'Controller that is responsible for handling this class',
-      cell: (object) => textAt(object, 'spec.controller'),
-    },
-    {
-      name: 'Parameters',
-      doc: 'A reference to a resource with additional parameters',
-      cell: parametersName,
-    },
-  ]),
+  'networking.k8s.io/IngressClass': [
+    classNameColumn('ingressclass.kubernetes.io/is-default-class'),
+    ...ingressClassColumns.slice(1),
+  ],
   'flowcontrol.apiserver.k8s.io/FlowSchema': [
     ...columnsOf([
       {

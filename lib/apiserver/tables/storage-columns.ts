@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '../../object/index.js';
-import { columnsOf, listAt, textAt, valueAt, nameColumn } from './table-column.js';
+import { classNameColumn, columnsOf, listAt, textAt, valueAt } from './table-column.js';
 import type { TableColumn } from './table-column.js';
 
 const modes: Readonly<Partial<Record<string, string>>> = {
@@ -27,8 +27,6 @@ const isBound = (object: UnstructuredObject): boolean => textAt(object, 'spec.vo
 const claim = 'core.v1.PersistentVolumeClaim';
 const volume = 'core.v1.PersistentVolume';
 const storageClass = 'storage.v1.StorageClass';
-
-const defaultClass = 'storageclass.kubernetes.io/is-default-class';
 
 const storageClassColumns = columnsOf([
   {
@@ -137,11 +135,7 @@ export const storageColumns: Readonly<Record<string, readonly TableColumn[]>> = 
     },
   ]),
   'storage.k8s.io/StorageClass': [
-    {
-      ...nameColumn,
-      cell: ({ metadata: { name = '', annotations } }) =>
-        annotations?.[defaultClass] === 'true' ? `${name} (default)` : name,
-    },
+    classNameColumn('storageclass.kubernetes.io/is-default-class'),
     ...storageClassColumns.slice(1),
   ],
 };

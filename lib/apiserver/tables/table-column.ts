@@ -39,6 +39,15 @@ export const nameColumn: TableColumn = {
   cell: ({ metadata: { name } }) => name ?? '',
 };
 
+/** Returns the name column of classes: it marks the default one, which has `annotation`. */
+export function classNameColumn(annotation: string): TableColumn {
+  return {
+    ...nameColumn,
+    cell: ({ metadata: { name = '', annotations } }) =>
+      annotations?.[annotation] === 'true' ? `${name} (default)` : name,
+  };
+}
+
 /** The columns of kinds without columns of their own. */
 export const defaultColumns: readonly TableColumn[] = [
   nameColumn,

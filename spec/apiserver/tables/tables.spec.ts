@@ -104,6 +104,97 @@ describe('tables', () => {
     expect(counts).to.deep.equal([3, undefined]);
   });
 
+  const networking = '/apis/networking.k8s.io/v1';
+  const balanced = {
+    loadBalancer: {
+      ingress: [{ hostname: 'b.example.com' }, { ip: '10.0.0.2' }, { ip: '10.0.0.2' }],
+    },
+  };
+  const ports = [{ port: 80 }];
+  const event = {
+    ...{ type: 'Normal', reason: 'Made', source: { component: 'a' }, reportingComponent: 'b' },
+    ...{ involvedObject: { kind: 'Pod', name: 'p', namespace: 'default' }, reportingInstance: 'i' },
+  };
+  const endpoints = { subsets: [{ notReadyAddresses: [{ ip: '10.1.2.3' }], ports }] };
+
+  // Cells of the real server (v1.36).
+  for (const { title, path, object, status, cells } of [
+    {
+      title: 'all roles of a Node, and its architecture',
+      path: '/api/v1/nodes',
+      object: {
+        metadata: {
+          labels: { 'node-role.kubernetes.io/worker': '', 'kubernetes.io/role': 'edge' },
+        },
+      },
+      status: { nodeInfo: { kernelVersion: '6.1', architecture: 'arm64' } },
+      cells: { Roles: 'edge,worker', 'Kernel-Version': '6.1 (arm64)' },
+    },
+    {
+      title: 'the addresses of a load balancer once each',
+      path: services,
+      object: { spec: { type: 'LoadBalancer', ports } },
+      status: balanced,
+      cells: { 'External-IP': '10.0.0.2,b.example.com' },
+    },
+    {
+      title: 'the addresses of an Ingress once each',
+      path: `${networking}/namespaces/default/ingresses`,
+      object: { spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } } },
+      status: balanced,
+      cells: { Address: '10.0.0.2,b.example.com' },
+    },
+    {
+      title: 'the instance that reported an Event of a component',
+      path: '/api/v1/namespaces/default/events',
+      object: event,
+      cells: { Source: 'a, i' },
+    },
+    {
+      title: 'the default IngressClass',
+      path: `${networking}/ingressclasses`,
+      object: {
+        metadata: { annotations: { 'ingressclass.kubernetes.io/is-default-class': 'true' } },
+        spec: { controller: 'example.com/c' },
+      },
+      cells: { Name: 'a (default)' },
+    },
+    {
+      title: 'no addresses of Endpoints that are not ready',
+      path: '/api/v1/namespaces/default/endpoints',
+      object: endpoints,
+      cells: { Endpoints: '' },
+    },
+    {
+      title: 'a parameter whose namespace is that of the request',
+      path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
+      object: {
+        spec: {
+          ...{ policyName: 'p', validationActions: ['Deny'] },
+          paramRef: { name: 'x', parameterNotFoundAction: 'Deny' },
+        },
+      },
+      cells: { ParamRef: '*/x' },
+    },
+  ] as const) {
+    it(`print ${title}`, async () => {
+      const api = new Api();
+      const metadata = { name: 'a', ...('metadata' in object && object.metadata) };
+      await api.create(path, { ...object, metadata });
+      if (status !== undefined) await api.call('PATCH', `${path}/a/status`, { status }, merge);
+      expect(await firstRow(api, path)).to.include(cells);
+    });
+  }
+
+  it('print the deletion of a claim for devices before its allocation', async () => {
+    const claims = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims';
+    const api = new Api();
+    await api.create(claims, { metadata: { name: 'a', finalizers: ['a.b/c'] }, spec: {} });
+    await api.call('PATCH', `${claims}/a/status`, { status: { allocation: {} } }, merge);
+    await api.call('DELETE', `${claims}/a`);
+    expect(await firstRow(api, claims)).to.include({ State: 'deleted,allocated' });
+  });
+
   describe('of signing requests', () => {
     const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const pem = '-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----';
