@@ -1,12 +1,16 @@
 import type { WebSocket } from 'ws';
 import type { Pod, UnstructuredObject } from '../../object/index.js';
+import { FieldErrors } from '../../crd/internal.js';
+import { WholeBody } from '../../system/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { refusalOf } from '../auth/authorizer.js';
 import { attributesOf } from '../auth/policy-rule.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';
-import { badRequest, failure, internalError, notFound } from '../status-error.js';
+import { badRequest, failure, internalError, invalid, notFound } from '../status-error.js';
 import { admitConnection } from './request-admission.js';
+import { readInteger } from './request-info.js';
+import type { ResourceRequest } from './request-info.js';
 import type { ResourceContext } from './resource-handler.js';
 
 /** Output and exit code of a command in a simulated container. */
@@ -39,14 +43,14 @@ export interface CommandRunner {
 }
 
 /**
- * Returns the container that a request names, or the only one.
+ * Returns the container that a request names, or the only one beside init containers.
  * @throws StatusError 400: the pod has several containers, or none of that name.
  */
 export function containerOf({ metadata, spec }: Pod, given: string | null | undefined): string {
-  const { containers = [], initContainers = [] } = spec ?? {};
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {};
   const { name: pod = '' } = metadata;
-  const names = [...containers, ...initContainers].map(({ name }) => name);
-  const asked = given ?? (names.length === 1 ? names[0] : undefined);
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name);
+  const asked = given || (containers.length === 1 ? containers[0]?.name : undefined);
   if (asked === undefined) {
     const choices = `choose one of: [${names.join(' ')}]`;
     throw badRequest(`a container name must be specified for pod ${pod}, ${choices}`);
@@ -54,6 +58,61 @@ export function containerOf({ metadata, spec }: Pod, given: string | null | unde
   if (!names.includes(asked)) throw badRequest(`container ${asked} is not valid for pod ${pod}`);
   return asked;
 }
+
+/** The annotation with the text that `kubectl logs` prints, on the pod or in the template of its workload. */
+const logAnnotation = 'operator-builder.io/pod-log';
+
+/** Responds with the scripted log of a simulated pod; empty without the annotation. */
+export function handleLog({ core, kind, info }: ResourceContext): TransportResponse {
+  const { tailLines, limitBytes } = logOptions(info);
+  const pod = findObject(core, kind, info) as Pod | undefined;
+  if (pod === undefined) throw notFound(subjectOf(kind, info.name));
+  const container = containerOf(pod, info.query.get('container'));
+  // No node has a log yet.
+  if ((pod.spec?.nodeName ?? '') === '') {
+    return { status: 204, headers: {}, body: new WholeBody('') };
+  }
+  checkStarted(pod, container);
+  const text = pod.metadata.annotations?.[logAnnotation] ?? '';
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const shown = lines.slice(Math.max(0, lines.length - (tailLines ?? lines.length)));
+  const log = Buffer.from(shown.map((line) => `${line}\n`).join('')).subarray(0, limitBytes);
+  return { status: 200, headers: { 'content-type': 'text/plain' }, body: new WholeBody(log) };
+}
+
+function logOptions({ query, name }: ResourceRequest) {
+  const options = {
+    tailLines: readInteger(query.get('tailLines')),
+    limitBytes: readInteger(query.get('limitBytes')),
+    sinceSeconds: readInteger(query.get('sinceSeconds')),
+  };
+  const errors = new FieldErrors();
+  for (const [option, value] of Object.entries(options)) {
+    const least = option === 'tailLines' ? 0 : 1;
+    if (value === undefined || value >= least) continue;
+    errors.invalid(option, value, `must be greater than ${least === 0 ? 'or equal to ' : ''}0`);
+  }
+  if (errors.empty) return options;
+  throw invalid({ group: '', kind: 'PodLogOptions', name }, errors.causes);
+}
+
+/** Checks that a container has a log. @throws StatusError 400: the kubelet has not started it. */
+function checkStarted({ metadata, status }: Pod, container: string): void {
+  const { containerStatuses = [], initContainerStatuses = [] } = status ?? {};
+  const own = [...containerStatuses, ...initContainerStatuses].find(
+    ({ name }) => name === container,
+  );
+  const { waiting } = own?.state ?? {};
+  if (waiting === undefined || own?.lastState?.terminated !== undefined) return;
+  const why = pullProblems[waiting.reason ?? ''] ?? waiting.reason ?? '';
+  const where = `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)}`;
+  throw badRequest(`${where} is waiting to start: ${why}`);
+}
+
+const pullProblems: Readonly<Partial<Record<string, string>>> = {
+  ErrImagePull: "image can't be pulled",
+  ImagePullBackOff: 'trying and failing to pull image',
+};
 
 const streams = ['stdin', 'stdout', 'stderr', 'tty'] as const;
 

@@ -1,5 +1,5 @@
 import { isJsonObject, formatTime, quoted, withoutMembers } from '../../object/index.js';
-import type { UnstructuredObject, Pod } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -34,10 +34,9 @@ import {
   parseYaml,
   readObject,
   refusePatch,
-  textResponse,
 } from './body.js';
 import { handleEviction } from './eviction-requests.js';
-import { connectionOptions, containerOf, handleExec, noContainers } from './exec-requests.js';
+import { connectionOptions, handleExec, handleLog, noContainers } from './exec-requests.js';
 import type { ResourceContext } from './resource-handler.js';
 import { handleToken } from './token-requests.js';
 import { admitSubresource } from './request-admission.js';
@@ -84,23 +83,6 @@ function unsupported({ kind, info }: ResourceContext): Error {
   const { group, plural } = kind.type;
   const message = `${info.verb} is not supported on resources of kind "${qualifiedPlural({ group, plural })}"`;
   return failure(405, 'MethodNotAllowed', message, { group, kind: plural });
-}
-
-/** The annotation with the text that `kubectl logs` prints, on the pod or in the template of its workload. */
-const logAnnotation = 'operator-builder.io/pod-log';
-
-/** Responds with the scripted log of a simulated pod; empty without the annotation. */
-function handleLog(context: ResourceContext): TransportResponse {
-  const { core, kind, info } = context;
-  const pod = findObject(core, kind, info) as Pod | undefined;
-  if (pod === undefined) throw notFound(subjectOf(kind, info.name));
-  containerOf(pod, info.query.get('container'));
-  const { nodeName = '' } = pod.spec ?? {};
-  const text = nodeName === '' ? '' : (pod.metadata.annotations?.[logAnnotation] ?? '');
-  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
-  const tail = Number(info.query.get('tailLines') ?? lines.length);
-  const shown = tail > 0 ? lines.slice(-tail) : [];
-  return textResponse(200, 'text/plain', shown.map((line) => `${line}\n`).join(''));
 }
 
 function handleStatus(context: ResourceContext): TransportResponse {

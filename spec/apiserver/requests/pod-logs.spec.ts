@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import type { Status } from '../../../lib/object/index.js';
 import { pod } from '../controllers/workload-objects.js';
 
 describe('logs of simulated pods', () => {
@@ -12,7 +13,14 @@ describe('logs of simulated pods', () => {
     const client = cluster.client();
     await client.create(pod('web', {}, { annotations }));
     await client.create(pod('quiet'));
-    await client.create(pod('pair', { containers: both }, { annotations }));
+    const initContainers = [{ name: 'first', image: 'web:1' }];
+    await client.create(pod('pair', { containers: both, initContainers }, { annotations }));
+    await client.create(pod('beside', { initContainers }, { annotations }));
+    await client.create(pod('gated', { schedulingGates: [{ name: 'a.b/c' }] }, { annotations }));
+    for (const name of ['broken', 'crashing']) {
+      const containers = [{ name: 'main', image: `web:${name}` }];
+      await client.create(pod(name, { containers }, { annotations }));
+    }
     await cluster.settled();
   });
 
@@ -31,10 +39,54 @@ describe('logs of simulated pods', () => {
     expect(await read('pair/log?container=b')).to.deep.equal([200, 'one\ntwo\nthree\n']);
   });
 
+  it('end after limitBytes', async () => {
+    expect(await read('web/log?limitBytes=5')).to.deep.equal([200, 'one\nt']);
+    expect(await read('web/log?tailLines=1&limitBytes=99')).to.deep.equal([200, 'three\n']);
+  });
+
+  for (const [query, message] of [
+    ['tailLines=-1', 'tailLines: Invalid value: -1: must be greater than or equal to 0'],
+    ['limitBytes=0', 'limitBytes: Invalid value: 0: must be greater than 0'],
+    ['sinceSeconds=0', 'sinceSeconds: Invalid value: 0: must be greater than 0'],
+  ]) {
+    it(`refuse ${query}, also for a missing pod`, async () => {
+      for (const name of ['web', 'none']) {
+        const [status, text] = await read(`${name}/log?${query}`);
+        expect(status).to.equal(422);
+        expect((JSON.parse(text) as Status).message).to.equal(
+          `PodLogOptions "${name}" is invalid: ${message}`,
+        );
+      }
+    });
+  }
+
+  it('refuse a number of lines that is no number', async () => {
+    const [status, text] = await read('web/log?tailLines=all');
+    expect(status).to.equal(400);
+    expect((JSON.parse(text) as Status).message).to.include('parsing "all": invalid syntax');
+  });
+
+  it('are those of the only container beside init containers', async () => {
+    expect(await read('beside/log')).to.deep.equal([200, 'one\ntwo\nthree\n']);
+  });
+
+  it('have no content before the pod has a node', async () => {
+    expect(await read('gated/log')).to.deep.equal([204, '']);
+  });
+
+  it('are refused until the container has started', async () => {
+    const [status, text] = await read('broken/log');
+    expect(status).to.equal(400);
+    expect((JSON.parse(text) as Status).message).to.equal(
+      'container "main" in pod "broken" is waiting to start: trying and failing to pull image',
+    );
+    expect(await read('crashing/log')).to.deep.equal([200, 'one\ntwo\nthree\n']);
+  });
+
   it('need the name of one of several containers', async () => {
     const [status, text] = await read('pair/log');
     expect(status).to.equal(400);
-    expect(text).to.include('choose one of: [a b]');
+    expect(text).to.include('choose one of: [first a b]');
     expect((await read('pair/log?container=c'))[1]).to.include('container c is not valid');
     expect((await read('none/log'))[0]).to.equal(404);
   });
