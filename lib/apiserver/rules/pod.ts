@@ -1,6 +1,13 @@
-import type { V1Pod, V1PodSpec, V1StatefulSet } from '@kubernetes/client-node';
+import type {
+  V1Pod,
+  V1PodSpec,
+  V1RuntimeClass,
+  V1Scheduling,
+  V1StatefulSet,
+  V1Toleration,
+} from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { formatTime } from '../../object/index.js';
+import { deepEqual, formatTime } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateImages } from './containers.js';
 import { specChanged, typedRules } from './kind-rules.js';
@@ -17,16 +24,16 @@ type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
 
 /**
- * Admits a pod as the real server does: fills in limits, priority, overhead, and tolerations of nodes that
- * are not ready or unreachable.
+ * Admits a pod as the real server does: fills in limits, priority, overhead, the scheduling of its RuntimeClass,
+ * and tolerations of nodes that are not ready or unreachable.
  */
 function admit(pod: Pod, server: ServerView): void {
   const { metadata, spec } = pod;
   if (spec === undefined) return;
   fillFromLimitRanges(pod, server);
   admitPriority({ metadata, spec }, server);
-  admitRuntimeClass({ metadata, spec }, server);
   tolerateLostNodes(spec);
+  admitRuntimeClass({ metadata, spec }, server);
   const labels = topologyLabels(server, spec.nodeName ?? '');
   if (metadata !== undefined && Object.keys(labels).length > 0) {
     metadata.labels = { ...metadata.labels, ...labels };
@@ -58,12 +65,49 @@ function admitRuntimeClass({ metadata, spec }: Admitted, server: ServerView): vo
   if (runtimeClassName !== undefined && found === undefined) {
     throw podRefused(metadata, `pod rejected: RuntimeClass "${runtimeClassName}" not found`);
   }
-  const own = found?.['overhead'] as { podFixed?: Record<string, string> } | undefined;
-  if (own?.podFixed !== undefined) spec.overhead ??= { ...own.podFixed };
-  else if (overhead !== undefined) {
+  const { overhead: own, scheduling } = (found ?? {}) as Partial<Wire<V1RuntimeClass>>;
+  if (own?.podFixed !== undefined) {
+    if (Object.keys(overhead ?? {}).length > 0 && !deepEqual(overhead, own.podFixed)) {
+      const why = "Pod's Overhead doesn't match RuntimeClass's defined Overhead";
+      throw podRefused(metadata, `pod rejected: ${why}`);
+    }
+    spec.overhead = { ...own.podFixed };
+  } else if (overhead !== undefined) {
     const why = 'Pod Overhead set without corresponding RuntimeClass defined Overhead';
     throw podRefused(metadata, `pod rejected: ${why}`);
   }
+  if (scheduling !== undefined) scheduleBy(scheduling, { metadata, spec });
+}
+
+/** Adds the node selector and the tolerations of a RuntimeClass. */
+function scheduleBy(
+  { nodeSelector = {}, tolerations = [] }: Wire<V1Scheduling>,
+  { metadata, spec }: Admitted,
+): void {
+  for (const [key, value] of Object.entries(nodeSelector)) {
+    const own = spec.nodeSelector?.[key] ?? value;
+    if (own === value) continue;
+    const where = `runtimeClass.scheduling.nodeSelector[${key}] = ${value}`;
+    throw podRefused(metadata, `conflict: ${where}; pod.spec.nodeSelector[${key}] = ${own}`);
+  }
+  const selector = { ...spec.nodeSelector, ...nodeSelector };
+  if (Object.keys(selector).length > 0) spec.nodeSelector = selector;
+  const all = [...(spec.tolerations ?? []), ...tolerations];
+  // Of equal ones, the first stays.
+  const isRedundant = (one: V1Toleration, index: number): boolean =>
+    all.some((other, at) => toleratesAll(other, one) && (at < index || !deepEqual(other, one)));
+  spec.tolerations = all.filter((one, index) => !isRedundant(one, index));
+}
+
+/** Returns whether a toleration tolerates all that another one does. */
+function toleratesAll(wide: V1Toleration, { key, effect, ...one }: V1Toleration): boolean {
+  const isAny = (wide.key ?? '') === '' && wide.operator === 'Exists';
+  if (!isAny && (wide.key ?? '') !== (key ?? '')) return false;
+  if ((wide.effect ?? '') !== '' && wide.effect !== effect) return false;
+  const { tolerationSeconds = Infinity } = one;
+  if (tolerationSeconds > (wide.tolerationSeconds ?? Infinity)) return false;
+  if (wide.operator === 'Exists') return true;
+  return one.operator !== 'Exists' && (wide.value ?? '') === (one.value ?? '');
 }
 
 function tolerateLostNodes(spec: PodSpec): void {

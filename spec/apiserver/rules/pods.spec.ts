@@ -43,6 +43,71 @@ describe('pods', () => {
     expect(causeMessages(answer)['spec']).to.match(/^Forbidden: pod updates may not change fields/);
   });
 
+  describe('of a RuntimeClass', () => {
+    const selector = { runtime: 'kata' };
+    const sandboxed = { key: 'sandbox', operator: 'Exists', effect: 'NoSchedule' };
+    const runtimeClassName = 'kata';
+
+    async function withClass(fields: object): Promise<Api> {
+      const api = new Api();
+      const runtime = { metadata: { name: runtimeClassName }, handler: 'kata', ...fields };
+      await api.create('/apis/node.k8s.io/v1/runtimeclasses', runtime);
+      return api;
+    }
+
+    it('get its overhead, its node selector and its tolerations', async () => {
+      const overhead = { podFixed: { cpu: '250m' } };
+      const scheduling = { nodeSelector: selector, tolerations: [sandboxed] };
+      const api = await withClass({ overhead, scheduling });
+      const nodeSelector = { disk: 'ssd' };
+      const tolerations = [{ ...sandboxed, operator: 'Equal', value: 'x' }];
+      const spec = { runtimeClassName, overhead: {}, nodeSelector, tolerations };
+      const created = await api.create(pods, pod(spec));
+      expect(created['spec']).to.deep.include({
+        overhead: { cpu: '250m' },
+        nodeSelector: { disk: 'ssd', runtime: 'kata' },
+        tolerations: [
+          ...['not-ready', 'unreachable'].map((state) => ({
+            ...{ key: `node.kubernetes.io/${state}`, operator: 'Exists', effect: 'NoExecute' },
+            tolerationSeconds: 300,
+          })),
+          sandboxed,
+        ],
+      });
+    });
+
+    it('keep their own overhead if it is the same', async () => {
+      const api = await withClass({ overhead: { podFixed: { cpu: '1' } } });
+      const answer = await api.call(
+        ...(['POST', pods, pod({ runtimeClassName, overhead: { cpu: '1000m' } })] as const),
+      );
+      expect(answer.code).to.equal(201);
+    });
+
+    for (const [title, spec, message] of [
+      [
+        'overhead',
+        { overhead: { cpu: '2' } },
+        "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+      ],
+      [
+        'node selector',
+        { nodeSelector: { runtime: 'runc' } },
+        'conflict: runtimeClass.scheduling.nodeSelector[runtime] = kata; pod.spec.nodeSelector[runtime] = runc',
+      ],
+    ] as const) {
+      it(`are refused with another ${title}`, async () => {
+        const overhead = { podFixed: { cpu: '1' } };
+        const api = await withClass({ overhead, scheduling: { nodeSelector: selector } });
+        const answer = await api.call('POST', pods, pod({ runtimeClassName, ...spec }));
+        expect([answer.code, answer.body.message]).to.deep.equal([
+          403,
+          `pods "a" is forbidden: ${message}`,
+        ]);
+      });
+    }
+  });
+
   it('have the quality of service class of their resources', async () => {
     const api = new Api();
     const resources = { limits: { cpu: '1', memory: '1Gi' } };

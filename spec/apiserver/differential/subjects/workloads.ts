@@ -14,6 +14,7 @@ export const workloads: readonly Scenario[] = [
   { title: 'merged parts of a pod', requests: mergedParts() },
   ...emptyLabels(),
   { title: 'failure policies of a Job', requests: failurePolicies() },
+  { title: 'pods of a RuntimeClass', requests: podsOfRuntimeClass() },
 ];
 
 function deploymentSpec(more: object): object {
@@ -410,5 +411,40 @@ function mergedParts(): Request[] {
       { podFailurePolicy: { rules: [{ onExitCodes: { values: [1] } }] } },
       { podFailurePolicy: { rules: [rule({ values: [1] })] } },
     ].map((spec) => patch('strategic', '/apis/batch/v1/namespaces/{{ns}}/jobs/j', { spec })),
+  ];
+}
+
+function podsOfRuntimeClass(): Request[] {
+  const name = '{{ns}}-kata';
+  const sandbox = { key: 'sandbox', effect: 'NoSchedule' };
+  const equal = { ...sandbox, operator: 'Equal', value: 'x' };
+  const specs = [
+    ...[{}, { overhead: {} }, { overhead: { cpu: '1000m' } }, { overhead: { cpu: '2' } }],
+    ...[{ nodeSelector: { runtime: 'runc' } }, { nodeSelector: { disk: 'ssd' } }],
+    ...[{ tolerations: [equal] }, { tolerations: [equal, { operator: 'Exists' }] }],
+  ];
+  return [
+    post('/apis/node.k8s.io/v1/runtimeclasses', {
+      ...{ metadata: { name }, handler: 'kata', overhead: { podFixed: { cpu: '1' } } },
+      scheduling: {
+        nodeSelector: { runtime: 'kata' },
+        tolerations: [{ ...sandbox, operator: 'Exists' }],
+      },
+    }),
+    // A new class is known shortly after its creation.
+    ...specs.map((spec, index) =>
+      post(
+        pods,
+        {
+          metadata: { name: `p${index}` },
+          spec: { containers: [{ name: 'c', image: 'x' }], runtimeClassName: name, ...spec },
+        },
+        index === 0 ? { whileStatus: 403 } : {},
+      ),
+    ),
+    post(pods, {
+      metadata: { name: 'none' },
+      spec: { containers: [{ name: 'c', image: 'x' }], overhead: { cpu: '1' } },
+    }),
   ];
 }
