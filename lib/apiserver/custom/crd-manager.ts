@@ -52,9 +52,12 @@ export class CrdManager {
       this.#establish(object);
       return;
     }
+    const crd = crdOf(object);
     // A change may be what lets clients remove the last finalizers of its objects.
-    if (this.#served.has(entry.key)) this.#serve(crdOf(object));
-    this.#cleanUp(object);
+    const isServed = this.#served.has(entry.key) || isEstablished(crd.status?.conditions ?? []);
+    if (isServed) this.#serve(crd);
+    // A snapshot may restore its objects later.
+    if (this.#core.log.restoredRevision !== Infinity) this.#cleanUp(object);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import { isGone } from '../../../lib/object/api-error.js';
+import { isGone, isNotFound } from '../../../lib/object/api-error.js';
 import {
   ConfigMap,
   CustomResourceDefinition,
@@ -16,6 +16,24 @@ const configMap = (name: string, data = {}): ConfigMap => ({
   kind: 'ConfigMap',
   metadata: { name, namespace: 'default' },
   data,
+});
+const crd = (plural: string): CustomResourceDefinition => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.acme.com` },
+  spec: {
+    group: 'acme.com',
+    scope: 'Namespaced',
+    names: { plural, kind: plural.toUpperCase() },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object' } },
+      },
+    ],
+  },
 });
 const named = (name: string) => ({ name, namespace: 'default' });
 
@@ -81,24 +99,6 @@ describe('Snapshots of an EmbeddedCluster', () => {
 
   it('restore the kinds of custom resources and remove those created later', async () => {
     const client = cluster.client();
-    const crd = (plural: string): CustomResourceDefinition => ({
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `${plural}.acme.com` },
-      spec: {
-        group: 'acme.com',
-        scope: 'Namespaced',
-        names: { plural, kind: plural.toUpperCase() },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object' } },
-          },
-        ],
-      },
-    });
     await client.create(crd('as'));
     const before = cluster.snapshot();
     await client.delete(CustomResourceDefinition, { name: 'as.acme.com' });
@@ -112,6 +112,38 @@ describe('Snapshots of an EmbeddedCluster', () => {
     expect((await cluster.client().create(made)).metadata.uid).to.be.a('string');
     const kinds = cluster.server.loopback.resourceTypes().map(({ plural }) => plural);
     expect(kinds).to.include('as').and.not.include('bs');
+  });
+
+  it('keep a definition whose deletion waits for the finalizers of its objects', async () => {
+    const client = cluster.client();
+    const held = { apiVersion: 'acme.com/v1', kind: 'AS', metadata: named('x') };
+    await client.create(crd('as'));
+    const finalizers = ['acme.com/hold'];
+    await client.create({
+      ...held,
+      metadata: { ...held.metadata, finalizers },
+    } as object as UnstructuredObject);
+    await client.delete(CustomResourceDefinition, { name: 'as.acme.com' });
+    const other = await EmbeddedCluster.start({ clock: new VirtualClock() });
+    try {
+      other.restore(cluster.snapshot());
+      const restored = other.client();
+      const { metadata } = await restored.get(CustomResourceDefinition, { name: 'as.acme.com' });
+      expect(metadata.deletionTimestamp).to.be.a('string');
+      const [type] = other.server.loopback.resourceTypes().filter(({ plural }) => plural === 'as');
+      const { items } = await restored.list(type!, { namespace: 'default' });
+      expect(items).to.have.length(1);
+      await restored.patch(type!, named('x'), {
+        type: 'merge',
+        body: { metadata: { finalizers: null } },
+      });
+      const gone: unknown = await restored
+        .get(CustomResourceDefinition, { name: 'as.acme.com' })
+        .catch((error: unknown) => error);
+      expect(isNotFound(gone)).to.equal(true);
+    } finally {
+      await other.stop();
+    }
   });
 
   it("let the cluster's own controllers continue from the restored state", async () => {
