@@ -238,7 +238,15 @@ export class WebhookAdmission implements WriteHooks {
     const { kind: own, objectKind } = this.#request;
     const given = inVersion(object, this.#request, kind) ?? object;
     const reader = objectKind ?? kind;
-    const next = decoded(reader, patchedObject(given, operations));
+    const patched = patchedObject(given, operations);
+    const { kind: type = given.kind } = patched;
+    if (type !== given.kind) {
+      const change = `from ${given.kind} to ${JSON.stringify(type)}`;
+      throw internalError(
+        `admission webhook ${JSON.stringify(webhook.name)} changed the kind of the object ${change}`,
+      );
+    }
+    const next = decoded(reader, patched);
     reader.rules.defaults?.(next);
     if (deepEqual(next, given)) return write;
     return { ...write, object: inVersion(next, { ...this.#request, kind }, own) ?? next };

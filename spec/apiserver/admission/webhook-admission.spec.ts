@@ -456,6 +456,9 @@ describe('admission webhooks', () => {
       `${invalid}: webhook returned response.patch but not response.patchType`,
     );
     expect(await message(patching({ op: 'remove', path: '/none' }))).to.contain('/none');
+    expect(await message(patching({ op: 'replace', path: '/kind', value: 'Other' }))).to.contain(
+      'changed the kind of the object from ConfigMap to "Other"',
+    );
   });
 
   it('are called at the cleaned path of a URL whose own certificate is the bundle', async () => {
