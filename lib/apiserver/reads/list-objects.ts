@@ -29,6 +29,7 @@ export function listObjects(
   checkListOptions(options, false);
   const { log } = core;
   const token = options.continue === '' ? undefined : continueToken(options);
+  if (token !== undefined) checkNotFuture(log, token.revision);
   const wanted = token?.revision ?? wantedRevision(core, options);
   const revision = wanted === undefined || wanted < 0 ? log.revision : wanted;
   if (revision < log.compactedRevision) throw tooOld(token);
@@ -192,6 +193,10 @@ function decodeContinue(sent: string): ContinueToken {
   const { rv, start } = token;
   if (typeof rv !== 'number' || typeof start !== 'string' || !start.endsWith('\u0000')) {
     throw badRequest('invalid continue token: continue key is not valid');
+  }
+  if (rv === 0) {
+    const why = 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)';
+    throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
   }
   return { revision: rv, after: start.slice(0, -1) };
 }

@@ -9,6 +9,10 @@ async function filled(api: Api, ...all: string[]): Promise<void> {
   for (const name of all) await api.create(configMaps, configMap(name, {}, { labels: { name } }));
 }
 
+function continueToken(rv: number, start = 'a\u0000'): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv, start })).toString('base64url');
+}
+
 describe('lists', () => {
   it('are sorted by namespace and name, with the resourceVersion of the server', async () => {
     const api = new Api();
@@ -82,10 +86,21 @@ describe('lists', () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');
     for (const start of ['a\u0000', '/a\u0000']) {
-      const json = JSON.stringify({ v: 'meta.k8s.io/v1', rv: -1, start });
-      const token = Buffer.from(json).toString('base64url');
-      expect(names(await api.get(`${configMaps}?continue=${token}`))).to.deep.equal(['b', 'c']);
+      const list = await api.get(`${configMaps}?continue=${continueToken(-1, start)}`);
+      expect(names(list)).to.deep.equal(['b', 'c']);
     }
+  });
+
+  it('answer 504 to a token of a future version, and 400 to one of version 0', async () => {
+    const api = new Api();
+    await filled(api, 'a', 'b');
+    const future = await api.get(`${configMaps}?continue=${continueToken(999)}`);
+    expect([future.code, future.body['reason']]).to.deep.equal([504, 'Timeout']);
+    const none = await api.get(`${configMaps}?continue=${continueToken(0)}`);
+    expect([none.code, none.body.message]).to.deep.equal([
+      400,
+      'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+    ]);
   });
 
   it('refuse malformed numbers and tokens', async () => {

@@ -54,6 +54,12 @@ const podSelectors = [
   ...['spec.hostNetwork=false', 'status.nominatedNodeName=', 'spec.image=x', 'metadata.name=p'],
 ];
 
+/** Returns the token that continues the list of the version `rv` after the name `b`. */
+function continueToken(rv: number): string {
+  const token = { v: 'meta.k8s.io/v1', rv, start: 'b\u0000' };
+  return Buffer.from(JSON.stringify(token)).toString('base64url');
+}
+
 const queries = [
   ...['limit=2', 'limit=0', 'limit=-1', 'limit=x', 'limit=99999999999999999999', 'continue=x'],
   ...['limit=1&resourceVersion=0', `limit=2&resourceVersion=${last}`, 'resourceVersion=abc'],
@@ -71,7 +77,7 @@ const queries = [
     'pretty=true&limit=1',
     'unknown=1',
   ],
-  ...['limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJiXHUwMDAwIn0'],
+  ...[1, 0, 999_999_999_999].map((rv) => `limit=1&continue=${continueToken(rv)}`),
 ];
 
 const watchQueries = [
