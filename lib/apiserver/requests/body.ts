@@ -136,7 +136,8 @@ export function parseYaml(text: string, refuse: Refusal): Body {
   try {
     const settings = { uniqueKeys: false, merge: true, customTags: goYamlTags };
     const document = parseDocument(checkYamlDepth(text, 'the body'), settings);
-    const [error] = document.errors;
+    // As Go's decoder, which reads one document.
+    const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
     if (error !== undefined) throw error;
     // Convert to JSON: values that JSON lacks (dates, cycles) become text or an error.
     json = JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null);
