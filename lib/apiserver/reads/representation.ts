@@ -18,11 +18,13 @@ export interface View {
   readonly kind: ServedKind;
   readonly representation: Representation;
   readonly encoding: Encoding;
+  /** The requested type of tables and metadata; empty for objects. */
+  readonly as: string;
+  /** The version of tables and metadata. */
+  readonly metaVersion: string;
   /** The part of each object that the rows of a table include. */
   readonly includeObject: IncludeObject;
 }
-
-const metaVersion = 'meta.k8s.io/v1';
 
 /**
  * Converts an object to the form that the request accepts. The object must be in the version of the
@@ -34,7 +36,7 @@ export function represent(view: View, given: UnstructuredObject, first = true): 
     case 'object':
       return object;
     case 'metadata':
-      return partialOf(view.kind, object);
+      return partialOf(view, object);
     case 'table': {
       const { resourceVersion } = object.metadata;
       const metadata = resourceVersion === undefined ? {} : { resourceVersion };
@@ -58,7 +60,7 @@ export function* representList(
   metadata: ListMeta,
   items: readonly UnstructuredObject[],
 ): Generator<string | Uint8Array> {
-  const { kind, representation } = view;
+  const { kind, representation, metaVersion } = view;
   if (representation === 'table') {
     const rows = items.map((item) => readable(kind, item));
     yield JSON.stringify(tableOf(view, { items: rows, metadata, withColumns: true }));
@@ -156,13 +158,6 @@ interface SerializedObject {
 /** The part of the object that a row includes beside its cells. */
 type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-/** The kind and options of a table. */
-interface TableView {
-  readonly core: ServerCore;
-  readonly kind: ServedKind;
-  readonly includeObject: IncludeObject;
-}
-
 interface TableContent {
   /** The objects, in the version of the request. */
   readonly items: readonly UnstructuredObject[];
@@ -182,8 +177,8 @@ function inTableOrder(
   return items.toSorted((one, other) => precedence(one) - precedence(other));
 }
 
-/** Returns a `meta.k8s.io/v1` Table, which kubectl prints. */
-function tableOf(view: TableView, content: TableContent): object {
+/** Returns a Table of `meta.k8s.io`, which kubectl prints. */
+function tableOf(view: View, content: TableContent): object {
   const columns = columnsOf(view.kind);
   const nowMs = view.core.clock.now();
   const { kind } = view;
@@ -197,7 +192,7 @@ function tableOf(view: TableView, content: TableContent): object {
   }));
   return {
     kind: 'Table',
-    apiVersion: 'meta.k8s.io/v1',
+    apiVersion: view.metaVersion,
     metadata: content.metadata,
     columnDefinitions: content.withColumns ? columns.map(definitionOf) : null,
     // The real server encodes Go's nil slice for kinds without columns of their own.
@@ -231,19 +226,22 @@ function definitionOf({ name, type, format = '', description = '', priority = 0 
   return { name, type, format, description, priority };
 }
 
-function rowObject({ kind, includeObject }: TableView, item: UnstructuredObject): unknown {
-  switch (includeObject) {
+function rowObject(view: View, item: UnstructuredObject): unknown {
+  switch (view.includeObject) {
     case 'Object':
       return item;
     case 'None':
       return null;
     case 'Metadata':
-      return partialOf(kind, item);
+      return partialOf(view, item);
   }
 }
 
 /** Returns the metadata of an object as an object of its own. */
-function partialOf({ rules }: ServedKind, { metadata }: UnstructuredObject): object {
+function partialOf(
+  { kind: { rules }, metaVersion }: View,
+  { metadata }: UnstructuredObject,
+): object {
   const partial = { kind: 'PartialObjectMetadata', apiVersion: metaVersion };
   const { annotations } = metadata;
   const { hiddenAnnotation } = rules;

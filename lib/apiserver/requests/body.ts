@@ -284,6 +284,10 @@ export type Representation = 'object' | 'table' | 'metadata';
 interface Accepted {
   readonly representation: Representation;
   readonly encoding: Encoding;
+  /** The requested type of tables and metadata; empty for objects. */
+  readonly as: string;
+  /** The version of tables and metadata. */
+  readonly metaVersion: `meta.k8s.io/${string}`;
 }
 
 const served = [
@@ -334,12 +338,14 @@ export function negotiate(accept: string | undefined, custom: boolean): Accepted
   if (!custom) checkAccepted(accept);
   const accepted = preferred(accept, ({ encoding, as, g, v }) => {
     if (as === undefined) return encoding !== 'protobuf' || !custom;
-    if (g !== 'meta.k8s.io' || v !== 'v1') return false;
-    return representations.has(as) && (as !== 'Table' || encoding !== 'protobuf');
+    const isOld = v === 'v1beta1';
+    if (g !== 'meta.k8s.io' || (v !== 'v1' && !isOld)) return false;
+    return representations.has(as) && ((as !== 'Table' && !isOld) || encoding !== 'protobuf');
   });
   if (accepted === undefined) throw notAcceptable(served);
-  const { encoding, as = '' } = accepted;
-  const found: Accepted = { encoding, representation: representations.get(as) ?? 'object' };
+  const { encoding, as = '', v = '' } = accepted;
+  const representation = representations.get(as) ?? 'object';
+  const found: Accepted = { encoding, representation, as, metaVersion: `meta.k8s.io/${v}` };
   if (negotiated.size >= 100) negotiated.clear();
   negotiated.set(key, found);
   return found;

@@ -208,13 +208,30 @@ function handleGet(context: ResourceContext): TransportResponse {
   if (version !== '') checkNotFuture(core.log, parseRevision(version, 'other'));
   const object = findObject(core, kind, { namespace, name });
   if (object === undefined) throw notFound(subjectOf(kind, name));
+  if (view.as === 'PartialObjectMetadataList') {
+    throw otherForm(view, `is not a list (*${goType(kind, kind.type.kind)})`);
+  }
   return objectResponse(200, represent(view, object), view.encoding);
+}
+
+/** Returns the error of a request for the metadata of a list in place of an object, or the other way round. */
+function otherForm({ as }: View, why: string): Error {
+  return failure(406, 'NotAcceptable', `you requested ${as}, but the requested object ${why}`);
+}
+
+/** Returns the name of a type in the real server. */
+function goType({ type, custom, listKind }: ServedKind, kind: string): string {
+  if (custom !== undefined) return `unstructured.Unstructured${kind === listKind ? 'List' : ''}`;
+  return `${type.group.split('.')[0] || 'core'}.${kind}`;
 }
 
 function handleList({ core, kind, info, view }: ResourceContext): TransportResponse {
   const selection = readSelection(kind, info);
   const options = readListOptions(info.query);
   const { metadata, items } = listObjects(core, kind, { selection, options });
+  if (view.as === 'PartialObjectMetadata') {
+    throw otherForm(view, `is a list (*${goType(kind, kind.listKind)})`);
+  }
   if (!selection.converts) kind.conversions?.prepare(items);
   return listResponse(view, metadata, items);
 }

@@ -20,7 +20,17 @@ export const recordedSubjects = {
   custom: ['custom', 'versions', 'discovery'],
   fields: ['fields', 'changes'],
   objects: [
-    ...['writes', 'workloads', 'merging', 'corners', 'access', 'deletions', 'evictions', 'scaling'],
+    ...[
+      'writes',
+      'workloads',
+      'merging',
+      'corners',
+      'forms',
+      'access',
+      'deletions',
+      'evictions',
+      'scaling',
+    ],
     ...['resizes', 'addresses', 'services', 'texts', 'quoting', 'values', 'options'],
   ],
 } as const;

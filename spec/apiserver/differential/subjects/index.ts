@@ -7,6 +7,7 @@ import { deletions } from './deletions.js';
 import { discovery } from './discovery.js';
 import { evictions } from './evictions.js';
 import { changes, fields } from './fields.js';
+import { forms } from './forms.js';
 import { merging } from './merging.js';
 import { oddVerbs } from './odd-verbs.js';
 import { options } from './options.js';
@@ -34,6 +35,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   reads: () => reads,
   custom: () => custom,
   corners: () => corners,
+  forms: () => forms,
   access: () => access,
   deletions: () => deletions,
   evictions: () => evictions,
