@@ -107,11 +107,10 @@ export class SeriesBook {
   }
 
   /**
-   * Returns the time when {@link sweep} is next due, by the monotonic clock; undefined if everything is
-   * written.
-   * @param entries - the entries to consider, by default all
+   * Returns the time when {@link sweep} is next due for one of `entries`, by the monotonic clock; undefined if
+   * all of them are written.
    */
-  nextSweepMs(entries: Iterable<SeriesEntry> = this.#entries.values()): number | undefined {
+  nextSweepMs(entries: Iterable<SeriesEntry>): number | undefined {
     const { finishMs, refreshMs } = this.#options;
     let next: number | undefined;
     for (const entry of entries) {

@@ -91,7 +91,8 @@ const capacity = 4_096;
 const topicBurst = 10;
 
 /**
- * Writes events.k8s.io/v1 Events in the background and in order.
+ * Writes events.k8s.io/v1 Events in the background. Those of a namespace are written in the order of recording, but
+ * an Event that fails is retried after the others.
  *
  * Flow: Normal events with an `item`, about several objects of one owner and within a second, become one
  * event that names all of them. An event like one recorded in the last six minutes only increases a count
@@ -132,6 +133,7 @@ export class EventRecorder implements Recorder {
     this.#writer = new EventWriter({
       ...resolved,
       onDropped: (entry) => this.#series.forget(entry),
+      onSettled: (entry) => this.#sweepAt(this.#nextSweepMs([entry])),
       onIdle: () => this.#sweepAgain(),
     });
   }
@@ -261,7 +263,7 @@ export class EventRecorder implements Recorder {
     if (observation.type === 'first') return false;
     // The second event starts a series. Later events only increase its count until the next sweep.
     if (observation.entry.count === 2) this.#writer.enqueue(observation.entry);
-    this.#sweepAt(this.#series.nextSweepMs([observation.entry]));
+    this.#sweepAt(this.#nextSweepMs([observation.entry]));
     return true;
   }
 
@@ -282,7 +284,7 @@ export class EventRecorder implements Recorder {
   }
 
   #sumUp(nowMs: number): void {
-    // Summaries stay collected while the queue is full; the end of the drain schedules them again.
+    // Summaries stay collected while the queue is full; they are due again when an entry is settled.
     if (this.#writer.isFull) return;
     for (const summary of this.#summaries.take(nowMs)) this.#writeSummary(summary, this.#now());
   }
@@ -300,8 +302,7 @@ export class EventRecorder implements Recorder {
   }
 
   #sweepAt(atMs: number | undefined): void {
-    // No sweep during writes; the next one is scheduled when they end.
-    if (atMs === undefined || this.#writer.draining !== undefined || this.#writer.isStopped) return;
+    if (atMs === undefined || this.#writer.isStopped) return;
     if (this.#sweep !== undefined && this.#sweep.atMs <= atMs) return;
     this.#sweep?.timer.cancel();
     const fire = (): void => {
@@ -316,9 +317,16 @@ export class EventRecorder implements Recorder {
   #sweepAgain(): void {
     this.#sweep?.timer.cancel();
     this.#sweep = undefined;
-    const times = [this.#series.nextSweepMs(), this.#summaries.nextMs()];
-    const next = Math.min(...times.map((time) => time ?? Infinity));
-    this.#sweepAt(next === Infinity ? undefined : next);
+    this.#sweepAt(this.#nextSweepMs(this.#series.unwritten()));
+  }
+
+  /** Returns when a summary or one of `entries` is next due; undefined if none is. */
+  #nextSweepMs(entries: readonly SeriesEntry[]): number | undefined {
+    // What waits for the writer is due again when an entry is settled.
+    const unqueued = entries.filter((entry) => !this.#writer.has(entry));
+    const summariesMs = this.#writer.isFull ? undefined : this.#summaries.nextMs();
+    const next = Math.min(this.#series.nextSweepMs(unqueued) ?? Infinity, summariesMs ?? Infinity);
+    return next === Infinity ? undefined : next;
   }
 
   #now(): Moment {

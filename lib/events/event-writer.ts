@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/index.js';
 import {
   isAlreadyExists,
@@ -9,7 +10,7 @@ import {
   Event,
   formatMicroTime,
 } from '../object/index.js';
-import { delayAfter, spread, sleep, LruMap, isOperatorError } from '../system/index.js';
+import { delayAfter, spread, sleep, LruMap, Turns, isOperatorError } from '../system/index.js';
 import type { Clock, LogFields, Logger, Counter, Metrics, Random } from '../system/index.js';
 import { isUnwritten } from './event-books.js';
 import type { SeriesEntry } from './event-books.js';
@@ -34,17 +35,29 @@ export interface EventWriterOptions {
   readonly maxDelayMs: number;
   /** Called with an entry that the server did not accept. */
   readonly onDropped: (entry: SeriesEntry) => void;
-  /** Called when the queue is empty. */
+  /** Called when nothing of an entry is queued or being written anymore. */
+  readonly onSettled: (entry: SeriesEntry) => void;
+  /** Called when this is so for all entries. */
   readonly onIdle: () => void;
 }
 
 /** Maximum number of namespaces to remember in which a failure was logged. */
 const capacity = 4_096;
 
-/** Writes Events one after the other, in the order in which they were queued, and counts the dropped ones. */
+/** Maximum number of requests at once. Each namespace has one, so that its Events arrive in order. */
+const maxRequests = 16;
+
+/**
+ * Writes the Events of each namespace one after the other, in the order in which they were queued, and counts the
+ * dropped ones. While a failed Event waits for its next attempt, the other Events are written.
+ */
 export class EventWriter {
   readonly #options: EventWriterOptions;
+  /** The entries that wait for a request: the first one, or one with a later count, or a retry. */
   readonly #queue = new Set<SeriesEntry>();
+  readonly #deliveries = new Map<SeriesEntry, Promise<void>>();
+  readonly #turns = new Turns();
+  readonly #requests = new Slots(maxRequests);
   readonly #logged = new LruMap<string, true>(capacity);
   readonly #stopping = new AbortController();
   readonly #written: Counter;
@@ -54,6 +67,8 @@ export class EventWriter {
 
   constructor(options: EventWriterOptions) {
     this.#options = options;
+    // By default Node warns of a leak when the eleventh Event waits for its next attempt.
+    setMaxListeners(0, this.#stopping.signal);
     this.#written = options.metrics.counter({
       name: 'operator_builder_events_written_total',
       help: 'Events recorded about objects that reached the API server.',
@@ -79,19 +94,25 @@ export class EventWriter {
     return this.#stopping.signal.aborted;
   }
 
-  /** The end of the writes; undefined if the queue is empty. */
+  /** The end of the writes; undefined while nothing is queued. */
   get draining(): Promise<void> | undefined {
     return this.#draining;
+  }
+
+  /** Returns true if the entry is queued or being written. */
+  has(entry: SeriesEntry): boolean {
+    return this.#deliveries.has(entry);
   }
 
   /** Queues an entry. A full queue loses no counts: the next sweep or flush writes them. */
   enqueue(entry: SeriesEntry): void {
     if (this.isFull && !this.#queue.has(entry)) return;
     this.#queue.add(entry);
+    if (!this.#deliveries.has(entry)) this.#deliveries.set(entry, this.#deliver(entry));
     this.#draining ??= this.#drain();
   }
 
-  /** Aborts the current write. @returns the entries that were queued */
+  /** Aborts the current writes. @returns the entries that were queued */
   async stop(): Promise<readonly SeriesEntry[]> {
     this.#stopping.abort();
     await this.#draining;
@@ -114,30 +135,59 @@ export class EventWriter {
   }
 
   async #drain(): Promise<void> {
-    const { signal } = this.#stopping;
-    // Waits until the caller's synchronous code ends, so that like events become one write.
-    await Promise.resolve();
-    for (const entry of this.#queue) {
-      if (signal.aborted) break;
-      this.#queue.delete(entry);
-      // The entry may have been queued again during its write.
-      if (!isUnwritten(entry)) continue;
-      const outcome = await this.#write(entry, signal);
-      if (outcome !== undefined) this.#settle(entry, outcome);
-    }
+    while (this.#deliveries.size > 0) await Promise.all(this.#deliveries.values());
     this.#draining = undefined;
     this.#options.onIdle();
   }
 
-  async #write(entry: SeriesEntry, signal: AbortSignal): Promise<WriteOutcome | undefined> {
-    try {
-      return await writeEntry(entry, this.#options, signal);
-    } catch (error) {
-      if (!signal.aborted) return { type: 'refused', error };
-      // Queued again, so that `stop` counts it.
-      this.#queue.add(entry);
-      return undefined;
+  /** Writes an entry until nothing of it is queued. */
+  async #deliver(entry: SeriesEntry): Promise<void> {
+    const { signal } = this.#stopping;
+    // Waits until the caller's synchronous code ends, so that like events become one write.
+    await Promise.resolve();
+    // The entry may be queued again during its write.
+    while (this.#queue.has(entry) && !signal.aborted) {
+      if (isUnwritten(entry)) await this.#write(entry, signal);
+      else this.#queue.delete(entry);
     }
+    this.#deliveries.delete(entry);
+    this.#options.onSettled(entry);
+  }
+
+  async #write(entry: SeriesEntry, signal: AbortSignal): Promise<void> {
+    try {
+      this.#settle(entry, await this.#tryUntilSettled(entry, signal));
+    } catch (error) {
+      // Queued again, so that `stop` counts it.
+      if (signal.aborted) this.#queue.add(entry);
+      else this.#settle(entry, { type: 'refused', error });
+    }
+  }
+
+  /**
+   * Tries to write an entry. Retries transient errors (no connection, 429, 5xx) with exponential back-off.
+   * @throws the signal's reason when `signal` is aborted.
+   */
+  async #tryUntilSettled(entry: SeriesEntry, signal: AbortSignal): Promise<WriteOutcome> {
+    const { clock, maxTries } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const outcome = await this.#inTurn(entry, signal);
+      if (outcome.type !== 'failed') return outcome;
+      const { error } = outcome;
+      if (tries >= maxTries) return { type: 'exhausted', error };
+      this.#queue.add(entry);
+      await sleep(clock, delayMs(error, tries, this.#options), signal);
+    }
+  }
+
+  #inTurn(entry: SeriesEntry, signal: AbortSignal): Promise<AttemptOutcome> {
+    const attempt = (): Promise<AttemptOutcome> => {
+      signal.throwIfAborted();
+      this.#queue.delete(entry);
+      return attemptWrite(entry, this.#options.client, signal);
+    };
+    const { namespace = '' } = entry.event.metadata;
+    return this.#turns.run(namespace, () => this.#requests.run(attempt));
   }
 
   #settle(entry: SeriesEntry, outcome: WriteOutcome): void {
@@ -147,6 +197,7 @@ export class EventWriter {
       entry.writtenMs = this.#options.clock.monotonicMs();
       return;
     }
+    this.#queue.delete(entry);
     this.#options.onDropped(entry);
     this.drop(outcome.type, entry.count - entry.writtenCount);
     this.#explain(entry.event, outcome);
@@ -182,40 +233,37 @@ type WriteOutcome =
   /** The last allowed attempt failed. */
   | { readonly type: 'exhausted'; readonly error: unknown };
 
+/** The result of one attempt; a retry may help if it `failed`. */
+type AttemptOutcome =
+  | Exclude<WriteOutcome, { type: 'exhausted' }>
+  | { readonly type: 'failed'; readonly error: unknown };
+
 /**
- * Writes an entry: creates its Event, or patches `series`, the only mutable field. Retries transient errors
- * (no connection, 429, 5xx) with exponential back-off.
+ * Creates the Event of an entry, or patches `series`, the only mutable field.
  * @throws the signal's reason when `signal` is aborted.
  */
-async function writeEntry(
+async function attemptWrite(
   entry: SeriesEntry,
-  options: EventWriterOptions,
+  client: Client,
   signal: AbortSignal,
-): Promise<WriteOutcome> {
-  const { clock, maxTries } = options;
+): Promise<AttemptOutcome> {
+  const { count } = entry;
   // The last known state of the Event on the server, where it may change meanwhile.
   let exists = entry.writtenCount > 0;
-  for (let tries = 1; ; tries++) {
-    signal.throwIfAborted();
-    const count = entry.count;
+  for (let changes = 0; ; changes++) {
     try {
-      await write(entry, exists, { ...options, signal });
+      await write(entry, exists, { client, signal });
       return { type: 'written', count };
     } catch (error) {
       signal.throwIfAborted();
+      if (isTransient(error)) return { type: 'failed', error };
       const isElsewise = exists ? isNotFound(error) : isAlreadyExists(error);
-      if (!isElsewise && !isTransient(error)) return { type: 'refused', error };
-      if (tries >= maxTries) return { type: 'exhausted', error };
-      if (!isElsewise) {
-        await sleep(clock, delayMs(error, tries, options), signal);
-      } else if (exists) {
-        // Events expire after an hour: create it again, with the series so far.
-        exists = false;
-      } else {
-        // The Event exists: a response was lost, or another replica reports under the same name.
-        if (count === 1) return { type: 'written', count };
-        exists = true;
-      }
+      if (!isElsewise) return { type: 'refused', error };
+      // The Event exists: a response was lost, or another replica reports under the same name.
+      if (!exists && count === 1) return { type: 'written', count };
+      if (changes > 1) return { type: 'failed', error };
+      // Events expire after an hour: create it again, with the series so far.
+      exists = !exists;
     }
   }
 }
@@ -223,7 +271,7 @@ async function writeEntry(
 async function write(
   { event, count, lastObservedMs }: SeriesEntry,
   exists: boolean,
-  { client, signal }: EventWriterOptions & { readonly signal: AbortSignal },
+  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
 ): Promise<void> {
   const series = { count, lastObservedTime: formatMicroTime(lastObservedMs) };
   if (!exists) {
@@ -244,6 +292,28 @@ function delayMs(error: unknown, tries: number, options: EventWriterOptions): nu
   const { baseDelayMs: baseMs, maxDelayMs: maxMs, random } = options;
   const askedMs = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
   const backOffMs = delayAfter(tries, { baseMs, maxMs });
-  // The events of all other objects wait behind this one, so a server can't delay it by an hour.
+  // The queue has a place for it until then, so a server can't delay it by an hour.
   return spread(Math.max(Math.min(askedMs, maxMs), backOffMs), random, 1, 1.25);
+}
+
+/** Runs at most `size` pieces of work at once, in the order of the calls. */
+class Slots {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(size: number) {
+    this.#free = size;
+  }
+
+  async run<R>(work: () => Promise<R>): Promise<R> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
 }

@@ -9,6 +9,7 @@ import type { Metrics } from '../../lib/system/metrics.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { FakeClient, apiError } from './fake-client.js';
+import type { FakeCall } from './fake-client.js';
 
 const minute = 60_000;
 
@@ -568,7 +569,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(2);
     });
 
-    it('waits no longer than maxDelayMs for a Retry-After, since other events wait behind', async () => {
+    it('waits no longer than maxDelayMs for a Retry-After, since the event occupies the queue', async () => {
       const { clock, fake, recorder } = setUp();
       fake.answer = () => {
         if (fake.calls.length === 1)
@@ -578,6 +579,87 @@ describe('EventRecorder', () => {
       recorder.record(distinct(1));
       await clock.advance(30_000 * 1.25);
       expect(fake.calls).to.have.length(3);
+    });
+
+    describe('for one object', () => {
+      const aboutIn = (namespace: string, name = namespace): ObjectEvent =>
+        event({ regarding: { ...regarding, namespace, name } });
+      const shownAt = ({ body }: FakeCall): KubernetesObject['metadata'] =>
+        (body as { regarding: KubernetesObject['metadata'] }).regarding;
+      const isBroken = ({ verb, body, name = '' }: FakeCall): boolean =>
+        verb === 'create' ? shownAt({ verb, body }).name === 'broken' : name.startsWith('broken');
+      const failBroken = (fake: FakeClient): void => {
+        fake.answer = (call) => {
+          if (isBroken(call)) throw apiError(500);
+        };
+      };
+      const written = (fake: FakeClient): string[] =>
+        fake.calls.filter((call) => !isBroken(call)).map(({ verb }) => verb);
+
+      for (const namespace of ['broken', 'shop']) {
+        it(`writes the Events of an object in namespace ${namespace} before the retry`, async () => {
+          const { clock, fake, recorder } = setUp();
+          failBroken(fake);
+          recorder.record(aboutIn('broken'));
+          recorder.record(aboutIn(namespace, 'other'));
+          await clock.advance(1);
+          expect(written(fake)).to.deep.equal(['create']);
+          recorder.record(aboutIn(namespace, 'other'));
+          recorder.record(aboutIn(namespace, 'other'));
+          await clock.advance(1);
+          expect(written(fake)).to.deep.equal(['create', 'patch']);
+          await recorder.stop();
+          expect(clock.pendingTimers).to.equal(0);
+        });
+      }
+
+      it('writes the counts and summaries of other objects when they are due', async () => {
+        const { clock, fake, recorder } = setUp({ burst: 1, seriesRefreshMs: 30_000 });
+        failBroken(fake);
+        recorder.record(aboutIn('broken'));
+        for (const ms of [1, 1, 1]) {
+          recorder.record(aboutIn('shop'));
+          await clock.advance(ms);
+        }
+        for (const n of [1, 2]) recorder.record({ ...aboutIn('shop'), reason: `Reason${n}` });
+        await clock.advance(30_000);
+        expect(written(fake)).to.deep.equal(['create', 'patch', 'create', 'patch']);
+        await recorder.stop();
+      });
+
+      it('sends one request for a namespace at once, and 16 in all', async () => {
+        const { clock, fake, recorder, counts } = setUp();
+        const finish: (() => void)[] = [];
+        fake.answer = () => new Promise<void>((resolve) => finish.push(resolve));
+        for (let n = 0; n < 20; n++) {
+          for (const name of ['a', 'b']) recorder.record(aboutIn(`shop-${n}`, name));
+        }
+        await clock.advance(1);
+        const namespaces = fake.calls.map((call) => shownAt(call).namespace);
+        expect(new Set(namespaces)).to.have.property('size', 16);
+        expect(namespaces).to.have.length(16);
+        while (counts.written !== 40) {
+          for (const end of finish.splice(0)) end();
+          await clock.advance(1);
+          expect(finish.length).to.be.at.most(16);
+        }
+      });
+
+      it('retries many Events without a warning of Node', async () => {
+        const warnings: Error[] = [];
+        const onWarning = (warning: Error): number => warnings.push(warning);
+        process.on('warning', onWarning);
+        const { clock, fake, recorder } = setUp();
+        fake.answer = () => {
+          throw apiError(500);
+        };
+        for (let n = 0; n < 20; n++) recorder.record(aboutIn('shop', `object-${n}`));
+        await clock.advance(1);
+        await new Promise((resolve) => setImmediate(resolve));
+        process.off('warning', onWarning);
+        expect(warnings).to.be.empty;
+        await recorder.stop();
+      });
     });
 
     it('drops the event after twelve attempts', async () => {
