@@ -195,6 +195,16 @@ export class PassContext implements ResourceContext {
     return this.#pass.isDeletionAllowed;
   }
 
+  /** Returns a function that undoes the requests made after this call. Values that were set stay. */
+  checkpoint(): () => void {
+    const { canceled } = this.#scope;
+    const undo = this.#pass.checkpoint();
+    return () => {
+      this.#scope.canceled = canceled;
+      undo();
+    };
+  }
+
   set<V>(key: ContextKey<V>, value: V): void {
     this.#pass.values.set(key as ContextKey<unknown>, value);
   }
@@ -274,6 +284,21 @@ class Pass {
 
   requeueAfter(ms: number): void {
     this.requeueAfterMs = Math.min(ms, this.requeueAfterMs ?? Infinity);
+  }
+
+  checkpoint(): () => void {
+    const { reconciliationCanceled, requeueAfterMs, isHeld } = this;
+    const { isUpdateAllowed, isUpdateNecessary, isDeletionAllowed } = this;
+    const ends = { reconciliationCanceled, requeueAfterMs, isHeld };
+    const allowed = { isUpdateAllowed, isUpdateNecessary, isDeletionAllowed };
+    const before = [this.#kept, this.#waiting].map((map) => ({ map, entries: [...map] }));
+    return () => {
+      Object.assign(this, ends, allowed);
+      for (const { map, entries } of before) {
+        map.clear();
+        for (const [key, value] of entries) map.set(key, value);
+      }
+    };
   }
 }
 

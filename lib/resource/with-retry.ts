@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../object/index.js';
 import { sleep, refuseUnknownOptions, delayAfter, spread, systemRandom } from '../system/index.js';
 import type { CrudResource } from './crud-resource.js';
 import { InvalidConfigError, messageOf, isPermanent } from './errors.js';
+import { passContextOf } from './pass-context.js';
 import type { Resource } from './resource-set.js';
 import { wrapSteps } from './wrap.js';
 import type { Step } from './wrap.js';
@@ -19,7 +20,8 @@ export interface RetryOptions {
 
 /**
  * Retries a step that fails. For a CRUD resource it retries that one step, and keeps the results of earlier
- * steps. For another resource it retries the whole `ensureCreated` or `ensureDeleted`.
+ * steps. For another resource it retries the whole `ensureCreated` or `ensureDeleted`. A retry begins without the
+ * requests that the failed attempt made of the context, such as `cancelReconciliation` and `requeueAfter`.
  *
  * ## Outcomes
  * - The step succeeds: each earlier failure is logged as a warning.
@@ -66,6 +68,7 @@ async function retried<T extends KubernetesObject, R>(
 ): Promise<R> {
   const { clock, random, signal } = step.context;
   const backOff = backOffFactory(random);
+  const undoRequests = passContextOf(step.context).checkpoint();
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
@@ -80,6 +83,7 @@ async function retried<T extends KubernetesObject, R>(
       const longerMs = Math.max(waitMs, askedMs);
       tellRetry(step, error, { attempt, waitMs: Math.round(longerMs) });
       await sleep(clock, longerMs, signal);
+      undoRequests();
     }
   }
 }

@@ -92,6 +92,41 @@ describe('withRetry', () => {
     expect([made, notes.ran.length]).to.deep.equal([6, 12]);
   });
 
+  for (const kind of ['crud', 'plain'] as const) {
+    it(`undoes the requests of a failed attempt before the retry of a ${kind} resource`, async () => {
+      const step = kind === 'crud' ? 'applyUpdateChange' : 'ensureCreated';
+      let isFirst = true;
+      const failOnce = (context: ResourceContext): void => {
+        if (!isFirst) return;
+        isFirst = false;
+        context.cancelReconciliation('no answer');
+        context.cancelResource('no answer');
+        context.keepFinalizers('no answer');
+        context.notReady('no answer', { holdsChain: true });
+        context.requeueAfter(5);
+        context.setUpdateAllowed();
+        throw away;
+      };
+      const first = notes.plain('first', {
+        ensureCreated: (context) => {
+          context.requeueAfter(60_000);
+          context.notReady('warming up');
+        },
+      });
+      const second = withRetry(notes[kind]('second', { [step]: failOnce }));
+      const context = pass();
+      await ended(processUpdate(context, tenant, [first, second, notes.plain('third')]));
+      expect(notes.ran).to.include('third.ensureCreated');
+      const { reconciliationCanceled, resourceCanceled, finalizersKept } = context;
+      expect([reconciliationCanceled, resourceCanceled, finalizersKept]).to.deep.equal([
+        ...[undefined, undefined, []],
+      ]);
+      const { notReadyFor, requeueAfterMs, isUpdateAllowed } = context;
+      expect(notReadyFor.map(({ reason }) => reason)).to.deep.equal(['warming up']);
+      expect([requeueAfterMs, isUpdateAllowed]).to.deep.equal([60_000, false]);
+    });
+  }
+
   it('stops at a PermanentError, and throws its cause', async () => {
     const act = (): Promise<never> => Promise.reject(new PermanentError(away));
     const resource = notes.crud('r', { getCurrentState: act });
