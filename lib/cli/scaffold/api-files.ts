@@ -10,7 +10,7 @@ import { widenedWebhooks } from '../manifests/webhook-manifests.js';
 import { valuesOf, webhookValues } from './api-values.js';
 import type { ApiParts, WebhookSubject } from './api-values.js';
 import { withFieldsOfKind, definedNow, sampleContent, withContent } from './sample-content.js';
-import { withCurrentSchema } from './current-schema.js';
+import { isStoredIn, withCurrentSchema } from './current-schema.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import type { Insertion } from './insertions.js';
@@ -95,7 +95,9 @@ export async function versionFiles(
     if (path.startsWith('config/samples/')) return sample ? withContent(further, sample) : further;
     const same = path.replace(`/${resource.version}/`, `/${home.version}/`);
     const own = await textIfExists(join(folder, same));
-    const versions = { copied: copied.version, version: resource.version };
+    const replaced = (await textIfExists(join(folder, path))) ?? '';
+    const isStored = isStoredIn(replaced, resource.version);
+    const versions = { copied: copied.version, version: resource.version, isStored };
     return own === undefined
       ? further
       : withCurrentSchema({ own, path: same, further, ...versions });

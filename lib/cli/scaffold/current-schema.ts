@@ -14,6 +14,8 @@ export interface SchemaTexts {
   readonly copied: string;
   /** Name of the further version. */
   readonly version: string;
+  /** Whether the further version exists already, and is stored. */
+  readonly isStored: boolean;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface SchemaTexts {
  * @throws OperatorError `InvalidConfig`: the file has no entry of the version
  */
 export function withCurrentSchema(texts: SchemaTexts): string {
-  const { own, path, further, copied, version } = texts;
+  const { own, path, further, copied, version, isStored } = texts;
   const code = own.replaceAll('\r\n', '\n');
   const entry = entryOf(code, copied);
   if (entry === undefined) {
@@ -32,7 +34,8 @@ export function withCurrentSchema(texts: SchemaTexts): string {
   }
   const properties = entry.properties.filter((one) => !/^(?:name|storage)\s*:/.test(one));
   const above = codeAbove(code, entry.start);
-  const members = [`name: '${version}'`, ...properties].map((property) => `  ${property},`);
+  const named = [`name: '${version}'`, ...(isStored ? ['storage: true'] : [])];
+  const members = [...named, ...properties].map((property) => `  ${property},`);
   const definition = definitionIn(further).replace(
     /\{\n.*?\n\}/s,
     () => `{\n${members.join('\n')}\n}`,
@@ -49,6 +52,12 @@ export function hasConversion(text: string): boolean {
   if (found === null) return false;
   const place = code.indexOf('{', found.index + found[0].length) + 1;
   return membersOf(code, place).some((property) => /^conversion\b/.test(property));
+}
+
+/** Whether the entry of a version in the file of a kind, or its constant there, has `storage: true`. */
+export function isStoredIn(text: string, version: string): boolean {
+  const { properties = [] } = entryOf(text.replaceAll('\r\n', '\n'), version) ?? {};
+  return properties.some((one) => /^storage\s*:\s*true$/.test(one));
 }
 
 /** Returns the text from the version's comment to the end. */

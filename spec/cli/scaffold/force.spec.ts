@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { scratchDirectory } from '../cli.js';
+import { cli, scratchDirectory } from '../cli.js';
+import { linkPackages } from '../project/project-copy.js';
 import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 
 describe('The option --force of operator-builder create', () => {
@@ -35,6 +36,26 @@ describe('The option --force of operator-builder create', () => {
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.include('overwrote src/api/v1/shop.ts');
     expect(await textsIn(folder)).to.deep.equal(made);
+  });
+
+  it('keeps the stored version stored when it is created again', async () => {
+    const folder = file('forced-stored');
+    await makeProject(folder, ['Shop'], ['Shop', 'v1']);
+    const [first, further] = ['v1alpha1', 'v1'].map((version) =>
+      join(folder, `src/api/${version}/shop.ts`),
+    ) as [string, string];
+    const text = await readFile(first, 'utf8');
+    await writeFile(first, text.replace(' storage: true,', ''));
+    const own = await readFile(further, 'utf8');
+    await writeFile(further, own.replace("  name: 'v1',", '$&\n  storage: true,'));
+    linkPackages(folder);
+    const manifests = ['manifests', '--project', folder];
+    expect(await cli(manifests)).to.include({ code: 0, stderr: '' });
+    const made = await textsIn(join(folder, 'config'));
+    expect(await createApi(folder, 'Shop', 'v1', '--force')).to.include({ code: 0, stderr: '' });
+    expect(await readFile(further, 'utf8')).to.include("  name: 'v1',\n  storage: true,\n");
+    expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
+    expect(await textsIn(join(folder, 'config'))).to.deep.equal(made);
   });
 
   it('keeps plural, scope and style of a kind that is created again', async () => {
