@@ -50,8 +50,8 @@ export interface LeaderCallbacks {
  * ## Guarantees
  * - No write through {@link LeaderElector.fence} starts later than `renewDeadlineMs` after the start of the
  *   last successful renewal. Time while the process is stopped or the machine sleeps counts.
- * - A replica takes the Lease only after it has seen no renewal for `leaseDurationMs`, on its own monotonic
- *   clock. Wall clocks do not matter.
+ * - A replica takes the Lease only after it has seen no renewal for the duration that the Lease records, on its own
+ *   monotonic clock; `leaseDurationMs` at most if the Lease is deleted. Wall clocks do not matter.
  * - After the leader releases the Lease, a replica that reaches the API server leads within 2.2
  *   `retryPeriodMs`. After the leader crashes, `leaseDurationMs` is added.
  *

@@ -52,6 +52,7 @@ export class LeaseClaim {
   async acquire(signal: AbortSignal): Promise<ClaimOutcome> {
     const lease = await this.#read(signal);
     if (lease === undefined) {
+      this.#observer.observeDeletion();
       // The holder of a deleted Lease may still write: it notices the deletion only at its next renewal.
       if (this.#observer.remainingMs > 0) return this.#foreign();
       return this.#create(signal);

@@ -198,7 +198,7 @@ export class LeaseObserver {
   #durationMs = 0;
   #holder = '';
 
-  /** @param defaultDurationMs - duration of a Lease that has no duration field */
+  /** @param defaultDurationMs - duration of a Lease that has no duration field, and longest one of a deleted Lease */
   constructor(clock: Clock, defaultDurationMs: number) {
     this.#clock = clock;
     this.#defaultDurationMs = defaultDurationMs;
@@ -216,8 +216,14 @@ export class LeaseObserver {
   }
 
   /**
-   * Records the server's latest response. A deleted Lease changes nothing: its holder may not have noticed.
+   * Records that the Lease is deleted. Its holder may not have noticed yet, but a Lease of years must not keep all
+   * replicas waiting when a user has deleted it.
    */
+  observeDeletion(): void {
+    this.#durationMs = Math.min(this.#durationMs, this.#defaultDurationMs);
+  }
+
+  /** Records the server's latest response. */
   observe(lease: Lease): void {
     // Only the spec counts: a changed label is not a renewal.
     const seen = JSON.stringify(lease.spec ?? null);

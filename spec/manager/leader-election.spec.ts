@@ -155,6 +155,17 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
+    it('recreates a deleted Lease of years after its own lease duration', async () => {
+      await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 1_000_000_000 });
+      const a = election.candidate('a');
+      await election.clock.advance(3_000);
+      await election.admin.delete(Lease, leaseKey);
+      await election.clock.advance(11_999);
+      expect(a.elector.isLeader).to.be.false;
+      await election.clock.advance(2_200);
+      expect(a.elector.isLeader).to.be.true;
+    });
+
     it('takes a released Lease within 2.2 retry periods', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
