@@ -1,7 +1,7 @@
 import type { PlannedObject } from '../apply/index.js';
 import type { Plan } from '../builder/index.js';
 import type { Client } from '../client/index.js';
-import { redacted, referenceTo } from '../object/index.js';
+import { groupOf, redacted, referenceTo } from '../object/index.js';
 import type { FieldChange, ObjectReference } from '../object/index.js';
 import type { ResourcePlan } from './plan-resource.js';
 
@@ -53,5 +53,6 @@ function hidden({ path, from, to }: FieldChange): FieldChange {
 }
 
 function placeOf({ apiVersion, kind, namespace = '' }: ObjectReference): string {
-  return [apiVersion, kind, namespace].join(' ');
+  // Steps may show an object in different versions.
+  return [groupOf(apiVersion), kind, namespace].join(' ');
 }

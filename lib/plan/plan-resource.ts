@@ -2,6 +2,7 @@ import type { Plan } from '../builder/index.js';
 import { cachedClient } from '../cache/index.js';
 import type { Client } from '../client/index.js';
 import type { Controller } from '../controller/index.js';
+import type { Convertible } from '../crd/index.js';
 import { readableMessage } from '../feed/index.js';
 import { Manager } from '../manager/index.js';
 import type { OperatorDefinition } from '../manager/index.js';
@@ -22,6 +23,7 @@ import { atRest } from './at-rest.js';
 import { manifestsOf, planOf } from './plan-of.js';
 import type { PlannedManifest } from './plan-of.js';
 import { PlannedObjects } from './planned-objects.js';
+import type { Conversion } from './planned-objects.js';
 import { planningClient } from './planning-client.js';
 
 /** Parameters of a plan. */
@@ -75,7 +77,7 @@ export async function planResource(
   planning: Planning,
 ): Promise<ResourcePlan> {
   const { operator, logger, clock, signal } = planning;
-  const planned = new PlannedObjects();
+  const planned = new PlannedObjects(conversionOf(operator));
   const client = planningClient(planning.client, { planned });
   const manager = new Manager({ client, logger, clock, shards: false });
   await operator.setup(manager);
@@ -114,6 +116,11 @@ export function planFromJson(text: string): ResourcePlan {
   const { error, ...plan } = JSON.parse(text) as ResourcePlan & { readonly error?: unknown };
   if (typeof error !== 'string') return plan;
   return { ...plan, error: new OperatorError('ReconcileFailed', error) };
+}
+
+/** A custom resource of `defineResource`. */
+interface VersionedResource extends Convertible {
+  withDefaults(object: UnstructuredObject): UnstructuredObject;
 }
 
 interface Target {
@@ -206,6 +213,20 @@ function requireController(
   const kinds = [...new Set(controllers.map(({ type }) => type.kind))].join(', ');
   const message = `operator ${name} reconciles no ${object.kind} of ${object.apiVersion}`;
   throw new OperatorError('InvalidConfig', `${message}; it reconciles ${kinds || 'no kinds'}`);
+}
+
+/** Returns the conversion of the operator's custom resources; objects of other kinds keep their version. */
+function conversionOf({ resources = [] }: OperatorDefinition): Conversion {
+  return (object, apiVersion) => {
+    const resource = resources.find((type) => isOfKind(type, object));
+    if (resource === undefined || !isVersioned(resource)) return object;
+    return resource.withDefaults(resource.convert(object, apiVersion));
+  };
+}
+
+function isVersioned(resource: object): resource is VersionedResource {
+  // Not instanceof: the resource may come from another copy of the package.
+  return 'convert' in resource && 'withDefaults' in resource;
 }
 
 function isOfKind(

@@ -1,4 +1,5 @@
 import {
+  apiVersionOf,
   diffObjects,
   serverSetFields,
   matchesFields,
@@ -43,11 +44,23 @@ export interface PlannedObjectState {
 /** The state of a plan at a moment. */
 export type PlannedMoment = ReadonlyMap<string, PlannedObjectState>;
 
-/** The changes of a plan, laid over the server's state. */
+/** Returns the object in another version of its API, as the API server converts it. */
+export type Conversion = (object: UnstructuredObject, apiVersion: string) => UnstructuredObject;
+
+/**
+ * The changes of a plan, laid over the server's state. An object has the version of its last writer; reads in
+ * another version get it converted.
+ */
 export class PlannedObjects {
+  readonly #convert: Conversion;
   readonly #states = new Map<string, PlannedObjectState>();
   readonly #seen = new Map<string, PlannedObjectState>();
   #revision = 0;
+
+  /** @param convert - @defaultValue objects keep the version in which they were written */
+  constructor(convert: Conversion = (object) => object) {
+    this.#convert = convert;
+  }
 
   /** Number of changes to fields that the server does not set itself. */
   get revision(): number {
@@ -59,15 +72,16 @@ export class PlannedObjects {
     return [...this.#states.values()];
   }
 
-  /** Returns the state of a written object. */
+  /** Returns the state of a written object, in the version of `type`. */
   get(type: TypeReference<KubernetesObject>, key: ObjectKey): PlannedObjectState | undefined {
-    return this.#states.get(idOf(type, key));
+    const state = this.#states.get(idOf(type, key));
+    return state && this.#inVersion(state, apiVersionOf(type));
   }
 
   /** Records the planned state of an object. */
   set(given: PlannedObjectState): void {
     const id = idOf(given.type, given.key);
-    const earlier = this.#states.get(id);
+    const earlier = this.get(given.type, given.key);
     const from = earlier === undefined ? given.before : earlier.after;
     const state = { ...given, after: withGeneration(from, given.after) };
     if (differ(from, state.after)) this.#revision++;
@@ -114,7 +128,8 @@ export class PlannedObjects {
       const then = moment.get(id);
       if (then === undefined) return state;
       const recreated = state.recreated === true && then.recreated !== true;
-      return { ...state, before: then.after, recreated };
+      const { after: before } = this.#inVersion(then, apiVersionOf(state.type));
+      return { ...state, before, recreated };
     });
   }
 
@@ -129,12 +144,29 @@ export class PlannedObjects {
     const others = items.filter(({ metadata: { namespace, name = '' } }) => {
       return !isWritten.has(idOf(type, { namespace, name }));
     });
-    const own = written.flatMap(({ after }) =>
-      after !== undefined && isListed(after, options)
-        ? [structuredClone(after) as unknown as T]
-        : [],
-    );
+    const own = written.flatMap((state) => {
+      const { after } = this.#inVersion(state, apiVersionOf(type));
+      const isOwn = after !== undefined && isListed(after, options);
+      return isOwn ? [structuredClone(after) as unknown as T] : [];
+    });
     return [...others, ...own];
+  }
+
+  #inVersion(state: PlannedObjectState, apiVersion: string): PlannedObjectState {
+    const { type, before, after, wanted, applied = new Map<string, UnstructuredObject>() } = state;
+    if (apiVersionOf(type) === apiVersion) return state;
+    const converted = (object: UnstructuredObject): UnstructuredObject =>
+      object.apiVersion === apiVersion ? object : this.#convert(object, apiVersion);
+    return {
+      ...state,
+      type: { apiVersion, kind: type.kind },
+      before: before && converted(before),
+      after: after && converted(after),
+      wanted: wanted && converted(wanted),
+      applied: new Map([...applied].map(([writer, object]) => [writer, converted(object)])),
+      // A part of an object can't be converted.
+      configurations: undefined,
+    };
   }
 }
 
