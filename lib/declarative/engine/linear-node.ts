@@ -151,9 +151,9 @@ export class FailureLog {
     return this.#standing.size;
   }
 
-  /** Returns all current failures, in order of occurrence. */
-  standing(): readonly StageFailure[] {
-    return [...this.#standing.values()].map(({ failure }) => failure);
+  /** Yields all current failures, in order of occurrence. */
+  *standing(): Iterable<StageFailure> {
+    for (const { failure } of this.#standing.values()) yield failure;
   }
 
   /** Returns the current failures that are new since the last call. */

@@ -70,8 +70,8 @@ export class Pipeline {
     return this.#failures.size;
   }
 
-  /** Returns the documents that data errors exclude now. */
-  failures(): readonly StageFailure[] {
+  /** Yields the documents that data errors exclude now. */
+  failures(): Iterable<StageFailure> {
     return this.#failures.standing();
   }
 
@@ -197,10 +197,10 @@ export class OutputCollector {
     return this.#failures.size + this.#shared.size;
   }
 
-  /** Returns the failures: invalid objects and shared names. */
-  failures(): readonly StageFailure[] {
-    const shared = [...this.#shared.values()].map((slot) => this.#sharedName(slot));
-    return [...this.#failures.standing(), ...shared];
+  /** Yields the failures: invalid objects and shared names. */
+  *failures(): Iterable<StageFailure> {
+    yield* this.#failures.standing();
+    for (const slot of this.#shared.values()) yield this.#sharedName(slot);
   }
 
   /**

@@ -122,8 +122,8 @@ export class PipelineRun implements StartedSource {
     return this.#state?.failing ?? 0;
   }
 
-  /** Returns the documents that are excluded now. */
-  failures(): readonly StageFailure[] {
+  /** Yields the documents that are excluded now. */
+  failures(): Iterable<StageFailure> {
     return this.#state?.failures() ?? [];
   }
 

@@ -89,9 +89,10 @@ export class PipelineState {
     return this.#pipeline.failing + this.#collector.failing;
   }
 
-  /** Returns the documents that are excluded now. */
-  failures(): readonly StageFailure[] {
-    return [...this.#pipeline.failures(), ...this.#collector.failures()];
+  /** Yields the documents that are excluded now. */
+  *failures(): Iterable<StageFailure> {
+    yield* this.#pipeline.failures();
+    yield* this.#collector.failures();
   }
 
   /** Returns those of {@link PipelineState.failures} that are new since the last call. */

@@ -152,8 +152,8 @@ export class RunningPipeline {
   }
 
   get #firstFailure(): string | undefined {
-    const { run } = this.#started ?? {};
-    const [first] = run === undefined || run.failing === 0 ? [] : run.failures();
+    // Takes no more than the first: this runs after every write.
+    const [first] = this.#started?.run.failures() ?? [];
     if (first === undefined) return undefined;
     return describe(first, first.error, this.#parts.redaction);
   }

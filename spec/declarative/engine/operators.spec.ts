@@ -141,7 +141,7 @@ describe('addresses of the ports of a service', () => {
     run.push(updated(first, gone), 'Slice');
     expect(run.desired('ns/web-80')?.['addresses']).to.deep.equal(['10.0.0.3']);
     expect(run.push(removed(...ports.slice(0, 1)))).to.deep.equal(['delete ns/web-80']);
-    expect(run.pipeline.failures()).to.deep.equal([]);
+    expect([...run.pipeline.failures()]).to.deep.equal([]);
   });
 });
 

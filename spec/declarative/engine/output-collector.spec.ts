@@ -83,10 +83,10 @@ describe('OutputCollector', () => {
     expect(more).to.deep.equal([]);
     expect(failure).to.deep.include({ stage: 'target', subject: 'ns/a' });
     expect(failure?.error.message).to.contain('2 documents have the name ns/a');
-    expect([collector.failing, collector.failures().length]).to.deep.equal([1, 1]);
+    expect([collector.failing, [...collector.failures()].length]).to.deep.equal([1, 1]);
     expect(collector.takeNewFailures()).to.deep.equal([]);
     collector.apply(removed(others[0] ?? {}));
-    expect([collector.failing, collector.failures().length]).to.deep.equal([0, 0]);
+    expect([collector.failing, [...collector.failures()].length]).to.deep.equal([0, 0]);
     expect(collector.desired().get('ns/a')).to.deep.equal(others[1]);
   });
 
@@ -125,7 +125,7 @@ describe('OutputCollector', () => {
       expect(failure).to.deep.include({ stage: 'target', path: ['controllers', 0, 'target'] });
       expect(failure?.error).to.include({ code: 'InvalidData', operation: 'target' });
       expect(told(collector, removed(misfit))).to.deep.equal([]);
-      expect(collector.failures()).to.deep.equal([]);
+      expect([...collector.failures()]).to.deep.equal([]);
     });
   }
 });

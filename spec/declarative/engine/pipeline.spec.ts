@@ -52,7 +52,7 @@ describe('Pipeline', () => {
     expect(failures[0]).to.deep.include({ stage: '@project', path: ['pipeline', 1, '@project'] });
     expect(failures[0]?.error).to.include({ code: 'InvalidData', operation: '@add' });
     pipeline.push('Pod', removed(document));
-    expect(pipeline.failures()).to.deep.equal([]);
+    expect([...pipeline.failures()]).to.deep.equal([]);
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
@@ -67,7 +67,7 @@ describe('Pipeline', () => {
     const pipeline = pipelineOf(stages, ['Secret'], { showValues: false });
     pipeline.push('Secret', added(object('ns/s', { data: 'hunter2' })));
     pipeline.push('Secret', added(object('ns/t', { data: ['x'], a: 'hunter3' })));
-    const texts = pipeline.failures().map(({ error }) => error.message);
+    const texts = [...pipeline.failures()].map(({ error }) => error.message);
     expect(texts).to.have.length(2);
     expect(texts.join()).not.to.include('hunter');
   });

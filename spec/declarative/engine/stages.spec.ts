@@ -101,7 +101,7 @@ for (const stage of ['@unwind', '@demux']) {
       it(`creates no documents for ${JSON.stringify(spec)}`, () => {
         const pipeline = pipelineOf([{ [stage]: '$.spec.list' }]);
         expect(pipeline.push('Pod', added(object('default/name', { spec })))).to.deep.equal([]);
-        expect(pipeline.failures()).to.deep.equal([]);
+        expect([...pipeline.failures()]).to.deep.equal([]);
       });
     }
 
@@ -225,9 +225,9 @@ for (const stage of ['@gather', '@mux']) {
       const misfit = object('default/_', { spec: 'text' });
       pipeline.push('Pod', added(misfit, a));
       expect(listed(pipeline.snapshot())).to.deep.equal([{ ...a, spec: { a: [1], b: { c: 2 } } }]);
-      expect(pipeline.failures().map(({ subject }) => subject)).to.deep.equal(['default/_']);
+      expect([...pipeline.failures()].map(({ subject }) => subject)).to.deep.equal(['default/_']);
       pipeline.push('Pod', removed(misfit));
-      expect(pipeline.failures()).to.deep.equal([]);
+      expect([...pipeline.failures()]).to.deep.equal([]);
     });
   });
 }

@@ -239,6 +239,20 @@ describe('failures of declarative controllers', () => {
       expect(messages[1]).to.contain('metadata.name has a slash');
     });
 
+    it('costs no more per write if thousands of documents share names', async () => {
+      scene = await ControllerScene.start();
+      const both = Array.from({ length: 2_000 }, (_, n) => ({ name: `n-${n >> 1}`, n }));
+      await scene.put(view('Wanted', 'a', { both }));
+      const named = { name: '$.both.name', namespace: 'default' };
+      const pipeline = [
+        { '@unwind': '$.both' },
+        { '@project': { metadata: named, n: '$.both.n' } },
+      ];
+      const [controller] = await scene.run({ ...sums, pipeline });
+      expect(await scene.names(Copies)).to.have.length(1_000);
+      expect(controller?.status().conditions[0]?.message).to.contain('(and 999 more)');
+    });
+
     it("does not reveal data of Secrets, nor the server's answer about them", async () => {
       scene = await ControllerScene.start();
       const data = { n: Buffer.from('hush').toString('base64') };
