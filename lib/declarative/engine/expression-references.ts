@@ -39,10 +39,12 @@ function look(expression: unknown, found: Found): void {
     for (const item of expression) look(item, found);
   } else if (isJsonObject(expression)) {
     for (const [name, value] of Object.entries(expression)) {
+      if (name === '@literal') continue;
       if (name === '@rnd' || name === '@now') found.volatile = true;
       // A setter's path refers to the result, but a filter in it may read the document.
       if (name.startsWith('$')) lookAtSetter(name, found);
-      look(value, found);
+      // The path of `@set` refers to its first operand.
+      look(name === '@set' && Array.isArray(value) ? value.toSpliced(1, 1) : value, found);
     }
   }
 }

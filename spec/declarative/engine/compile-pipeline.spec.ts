@@ -116,6 +116,11 @@ describe('compilePipeline', () => {
     ]);
   });
 
+  it('accepts a join condition with literals, and with paths in the value of @set', () => {
+    const left = { '@set': ['$.Pod.spec', '$.shown', { '@literal': '$.name' }] };
+    expect(problemsOf({ '@join': { '@eq': [left, '$.Service.spec'] } }, two)).to.deep.equal([]);
+  });
+
   it('requires a join for several sources', () => {
     expect(problemsOf({ '@select': true }, two)).to.deep.equal([
       'pipeline: several sources (Pod, Service): want @join as the first stage',

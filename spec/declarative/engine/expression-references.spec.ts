@@ -31,6 +31,8 @@ describe('referencesOf', () => {
     ['@now', 'volatile'],
     [{ '@now': null }, 'volatile'],
     [{ '@concat': ['$.a', { '@string': { '@rnd': [1, 2] } }] }, 'a, volatile'],
+    [{ '@concat': ['$.a', { '@literal': ['$.b', '@now'] }] }, 'a'],
+    [{ '@set': ['$.a', '$.x[?(@.n == $.y)]', '$.b'] }, 'a, b'],
     [JSON.parse('{"__proto__":"$.a"}'), 'a'],
   ];
   for (const [expression, references] of cases) {
