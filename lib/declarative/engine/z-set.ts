@@ -91,12 +91,18 @@ const longestKept = 96;
  * `@gather` count by their digest, which is unique to the list.
  */
 export function documentKey(document: Document): string {
-  return valueKey(document);
+  return shortKey(textOf(document, knownText));
 }
 
-/** Like {@link documentKey}, for any JSON value; `undefined` counts as null. */
+/**
+ * Returns the key of any JSON value; `undefined` counts as null. Lists made by `@gather` have the same key as
+ * other lists of the same items.
+ */
 export function valueKey(value: unknown): string {
-  const text = textOf(value, knownText);
+  return shortKey(canonicalText(value));
+}
+
+function shortKey(text: string): string {
   // No JSON starts with `#`, so a digest never equals a text.
   return text.length <= longestKept ? text : `#${hash('sha256', text, 'base64')}`;
 }

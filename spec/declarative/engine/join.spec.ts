@@ -91,6 +91,19 @@ describe('@join', () => {
     ]);
   });
 
+  it('joins and gathers by equal lists, however long, wherever they come from', () => {
+    const list = Array.from({ length: 100 }, (_, v) => v);
+    const gatherer = pipelineOf([{ '@gather': ['$.all', '$.v'] }], ['A']);
+    const made = gatherer.push('A', added(...list.map((v) => object(`ns/${v}`, { all: 1, v }))));
+    const given = added(object('ns/given', { v: list }));
+    const pairs = pipelineOf({ '@join': { '@eq': ['$.Made.v', '$.Given.v'] } }, ['Made', 'Given']);
+    pairs.push('Made', made);
+    expect(pairs.push('Given', given)).to.have.length(1);
+    const groups = pipelineOf([{ '@gather': ['$.v', '$.metadata.name'] }], ['A']);
+    groups.push('A', [...made, ...given]);
+    expect(groups.snapshot()).to.have.length(1);
+  });
+
   it('joins three sources', () => {
     const condition = [
       { '@eq': ['$.Dep.metadata.name', '$.Pod.spec.parent'] },
