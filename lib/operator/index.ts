@@ -32,5 +32,6 @@ export type {
   StyledController,
 } from './operator-controller.js';
 export type { OperatorRunOptions } from './run-operator.js';
+export { unconverted, unconvertedCrds } from './unconverted-crds.js';
 export { patchStatus } from '../status/index.js';
 export type { PatchStatusOptions, StatusUpdate } from '../status/index.js';

@@ -33,6 +33,7 @@ import {
 import type { Logger } from '../system/index.js';
 import { isPod, readCommandLine, usageOf, beginFeed, outputOf } from './command-line.js';
 import type { CommandLine, FedRun, RunOutput, RunPlace } from './command-line.js';
+import { unconverted, unconvertedCrds } from './unconverted-crds.js';
 
 /** Options of {@link Operator.run}: those of a manager. Most defaults depend on where the operator runs. */
 export interface OperatorRunOptions extends Omit<
@@ -134,9 +135,25 @@ async function runUntil(
       const fed = { manager, options: { ...options, signal }, line, run };
       await beginFeed(feed, operator, fed);
     }
+    void warnOfUnconverted(operator, place);
     await manager.run(signal);
   } finally {
     await opened?.close();
+  }
+}
+
+/** Warns of definitions that were deployed without the address of their webhook. Never throws. */
+async function warnOfUnconverted(
+  operator: OperatorDefinition,
+  { client, logger, signal }: Place,
+): Promise<void> {
+  try {
+    for (const name of await unconvertedCrds(client, operator, signal)) {
+      logger.warn(`${name} is ${unconverted}`);
+    }
+  } catch (error) {
+    // The server may be unavailable when an operator starts.
+    logger.debug('definitions not compared with the conversions', { error });
   }
 }
 

@@ -14,6 +14,7 @@ import type { Webhook } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
 import type { ControllerStyle, ForOptions } from '../../lib/operator/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { ensureCrd } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { errorMessage } from '../../lib/system/as-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
@@ -205,6 +206,35 @@ describe('Operator', () => {
     await running;
     expect(names).to.include('health-server');
     expect(process.exitCode).to.equal(exitCode);
+  });
+
+  it('warns of a definition that the cluster serves without the conversion of its resource', async () => {
+    const one = (field: string) => s.object({ spec: s.object({ [field]: s.string() }) });
+    const Kiosk = defineResource({
+      ...{ group: 'front.example', kind: 'Kiosk' },
+      versions: [
+        { name: 'v1', storage: true, schema: one('title') },
+        { name: 'v1beta1', schema: one('name') },
+      ],
+      conversion: {
+        hub: 'v1',
+        spokes: { v1beta1: { toHub: (old) => old, fromHub: (hub) => hub } },
+      },
+    });
+    const client = cluster.client();
+    await ensureCrd(client, Kiosk.crd);
+    const lines: LogLine[] = [];
+    const operator = new Operator('kiosks', { resources: [Kiosk] });
+    const stop = new AbortController();
+    const options = { client, signal: stop.signal, logger: rememberingLogger(lines) };
+    const running = operator.main([], options);
+    await eventually(() =>
+      expect(lines.map(({ message }) => message)).to.include(
+        'kiosks.front.example is served without its conversion: the API server drops the fields that a version lacks; deploy config/default',
+      ),
+    );
+    stop.abort();
+    await running;
   });
 
   it('warns about writes that a handler did not await, and says so when it refuses later ones', async () => {

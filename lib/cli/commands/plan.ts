@@ -86,7 +86,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { resourcesAt } = await import('../object-files.js');
   const { planResource } = await import('../../plan/index.js');
   const { printPlans } = await import('../plan/print-plans.js');
-  const { unconverted, unconvertedCrds } = await import('../run/run-on-cluster.js');
+  const { unconverted, unconvertedCrds } = await import('../../operator/index.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);
   const { operator } = await whileTelling('compiling the operator', context, () =>

@@ -11,6 +11,7 @@ import {
   keyOf,
   apiVersionOf,
 } from '../../object/index.js';
+import { unconverted, unconvertedCrds } from '../../operator/index.js';
 import { asError, OperatorError, isOperatorError } from '../../system/index.js';
 import { clusterClient, clusterName } from '../options.js';
 import type { LoadedProject } from '../load-operator.js';
@@ -57,10 +58,6 @@ interface OnCluster extends Running {
   readonly client: Awaited<ReturnType<typeof clusterClient>>;
 }
 
-/** A state of a definition, in words: see {@link unconvertedCrds}. */
-export const unconverted =
-  'served without its conversion: the API server drops the fields that a version lacks; deploy config/default';
-
 /** A CustomResourceDefinition in the cluster; `served`: it existed and was not compared. */
 type ServedCrd = Omit<InstalledCrd, 'action'> & {
   readonly action: InstalledCrd['action'] | 'served' | typeof unconverted;
@@ -85,28 +82,6 @@ async function servedCrds(
     const { name } = keyOf(crd);
     return { name, action: lacking.includes(name) ? unconverted : 'served' };
   });
-}
-
-/**
- * Returns the names of the definitions in a cluster that call no webhook although functions convert their versions.
- * A definition that may not be read is left out.
- */
-export async function unconvertedCrds(
-  client: Client,
-  { resources = [] }: OperatorDefinition,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const lacking = resources.filter(isConvertedResource).map(async ({ crd }) => {
-    const { name } = keyOf(crd);
-    try {
-      const live = await getIfExists(client, CustomResourceDefinition, { name }, { signal });
-      return live === undefined || live.spec.conversion?.strategy === 'Webhook' ? [] : [name];
-    } catch (error) {
-      if (isForbidden(error)) return [];
-      throw error;
-    }
-  });
-  return (await Promise.all(lacking)).flat();
 }
 
 /**

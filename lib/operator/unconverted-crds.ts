@@ -1,0 +1,31 @@
+import { getIfExists } from '../client/index.js';
+import type { Client } from '../client/index.js';
+import { isConvertedResource } from '../crd/internal.js';
+import type { OperatorDefinition } from '../manager/index.js';
+import { isForbidden, CustomResourceDefinition, keyOf } from '../object/index.js';
+
+/** A state of a definition, in words: see {@link unconvertedCrds}. */
+export const unconverted =
+  'served without its conversion: the API server drops the fields that a version lacks; deploy config/default';
+
+/**
+ * Returns the names of the definitions in a cluster that call no webhook although functions convert their versions.
+ * A definition that may not be read is left out.
+ */
+export async function unconvertedCrds(
+  client: Client,
+  { resources = [] }: OperatorDefinition,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const lacking = resources.filter(isConvertedResource).map(async ({ crd }) => {
+    const { name } = keyOf(crd);
+    try {
+      const live = await getIfExists(client, CustomResourceDefinition, { name }, { signal });
+      return live === undefined || live.spec.conversion?.strategy === 'Webhook' ? [] : [name];
+    } catch (error) {
+      if (isForbidden(error)) return [];
+      throw error;
+    }
+  });
+  return (await Promise.all(lacking)).flat();
+}
