@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf, keyString } from '../../object/index.js';
+import { isJsonObject, memberOf, keyString, pathSegmentProblem } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
 import { asError, OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
@@ -262,7 +262,8 @@ export class OutputCollector {
 const longestName = 253;
 
 /**
- * @throws DataError the name is missing or too long, the namespace is not a string, or one of them has a slash.
+ * @throws DataError the name is missing or too long, the namespace is not a string, or one of them is not a path
+ * segment.
  */
 function objectKeyOf(document: Document): ObjectKey {
   const metadata = memberOf(document, 'metadata') ?? null;
@@ -285,9 +286,10 @@ function objectKeyOf(document: Document): ObjectKey {
     const problem = `metadata.name has ${name.length} characters, at most ${longestName} are allowed`;
     throw new DataError('target', problem, undefined);
   }
-  // No server accepts a slash, and `a/b` would be ambiguous: namespace `a`, name `b`.
+  // No server accepts others, and `a/b` would be ambiguous: namespace `a`, name `b`.
   for (const [field, value] of Object.entries({ name, namespace })) {
-    if (value.includes('/')) throw new DataError('target', `metadata.${field} has a slash`, value);
+    if (value === '' || pathSegmentProblem(value) === undefined) continue;
+    throw new DataError('target', `metadata.${field}: want a path segment without / and %`, value);
   }
   return namespace === '' ? { name } : { namespace, name };
 }

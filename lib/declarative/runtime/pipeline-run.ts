@@ -57,9 +57,9 @@ export interface PipelineRunListener {
 
 /**
  * Key of a full pass, which processes everything again, like a resync. Its reconcile enqueues the objects to
- * write or to remove.
+ * write or to remove. No result has this name: a `%` is not allowed.
  */
-export const fullPassKey: ObjectKey = { name: '(full pass)' };
+export const fullPassKey: ObjectKey = { name: '(full pass)%' };
 
 /** Number of documents processed before other work of the process has its turn. */
 export const documentsInTurn = 100;

@@ -116,6 +116,8 @@ describe('OutputCollector', () => {
     { metadata: { name: '' } },
     { metadata: { name: 7 } },
     { metadata: { name: 'a', namespace: 1 } },
+    { metadata: { name: '..' } },
+    { metadata: { name: 'a', namespace: '%2e' } },
   ];
   for (const misfit of misfits) {
     it(`drops ${JSON.stringify(misfit)} with a failure, and continues`, () => {

@@ -52,6 +52,19 @@ describe('DeclarativeController', () => {
     expect(await scene.names(Copies)).to.deep.equal(['a']);
   });
 
+  it('writes a view of any name, and settles', async () => {
+    scene = await ControllerScene.start();
+    const names = ['(full pass)', '__proto__', 'constructor', 'web-TCP-80', 'é'];
+    for (const [n, name] of names.entries()) await scene.put(configMap(`n-${n}`, { name }));
+    const pipeline = [
+      { '@select': { '@exists': '$.data.name' } },
+      { '@project': { metadata: { name: '$.data.name' }, data: '$.data' } },
+    ];
+    await scene.run({ ...copies(), pipeline });
+    expect(await scene.names(Copies)).to.have.members(names);
+    await scene.settled();
+  });
+
   it('joins native kinds, views, and a kind with itself by an alias', async () => {
     scene = await ControllerScene.start();
     const watch = (as: string) => ({ apiGroup: '', kind: 'ConfigMap', as });

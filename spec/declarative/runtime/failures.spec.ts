@@ -225,18 +225,19 @@ describe('failures of declarative controllers', () => {
       expect(await scene.names(Copies)).to.deep.equal(['bad', 'good']);
     });
 
-    it('is reported for a result without a name, or with a slash in it', async () => {
+    it('is reported for a result without a name, or with a name that no server accepts', async () => {
       scene = await ControllerScene.start();
       const metadata = { name: '$.called', namespace: 'default' };
       await scene.run({ ...sums, pipeline: [{ '@project': { metadata } }] });
       await scene.put(view('Wanted', 'a', {}));
       await scene.put(view('Wanted', 'b', { called: 'x/y' }));
+      await scene.put(view('Wanted', 'c', { called: '(full pass)%' }));
       await scene.settled();
       const messages = scene.errors.map(({ message }) => message);
       expect(messages[0])
         .to.contain('target')
         .and.contain('metadata.name of the result: want a string');
-      expect(messages[1]).to.contain('metadata.name has a slash');
+      expect(messages[1]).to.contain('metadata.name: want a path segment without / and %');
     });
 
     it('costs no more per write if thousands of documents share names', async () => {

@@ -87,7 +87,7 @@ describe('PipelineRun', () => {
     expect(Math.max(...perTurn)).to.be.at.most(documentsInTurn);
     expect(run.desired?.size).to.equal(count);
     // The initial reconcile covers all objects of the lists.
-    expect(context.enqueued).to.deep.equal(['(full pass)']);
+    expect(context.enqueued).to.deep.equal(['(full pass)%']);
     await run.stop();
     await setup.end();
   });
