@@ -126,9 +126,9 @@ function checkCondition({
     const problem = `${field}: want ${wanted}, got ${JSON.stringify(got)}`;
     throw new OperatorError('InvalidOption', `status.setCondition${name}: ${problem}`);
   };
-  if (typeof type !== 'string') refuse('type', 'a text', type);
+  if (typeof type !== 'string') refuse('type', 'a string', type);
   if (!conditionStatuses.includes(status)) refuse('status', "'True', 'False' or 'Unknown'", status);
-  if (typeof reason !== 'string') refuse('reason', 'a text', reason);
+  if (typeof reason !== 'string') refuse('reason', 'a string', reason);
 }
 
 /** Argument of `finalizes`: the controller's context plus the object. */

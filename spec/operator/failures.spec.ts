@@ -89,12 +89,12 @@ describe('The status of a failed reconcile', () => {
   });
 
   for (const [wrong, problem] of [
-    [{ type: 'Fed', status: 'True' }, ' Fed: reason: want a text, got undefined'],
+    [{ type: 'Fed', status: 'True' }, ' Fed: reason: want a string, got undefined'],
     [
       { type: 'Fed', status: true, reason: 'Full' },
       " Fed: status: want 'True', 'False' or 'Unknown', got true",
     ],
-    [{ status: 'True', reason: 'Full' }, ': type: want a text, got undefined'],
+    [{ status: 'True', reason: 'Full' }, ': type: want a string, got undefined'],
   ] as const) {
     it(`names the field of a wrong condition:${problem}`, async () => {
       stage.operator.for(Tenant).reconciles(({ status }) => {
