@@ -2,6 +2,7 @@ import type { V1APIService } from '@kubernetes/client-node';
 import { deepEqual } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { crdCollection, crdOf } from '../custom/crd.js';
+import { compareVersions } from '../custom/crd-names.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
@@ -193,24 +194,4 @@ function sortedGroups(services: Iterable<ApiService>): readonly RegisteredGroup[
 function byVersion({ spec: one }: ApiService, { spec: other }: ApiService): number {
   const difference = (other?.versionPriority ?? 0) - (one?.versionPriority ?? 0);
   return difference || compareVersions(one?.version ?? '', other?.version ?? '');
-}
-
-const versionForm = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
-const stability = { alpha: 0, beta: 1, stable: 2 } as const;
-
-/** Orders versions as CRDs do: stable before beta before alpha, higher numbers first, others last. */
-function compareVersions(one: string, other: string): number {
-  const [first, second] = [versionForm.exec(one), versionForm.exec(other)];
-  if (first === null || second === null) {
-    if (first === null && second === null) return one < other ? -1 : 1;
-    return first === null ? 1 : -1;
-  }
-  const [left, right] = [rank(first), rank(second)];
-  const difference = left.findIndex((value, index) => value !== right[index]);
-  return difference < 0 ? 0 : (right[difference] ?? 0) - (left[difference] ?? 0);
-}
-
-function rank([, major, name, minor]: RegExpExecArray): readonly number[] {
-  const level = name === 'alpha' || name === 'beta' ? name : 'stable';
-  return [stability[level], Number(major), Number(minor ?? 0)];
 }

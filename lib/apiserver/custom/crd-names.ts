@@ -103,3 +103,23 @@ export function hasCondition(
     deepEqual({ type, status, reason, message }, wanted),
   );
 }
+
+const versionForm = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+const stability = { alpha: 0, beta: 1, stable: 2 } as const;
+
+/** Orders versions as CRDs do: stable before beta before alpha, higher numbers first, others last. */
+export function compareVersions(one: string, other: string): number {
+  const [first, second] = [versionForm.exec(one), versionForm.exec(other)];
+  if (first === null || second === null) {
+    if (first === null && second === null) return one < other ? -1 : 1;
+    return first === null ? 1 : -1;
+  }
+  const [left, right] = [rank(first), rank(second)];
+  const difference = left.findIndex((value, index) => value !== right[index]);
+  return difference < 0 ? 0 : (right[difference] ?? 0) - (left[difference] ?? 0);
+}
+
+function rank([, major, name, minor]: RegExpExecArray): readonly number[] {
+  const level = name === 'alpha' || name === 'beta' ? name : 'stable';
+  return [stability[level], Number(major), Number(minor ?? 0)];
+}

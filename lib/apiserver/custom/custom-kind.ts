@@ -29,6 +29,7 @@ import { ageText, metadataDoc, nameColumn } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
 import { crdCollection, finalizerWarnings } from './crd.js';
 import type { Crd, CrdVersion } from './crd.js';
+import { compareVersions } from './crd-names.js';
 import { decodeEmbedded, metadataSchema, withEmbeddedTypes } from './embedded-objects.js';
 import { conversionAddress } from './in-process-conversion.js';
 import { WebhookConverter } from './webhook-converter.js';
@@ -281,10 +282,16 @@ function to(errors: FieldErrors): (warning: string) => void {
 }
 
 function deprecationOf(
-  { group, names }: Crd['spec'],
+  { group, names, versions }: Crd['spec'],
   { name, deprecationWarning }: CrdVersion,
 ): string {
-  return deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`;
+  const [better] = versions
+    .filter(({ served, deprecated }) => served && deprecated !== true)
+    .map((version) => version.name)
+    .filter((version) => compareVersions(version, name) < 0)
+    .sort(compareVersions);
+  const remedy = better === undefined ? '' : `; use ${group}/${better} ${names.kind}`;
+  return deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated${remedy}`;
 }
 
 function counted(object: UnstructuredObject, hasStatus: boolean): unknown {

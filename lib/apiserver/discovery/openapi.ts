@@ -254,29 +254,43 @@ function customDefinitionName({ type }: ServedKind): string {
 }
 
 const metaPrefix = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1';
+const conventions =
+  'More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 
 /** Returns the definitions of a custom kind and of its list. */
 function customDefinitions(kind: ServedKind): Record<string, RawSchema> {
   const name = customDefinitionName(kind);
   const { group, version, kind: own } = kind.type;
   const schema = (kind.schema() ?? { type: 'object' }) as RawSchema;
-  const typeMeta = { apiVersion: { type: 'string' }, kind: { type: 'string' } };
-  const metadata = (type: string): RawSchema => ({ allOf: [{ $ref: `${metaPrefix}.${type}` }] });
+  // All kinds have the same descriptions of their types.
+  const { apiVersion = {}, kind: typeName = {} } =
+    rawDefinition('io.k8s.api.core.v1.ConfigMap')?.properties ?? {};
+  const typeMeta = { apiVersion, kind: typeName };
+  const metadata = (type: string, description: string): RawSchema => ({
+    description: `Standard ${description}`,
+    allOf: [{ $ref: `${metaPrefix}.${type}` }],
+  });
+  const ofObject = metadata('ObjectMeta', `object's metadata. ${conventions}#metadata`);
+  const ofList = metadata('ListMeta', `list metadata. ${conventions}#types-kinds`);
   const identity = (kindName: string): RawSchema => ({
     'x-kubernetes-group-version-kind': [{ group, kind: kindName, version }],
   });
-  const items = { type: 'array', items: { $ref: `#/components/schemas/${name}` } };
+  const items = {
+    description: `List of ${kind.type.plural}. ${conventions}`,
+    type: 'array',
+    items: { $ref: `#/components/schemas/${name}` },
+  };
   return {
     [name]: {
       ...schema,
-      properties: { ...schema.properties, ...typeMeta, metadata: metadata('ObjectMeta') },
+      properties: { ...schema.properties, ...typeMeta, metadata: ofObject },
       ...identity(own),
     },
     [`${name}List`]: {
       description: `${kind.listKind} is a list of ${own}`,
       type: 'object',
       required: ['items'],
-      properties: { ...typeMeta, items, metadata: metadata('ListMeta') },
+      properties: { ...typeMeta, items, metadata: ofList },
       ...identity(kind.listKind),
     },
   };

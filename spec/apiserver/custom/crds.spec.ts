@@ -171,6 +171,23 @@ describe('custom resource definitions', () => {
     expect((await api.get(`${widgets.replace('v1', 'v1beta1')}/a`)).code).to.equal(404);
   });
 
+  it('warn of a deprecated version, with the best one to use instead', async () => {
+    const api = new Api();
+    const more = { ...version, storage: false };
+    const versions = [
+      ...[version, { ...more, name: 'v1beta2' }, { ...more, name: 'v2', served: false }],
+      ...['v1beta1', 'v3'].map((name) => ({ ...more, name, deprecated: true })),
+    ];
+    await installed(api, { versions });
+    const warning = async (name: string): Promise<string | undefined> =>
+      (await api.get(widgets.replace('v1', name))).headers['warning'];
+    const use = '; use example.com/v1 Widget';
+    expect(await warning('v1beta1')).to.equal(
+      `299 - "example.com/v1beta1 Widget is deprecated${use}"`,
+    );
+    expect(await warning('v3')).to.equal('299 - "example.com/v3 Widget is deprecated"');
+  });
+
   it('apply a new schema at once, including to existing objects', async () => {
     const api = new Api();
     await installed(api);

@@ -181,7 +181,17 @@ describe('custom resources', () => {
   it('are described for kubectl in OpenAPI v3', async () => {
     const api = await started();
     const { body } = await api.get('/openapi/v3/apis/example.com/v1');
-    const { components } = body as unknown as { components: { schemas: Record<string, object> } };
-    expect(Object.keys(components.schemas)).to.include('com.example.v1.Widget');
+    interface Described {
+      readonly description?: string;
+      readonly properties?: Record<string, Described>;
+    }
+    const { components } = body as unknown as {
+      components: { schemas: Record<string, Described> };
+    };
+    const { apiVersion, kind, metadata } =
+      components.schemas['com.example.v1.Widget']?.properties ?? {};
+    expect(apiVersion?.description).to.match(/^APIVersion defines the versioned schema/);
+    expect(kind?.description).to.match(/^Kind is a string value/);
+    expect(metadata?.description).to.match(/^Standard object's metadata/);
   });
 });

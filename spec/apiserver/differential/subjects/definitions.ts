@@ -1,4 +1,4 @@
-import { patch, post } from '../scenario.js';
+import { get, patch, post } from '../scenario.js';
 import type { Request, Scenario } from '../scenario.js';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -168,6 +168,25 @@ function approvals(): Request[] {
   ];
 }
 
+/** Reads deprecated versions, whose warnings name a better one, if there is one. */
+function deprecations(): Request[] {
+  const { metadata, spec } = gadgets(whole({})) as {
+    readonly metadata: Part;
+    readonly spec: { readonly versions: readonly Part[] };
+  };
+  const more = { ...spec.versions[0], storage: false };
+  const versions = [
+    ...[...spec.versions, { ...more, name: 'v1beta2' }, { ...more, name: 'v2', served: false }],
+    ...['v1beta1', 'v3', 'old'].map((name) => ({ ...more, name, deprecated: true })),
+  ];
+  return [
+    post(crds, { metadata, spec: { ...spec, versions } }),
+    ...['v1beta1', 'v3', 'old', 'v1beta2'].map((version) =>
+      get(`/apis/{{ns}}.example.com/${version}/namespaces/{{ns}}/gadgets`, { whileStatus: 404 }),
+    ),
+  ];
+}
+
 /** Definitions that a server refuses as a whole, when they are created and when they are updated. */
 export const definitionScenarios: readonly Scenario[] = [
   {
@@ -188,4 +207,5 @@ export const definitionScenarios: readonly Scenario[] = [
     ],
   },
   { title: 'groups of Kubernetes', requests: approvals() },
+  { title: 'deprecated versions', requests: deprecations() },
 ];
