@@ -124,13 +124,15 @@ function aggregated(groups: readonly ServedGroup[]): TransportResponse {
 }
 
 function wantsAggregated(accept: string): boolean {
-  const [first = ''] = accept.split(',');
-  const parameters = first.split(';').map((part) => part.trim());
-  return (
-    parameters[0] === 'application/json' &&
-    parameters.includes('g=apidiscovery.k8s.io') &&
-    parameters.includes('v=v2')
-  );
+  return accept.split(',').some((clause) => {
+    const [type, ...parameters] = clause.split(';').map((part) => part.trim());
+    return (
+      type === 'application/json' &&
+      ['g=apidiscovery.k8s.io', 'v=v2', 'as=APIGroupDiscoveryList'].every((one) =>
+        parameters.includes(one),
+      )
+    );
+  });
 }
 
 /** Returns `/api`: the versions of the core group. */

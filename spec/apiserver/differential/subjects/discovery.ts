@@ -39,6 +39,7 @@ export const discovery: readonly Scenario[] = [
       ...versions.map(({ path }) => get(path)),
       ...groups.map(({ metadata: { name = '' } }) => get(`/apis/${name}`)),
       get('/api', { accept: aggregated }),
+      get('/api', { accept: `application/json,${aggregated}` }),
       ...['/apis', '/api', '/version', '/api/v1'].flatMap((path) => [
         post(path, {}),
         remove(path),
