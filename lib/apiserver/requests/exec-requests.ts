@@ -9,7 +9,7 @@ import { subjectOf } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';
 import { badRequest, failure, internalError, invalid, notFound } from '../status-error.js';
 import { admitConnection } from './request-admission.js';
-import { readInteger } from './request-info.js';
+import { isTrue, readInteger } from './request-info.js';
 import type { ResourceRequest } from './request-info.js';
 import type { ResourceContext } from './resource-handler.js';
 
@@ -72,7 +72,7 @@ export function handleLog({ core, kind, info }: ResourceContext): TransportRespo
   if ((pod.spec?.nodeName ?? '') === '') {
     return { status: 204, headers: {}, body: new WholeBody('') };
   }
-  checkStarted(pod, container);
+  checkStarted(pod, { container, isPrevious: isTrue(info.query.get('previous')) });
   const text = pod.metadata.annotations?.[logAnnotation] ?? '';
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
   const shown = lines.slice(Math.max(0, lines.length - (tailLines ?? lines.length)));
@@ -96,16 +96,21 @@ function logOptions({ query, name }: ResourceRequest) {
   throw invalid({ group: '', kind: 'PodLogOptions', name }, errors.causes);
 }
 
-/** Checks that a container has a log. @throws StatusError 400: the kubelet has not started it. */
-function checkStarted({ metadata, status }: Pod, container: string): void {
+/** Checks that a container has a log. @throws StatusError 400: the kubelet has not started it, or not twice. */
+function checkStarted(
+  { metadata, status }: Pod,
+  { container, isPrevious }: { readonly container: string; readonly isPrevious: boolean },
+): void {
   const { containerStatuses = [], initContainerStatuses = [] } = status ?? {};
   const own = [...containerStatuses, ...initContainerStatuses].find(
     ({ name }) => name === container,
   );
-  const { waiting } = own?.state ?? {};
-  if (waiting === undefined || own?.lastState?.terminated !== undefined) return;
-  const why = pullProblems[waiting.reason ?? ''] ?? waiting.reason ?? '';
+  if (own?.lastState?.terminated !== undefined) return;
   const where = `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)}`;
+  if (isPrevious) throw badRequest(`previous terminated ${where} not found`);
+  const { waiting } = own?.state ?? {};
+  if (waiting === undefined) return;
+  const why = pullProblems[waiting.reason ?? ''] ?? waiting.reason ?? '';
   throw badRequest(`${where} is waiting to start: ${why}`);
 }
 

@@ -83,6 +83,14 @@ describe('logs of simulated pods', () => {
     expect(await read('crashing/log')).to.deep.equal([200, 'one\ntwo\nthree\n']);
   });
 
+  it('are refused for the previous run of a container that never restarted', async () => {
+    const [status, text] = await read('web/log?previous=true');
+    expect(status).to.equal(400);
+    const container = /previous terminated container ".*" in pod "web" not found/;
+    expect((JSON.parse(text) as Status).message).to.match(container);
+    expect((await read('crashing/log?previous=true'))[0]).to.equal(200);
+  });
+
   it('need the name of one of several containers', async () => {
     const [status, text] = await read('pair/log');
     expect(status).to.equal(400);
