@@ -70,7 +70,8 @@ export function handleLog({ core, kind, info }: ResourceContext): TransportRespo
   const container = containerOf(pod, info.query.get('container'));
   // No node has a log yet.
   if ((pod.spec?.nodeName ?? '') === '') {
-    return { status: 204, headers: {}, body: new WholeBody('') };
+    // Not whole: such an answer must not tell the length of its body.
+    return { status: 204, headers: {}, body: noContent() };
   }
   checkStarted(pod, { container, isPrevious: isTrue(info.query.get('previous')) });
   const text = pod.metadata.annotations?.[logAnnotation] ?? '';
@@ -79,6 +80,8 @@ export function handleLog({ core, kind, info }: ResourceContext): TransportRespo
   const log = Buffer.from(shown.map((line) => `${line}\n`).join('')).subarray(0, limitBytes);
   return { status: 200, headers: { 'content-type': 'text/plain' }, body: new WholeBody(log) };
 }
+
+async function* noContent(): AsyncGenerator<Uint8Array> {}
 
 function logOptions({ query, name }: ResourceRequest) {
   const options = {
