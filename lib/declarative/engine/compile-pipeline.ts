@@ -241,17 +241,13 @@ function compileSourceNames(
     if (!sourceName.test(name)) {
       at.report({ message: `invalid name ${JSON.stringify(name)}; want letters, digits, _ and -` });
     }
-    const earlier = names.indexOf(name);
-    const other = sources[earlier];
-    if (earlier < place && other !== undefined) reportClash([source, other, earlier], at);
+    const other = sources[names.indexOf(name)];
+    if (other !== undefined && other !== source) reportClash(source, other, at);
   }
   return names;
 }
 
-function reportClash(
-  [source, other, place]: readonly [PipelineSource, PipelineSource, number],
-  at: CompileContext,
-): void {
+function reportClash(source: PipelineSource, other: PipelineSource, at: CompileContext): void {
   const name = source.as ?? source.kind;
   const suggestion = `as: ${name}2`;
   if (source.as === undefined && other.as === undefined) {
@@ -262,7 +258,7 @@ function reportClash(
     at.report({ message: `kind ${name} is a source ${groups}: give one an alias`, suggestion });
     return;
   }
-  const message = `sources[${place}] is called ${name} already: give this one another alias`;
+  const message = `another source is called ${name} already: give this one another alias`;
   at.report({ message, suggestion });
 }
 

@@ -152,7 +152,7 @@ describe('compilePipeline', () => {
     ];
     expect(problemsOf({ '@join': true }, sources)).to.deep.equal([
       'sources[1].kind: kind Pod is a source in two groups, core ("") and the operator\'s views: give one an alias (as: Pod2)',
-      'sources[2].as: sources[0] is called Pod already: give this one another alias (as: Pod2)',
+      'sources[2].as: another source is called Pod already: give this one another alias (as: Pod2)',
       'sources[3].as: invalid name "$x"; want letters, digits, _ and -',
     ]);
     const twice = [{ kind: 'Pod' }, { kind: 'Pod' }];
