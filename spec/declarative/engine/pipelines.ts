@@ -10,12 +10,13 @@ import type { Document } from '../../../lib/declarative/document.js';
 import type { ExpressionOptions } from '../../../lib/declarative/expression/compiled.js';
 import { compileContext, formatSpecPath } from '../../../lib/declarative/spec-problem.js';
 import type { SpecProblem } from '../../../lib/declarative/spec-problem.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-/** Compiles a pipeline; throws on problems. */
+/** Compiles a pipeline, in which `@now` stands still; throws on problems. */
 export function planOf(
   stages: unknown,
   kinds: readonly string[] = ['Pod'],
-  options: ExpressionOptions = {},
+  options: ExpressionOptions = { clock: new VirtualClock() },
 ): PipelinePlan {
   const problems: SpecProblem[] = [];
   const sources = kinds.map((kind) => ({ kind }));

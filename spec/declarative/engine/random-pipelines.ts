@@ -18,14 +18,17 @@ export interface Scenario {
 const small = fc.nat(1);
 
 // Few values, so that they match; some are missing or of another type, so that expressions fail.
-const spec = fc.record(
+export const randomSpec = fc.record(
   {
-    x: fc.oneof({ weight: 6, arbitrary: small }, fc.constantFrom(null, 'text')),
+    x: fc.oneof(
+      { weight: 6, arbitrary: small },
+      fc.constantFrom<unknown>(null, 'text', '1', { ['__proto__']: 1 }, { é: [1] }),
+    ),
     y: small,
     list: fc.oneof(
       { weight: 5, arbitrary: fc.array(small, { maxLength: 3 }) },
       fc.array(fc.array(small, { maxLength: 2 }), { maxLength: 2 }),
-      fc.constant('no list'),
+      fc.constantFrom<unknown>('no list', [null, '0', { ['__proto__']: 0 }]),
     ),
   },
   { requiredKeys: ['y'] },
@@ -36,7 +39,7 @@ const object: fc.Arbitrary<Document> = fc.record({
     namespace: fc.constantFrom('n', 'n', 'n', 'm'),
     name: fc.constantFrom('a', 'b'),
   }),
-  spec,
+  spec: randomSpec,
 });
 
 function valueOf(root: string): fc.Arbitrary<unknown> {
@@ -63,6 +66,8 @@ function conditionOf(roots: readonly string[]): fc.Arbitrary<unknown> {
     },
     pair.map((operands) => ({ '@or': [{ '@eq': operands }, { '@lt': operands }] })),
     pair.map((operands) => ({ '@not': { '@eq': operands } })),
+    // The same at each evaluation of a spec, but remembered, since it might differ.
+    pair.map((operands) => ({ '@or': [{ '@eq': operands }, { '@eq': ['@now', ''] }] })),
     root.map((r) => ({ '@exists': `${r}.spec.x` })),
     root.map((r) => ({ '@gt': [`${r}.spec.x`, 0] })),
     fc.constant(true),
@@ -130,6 +135,10 @@ const stage: fc.Arbitrary<unknown> = fc.oneof(
     { '@project': { metadata: '$.metadata', spec: { x: '$.spec.y', y: 1, list: '$.spec.list' } } },
     { '@project': [{ '$.': '$.' }, { '$.spec.x': { '@add': ['$.spec.x', '$.spec.y'] } }] },
     { '@project': { metadata: { name: '$.spec.y' }, spec: '$.spec' } },
+    { '@project': { metadata: '$.metadata', at: '@now', spec: { y: { '@rnd': [0, 1] } } } },
+    { '@project': [{ '$.': '$.' }, { spec: { list: ['$.spec.x'] } }] },
+    { '@project': { '@merge': { "$['spec']['__proto__']": '$.spec.x' } } },
+    { '@gather': [{ '@concat': ['@now', '$.spec.y'] }, '$.spec.list'] },
     { '@unwind': '$.spec.list' },
     { '@demux': '$.spec.list' },
     { '@unwind': '$.spec.x' },
