@@ -1,5 +1,5 @@
 import type { Client, WatchEvent } from '../client/index.js';
-import { atOnce } from '../client/index.js';
+import { inBatches } from '../client/index.js';
 import type { KubernetesObject, LabelSelector, TypeReference } from '../object/index.js';
 import { keyStringOf } from '../object/index.js';
 import type { Clock, Timer, ConnectionError, Random } from '../system/index.js';
@@ -92,20 +92,16 @@ export async function followWatch<T extends KubernetesObject>(
   try {
     const omitManagedFields = !keepManagedFields();
     const options = { ...scope, ...start, omitManagedFields, timeoutMs, signal: attempt.signal };
-    const events = client.watch(type, options);
-    for await (const first of events) {
-      heardAny = true;
+    // Process the events of a batch together: one turn of the event loop for each would cost as much as the event
+    // itself.
+    for await (const batch of inBatches(client.watch(type, options))) {
       const heardAtMs = clock.monotonicMs();
-      const isLeft = (event: WatchEvent<T>): boolean => {
+      for (const event of batch) {
+        heardAny = true;
         const heard = receive(event, heardAtMs);
-        if (heard !== 'leave')
-          watchdog.expectBefore(silence.deadlineAfter(event, heard, heardAtMs));
-        return heard === 'leave';
-      };
-      // Process buffered events together: one turn of the event loop for each would cost as much as the event
-      // itself.
-      if (isLeft(first)) return ended({ end: 'ended' }, true);
-      for (const event of atOnce(events)) if (isLeft(event)) return ended({ end: 'ended' }, true);
+        if (heard === 'leave') return ended({ end: 'ended' }, true);
+        watchdog.expectBefore(silence.deadlineAfter(event, heard, heardAtMs));
+      }
     }
     return ended({ end: 'ended' }, true);
   } catch (error) {

@@ -77,4 +77,4 @@ export { TokenBucket } from './request-limits.js';
 export type { RateLimit, RetryLimits } from './request-limits.js';
 export { waitFor } from './wait-for.js';
 export type { WaitForOptions } from './wait-for.js';
-export { atOnce } from './watch-events.js';
+export { inBatches } from './watch-events.js';

@@ -185,30 +185,29 @@ export function flattened<T>(batches: AsyncGenerator<Iterable<T>>): AsyncGenerat
 }
 
 /**
- * Returns the remaining items of the current batch of `items`, without a turn of the event loop. The caller
- * handles their errors and ends `items`. Empty if `items` was not made by {@link flattened}.
+ * Returns `items` in the batches in which they arrived: a loop over a batch takes no turn of the event loop. Each item
+ * is a batch of its own if `items` was not made by {@link flattened}. Read either the batches or the items.
  */
-export function atOnce<T>(items: AsyncIterable<T>): Iterable<T> {
-  return items instanceof Flattened ? (items as Flattened<T>).restOfBatch() : [];
+export function inBatches<T>(items: AsyncIterable<T>): AsyncIterable<Iterable<T>> {
+  return items instanceof Flattened ? (items as Flattened<T>).batches : oneByOne(items);
+}
+
+async function* oneByOne<T>(items: AsyncIterable<T>): AsyncGenerator<Iterable<T>> {
+  for await (const item of items) yield [item];
 }
 
 class Flattened<T> implements AsyncGenerator<T> {
-  readonly #batches: AsyncGenerator<Iterable<T>>;
+  readonly batches: AsyncGenerator<Iterable<T>>;
   #batch: Iterator<T> | undefined;
   /** The last call that is not answered yet. */
   #last: Promise<unknown> | undefined;
 
   constructor(batches: AsyncGenerator<Iterable<T>>) {
-    this.#batches = batches;
+    this.batches = batches;
   }
 
   [Symbol.asyncIterator](): this {
     return this;
-  }
-
-  restOfBatch(): Iterable<T> {
-    const batch = this.#last === undefined ? this.#batch : undefined;
-    return batch === undefined ? [] : { [Symbol.iterator]: () => batch };
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
@@ -250,7 +249,7 @@ class Flattened<T> implements AsyncGenerator<T> {
     for (;;) {
       const item = await this.#nextOfBatch();
       if (item?.done === false) return { done: false, value: item.value };
-      const batch = await this.#batches.next();
+      const batch = await this.batches.next();
       if (batch.done === true) return { done: true, value: undefined };
       this.#batch = batch.value[Symbol.iterator]();
     }
@@ -266,7 +265,7 @@ class Flattened<T> implements AsyncGenerator<T> {
 
   async #end(): Promise<IteratorResult<T, undefined>> {
     this.#batch = undefined;
-    await this.#batches.return(undefined);
+    await this.batches.return(undefined);
     return { done: true, value: undefined };
   }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { atOnce, flattened } from '../../lib/client/watch-events.js';
+import { flattened, inBatches } from '../../lib/client/watch-events.js';
 
 interface Source {
   readonly batches: AsyncGenerator<Iterable<number>>;
@@ -67,27 +67,43 @@ describe('flattened', () => {
     const values = (await Promise.all(calls)).map(({ value }) => value as unknown);
     expect(values).to.deep.equal([1, 2, 3, undefined]);
   });
+});
 
-  it('yields the rest of a batch synchronously, then the next batch', async () => {
-    const items = flattened(sourceOf([[1, 2, 3], [4]]).batches);
-    expect([...atOnce(items)]).to.deep.equal([]);
-    expect((await items.next()).value).to.equal(1);
-    expect([...atOnce(items)]).to.deep.equal([2, 3]);
-    expect([...atOnce(items)]).to.deep.equal([]);
-    expect(await read(items)).to.deep.equal([[4], undefined]);
+describe('inBatches', () => {
+  async function readBatches(items: AsyncIterable<number>): Promise<readonly number[][]> {
+    const seen: number[][] = [];
+    for await (const batch of inBatches(items)) seen.push([...batch]);
+    return seen;
+  }
+
+  it('yields the batches of flattened items', async () => {
+    const items = flattened(sourceOf([[1, 2, 3], [], [4]]).batches);
+    expect(await readBatches(items)).to.deep.equal([[1, 2, 3], [], [4]]);
   });
 
-  it('ends the batches when the loop exits after an error in the rest of a batch', async () => {
-    const source = sourceOf([breaking(), [3]]);
-    const items = flattened(source.batches);
-    const reading = (async () => {
-      for await (const item of items) expect([item, ...atOnce(items)]).to.equal('not reached');
-    })();
-    expect(await reading.catch((error: unknown) => (error as Error).message)).to.equal('broken');
-    expect(source.ended).to.equal(true);
+  it('yields a batch for each item of other generators', async () => {
+    async function* items(): AsyncGenerator<number> {
+      yield* [1, 2];
+    }
+    expect(await readBatches(items())).to.deep.equal([[1], [2]]);
   });
 
-  it('has no synchronous rest for other generators', () => {
-    expect([...atOnce(sourceOf([[1, 2]]).batches)]).to.deep.equal([]);
-  });
+  for (const [what, batches] of [
+    ['an error of an item', [breaking(), [3]]],
+    ['a break', [[1, 2], [3]]],
+  ] as const) {
+    it(`ends the items when the loop exits by ${what}`, async () => {
+      const source = sourceOf(batches);
+      const seen: number[] = [];
+      const reading = (async () => {
+        for await (const batch of inBatches(flattened(source.batches))) {
+          for (const item of batch) seen.push(item);
+          break;
+        }
+      })();
+      await reading.catch(() => undefined);
+      expect(seen[0]).to.equal(1);
+      expect(source.ended).to.equal(true);
+    });
+  }
 });
