@@ -5,15 +5,11 @@ import type {
   V1PersistentVolumeClaim,
   V1Pod,
 } from '@kubernetes/client-node';
-import {
-  addQuantities,
-  canonicalQuantity,
-  compareQuantities,
-  formatQuantity,
-} from '../../object/index.js';
+import { canonicalQuantity, compareQuantities } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import type { ServerView } from './kind-rules.js';
+import { podAmounts } from './pod-resources.js';
 import { quantityNumber } from './resources.js';
 
 type Item = Wire<V1LimitRangeItem>;
@@ -84,8 +80,12 @@ export function checkLimitRanges(
 }
 
 function podProblems({ spec }: Wire<V1Pod>, item: Item): string[] {
-  const { containers = [], initContainers = [] } = spec ?? {};
-  if (item.type === 'Pod') return problemsOf(podResources(containers, initContainers), item);
+  if (spec === undefined) return [];
+  const { containers, initContainers = [] } = spec;
+  if (item.type === 'Pod') {
+    const [requests, limits] = [podAmounts(spec, 'requests'), podAmounts(spec, 'limits')];
+    return problemsOf({ requests, limits }, item);
+  }
   if (item.type !== 'Container') return [];
   return [...containers, ...initContainers].flatMap(({ resources }) =>
     problemsOf({ requests: resources?.requests ?? {}, limits: resources?.limits ?? {} }, item),
@@ -157,28 +157,6 @@ function ratioProblems({ requests, limits }: Resources, item: Item): string[] {
       ? [`${shown}, but provided ratio is ${ratio.toFixed(6)}`]
       : [];
   });
-}
-
-/** Returns the resources of a Pod: all containers together, or the largest init container if that is more. */
-export function podResources(
-  containers: readonly Container[],
-  initContainers: readonly Container[],
-): Resources {
-  const of = (member: 'requests' | 'limits'): Amounts => {
-    const amounts = new Map<string, string>();
-    for (const { resources } of containers) {
-      for (const [name, amount] of Object.entries(resources?.[member] ?? {})) {
-        amounts.set(name, formatQuantity(addQuantities(amount, amounts.get(name) ?? 0)));
-      }
-    }
-    for (const { resources } of initContainers) {
-      for (const [name, amount] of Object.entries(resources?.[member] ?? {})) {
-        if (compareQuantities(amount, amounts.get(name) ?? 0) > 0) amounts.set(name, amount);
-      }
-    }
-    return Object.fromEntries(amounts);
-  };
-  return { requests: of('requests'), limits: of('limits') };
 }
 
 function itemsOf(namespace: string | undefined, server: ServerView): Item[] {

@@ -91,10 +91,23 @@ function aggregateOf(spec: PodSpec, list: List): Amounts {
   return largestOf(sumOf([...regularContainers(spec).map(of), sidecars]), starting);
 }
 
-/** Returns the requests of a pod: those of its containers, unless it has its own, and its overhead. */
+/** Returns the requests or limits of a pod without its overhead: those of its containers, unless it has its own. */
+export function podAmounts(spec: PodSpec, list: List): Amounts {
+  return { ...aggregateOf(spec, list), ...spec.resources?.[list] };
+}
+
+/** Returns the requests of a pod with its overhead. */
 export function podRequests(spec: PodSpec): Amounts {
-  const requests = { ...aggregateOf(spec, 'requests'), ...spec.resources?.requests };
-  return sumOf([requests, spec.overhead ?? {}]);
+  return sumOf([podAmounts(spec, 'requests'), spec.overhead ?? {}]);
+}
+
+/** Returns the limits of a pod with its overhead, which does not limit what has no limit. */
+export function podLimits(spec: PodSpec): Amounts {
+  const limits = podAmounts(spec, 'limits');
+  const overhead = Object.entries(spec.overhead ?? {}).filter(
+    ([name]) => compareQuantities(limits[name] ?? 0, 0) > 0,
+  );
+  return sumOf([limits, Object.fromEntries(overhead)]);
 }
 
 function isPodResource(name: string): boolean {
@@ -109,7 +122,7 @@ function isHugePage(name: string): boolean {
 export function defaultPodResources(spec: PodSpec): void {
   const { resources } = spec;
   if (resources === undefined) return;
-  const limits = podLimits(spec, resources);
+  const limits = limitsWithPages(spec, resources);
   if (Object.keys(limits).length === 0) return;
   const wanted = Object.entries(aggregateOf(spec, 'requests')).filter(([name]) =>
     qosResources.includes(name),
@@ -121,7 +134,10 @@ export function defaultPodResources(spec: PodSpec): void {
 }
 
 /** Returns the limits of a pod with those of the huge pages of its containers. */
-function podLimits(spec: PodSpec, { limits, requests }: Wire<V1ResourceRequirements>): Amounts {
+function limitsWithPages(
+  spec: PodSpec,
+  { limits, requests }: Wire<V1ResourceRequirements>,
+): Amounts {
   if (Object.keys({ ...limits, ...requests }).length === 0) return {};
   const pages = Object.entries(aggregateOf(spec, 'limits')).filter(
     ([name]) => isHugePage(name) && requests?.[name] === undefined,

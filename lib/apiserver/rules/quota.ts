@@ -13,7 +13,7 @@ import {
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import type { ServerView } from './kind-rules.js';
-import { podResources } from './limit-ranger.js';
+import { podLimits, podRequests, qosClassOf } from './pod-resources.js';
 import { countedCollections } from './resources.js';
 
 type Quota = Wire<V1ResourceQuota>;
@@ -98,6 +98,7 @@ function increaseOf(usage: Usage, old: Usage = {}): Usage {
  * specify it.
  */
 function unstatedResources(hard: Usage, { spec }: Pod): string[] {
+  if (spec?.resources !== undefined) return [];
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   return Object.keys(hard)
     .filter((resource) => mustBeStated.has(resource))
@@ -164,13 +165,13 @@ function usageOf(collection: string, object: UnstructuredObject): Usage {
 function podUsage({ spec, status }: Pod): Usage {
   // Finished pods keep their object, but no resources.
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return {};
-  const { requests, limits } = podResources(spec?.containers ?? [], spec?.initContainers ?? []);
   const usage: Record<string, string> = { pods: '1' };
-  for (const [name, amount] of Object.entries(requests)) {
+  if (spec === undefined) return usage;
+  for (const [name, amount] of Object.entries(podRequests(spec))) {
     usage[`requests.${name}`] = amount;
     usage[name] = amount;
   }
-  for (const [name, amount] of Object.entries(limits)) usage[`limits.${name}`] = amount;
+  for (const [name, amount] of Object.entries(podLimits(spec))) usage[`limits.${name}`] = amount;
   return usage;
 }
 
@@ -212,10 +213,7 @@ interface Scope {
 }
 
 function isInPodScope({ scopeName, operator, values = [] }: Scope, { spec }: Pod): boolean {
-  const resources = podResources(spec?.containers ?? [], spec?.initContainers ?? []);
-  const isBestEffort = [resources.requests, resources.limits].every(
-    (amounts) => amounts['cpu'] === undefined && amounts['memory'] === undefined,
-  );
+  const isBestEffort = spec === undefined || qosClassOf(spec) === 'BestEffort';
   const { priorityClassName = '' } = spec ?? {};
   switch (scopeName) {
     case 'Terminating':

@@ -8,6 +8,21 @@ const pod = (name: string, resources: object = {}): object => ({
   spec: { containers: [{ name: 'c', image: 'i', resources }] },
 });
 
+/** A Pod with a container and a sidecar of the same resources. */
+const withSidecar = (name: string, resources: object): object => ({
+  metadata: { name },
+  spec: {
+    initContainers: [{ name: 's', image: 'i', restartPolicy: 'Always', resources }],
+    containers: [{ name: 'c', image: 'i', resources }],
+  },
+});
+
+/** A Pod whose containers share its resources. */
+const sharing = (name: string, resources: object): object => ({
+  metadata: { name },
+  spec: { resources, containers: [{ name: 'c', image: 'i' }] },
+});
+
 /** The reason of a refusal, after `… is forbidden: `. */
 const why = (message: string): string => message.replace(/^.* is forbidden: /, '');
 
@@ -68,6 +83,23 @@ describe('LimitRanges', () => {
     expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 1200Mi');
   });
 
+  it('count sidecars beside the containers of a Pod', async () => {
+    const api = await withLimits({ type: 'Pod', max: { memory: '1Gi' } });
+    const given = withSidecar('a', { limits: { memory: '600Mi' } });
+    const { body } = await api.call('POST', path('pods'), given);
+    expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 1200Mi');
+  });
+
+  it('read the resources that a whole Pod has', async () => {
+    const api = await withLimits({ type: 'Pod', max: { memory: '1Gi' } });
+    const { body } = await api.call(
+      'POST',
+      path('pods'),
+      sharing('a', { limits: { memory: '2Gi' } }),
+    );
+    expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 2Gi');
+  });
+
   it('refuse claims that are too large', async () => {
     const api = await withLimits({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } });
     const resources = { requests: { storage: '2Gi' } };
@@ -119,6 +151,41 @@ describe('ResourceQuotas', () => {
     expect(await resized('1500m')).to.equal(200);
     const none = pod('b', { requests: { cpu: '0' } });
     expect((await api.call('POST', path('pods'), none)).code).to.equal(201);
+  });
+
+  it('count sidecars, and the resources of whole Pods', async () => {
+    const api = await withQuota({ 'requests.cpu': '1' });
+    const exceeded = async (given: object): Promise<string> => {
+      const { code, body } = await api.call('POST', path('pods'), given);
+      expect(code).to.equal(403);
+      return why(body.message);
+    };
+    expect(await exceeded(withSidecar('a', { requests: { cpu: '600m' } }))).to.equal(
+      'exceeded quota: q, requested: requests.cpu=1200m, used: requests.cpu=0, limited: requests.cpu=1',
+    );
+    expect(await exceeded(sharing('a', { requests: { cpu: '2' } }))).to.equal(
+      'exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=0, limited: requests.cpu=1',
+    );
+  });
+
+  it('count the overhead of Pods', async () => {
+    const api = await withQuota({ 'requests.cpu': '1', 'limits.cpu': '1' });
+    const overhead = { podFixed: { cpu: '500m' } };
+    const runtime = { metadata: { name: 'r' }, handler: 'r', overhead };
+    await api.create('/apis/node.k8s.io/v1/runtimeclasses', runtime);
+    const amounts = { cpu: '600m' };
+    const resources = { requests: amounts, limits: amounts };
+    const containers = [{ name: 'c', image: 'i', resources }];
+    const spec = { runtimeClassName: 'r', containers };
+    const { body } = await api.call('POST', path('pods'), { metadata: { name: 'a' }, spec });
+    expect(why(body.message)).to.match(/requested: limits.cpu=1100m,requests.cpu=1100m/);
+  });
+
+  it('take a Pod with requests of zero for one without', async () => {
+    const api = await withQuota({ pods: '1' }, { scopes: ['BestEffort'] });
+    await api.create(path('pods'), pod('a', { requests: { cpu: '0' } }));
+    const { code } = await api.call('POST', path('pods'), pod('b'));
+    expect(code).to.equal(403);
   });
 
   it('refuse Pods that do not state a resource that they count', async () => {
