@@ -95,50 +95,36 @@ function podProblems({ spec }: Wire<V1Pod>, item: Item): string[] {
 function claimProblems({ spec }: Wire<V1PersistentVolumeClaim>, item: Item): string[] {
   if (item.type !== 'PersistentVolumeClaim') return [];
   const { requests = {} } = spec?.resources ?? {};
-  const tooMuch = Object.entries(item.max ?? {}).flatMap(([name, max]) => {
-    const bound = `maximum ${name} usage per ${item.type} is ${canonicalQuantity(max)}`;
-    const request = requests[name];
-    if (request === undefined) return [`${bound}.  No request is specified`];
-    return compareQuantities(request, max) > 0
-      ? [`${bound}, but request is ${canonicalQuantity(request)}`]
-      : [];
-  });
-  return [...minimumProblems({ requests, limits: {} }, item), ...tooMuch];
-}
-
-function problemsOf(resources: Resources, item: Item): string[] {
   return [
-    ...minimumProblems(resources, item),
-    ...maximumProblems(resources, item),
-    ...ratioProblems(resources, item),
+    ...boundProblems(item, 'min', { request: requests }),
+    ...boundProblems(item, 'max', { request: requests }),
   ];
 }
 
-function minimumProblems({ requests, limits }: Resources, item: Item): string[] {
-  return Object.entries(item.min ?? {}).flatMap(([name, min]) => {
-    const bound = `minimum ${name} usage per ${item.type} is ${canonicalQuantity(min)}`;
-    const [request, limit] = [requests[name], limits[name]];
-    if (request === undefined) return [`${bound}.  No request is specified`];
-    if (compareQuantities(request, min) < 0) {
-      return [`${bound}, but request is ${canonicalQuantity(request)}`];
-    }
-    return limit !== undefined && compareQuantities(limit, min) < 0
-      ? [`${bound}, but limit is ${canonicalQuantity(limit)}`]
-      : [];
-  });
+function problemsOf({ requests, limits }: Resources, item: Item): string[] {
+  return [
+    ...boundProblems(item, 'min', { request: requests, limit: limits }),
+    ...boundProblems(item, 'max', { limit: limits, request: requests }),
+    ...ratioProblems({ requests, limits }, item),
+  ];
 }
 
-function maximumProblems({ requests, limits }: Resources, item: Item): string[] {
-  return Object.entries(item.max ?? {}).flatMap(([name, max]) => {
-    const bound = `maximum ${name} usage per ${item.type} is ${canonicalQuantity(max)}`;
-    const [request, limit] = [requests[name], limits[name]];
-    if (limit === undefined) return [`${bound}.  No limit is specified`];
-    if (compareQuantities(limit, max) > 0) {
-      return [`${bound}, but limit is ${canonicalQuantity(limit)}`];
+/** @param amounts - the first one must be stated; the first one out of bounds is reported */
+function boundProblems(
+  item: Item,
+  member: 'min' | 'max',
+  amounts: Readonly<Record<string, Amounts>>,
+): string[] {
+  const [sign, shown] = member === 'min' ? [-1, 'minimum'] : [1, 'maximum'];
+  const [required = ''] = Object.keys(amounts);
+  return Object.entries(item[member] ?? {}).flatMap(([name, most]) => {
+    const bound = `${shown} ${name} usage per ${item.type} is ${canonicalQuantity(most)}`;
+    if (amounts[required]?.[name] === undefined) return [`${bound}.  No ${required} is specified`];
+    for (const [what, { [name]: amount }] of Object.entries(amounts)) {
+      if (amount === undefined || compareQuantities(amount, most) * sign <= 0) continue;
+      return [`${bound}, but ${what} is ${canonicalQuantity(amount)}`];
     }
-    return request !== undefined && compareQuantities(request, max) > 0
-      ? [`${bound}, but request is ${canonicalQuantity(request)}`]
-      : [];
+    return [];
   });
 }
 
