@@ -530,14 +530,14 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('says where an option of a single kind belongs', () => {
+  it('names the place for an option of a single kind', () => {
     const options = { labelSelector: 'app=web' };
     expect(() => newCache(options as object)).to.throw(
       'cache: unknown option "labelSelector"; give it to a kind: types: [cachedType({ type, … })]',
     );
   });
 
-  it('tells handlers the old state of an update, in an event that can be destructured', async () => {
+  it('passes the old state of an update to handlers, in an event that can be destructured', async () => {
     const { cache, server, clock } = newCache();
     const informer = cache.informer(Thing);
     const seen: unknown[] = [];

@@ -27,7 +27,7 @@ describe('ChangeNotifier', () => {
     expect(getEventListeners(ended.signal, 'abort')).to.deep.equal([]);
   });
 
-  it('fails the wait whose condition throws, and no other listener', async () => {
+  it('rejects only the wait whose condition throws', async () => {
     const changes = new ChangeNotifier();
     let [isBroken, told] = [false, 0];
     const failed = changes

@@ -97,7 +97,7 @@ describe('Quarantine of a cache', () => {
     expect(await gauge()).to.equal(0);
   });
 
-  it('rejects reads that would include a quarantined object, and no others', async () => {
+  it('rejects only reads that would include a quarantined object', async () => {
     const { server, clock, cache, client, informer } = newCache();
     server.put('good', { spec: { size: 1 } });
     server.put('poison', { spec: deep });

@@ -128,7 +128,7 @@ describe('the scope of a cached kind', () => {
         });
       });
 
-      it('makes the namespaces of its own settings void', async () => {
+      it('ignores the namespaces in its settings', async () => {
         await withCache(
           type,
           async ({ cache, cached }) => {

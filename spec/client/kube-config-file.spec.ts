@@ -64,7 +64,7 @@ describe('readKubeConfig', () => {
       expect(text.user.exec?.command).to.equal(resolve('bin/login'));
     }));
 
-  it('keeps a command beside a file in the working directory apart from a program of the PATH', () => {
+  it('distinguishes a command beside the kubeconfig from a program on the PATH', () => {
     const exec = "exec: {command: './login'}";
     return withFolder({ config: file('one').replace('tokenFile: t', exec) }, async (folder) => {
       const former = process.cwd();

@@ -11,7 +11,7 @@ import { subjects } from '../apiserver/differential/subjects/index.js';
 
 const seed = 1;
 
-describe('the embedded API server beside a real one', function () {
+describe('the embedded API server compared with a real one', function () {
   this.timeout(240_000);
   let servers: Servers;
 

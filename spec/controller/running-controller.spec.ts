@@ -380,7 +380,7 @@ describe('RunningController', () => {
       expect(setup.clock.pendingTimers).to.equal(0);
     });
 
-    it('is logged on time beside one that began much earlier', async () => {
+    it('is logged on time although another one began much earlier', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing)
         .withOptions({ maxConcurrentReconciles: 2 })

@@ -73,7 +73,7 @@ describe('fieldManagersOf', () => {
     expect(fieldManagersOf(live, path).map(({ name }) => name)).to.deep.equal(['atomic']);
   });
 
-  it('keeps the order of entries of one time, and counts an entry as an update without operation', () => {
+  it('keeps the order of entries with the same time, and treats an entry without an operation as an update', () => {
     const time = '2026-01-01T00:00:00Z';
     const managers = ['b', 'a', 'c'].map((manager) => ({ manager, time, fieldsV1: fields('a') }));
     const found = fieldManagersOf(object(...managers), fieldPath('data', 'a'));

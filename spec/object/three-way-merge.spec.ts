@@ -68,7 +68,7 @@ describe('a three-way merge', () => {
     });
   }
 
-  it('treats a Deployment as not paused without the field', () => {
+  it('treats an absent `paused` of a Deployment as false', () => {
     const [desired, current] = [{ paused: false }, { replicas: 1 }];
     expect(merge({ desired, current }, { schema: deploymentSpec })).to.equal(current);
   });
@@ -228,7 +228,7 @@ describe('a three-way merge', () => {
     );
   });
 
-  it('distinguishes ports of one number by protocol, TCP by default', () => {
+  it('distinguishes ports with the same number by protocol, TCP by default', () => {
     const current = {
       ports: [
         { port: 53, protocol: 'TCP', targetPort: 53, nodePort: 30053 },

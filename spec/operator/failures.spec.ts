@@ -75,7 +75,7 @@ describe('The status of a failed reconcile', () => {
     expect(ended.at(-1)).to.include({ outcome: 'terminal', againInMs: undefined });
   });
 
-  it('tells what to do if the handler changed an object of the cache', async () => {
+  it('names the remedy if the reconciler changed an object of the cache', async () => {
     stage.operator.for(Tenant).reconciles(({ object }) => {
       Object.assign(object.spec.env, { MODE: 'slow' });
       return undefined;

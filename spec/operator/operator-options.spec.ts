@@ -470,7 +470,7 @@ describe('Operator', () => {
     expect(new Set(seen)).to.deep.equal(new Set(['default']));
   });
 
-  it('looks up nothing of the command line that its options decide', async () => {
+  it('prefers its options to flags, and then needs no namespace for them', async () => {
     const operator = new Operator('tenants');
     operator.for(Tenant).reconciles(() => done());
     const given = new Promise<Manager>((resolve) => operator.add(resolve));

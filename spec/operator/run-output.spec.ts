@@ -45,7 +45,7 @@ describe('Operator.run', () => {
     expect(output).to.deep.equal({ logger: silentLogger });
   });
 
-  it('rejects logFormat beside a logger', async () => {
+  it('rejects logFormat together with a logger', async () => {
     const options = { logger: silentLogger, logFormat: 'json' } as const;
     const refused = outputOf(options, readCommandLine([]), place(80));
     const message = await refused.then(() => 'no error', errorMessage);

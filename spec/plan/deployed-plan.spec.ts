@@ -253,7 +253,7 @@ describe('A deployed operator that answers plans', () => {
     },
     'too long a text': { body: 'a'.repeat(2_000_000), status: 400, says: 'bytes' },
   })) {
-    it(`refuses ${name}, and says why`, async () => {
+    it(`refuses ${name} with the reason`, async () => {
       const answer = await ask(body);
       expect(answer.status, answer.text).to.equal(status);
       expect(message(answer.text)).to.include(says);

@@ -184,7 +184,7 @@ describe('Answers to requests for plans', () => {
     await client.delete(Shop, key);
   });
 
-  it('prints unchanged objects if told to, and JSON', async () => {
+  it('prints unchanged objects and JSON on request', async () => {
     await client.create(Shop.object({ metadata: key, spec: {} }));
     const unchanged = '  Shop default/a unchanged\n';
     const same = shop({});

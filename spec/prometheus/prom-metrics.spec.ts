@@ -78,7 +78,7 @@ describe('promMetrics', () => {
     expect(lines).to.include.members(['c 2', 'g 2', 'h_count 2']);
   });
 
-  it('removes samples by their labels, and no others', async () => {
+  it('removes only the samples with the given labels', async () => {
     const registry = new Registry();
     const metrics = promMetrics(registry);
     const labelNames = ['kind', 'code'];

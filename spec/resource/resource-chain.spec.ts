@@ -32,7 +32,7 @@ describe('resourceChain', () => {
     { deletionOrder: 'creation' },
   ] as const) {
     const [option = ''] = Object.keys(options);
-    it(`rejects ${option} beside sets, which have their own`, () => {
+    it(`rejects ${option} together with sets, which have their own`, () => {
       expect(() => resourceChain([resource], options)).not.to.throw();
       expect(() => resourceChain([set], options))
         .to.throw(`"${option}"; give it to each ResourceSet`)

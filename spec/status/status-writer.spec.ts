@@ -53,7 +53,7 @@ describe('StatusWriter', () => {
       );
     });
 
-    it('writes its other conditions beside one that it leaves', async () => {
+    it('writes its other conditions while it leaves one to another writer', async () => {
       const object = await scene.create();
       const [old, young] = [writerOf('old'), writerOf('young')];
       for (const each of [old, young, old])
@@ -85,7 +85,7 @@ describe('StatusWriter', () => {
       expect(changed.status?.conditions?.[0]?.message).to.equal('failed');
     });
 
-    it('recognizes its own writes, but no change beside the status', async () => {
+    it('recognizes its own writes, but not those that change more than the status', async () => {
       const object = await scene.create();
       const { writer, write } = writerOf('shop');
       const before = await scene.read(object);

@@ -66,7 +66,7 @@ describe('registeredMetrics', () => {
     expect((await collected()).get('c{"kind":"Secret"}')).to.equal(0);
   });
 
-  it('goes beside Prometheus metrics', async () => {
+  it('works together with Prometheus metrics', async () => {
     api.setGlobalMeterProvider(provider);
     const registry = new Registry();
     const metrics = bothMetrics(promMetrics(registry), await registeredMetrics());

@@ -59,7 +59,7 @@ describe('a transport through a proxy', () => {
 
   after(() => server.close());
 
-  it('connects by CONNECT, and authenticates as its URL says', async () => {
+  it('connects by CONNECT, and authenticates with the user of its URL', async () => {
     const proxy = await startConnectProxy();
     const url = proxy.url.replace('//', '//me:p%40ss@');
     expect(await outcomeOf(new UndiciTransport({ server: server.url, proxy: url }))).to.equal(

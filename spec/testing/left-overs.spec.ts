@@ -90,7 +90,7 @@ describe('assertNothingLeft', () => {
     await cluster().client().get(ConfigMap, { namespace, name: 'of-other' });
   });
 
-  it('knows an owner that is gone already by its UID', async () => {
+  it('recognizes a deleted owner by its UID', async () => {
     await operator.create(owned('env', shop, ['example.com/hold']));
     await cluster().client().delete(ConfigMap, shopKey);
     const message = await check({ owner: referenceTo(shop) });

@@ -106,7 +106,7 @@ describe('startOperator', () => {
     );
   });
 
-  it('grants the extra rules beside the declarations', async () => {
+  it('grants the extra rules in addition to the declared ones', async () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }];
     const { eventually, stop } = await start('list', { rules });
     await eventually(async () => expect(await seen()).to.equal('done'));

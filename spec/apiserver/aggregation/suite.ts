@@ -147,7 +147,7 @@ export function aggregationSuite(title: string, start: () => Promise<Aggregation
       });
     });
 
-    it('call a version without a Service available', async () => {
+    it('report a version without a Service as available', async () => {
       const local = { group: 'local.example.com', version: 'v1', groupPriorityMinimum: 1 };
       await create(apiServices, {
         metadata: { name: 'v1.local.example.com' },

@@ -264,7 +264,7 @@ describe('checks of custom resource definitions', () => {
   }
 
   for (const keyword of [{ oneOf: [{ required: ['spec'] }] }, { minProperties: 1 }]) {
-    it(`refuse ${Object.keys(keyword).join()} at the root beside a status only`, async () => {
+    it(`refuse ${Object.keys(keyword).join()} at the root only with a status`, async () => {
       const own = (subresources: object) => {
         const schema = {
           openAPIV3Schema: {

@@ -124,7 +124,7 @@ describe('commands in simulated pods', () => {
     expect(cluster.pods.commands.map((each) => each.input)).to.deep.equal(['ab']);
   });
 
-  it('are not recorded with more input than the limit', async () => {
+  it('are refused and not recorded if their input exceeds the limit', async () => {
     cluster.pods.add({ exec: [{ command: [], readsInput: true }] });
     const half = input('x'.repeat(600_000));
     expect(await session('v5.channel.k8s.io', [half, half, endOfInput])).to.equal(1009);

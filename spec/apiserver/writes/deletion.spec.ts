@@ -50,7 +50,7 @@ describe('deletion', () => {
     });
   }
 
-  it('takes no options from the query beside a body, as a real server', async () => {
+  it('ignores options in the query if there is a body, as a real server does', async () => {
     const api = new Api();
     for (const name of ['a', 'b']) await api.create(configMaps, configMap(name));
     await api.call('DELETE', `${configMaps}/a?dryRun=All`);

@@ -37,7 +37,7 @@ function dynamic(name: string): string {
 export function badInputSuite(open: OpenScene): void {
   const ports = [{ port: 80 }];
 
-  it('rejects a chain beside which a link was dropped, once and before any request', async () => {
+  it('rejects a chain from which a link was dropped, once and before any request', async () => {
     const scene = await open();
     const base = () => scene.builder().configMap({ name: 'env' });
     const dropping: (readonly [string, () => Builder])[] = [

@@ -43,7 +43,7 @@ export function driftSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged ConfigMap/env');
   });
 
-  it('reports a change of the desired state beside the repaired field', async () => {
+  it('reports a change of the desired state separately from the repaired drift', async () => {
     const scene = await open();
     const chain = (b: string): Builder =>
       scene.builder().configMap({ name: 'env', data: { a: '1', b } });

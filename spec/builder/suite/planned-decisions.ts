@@ -36,7 +36,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     changes: [labels, added('data', { A: '1' })],
   };
 
-  it('has the own fields of a new object, then only those that change', async () => {
+  it('has all desired fields of a new object, then only those that change', async () => {
     const scene = await open();
     const chain = (A: string): Builder =>
       scene

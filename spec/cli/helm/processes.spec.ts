@@ -97,7 +97,7 @@ describe('operator-builder helm', () => {
     expect(await read(path)).to.include('periodSeconds: 20');
   });
 
-  it('knows its files with the line endings of Windows', async () => {
+  it('recognizes its files with the line endings of Windows', async () => {
     await helm();
     for (const path of ['values.schema.json', 'templates/deployment-controller-manager.yaml']) {
       await writeFile(at(path), (await read(path)).replaceAll('\n', '\r\n'));

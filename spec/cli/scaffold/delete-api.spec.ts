@@ -107,7 +107,7 @@ describe('operator-builder delete api', () => {
     expect(after).to.include('shopV2Webhooks').and.not.match(/pod/i);
   });
 
-  it('removes an import beside one that the user has of the same module', async () => {
+  it('removes its import, and keeps the import that the user has of the same module', async () => {
     const folder = file('imports');
     await makeProject(folder, ['Pot', 'v1'], ['Shop', 'v1']);
     const operator = `${folder}/src/operator.ts`;

@@ -49,7 +49,7 @@ describe('operator-builder types', () => {
     expect(await readFile(path, 'utf8')).to.equal(text);
   });
 
-  it('knows its modules with the line endings of Windows', async () => {
+  it('recognizes its modules with the line endings of Windows', async () => {
     const run = (...args: string[]) => cli(['types', definitions, '--out', file('win'), ...args]);
     await run();
     const path = file('win/factory.example.com/v1/gadget.ts');
@@ -108,7 +108,7 @@ describe('operator-builder types', () => {
     }
   });
 
-  it('refuses definitions of a file that is written in part, and those that serve no version', async () => {
+  it('refuses definitions of a file that is only partly written, and those that serve no version', async () => {
     const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
     const path = file('part.yaml');
     const types = async (text: string): Promise<string> => {

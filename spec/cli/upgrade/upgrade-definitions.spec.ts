@@ -177,7 +177,7 @@ describe('definitions in upgrade-check', () => {
       ['another type', s.string(), s.integer({ minimum: 2 }), 'b', []],
     ];
     for (const [what, before, after, size, untold] of cases) {
-      it(`report the others: ${what}`, async () => {
+      it(`report the changes that the object does not show: ${what}`, async () => {
         const [from, to] = [before, after].map((field) =>
           operatorOf([version('v1', { size: s.optional(field) })]),
         );

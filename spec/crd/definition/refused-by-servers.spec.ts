@@ -24,14 +24,14 @@ const either = s.object(
 );
 
 describe('defineResource with a definition that API servers refuse', () => {
-  it('refuses alternatives at the root beside a status', () => {
+  it('refuses alternatives at the root of a schema with a status', () => {
     expect(problemsOf({ schema: either, status })).to.deep.equal([
       'versions[0].schema: has oneOf, which the API server refuses beside a status: move it to spec, or use rules',
     ]);
     expect(problemsOf({ schema: either })).to.deep.equal([]);
   });
 
-  it('accepts rules and a description at the root beside a status', () => {
+  it('accepts rules and a description at the root of a schema with a status', () => {
     const options = { rules: ['has(self.spec.a)'], description: 'A shop' };
     expect(problemsOf({ schema: s.object({ spec }, options), status })).to.deep.equal([]);
   });

@@ -118,7 +118,7 @@ describe('Comparison', () => {
     fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('fails with both values on values without an order', () => {
+  it('fails for values without an order, and names both', () => {
     const document = { a: null, b: true, c: 'x', d: 1, e: [1] };
     for (const pair of [
       ['$.a', '$.d'],

@@ -138,7 +138,7 @@ describe('A graph', () => {
     fc.assert(property);
   });
 
-  it('shows exact names as SVG, and thus as DOT', async () => {
+  it('shows names unchanged in SVG, which is drawn from DOT', async () => {
     const property = fc.asyncProperty(text, async (name) => {
       const texts = textsOf(await toSvg(graphWith(name)));
       const shown = [`as ${name}`, `V${name}`, `a${name}`].map(plain);

@@ -141,7 +141,7 @@ describe('feedback of declarative controllers', () => {
     expect(scene.errors.at(-1)?.message).to.contain('somebody').and.contain('ConfigMap default/a');
   });
 
-  it('remains throttled beside a Periodic source', async () => {
+  it('remains throttled if it also has a Periodic source', async () => {
     scene = await ControllerScene.start();
     const periodic = { apiGroup: 'source.dcontroller.io', kind: 'Periodic', type: 'Periodic' };
     const rounds = { ...periodic, parameters: { period: '2s' } };

@@ -309,7 +309,7 @@ describe('the lifecycle of declarative controllers', () => {
     });
   });
 
-  it('makes nothing of views that an earlier term as the leader has filled', async () => {
+  it('does not read views that were filled in an earlier term as the leader', async () => {
     const leadership = new ScriptedLeadership();
     scene = await ControllerScene.start({
       leaderElection: leadership,

@@ -100,7 +100,7 @@ export function racesSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('causes a Patcher at most one conflict', async () => {
+  it('causes at most one conflict of a Patcher', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     const client = afterNextRead(scene, () => scene.edit(ConfigMap, { data: { b: '2' } }));

@@ -82,7 +82,7 @@ export function deletingSuite(open: OpenStage): void {
     }
   });
 
-  it('deletes a cluster-scoped object in its turn, although the desired one names a namespace', async () => {
+  it('deletes a cluster-scoped object in its order, although the desired one names a namespace', async () => {
     const stage = await open();
     const { namespace } = stage;
     const ClusterRole = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };

@@ -76,7 +76,7 @@ export function takingOverSuite(open: OpenStage): void {
     await stage.edit({ metadata: { finalizers: null } });
   });
 
-  it('removes a finalizer of the previous operator beside its own', async () => {
+  it('removes the finalizer of the previous operator together with its own', async () => {
     const stage = await open({
       ...options,
       config: { metadata: { finalizers: ['operator-builder.io/lifecycle', legacy] } },

@@ -61,7 +61,7 @@ describe('conversionWebhook', () => {
     expect((await server.post('/convert', body)).status).to.equal(413);
   });
 
-  it('reads one review of more than 7 MiB at a time, and others beside it', async () => {
+  it('reads reviews of more than 7 MiB one after the other, and smaller ones meanwhile', async () => {
     const large = JSON.stringify(reviewOf([thing({ text: 'x'.repeat(8_000_000) })]));
     const answered: string[] = [];
     const body = new PassThrough();

@@ -47,7 +47,7 @@ describe('releases of the SampleConfig operator', () => {
     });
   }
 
-  it('are found by their versions, and no others', () => {
+  it('are found by version, and unknown versions are refused', () => {
     expect(releases.map(({ version }) => releaseOf(version).version)).to.deep.equal([
       ...['1.0.0', '1.1.0', '2.0.0'],
     ]);

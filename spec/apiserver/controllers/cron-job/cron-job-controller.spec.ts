@@ -95,7 +95,7 @@ describe('a CronJob in the embedded cluster', () => {
     ['Forbid', [jobNamed(1)]],
     ['Replace', [jobNamed(2)]],
   ] as const) {
-    it(`runs beside a Job that a user made from its template with ${concurrencyPolicy}`, async () => {
+    it(`ignores a Job that a user created from its template with ${concurrencyPolicy}`, async () => {
       const { create, names, get, clock } = await simulatedCluster({ pods: running });
       await create(cronJob('c', '* * * * *', { concurrencyPolicy }));
       const live = await get(CronJob, 'c');

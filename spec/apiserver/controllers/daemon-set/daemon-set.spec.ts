@@ -151,7 +151,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(status).not.to.have.property('updatedNumberScheduled');
   });
 
-  it('creates new pods beside unavailable old ones regardless of maxSurge', async () => {
+  it('creates new pods while old ones are unavailable, regardless of maxSurge', async () => {
     const { create, patch, list } = await simulatedCluster({ nodes: 3 });
     const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate };

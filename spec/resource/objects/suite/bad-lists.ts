@@ -77,7 +77,7 @@ export function badListsSuite(open: OpenScene): void {
     });
   }
 
-  it('an object desired by two resources of one chain is rejected, with both named', async () => {
+  it('an object that two resources of a chain desire is rejected with the names of both', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a')]),

@@ -88,7 +88,7 @@ export function changesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('tell in Events whether they or their owner are no longer desired', async () => {
+  it('report in Events whether they or their owner are no longer desired', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     scene.events.length = 0;
