@@ -41,7 +41,7 @@ export async function definitionsAt(
   throw new OperatorError('InvalidConfig', message);
 }
 
-/** @throws OperatorError `InvalidConfig`: fields are missing, as in a file that is written in part */
+/** @throws OperatorError `InvalidConfig`: fields are missing, as in a file that is only partly written */
 function definitionOf(object: UnstructuredObject): CustomResourceDefinition {
   const versions: unknown = get(object, 'spec.versions');
   const length = Array.isArray(versions) ? Math.max(versions.length, 1) : 1;

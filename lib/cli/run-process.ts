@@ -110,7 +110,7 @@ async function run(load: Program['load'], failure: number): Promise<void> {
   done = true;
   // Timers and sockets of project modules would keep the process alive; exit after all output is written.
   const exit = () => process.stderr.write('', () => process.exit());
-  // Files have it all, and a full disk refuses an empty text, too.
+  // Nothing is buffered, as after writes to files: exit without another write, which a full disk would refuse even if empty.
   if (process.stdout.writableLength === 0) exit();
   else {
     process.stdout.write('', (error) => (error ? endWithoutOutput(error, failure) : exit()));

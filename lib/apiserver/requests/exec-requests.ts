@@ -213,7 +213,7 @@ function isOn(query: URLSearchParams, name: string): boolean {
 interface SessionOptions {
   readonly stdin: boolean;
   readonly stdout: boolean;
-  /** The stream that gets the error output; false: none does. */
+  /** The stream that receives the error output; false if the output is dropped. */
   readonly stderr: 'stdout' | 'stderr' | false;
   /** Called at the end, with the standard input if it was read. */
   readonly ended: (input: string | undefined) => void;

@@ -71,7 +71,7 @@ export function forwardedPath(path: string): string | undefined {
   return `/${segments.map(encodeSegment).join('/')}${slash}`;
 }
 
-/** Backslashes, number signs and control characters, which some servers drop or resolve, and broken characters. */
+/** Backslashes, number signs and control characters, which some servers drop or resolve, and lone surrogates. */
 const ambiguous = /[\\#\p{Cc}\p{Cs}]/u;
 
 /** Encodes a segment as Go does: these signs stand for themselves. */

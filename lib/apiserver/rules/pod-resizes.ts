@@ -174,7 +174,7 @@ function isOnlyResized(container: Container | undefined, old: Container): boolea
     ...withoutMembers(one ?? {}, 'resources'),
     ...otherResources(one?.resources),
   });
-  // The real server compares a container without claims with the old one.
+  // Like the real server, which drops the claims of the new container before it compares, but not those of the old one.
   return deepEqual(rest(container), rest(old)) && (old.resources?.claims ?? []).length === 0;
 }
 

@@ -407,7 +407,7 @@ export function checkKind(
   if (custom === undefined) {
     const given = { kind: kind || type.kind, apiVersion: apiVersion || expected };
     const isOther = given.kind !== type.kind || groupOf(given.apiVersion) !== type.group;
-    // The look-up is spared for the own type, which is always registered.
+    // The type of the request itself needs no look-up: it is always registered.
     const isOwn = !isOther && given.apiVersion === expected;
     const isDecoded = isOwn || (!isOther && isRegistered(given));
     const why = isDecoded ? undefined : decodingProblem(type, { ...value, ...given });

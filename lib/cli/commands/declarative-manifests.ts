@@ -22,7 +22,7 @@ export function declarativeManifestsCommand(context: CommandContext): Command {
     .option('-d, --directory <directory>', 'directory of the manifests', 'deploy')
     .option(
       '--name <name>',
-      'name of the Deployment and of its other objects (default: that in PROJECT, at first that of the only operator)',
+      'name of the Deployment and of its other objects (default: the name in PROJECT, or at the first run the name of the only operator)',
     )
     .option('--image <image>', 'image to run (default: registry.example/<name>:0.1.0 at first)')
     .option(

@@ -26,7 +26,10 @@ export function graphCommand(context: CommandContext): Command {
       'directory of the project (default: the current directory, without files)',
     )
     .addOption(
-      new Option('-f, --format <format>', 'format of the drawing; json is its model')
+      new Option(
+        '-f, --format <format>',
+        'format of the drawing; json writes the data of the graph',
+      )
         .choices(formats)
         .default('mermaid'),
     )
