@@ -409,7 +409,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('follows an aggregated API that counts the versions of each object by themselves', async () => {
+  it('follows an aggregated API that counts the versions of each object separately', async () => {
     const { cache, server, clock } = newCache();
     server.put('a');
     const things = cache.informer(Thing);

@@ -399,7 +399,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('treats the deletion of an unseen object as that of the cached object of its name', async () => {
+  it('treats the deletion of an unseen object as a deletion of the cached object with the same name', async () => {
     const setup = new Setup();
     const seen = setup.server.put('a');
     await setup.settle(0);

@@ -145,7 +145,7 @@ describe('recordingClient', () => {
     expect(recorded).to.have.length(1);
   });
 
-  it('does not report an apply without a change, of the version that it names', async () => {
+  it('does not report an apply that names the resourceVersion and changes nothing', async () => {
     const { client, fake, recorded } = setUp();
     const answer = (resourceVersion: string, created = false) => ({
       ...{ object: { ...live, metadata: { ...live.metadata, resourceVersion } }, created },

@@ -65,7 +65,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(await scene.find(Deployment, 'web')).to.equal(undefined);
   });
 
-  it('moves a Service that publishes pods that are not ready at once', async () => {
+  it('moves a Service with publishNotReadyAddresses at once', async () => {
     const scene = await open();
     const spec = { ports, publishNotReadyAddresses: true };
     const chain = (name: string): Builder =>

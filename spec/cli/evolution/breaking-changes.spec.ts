@@ -215,7 +215,7 @@ describe('breakingChanges', () => {
       });
     }
 
-    it('reports a definition that is gone, and no new one', () => {
+    it('reports a deleted definition, but not a new one', () => {
       expect(breakingChanges([base], []).map(({ rule }) => rule)).to.deep.equal([
         'definition-removed',
       ]);

@@ -144,7 +144,7 @@ describe('a pipeline and its target', () => {
     ]);
   });
 
-  it('merge several adds of one name into one upsert', () => {
+  it('merge several adds with the same name into one upsert', () => {
     const run = runner([{ '@project': { metadata: { name: 'fixed' }, from: '$.metadata.name' } }]);
     expect(run.push(added(object('ns/b'), object('ns/c'), object('ns/a')))).to.deep.equal([
       'upsert /fixed',

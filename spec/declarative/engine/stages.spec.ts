@@ -214,7 +214,7 @@ for (const stage of ['@gather', '@mux']) {
       ]);
     });
 
-    it('gives no change when the change is not in the result', () => {
+    it('returns no change when only fields outside of its result change', () => {
       const pipeline = pipelineOf([{ [stage]: ['$.metadata.namespace', '$.spec.a'] }]);
       pipeline.push('Pod', added(a, b));
       expect(pipeline.push('Pod', updated(b, { ...b, d: 'e' }))).to.deep.equal([]);

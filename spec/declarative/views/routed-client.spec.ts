@@ -124,7 +124,7 @@ describe('Views.route', () => {
     expect(cluster.requests.since(mark).writes).to.equal(1);
   });
 
-  it('aborts calls about views by their signal', async () => {
+  it('aborts calls for views when their signal is aborted', async () => {
     const stop = new AbortController();
     await views.ensure('op', 'HealthView');
     const watching = failureOf(

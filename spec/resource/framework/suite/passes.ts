@@ -218,7 +218,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
-  it('never reconciles one object twice at once, and several in parallel', async () => {
+  it('reconciles several objects in parallel, but never the same object twice at once', async () => {
     const scene = await open();
     const [active, most] = [new Set<string>(), { at: 0, twice: false }];
     const r1 = scene.resource('r1', {
