@@ -312,7 +312,10 @@ class HttpClient implements ConnectedClient {
     const request = this.#objectRequest(type, object, { ...options, verb: 'apply' });
     if ((options.fieldManager ?? '') === '') {
       const message = `${describeCall(request.call)}: fieldManager is missing, apply needs one`;
-      throw new OperatorError('InvalidOption', `${message} (see withFieldManager)`);
+      throw new OperatorError(
+        'InvalidOption',
+        `${message}; give { fieldManager } after the object`,
+      );
     }
     // The content type says YAML, but JSON is YAML.
     const contentType = 'application/apply-patch+yaml';

@@ -8,7 +8,12 @@
  * `manager-health.ts` answers probes, on `http-endpoint.ts`. Rooms: `access/` (RBAC), `inspector/`,
  * `metrics/`, `sharding/` and `webhooks/`.
  */
-export { builderAccess, ownVerbs, watchVerbs } from './access/required-access.js';
+export {
+  builderAccess,
+  checkRequiredAccess,
+  ownVerbs,
+  watchVerbs,
+} from './access/required-access.js';
 export type { AccessVerb, RequiredAccess } from './access/required-access.js';
 export { missingAccess } from './access/preflight.js';
 export type { PreflightMode } from './access/preflight.js';

@@ -10,6 +10,7 @@ import {
 } from '../system/index.js';
 import type { Clock, Logger, Random, Tracer, OptionNames } from '../system/index.js';
 import type { PreflightMode } from './access/preflight.js';
+import { checkRequiredAccess } from './access/required-access.js';
 import type { RequiredAccess } from './access/required-access.js';
 import { resolveHealthOptions } from './manager-health.js';
 import type { HealthOptions, ResolvedHealthOptions } from './manager-health.js';
@@ -133,6 +134,7 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   }
   const { health = false, metrics = false, inspector = false, webhooks, tracer, shards } = options;
   const { name = 'operator-builder', rbacPreflight = 'warn', requires = [] } = options;
+  checkRequiredAccess(requires);
   // Plain JavaScript can pass other strings, and they come from environment variables.
   refuseOtherText('whenLeadershipIsLost', whenLeadershipIsLost, ['fail', 'standby']);
   refuseOtherText('rbacPreflight', rbacPreflight, ['off', 'warn', 'fail']);

@@ -7,7 +7,12 @@ import type { Recorder } from '../events/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import type { Clock, Logger, Metrics } from '../system/index.js';
 import { refuseUnknownOptions, OperatorError } from '../system/index.js';
-import { controllerAccess, mergedAccess, watchVerbs } from './access/required-access.js';
+import {
+  checkRequiredAccess,
+  controllerAccess,
+  mergedAccess,
+  watchVerbs,
+} from './access/required-access.js';
 import { neededAccess } from './access/preflight.js';
 import type { RequiredAccess } from './access/required-access.js';
 import { resolveHealthOptions, ManagerHealth } from './manager-health.js';
@@ -184,6 +189,7 @@ export class Manager {
     const { phase = 'leader', requires = [], shards = false } = options;
     const names = { phase, requires, shards };
     refuseUnknownOptions<ManagerAddOptions>(`manager.add ${item.name}`, options, names);
+    checkRequiredAccess(requires);
     this.#refuseWhenOver(`add ${item.name}`);
     if (shards) this.#share(item.name, options);
     const isShared = shards && this.#sharding !== undefined;

@@ -6,7 +6,7 @@ import type {
   Mapper,
   Source,
 } from '../controller/index.js';
-import { builderAccess, eventAccess } from '../manager/index.js';
+import { builderAccess, checkRequiredAccess, eventAccess } from '../manager/index.js';
 import type { RequiredAccess, Added, ManagerAddOptions, Manager } from '../manager/index.js';
 import { isJsonObject, groupOfType } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
@@ -200,6 +200,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   requires(...access: readonly RequiredAccess[]): this {
+    checkRequiredAccess(access);
     this.#requires.push(...access);
     return this;
   }

@@ -3,7 +3,8 @@ import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { controllerFor } from '../../lib/controller/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import type { Runnable } from '../../lib/manager/index.js';
-import { ConfigMap } from '../../lib/object/index.js';
+import { ConfigMap, Pod } from '../../lib/object/index.js';
+import { Operator } from '../../lib/operator/index.js';
 
 describe('Manager.add', () => {
   for (const [what, item, message] of [
@@ -21,6 +22,29 @@ describe('Manager.add', () => {
       expect(() => manager.add(item as unknown as Runnable))
         .to.throw(message)
         .with.property('code', 'InvalidOption');
+      await cluster.stop();
+    });
+  }
+});
+
+describe('requires', () => {
+  for (const [access, problem] of [
+    [{ type: Pod, verbs: 'list' }, 'verbs of Pod: want a list such as ["get"], got "list"'],
+    [{ type: Pod }, 'verbs of Pod: want a list such as ["get"], got undefined'],
+    [{ kind: 'Pod', verbs: ['list'] }, 'unknown option "kind"'],
+    [{ verbs: ['list'] }, 'type: want a kind, such as ConfigMap, got undefined'],
+  ] as const) {
+    it(`of a controller and of a manager rejects ${problem}`, async () => {
+      const requires = [access as never];
+      const controller = new Operator('shops').for(ConfigMap);
+      expect(() => controller.requires(...requires))
+        .to.throw(problem)
+        .with.property('code', 'InvalidOption');
+      const cluster = await EmbeddedCluster.start();
+      const client = cluster.client();
+      const runnable: Runnable = { name: 'x', run: () => Promise.resolve() };
+      expect(() => new Manager({ client, requires })).to.throw(problem);
+      expect(() => new Manager({ client }).add(runnable, { requires })).to.throw(problem);
       await cluster.stop();
     });
   }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../object/index.js';
+import type { SchemaRule } from '../../object/index.js';
 import { isBuiltInType, builtInType } from '../schema/typed-schema.js';
 import { jsonProblem } from '../validation/json-problem.js';
 import type { DefinitionProblem } from './resource-definition.js';
@@ -67,13 +68,23 @@ function junctorsOf(schema: Record<string, unknown>): Parts {
   return schema['not'] === undefined ? lists : [...lists, ['not', schema['not']]];
 }
 
+const ruleFields: Readonly<Record<keyof SchemaRule, true>> = {
+  ...{ rule: true, message: true, messageExpression: true, reason: true },
+  ...{ fieldPath: true, optionalOldSelf: true },
+};
+
 function ruleProblems(rules: unknown, field: string): DefinitionProblem[] {
   if (rules === undefined) return [];
   if (!Array.isArray(rules)) return [{ field, message: 'must be a list of rules' }];
   return rules.flatMap((rule: unknown, index) => {
-    if (isJsonObject(rule) && typeof rule['rule'] === 'string') return [];
-    const message = 'must be a rule: a string with a CEL expression, or an object with one as rule';
-    return [{ field: `${field}[${index}]`, message }];
+    const at = `${field}[${index}]`;
+    if (!isJsonObject(rule) || typeof rule['rule'] !== 'string') {
+      const message = 'must be a rule: a string with a CEL expression, or an object with one as rule';
+      return [{ field: at, message }];
+    }
+    const unknown = Object.keys(rule).filter((name) => !Object.hasOwn(ruleFields, name));
+    const message = `is not a field of a rule: want ${Object.keys(ruleFields).join(', ')}`;
+    return unknown.map((name) => ({ field: `${at}.${name}`, message }));
   });
 }
 

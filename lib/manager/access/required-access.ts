@@ -8,6 +8,7 @@ import {
   apiVersionOf,
 } from '../../object/index.js';
 import type { KubernetesObject, TypeReference } from '../../object/index.js';
+import { OperatorError, refuseUnknownOptions } from '../../system/index.js';
 import type { ControllerEntry } from '../manager-entries.js';
 
 /** An RBAC verb. Server-side apply needs `patch`, and `create` for objects that do not exist yet. */
@@ -27,6 +28,36 @@ export interface RequiredAccess {
    * restrict create, list and watch by name. @defaultValue all
    */
   readonly names?: readonly string[] | undefined;
+}
+
+/**
+ * Checks the access that a user requires, which becomes rules of a role: `verbs: 'list'` would become one verb for each
+ * letter.
+ * @throws OperatorError `InvalidOption`: names the field.
+ */
+export function checkRequiredAccess(requires: readonly RequiredAccess[]): void {
+  const names = {
+    type: true,
+    verbs: true,
+    subresource: true,
+    namespace: true,
+    names: true,
+  } as const;
+  for (const access of requires) {
+    refuseUnknownOptions<RequiredAccess>('requires', access, names);
+    const { type, verbs } = access as {
+      readonly type?: { readonly kind?: unknown };
+      verbs: unknown;
+    };
+    if (typeof type?.kind !== 'string') refuse('type: want a kind, such as ConfigMap', type);
+    if (!Array.isArray(verbs) || verbs.some((verb) => typeof verb !== 'string')) {
+      refuse(`verbs of ${type.kind}: want a list such as ["get"]`, verbs);
+    }
+  }
+}
+
+function refuse(problem: string, got: unknown): never {
+  throw new OperatorError('InvalidOption', `requires: ${problem}, got ${JSON.stringify(got)}`);
 }
 
 /** Verbs that a cache needs for each kind. */

@@ -141,6 +141,11 @@ function admissionWebhook<T extends KubernetesObject>(
   { type, resource, handler }: AdmissionParts<T>,
   options: MutatingWebhookOptions,
 ): Webhook {
+  const { kind } = resource as Partial<ResourceType<KubernetesObject>>;
+  if (typeof kind !== 'string' || typeof handler !== 'function') {
+    const wanted = 'want a resource, such as ConfigMap, then a handler';
+    throw new OperatorError('InvalidOption', `${type}Webhook: ${wanted}`);
+  }
   const { operations = ['CREATE', 'UPDATE'], failurePolicy = 'Fail' } = options;
   const { name = defaultName(type, resource), path = defaultPath(type, resource) } = options;
   const { timeoutSeconds = 10, objectSelector, namespaceSelector } = options;
@@ -166,11 +171,20 @@ function admissionWebhook<T extends KubernetesObject>(
 function problemOf(
   settings: Pick<
     AdmissionWebhook,
-    'name' | 'path' | 'operations' | 'timeoutSeconds' | 'matchConditions'
+    'name' | 'path' | 'operations' | 'failurePolicy' | 'timeoutSeconds' | 'matchConditions'
   >,
 ): string | undefined {
-  const { name, path, operations, timeoutSeconds, matchConditions = [] } = settings;
+  const { name, path, operations, failurePolicy, timeoutSeconds } = settings;
+  const { matchConditions = [] } = settings;
   if (operations.length === 0) return 'operations is empty: name at least one';
+  const known = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT', '*'];
+  const other = [...operations].find((operation) => !known.includes(operation));
+  if (other !== undefined) {
+    return `operations: want CREATE, UPDATE, DELETE or CONNECT, got ${JSON.stringify(other)}`;
+  }
+  if (!['Fail', 'Ignore'].includes(failurePolicy)) {
+    return `failurePolicy: want Fail or Ignore, got ${JSON.stringify(failurePolicy)}`;
+  }
   if (!path.startsWith('/')) return `path ${path}: it has to begin with /`;
   if (name.split('.').length < 3) return 'name: the API server wants at least three parts';
   if (!(Number.isInteger(timeoutSeconds) && timeoutSeconds >= 1 && timeoutSeconds <= 30)) {

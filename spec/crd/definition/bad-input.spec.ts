@@ -69,6 +69,7 @@ describe('a custom resource with bad input', () => {
     ['a cyclic default', { ...anything, default: cycle }],
     ['a missing schema', undefined],
     ['an undefined rule', { type: 'string', 'x-kubernetes-validations': [undefined] }],
+    ['a misspelt field of a rule', s.string({ rules: [{ rule: 'true', mesage: 'a' } as never] })],
     ['rules that are not a list', { type: 'string', 'x-kubernetes-validations': 'self' }],
     ['a built-in type within allOf', s.object({}, { allOf: [s.builtIn('PodSpec')] as never })],
     ['an unknown built-in type', s.builtIn('Nothing' as never)],

@@ -164,6 +164,11 @@ describe('The options of an admission webhook', () => {
     [{ matchConditions: [always('a'), always('b'), always('a')] }, 'a is there twice'],
     [{ matchConditions: [always('a'), { name: 'b', expression: ' ' }] }, 'b has no expression'],
     [{ operations: [] }, 'operations is empty'],
+    [
+      { operations: ['create' as 'CREATE'] },
+      'operations: want CREATE, UPDATE, DELETE or CONNECT, got "create"',
+    ],
+    [{ failurePolicy: 'ignore' as 'Ignore' }, 'failurePolicy: want Fail or Ignore, got "ignore"'],
     [{ path: 'x' }, 'path x: it has to begin with /'],
     [{ name: 'x.y' }, 'three parts'],
   ] as const) {
@@ -171,6 +176,13 @@ describe('The options of an admission webhook', () => {
       expect(make(options)).to.throw(why).with.property('code', 'InvalidOption');
     });
   }
+
+  it('come after the resource and the handler', () => {
+    const swapped = validatingWebhook as (handler: unknown, resource: unknown) => unknown;
+    expect(() => swapped(handler, ConfigMap))
+      .to.throw('validatingWebhook: want a resource, such as ConfigMap, then a handler')
+      .with.property('code', 'InvalidOption');
+  });
 
   it('reject reinvocationPolicy for a validating webhook', () => {
     const options = { reinvocationPolicy: 'Never' } as AdmissionWebhookOptions;
