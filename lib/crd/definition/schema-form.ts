@@ -79,7 +79,8 @@ function ruleProblems(rules: unknown, field: string): DefinitionProblem[] {
   return rules.flatMap((rule: unknown, index) => {
     const at = `${field}[${index}]`;
     if (!isJsonObject(rule) || typeof rule['rule'] !== 'string') {
-      const message = 'must be a rule: a string with a CEL expression, or an object with one as rule';
+      const message =
+        'must be a rule: a string with a CEL expression, or an object with one as rule';
       return [{ field: at, message }];
     }
     const unknown = Object.keys(rule).filter((name) => !Object.hasOwn(ruleFields, name));
