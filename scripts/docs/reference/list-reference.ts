@@ -67,14 +67,17 @@ export const listReference: OperatorGroup = {
       name: '@in',
       forms: ['{"@in": [value, list]}'],
       operands: each,
-      does: 'True when an item equals the value, as `@eq` has it.',
-      examples: [{ expression: { '@in': [2, [1, 2, 3]] }, result: true }],
+      does: 'True when an item equals the value, all the way down as in `@eq`. Unlike there, null equals null.',
+      examples: [
+        { expression: { '@in': [2, [1, 2, 3]] }, result: true },
+        { expression: { '@in': ['$.missing', [1, null]] }, document: {}, result: true },
+      ],
     },
     {
       name: '@contains',
       forms: ['{"@contains": [list, value]}', '{"@contains": [string, part]}'],
       operands: each,
-      does: 'True when a list has an item that equals the value, or when a string has the other one in it.',
+      does: 'True when a list has an item that equals the value, as in `@in`, or when a string has the other one in it.',
       examples: [
         { expression: { '@contains': [['a', 'b'], 'b'] }, result: true },
         { expression: { '@contains': ['web-frontend', 'front'] }, result: true },

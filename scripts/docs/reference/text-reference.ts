@@ -38,7 +38,7 @@ export const textReference: OperatorGroup = {
       name: '@regex',
       forms: ['{"@regex": [pattern, string]}'],
       operands: pair,
-      does: "True when the pattern is found in the string. It is one of JavaScript's, in Unicode mode; flags may begin it as in Go: `(?i)`. Unlike Go's, a careless pattern can take very long.",
+      does: 'True when the pattern is found in the string. It has the syntax of Go (RE2): no look-around and no back-references, and flags may begin it, as `(?i)`. Every pattern takes linear time.',
       examples: [
         { expression: { '@regex': ['^web-[0-9]+$', 'web-12'] }, result: true },
         { expression: { '@regex': ['(?i)^WEB', 'web-12'] }, result: true },
