@@ -88,6 +88,11 @@ export class Operator implements OperatorDefinition {
     refuseUnknownOptions<OperatorOptions>('Operator', options, {
       ...{ resources, webhooks, installCrds, cacheOptions },
     });
+    for (const [option, given] of Object.entries<unknown>({ resources, webhooks })) {
+      if (Array.isArray(given)) continue;
+      const message = `Operator: ${option}: want a list, got ${typeof given}`;
+      throw new OperatorError('InvalidOption', message);
+    }
     if (installCrds && webhooks.some(({ type }) => type === 'conversion')) {
       const remedy = 'install the CRDs that `operator-builder manifests` writes';
       throw new OperatorError(

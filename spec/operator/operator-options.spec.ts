@@ -502,6 +502,9 @@ describe('Operator', () => {
     expect(refused(() => new Operator('Not a name'))).to.contain(
       'Operator: name: "Not a name" must be lower case letters',
     );
+    expect(refused(() => new Operator('a', { resources: Tenant as never }))).to.contain(
+      'Operator: resources: want a list, got object',
+    );
     expect(refused(() => operator.for(undefined as never))).to.contain('the type is undefined');
     expect(refused(() => operator.for(Tenant, { nmae: 'a' } as never))).to.contain(
       'unknown option "nmae"',
