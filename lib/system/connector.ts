@@ -156,12 +156,12 @@ function throughConnect(url: URL, target: TunnelTarget, signal: AbortSignal): Pr
       if (statusCode === 200) resolve(socket);
       else {
         socket.destroy();
-        reject(new Error(`it refused with status ${statusCode ?? 0}`));
+        reject(new Error(`refused with status ${statusCode ?? 0}`));
       }
     });
     request.once('response', ({ statusCode }) => {
       request.destroy();
-      reject(new Error(`it refused with status ${statusCode ?? 0}`));
+      reject(new Error(`refused with status ${statusCode ?? 0}`));
     });
     request.end();
   });
@@ -177,18 +177,18 @@ async function throughSocks(url: URL, target: TunnelTarget, signal: AbortSignal)
     await once(socket, 'connect', { signal });
     const method = url.username === '' ? noPassword : byPassword;
     socket.write(Uint8Array.of(5, 1, method));
-    expectByte((await take(socket, 2))[1], method, 'it wants another way to log in');
+    expectByte((await take(socket, 2))[1], method, 'login method not supported');
     if (method === byPassword) {
       socket.write(
         Buffer.concat([Uint8Array.of(1), prefixed(userOf(url)), prefixed(passwordOf(url))]),
       );
-      expectByte((await take(socket, 2))[1], 0, 'it refused the user name or password');
+      expectByte((await take(socket, 2))[1], 0, 'user name or password refused');
     }
     const portBytes = Uint8Array.of(target.port >> 8, target.port & 0xff);
     // Address type 3, a host name, even for an IP address: the proxy resolves it.
     socket.write(Buffer.concat([Uint8Array.of(5, 1, 0, 3), prefixed(target.host), portBytes]));
     const answer = await take(socket, 5);
-    expectByte(answer[1], 0, `it refused with code ${answer[1] ?? 0}`);
+    expectByte(answer[1], 0, `refused with code ${answer[1] ?? 0}`);
     await take(socket, boundAddressLength(answer) + 2);
     return socket;
   } catch (error) {
@@ -210,7 +210,7 @@ function expectByte(got: number | undefined, wanted: number, problem: string): v
 
 function prefixed(text: string): Uint8Array {
   const bytes = Buffer.from(text);
-  if (bytes.length > 255) throw new Error('a name of more than 255 bytes');
+  if (bytes.length > 255) throw new Error('user name, password or host of more than 255 bytes');
   return Buffer.concat([Uint8Array.of(bytes.length), bytes]);
 }
 
@@ -221,7 +221,7 @@ async function take(socket: Socket, length: number): Promise<Uint8Array> {
     // `read` without a size: with a larger size than available, the stream emits `readable` in a loop.
     const bytes = socket.read() as Buffer | null;
     if (bytes !== null) taken = Buffer.concat([taken, bytes]);
-    else if (socket.readableEnded || socket.destroyed) throw new Error('it closed the connection');
+    else if (socket.readableEnded || socket.destroyed) throw new Error('connection closed');
     else await readable(socket);
   }
   if (taken.length > length) socket.unshift(taken.subarray(length));
