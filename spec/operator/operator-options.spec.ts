@@ -208,7 +208,7 @@ describe('Operator', () => {
     expect(process.exitCode).to.equal(exitCode);
   });
 
-  it('warns of a definition that the cluster serves without the conversion of its resource', async () => {
+  it('warns about a definition that the cluster serves without the conversion of its resource', async () => {
     const one = (field: string) => s.object({ spec: s.object({ [field]: s.string() }) });
     const Kiosk = defineResource({
       ...{ group: 'front.example', kind: 'Kiosk' },
