@@ -239,11 +239,12 @@ export class WebhookAdmission implements WriteHooks {
     const given = inVersion(object, this.#request, kind) ?? object;
     const reader = objectKind ?? kind;
     const patched = patchedObject(given, operations);
-    const { kind: type = given.kind } = patched;
-    if (type !== given.kind) {
-      const change = `from ${given.kind} to ${JSON.stringify(type)}`;
+    for (const member of ['apiVersion', 'kind'] as const) {
+      const { [member]: next = given[member] } = patched;
+      if (next === given[member]) continue;
+      const change = `from ${given[member]} to ${JSON.stringify(next)}`;
       throw internalError(
-        `admission webhook ${JSON.stringify(webhook.name)} changed the kind of the object ${change}`,
+        `admission webhook ${JSON.stringify(webhook.name)} changed the ${member} of the object ${change}`,
       );
     }
     const next = decoded(reader, patched);

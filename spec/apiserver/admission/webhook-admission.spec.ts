@@ -456,9 +456,12 @@ describe('admission webhooks', () => {
       `${invalid}: webhook returned response.patch but not response.patchType`,
     );
     expect(await message(patching({ op: 'remove', path: '/none' }))).to.contain('/none');
-    expect(await message(patching({ op: 'replace', path: '/kind', value: 'Other' }))).to.contain(
-      'changed the kind of the object from ConfigMap to "Other"',
-    );
+    for (const [member, value] of Object.entries({ kind: 'ConfigMap', apiVersion: 'v1' })) {
+      const other = patching({ op: 'replace', path: `/${member}`, value: 'other' });
+      expect(await message(other)).to.contain(
+        `changed the ${member} of the object from ${value} to "other"`,
+      );
+    }
   });
 
   it('are called at the cleaned path of a URL whose own certificate is the bundle', async () => {
