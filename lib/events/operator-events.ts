@@ -53,14 +53,19 @@ export interface OperatorEventsOptions {
   readonly logger?: Logger | undefined;
 }
 
+type EventName = keyof OperatorEventMap;
+type Listener<N extends EventName = EventName> = EventEmitter.EventListener<OperatorEventMap, N>;
+
 /**
  * Emits an operator's actions within this process, for tests, UIs and other code that reacts to them.
- * Listeners run synchronously, in the order of registration. An error in a listener does not fail the
- * reconcile: it is logged, and the listeners after it miss that event. An async listener is not awaited, and has to
- * catch its errors itself: Node ends the process for a rejection that no code handles.
+ * Listeners run synchronously, in the order of registration; an async one is not awaited. An error or a rejection in a
+ * listener fails neither the reconcile nor other listeners: it is logged.
  */
 export class OperatorEvents extends EventEmitter<OperatorEventMap> {
   readonly #logger: Logger;
+  /** The registered function of each listener, by event. */
+  readonly #guards = new WeakMap<object, Map<EventName, Listener>>();
+  readonly #listeners = new WeakMap<object, Listener>();
 
   constructor(options: OperatorEventsOptions = {}) {
     super();
@@ -69,16 +74,82 @@ export class OperatorEvents extends EventEmitter<OperatorEventMap> {
     this.#logger = logger;
   }
 
-  /** Calls the listeners of `name`. @returns true if there are any */
-  override emit<Name extends keyof OperatorEventMap>(
+  override on<Name extends keyof OperatorEventMap>(
     name: Name,
-    ...payload: EventEmitter.EventArgs<OperatorEventMap, Name>
-  ): boolean {
-    try {
-      return super.emit(name, ...payload);
-    } catch (error) {
-      this.#logger.error(`a listener of '${name}' threw`, { error });
-      return true;
-    }
+    listener: EventEmitter.EventListener<OperatorEventMap, Name>,
+    context?: unknown,
+  ): this {
+    return super.on(name, this.#guard(name, listener), context);
   }
+
+  override addListener<Name extends keyof OperatorEventMap>(
+    name: Name,
+    listener: EventEmitter.EventListener<OperatorEventMap, Name>,
+    context?: unknown,
+  ): this {
+    return this.on(name, listener, context);
+  }
+
+  override once<Name extends keyof OperatorEventMap>(
+    name: Name,
+    listener: EventEmitter.EventListener<OperatorEventMap, Name>,
+    context?: unknown,
+  ): this {
+    return super.once(name, this.#guard(name, listener), context);
+  }
+
+  override removeListener<Name extends keyof OperatorEventMap>(
+    name: Name,
+    listener?: EventEmitter.EventListener<OperatorEventMap, Name>,
+    context?: unknown,
+    once?: boolean,
+  ): this {
+    const guard = listener && this.#guards.get(listener)?.get(name);
+    // The emitter itself removes a guard that was registered by `once`.
+    return super.removeListener(
+      name,
+      (guard as EventEmitter.EventListener<OperatorEventMap, Name> | undefined) ?? listener,
+      context,
+      once,
+    );
+  }
+
+  override off<Name extends keyof OperatorEventMap>(
+    name: Name,
+    listener?: EventEmitter.EventListener<OperatorEventMap, Name>,
+    context?: unknown,
+    once?: boolean,
+  ): this {
+    return this.removeListener(name, listener, context, once);
+  }
+
+  override listeners<Name extends keyof OperatorEventMap>(
+    name: Name,
+  ): EventEmitter.EventListener<OperatorEventMap, Name>[] {
+    return super.listeners(name).map((guard) => this.#listeners.get(guard) ?? guard);
+  }
+
+  /** Returns a function that calls `listener` and logs its errors; the same one each time. */
+  #guard<N extends EventName>(name: N, listener: Listener<N>): Listener<N> {
+    const known = this.#guards.get(listener) ?? new Map<EventName, Listener>();
+    this.#guards.set(listener, known);
+    const logger = this.#logger;
+    const guard = known.get(name) ?? guardOf(name, listener as Listener, logger);
+    known.set(name, guard);
+    this.#listeners.set(guard, listener as Listener);
+    return guard;
+  }
+}
+
+function guardOf(name: EventName, listener: Listener, logger: Logger): Listener {
+  const log = (error: unknown): void => logger.error(`a listener of '${name}' threw`, { error });
+  const call = listener as (...payload: unknown[]) => unknown;
+  return function (this: unknown, ...payload) {
+    try {
+      const returned = call.apply(this, payload);
+      if (returned instanceof Promise) returned.catch(log);
+    } catch (error) {
+      log(error);
+    }
+  };
 }

@@ -42,4 +42,42 @@ describe('OperatorEvents', () => {
     expect(events.emit('created', written)).to.equal(true);
     expect(lines).to.deep.equal([["a listener of 'created' threw", { error }]]);
   });
+
+  it('logs a rejection of an async listener, and calls the listeners after a failed one', async () => {
+    const lines: unknown[] = [];
+    const logger = { error: (...line: unknown[]) => lines.push(line) } as Partial<Logger> as Logger;
+    const events = new OperatorEvents({ logger });
+    const error = new Error('broken');
+    const seen: string[] = [];
+    events.on('created', () => {
+      throw error;
+    });
+    const rejects = (): unknown => Promise.reject(error);
+    events.on('created', rejects);
+    events.on('created', ({ ref }) => seen.push(ref.name));
+    events.emit('created', written);
+    await new Promise((resolve) => setImmediate(resolve));
+    const line = ["a listener of 'created' threw", { error }];
+    expect(lines).to.deep.equal([line, line]);
+    expect(seen).to.deep.equal(['web']);
+  });
+
+  it('removes and lists the listeners that were given', () => {
+    const events = new OperatorEvents();
+    const seen: string[] = [];
+    const listener = function (this: { name: string } | OperatorEvents): void {
+      seen.push('name' in this ? this.name : 'emitter');
+    };
+    events.on('created', listener).once('deleted', listener, { name: 'own' });
+    events.addListener('pruned', listener);
+    expect(events.listeners('created')).to.deep.equal([listener]);
+    for (const name of ['created', 'deleted', 'deleted', 'pruned'] as const) {
+      events.emit(name, written);
+    }
+    expect(seen).to.deep.equal(['emitter', 'own', 'emitter']);
+    events.off('created', listener).removeListener('pruned', listener);
+    expect(events.eventNames()).to.deep.equal([]);
+    events.on('created', listener).on('created', () => undefined);
+    expect(events.removeAllListeners('created').listenerCount('created')).to.equal(0);
+  });
 });
