@@ -8,7 +8,7 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { deepEqual, isJsonObject } from '../../object/index.js';
+import { deepEqual, isJsonObject, withoutMembers } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import {
   validateDaemonSet,
@@ -20,8 +20,8 @@ import { validateNonnegative } from './field-values.js';
 import { specChanged, specOrAnnotationsChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { defaultPodSpec } from './pod-spec.js';
-import { dropDisabledPodFields, dropDisabledSetFields } from './pod.js';
-import { podWarnings } from './pod-warnings.js';
+import { dropDisabledSetFields } from './pod.js';
+import { templateRules } from './template-rules.js';
 import { defaultClaimSpec } from './volumes.js';
 
 interface WithSelector {
@@ -66,29 +66,17 @@ interface WithTemplate {
   readonly spec?: { readonly template?: { readonly spec?: Wire<V1PodSpec> } };
 }
 
-function dropDisabled({ spec }: WithTemplate): void {
-  dropDisabledPodFields(spec?.template?.spec);
-}
-
-/** Returns warnings about the pod template of a new object, or of one with a new generation. */
-function warnings(object: WithTemplate, old?: WithTemplate): readonly string[] {
-  const isNew = old === undefined || object.metadata?.generation !== old.metadata?.generation;
-  return isNew ? templateWarnings(object) : [];
-}
-
-function templateWarnings({ spec }: WithTemplate): readonly string[] {
-  const podSpec = spec?.template?.spec;
-  return podSpec === undefined ? [] : podWarnings(podSpec, 'spec.template.spec');
-}
+const ofTemplate = templateRules<WithTemplate>(
+  'spec.template.spec',
+  ({ spec }) => spec?.template?.spec,
+);
 
 const deployment = typedRules<Wire<V1Deployment>>(
   {
+    ...ofTemplate,
     defaults: defaultDeployment,
-    prepareForCreate: dropDisabled,
-    prepareForUpdate: dropDisabled,
     validate: validateDeployment,
     validateUpdate: keepSelector,
-    warnings,
   },
   {
     specChanged: specOrAnnotationsChanged,
@@ -99,12 +87,10 @@ const deployment = typedRules<Wire<V1Deployment>>(
 
 const replicaSet = typedRules<Wire<V1ReplicaSet>>(
   {
+    ...ofTemplate,
     defaults: defaultReplicaSet,
-    prepareForCreate: dropDisabled,
-    prepareForUpdate: dropDisabled,
     validate: validateReplicaSet,
     validateUpdate: keepSelector,
-    warnings,
   },
   {
     specChanged,
@@ -132,16 +118,15 @@ const statefulSet = typedRules<Wire<V1StatefulSet>>(
     prepareForCreate: dropDisabledSetFields,
     prepareForUpdate: dropDisabledSetFields,
     warnings: (object, old) => [
-      ...warnings(object, old),
+      ...ofTemplate.warnings(object, old),
       ...((object.spec?.revisionHistoryLimit ?? 0) < 0 ? [negativeHistory] : []),
     ],
     validateCreate: (object, errors) => validateStatefulSet(object, errors),
     validateUpdate: (object, old, errors) => {
       validateStatefulSet(object, errors, true);
-      const fixed = (spec: object | undefined): unknown =>
-        Object.entries(spec ?? {}).filter(([member]) => !mutableInStatefulSet.includes(member));
-      const [now, before] = [fixed(object.spec), fixed(old.spec)];
-      if (deepEqual(sortedEntries(now), sortedEntries(before))) return;
+      const fixed = ({ spec = {} }: { readonly spec?: object }): object =>
+        withoutMembers(spec, ...mutableInStatefulSet);
+      if (deepEqual(fixed(object), fixed(old))) return;
       errors.forbidden(
         'spec',
         "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
@@ -156,10 +141,6 @@ const statefulSet = typedRules<Wire<V1StatefulSet>>(
       validateCounts(object, errors, 'status.readyReplicas'),
   },
 );
-
-function sortedEntries(entries: unknown): unknown {
-  return Object.fromEntries(entries as [string, unknown][]);
-}
 
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
@@ -176,17 +157,17 @@ const daemonSet = typedRules<Wire<V1DaemonSet>>(
     validateUpdate: keepSelector,
     warnings: (object, old) => {
       const isNew = old === undefined || !deepEqual(object.spec?.template, old.spec?.template);
-      return isNew ? templateWarnings(object) : [];
+      return isNew ? ofTemplate.warnings(object) : [];
     },
     prepareForCreate: (object) => {
       const { metadata } = object;
-      dropDisabled(object);
+      ofTemplate.prepareForCreate(object);
       if (metadata === undefined) return;
       metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
     },
     prepareForUpdate: (object, old) => {
       const { metadata } = object;
-      dropDisabled(object);
+      ofTemplate.prepareForUpdate(object);
       if (metadata === undefined) return;
       const before = Number(old.metadata?.annotations?.[templateGeneration] ?? 0);
       const changed = !deepEqual(object.spec?.template, old.spec?.template);

@@ -12,8 +12,7 @@ import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { refuseTemplateLabels, selects, validateLabelSelector } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
-import { dropDisabledPodFields } from './pod.js';
-import { podWarnings } from './pod-warnings.js';
+import { templateRules } from './template-rules.js';
 
 type Job = Wire<V1Job>;
 
@@ -38,22 +37,11 @@ function generateSelector({ metadata, spec }: Job): void {
   spec.selector.matchLabels = { [uidLabel]: uid, ...spec.selector.matchLabels };
 }
 
-function templateWarnings(spec: Wire<V1JobSpec> | undefined, field: string): readonly string[] {
-  const podSpec = spec?.template.spec;
-  return podSpec === undefined ? [] : podWarnings(podSpec, `${field}.template.spec`);
-}
-
-interface WithGeneration {
-  readonly metadata?: { readonly generation?: number };
-}
-
-/** Returns whether an object is new or its spec has changed: only then its template has warnings. */
-function hasNewGeneration({ metadata }: WithGeneration, old?: WithGeneration): boolean {
-  return old === undefined || metadata?.generation !== old.metadata?.generation;
-}
+const ofTemplate = templateRules<Job>('spec.template.spec', ({ spec }) => spec?.template.spec);
 
 const job = typedRules<Job>(
   {
+    ...ofTemplate,
     defaults: ({ metadata, spec }) => {
       if (spec === undefined) return;
       const { labels } = spec.template.metadata ?? {};
@@ -61,10 +49,9 @@ const job = typedRules<Job>(
       defaultJobSpec(spec, true);
     },
     prepareForCreate: (object) => {
-      dropDisabledPodFields(object.spec?.template.spec);
+      ofTemplate.prepareForCreate(object);
       generateSelector(object);
     },
-    prepareForUpdate: ({ spec }) => dropDisabledPodFields(spec?.template.spec),
     completeNew: ({ metadata, spec }) => {
       const labels = spec?.template.metadata?.labels;
       if (metadata === undefined || metadata.labels !== undefined || labels === undefined)
@@ -78,8 +65,6 @@ const job = typedRules<Job>(
       if (object.spec !== undefined) validateSelectedSpec(object.spec, errors);
       validateJobUpdate(object, old, errors);
     },
-    warnings: (object, old) =>
-      hasNewGeneration(object, old) ? templateWarnings(object.spec, 'spec') : [],
     selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
   },
   {
@@ -93,14 +78,12 @@ const job = typedRules<Job>(
 
 const cronJob = typedRules<Wire<V1CronJob>>(
   {
+    ...templateRules<Wire<V1CronJob>>(
+      'spec.jobTemplate.spec.template.spec',
+      ({ spec }) => spec?.jobTemplate.spec?.template.spec,
+    ),
     defaults: defaultCronJob,
-    prepareForCreate: ({ spec }) => dropDisabledPodFields(spec?.jobTemplate.spec?.template.spec),
-    prepareForUpdate: ({ spec }) => dropDisabledPodFields(spec?.jobTemplate.spec?.template.spec),
     validate: validateCronJob,
-    warnings: (object, old) =>
-      hasNewGeneration(object, old)
-        ? templateWarnings(object.spec?.jobTemplate.spec, 'spec.jobTemplate.spec')
-        : [],
   },
   { specChanged },
 );

@@ -26,8 +26,7 @@ import type { KindRules } from './kind-rules.js';
 import { validateResources } from './resources.js';
 import { refuseTemplateLabels, validateFinalizer, validateLabels } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate, validateTolerations } from './pod-spec.js';
-import { dropDisabledPodFields } from './pod.js';
-import { podWarnings } from './pod-warnings.js';
+import { templateRules } from './template-rules.js';
 
 /** Drops fields of disabled features. */
 function dropDisabled({ spec }: Wire<V1Lease>): void {
@@ -164,12 +163,14 @@ function validateController({ spec }: Wire<V1ReplicationController>, errors: Fie
   validatePodTemplate(template, 'spec.template', errors);
 }
 
-function dropDisabledTemplateFields({ spec }: Wire<V1ReplicationController>): void {
-  dropDisabledPodFields(spec?.template?.spec);
-}
+const ofTemplate = templateRules<Wire<V1ReplicationController>>(
+  'spec.template.spec',
+  ({ spec }) => spec?.template?.spec,
+);
 
 const replicationController = typedRules<Wire<V1ReplicationController>>(
   {
+    ...ofTemplate,
     defaults: ({ metadata, spec }) => {
       if (spec === undefined) return;
       spec.replicas ??= 1;
@@ -180,15 +181,10 @@ const replicationController = typedRules<Wire<V1ReplicationController>>(
       }
       if (spec.template?.spec !== undefined) defaultPodSpec(spec.template.spec);
     },
-    prepareForCreate: dropDisabledTemplateFields,
-    prepareForUpdate: dropDisabledTemplateFields,
     validate: validateController,
     // As on a real server: an update has the warnings of the template that it replaces.
-    warnings: (object, old = object) => {
-      const isSame = old !== object && object.metadata?.generation === old.metadata?.generation;
-      const spec = isSame ? undefined : old.spec?.template?.spec;
-      return spec === undefined ? [] : podWarnings(spec, 'spec.template.spec');
-    },
+    warnings: (object, old) =>
+      old === undefined ? ofTemplate.warnings(object) : ofTemplate.warnings(old, object),
   },
   { specChanged, orphansByDefault: true, initialStatus: () => ({ replicas: 0 }) },
 );
@@ -225,16 +221,11 @@ const runtimeClass = typedRules<Wire<V1RuntimeClass>>(
 
 const podTemplate = typedRules<Wire<V1PodTemplate>>(
   {
+    ...templateRules<Wire<V1PodTemplate>>('template.spec', ({ template }) => template?.spec),
     defaults: ({ template }) => {
       if (template?.spec !== undefined) defaultPodSpec(template.spec);
     },
-    prepareForCreate: ({ template }) => dropDisabledPodFields(template?.spec),
-    prepareForUpdate: ({ template }) => dropDisabledPodFields(template?.spec),
     validate: ({ template }, errors) => validatePodTemplate(template ?? {}, 'template', errors),
-    warnings: ({ metadata, template }, old) =>
-      template?.spec === undefined || (old && metadata?.generation === old.metadata?.generation)
-        ? []
-        : podWarnings(template.spec, 'template.spec'),
   },
   {
     answersDeleted: true,
