@@ -8,21 +8,16 @@ import { operators } from './operators.js';
 import { overloadsOf } from './overload.js';
 import type { Overload } from './overload.js';
 import {
-  boolType,
-  bytesType,
-  doubleType,
   durationType,
   dynType,
-  intType,
   listType,
   mapType,
   nullType,
   opaqueType,
   optionalType,
-  stringType,
+  plainTypes,
   timestampType,
   typeType,
-  uintType,
 } from './types.js';
 import type { CelType } from './types.js';
 
@@ -58,13 +53,7 @@ function readFunctions(): ReadonlyMap<string, readonly Overload[]> {
 }
 
 const typeNames: Readonly<Record<string, CelType>> = {
-  bool: boolType,
-  bytes: bytesType,
-  double: doubleType,
-  dyn: dynType,
-  int: intType,
-  uint: uintType,
-  string: stringType,
+  ...plainTypes,
   null_type: nullType,
   list: listType(dynType),
   map: mapType(dynType, dynType),

@@ -1,20 +1,15 @@
 import {
-  boolType,
-  bytesType,
-  doubleType,
   durationType,
   dynType,
-  intType,
   listType,
   mapType,
   nullType,
   opaqueType,
   optionalType,
   paramType,
-  stringType,
+  plainTypes,
   timestampType,
   typeType,
-  uintType,
 } from './types.js';
 import type { CelType } from './types.js';
 import type { CelValue } from './values.js';
@@ -50,13 +45,7 @@ export function declare<A extends readonly (CelValue | undefined)[]>(
 
 /** Types by their names in signatures; `A`, `B`, `K`, `V` are type parameters. */
 const named: Readonly<Partial<Record<string, CelType>>> = {
-  dyn: dynType,
-  bool: boolType,
-  int: intType,
-  uint: uintType,
-  double: doubleType,
-  string: stringType,
-  bytes: bytesType,
+  ...plainTypes,
   null: nullType,
   timestamp: timestampType,
   duration: durationType,

@@ -171,13 +171,13 @@ class Compiler {
       const container = run(frame);
       this.meter.charge(1);
       if (container instanceof CelOptional) return selectOptional(container, field, mode);
-      if (container === null && mode !== 'value') return selectOptional(noValue, field, mode);
+      if (container === null && mode !== 'value')
+        return selectOptional(CelOptional.none, field, mode);
       if (container instanceof CelList) throw new CelError(unsupportedIndex('string'));
       if (container === null || !isMap(container)) throw new CelError(`no such key: ${field}`);
       const value = container.get(field);
       if (mode === 'test') return value !== undefined;
-      if (mode === 'optional')
-        return value === undefined ? CelOptional.none : new CelOptional(value);
+      if (mode === 'optional') return new CelOptional(value);
       if (value === undefined) throw new CelError(`no such key: ${field}`);
       return value;
     };
@@ -338,8 +338,6 @@ class Compiler {
   }
 }
 
-const noValue = CelOptional.none;
-
 function unsupportedIndex(type: string): string {
   return `unsupported index type '${type}' in list`;
 }
@@ -354,7 +352,7 @@ function selectOptional(
   if (!isMap(value)) throw new CelError('no such overload');
   const found = value.get(field);
   if (mode === 'test') return found !== undefined;
-  return found === undefined ? CelOptional.none : new CelOptional(found);
+  return new CelOptional(found);
 }
 
 function attempt(run: Run | undefined, frame: CelValue[]): CelValue | CelError {

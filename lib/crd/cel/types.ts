@@ -47,6 +47,17 @@ export const nullType = simple('null');
 export const timestampType = simple('timestamp');
 export const durationType = simple('duration');
 
+/** Types with the same name in rules and in signatures. */
+export const plainTypes: Readonly<Record<string, CelType>> = {
+  bool: boolType,
+  bytes: bytesType,
+  double: doubleType,
+  dyn: dynType,
+  int: intType,
+  string: stringType,
+  uint: uintType,
+};
+
 /** `list(element)` */
 export function listType(element: CelType): CelType {
   return { kind: 'list', name: 'list', parameters: [element] };

@@ -169,10 +169,10 @@ const formatFunctions: readonly Declaration[] = [
   ...Object.keys(formats).map((name) =>
     declare(`format::${name}(): NamedFormat`, () => formatOf(name) ?? null),
   ),
-  declare('format::named(string): optional<NamedFormat>', (name: string) => {
-    const format = formatOf(name);
-    return format === undefined ? CelOptional.none : new CelOptional(format);
-  }),
+  declare(
+    'format::named(string): optional<NamedFormat>',
+    (name: string) => new CelOptional(formatOf(name)),
+  ),
   declare(
     'NamedFormat.validate(string): optional<list<string>>',
     (format: Format, text: string) => {

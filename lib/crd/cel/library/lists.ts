@@ -93,9 +93,6 @@ function lastIndexOf({ items }: CelList, wanted: CelValue): bigint {
 const contains = (list: CelList, other: CelList): boolean =>
   other.items.every((item) => list.items.some((own) => celEqual(own, item)));
 
-const optionalOf = (value: CelValue | undefined): CelOptional =>
-  value === undefined ? CelOptional.none : new CelOptional(value);
-
 type Numbers = CelList & { readonly items: readonly never[] };
 
 function sum<T>(list: CelList, start: T, add: (total: T, item: never) => T): T {
@@ -137,8 +134,8 @@ export const listFunctions: readonly Declaration[] = [
   declare('list<A>.reverse(): list<A>', (list: CelList) => new CelList(list.items.toReversed())),
   declare('list<A>.distinct(): list<A>', distinct),
   declare('lists::range(int): list<int>', range),
-  declare('list<A>.first(): optional<A>', (list: CelList) => optionalOf(list.items[0])),
-  declare('list<A>.last(): optional<A>', (list: CelList) => optionalOf(list.items.at(-1))),
+  declare('list<A>.first(): optional<A>', (list: CelList) => new CelOptional(list.items[0])),
+  declare('list<A>.last(): optional<A>', (list: CelList) => new CelOptional(list.items.at(-1))),
   declare('sets::contains(list<A>,list<A>): bool', contains),
   declare('sets::equivalent(list<A>,list<A>): bool', (list: CelList, other: CelList) => {
     return contains(list, other) && contains(other, list);

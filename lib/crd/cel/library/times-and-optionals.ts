@@ -63,15 +63,12 @@ function valueOf({ value }: CelOptional): CelValue {
   return value;
 }
 
-const optionalOf = (value: CelValue | undefined): CelOptional =>
-  value === undefined ? CelOptional.none : new CelOptional(value);
-
 function item(list: CelList, index: CelValue): CelOptional {
   const position = indexOf(index);
-  return position === undefined ? CelOptional.none : optionalOf(list.items[position]);
+  return position === undefined ? CelOptional.none : new CelOptional(list.items[position]);
 }
 
-const entry = (map: CelMap, key: CelValue): CelOptional => optionalOf(map.get(key));
+const entry = (map: CelMap, key: CelValue): CelOptional => new CelOptional(map.get(key));
 
 function within(
   optional: CelOptional,
