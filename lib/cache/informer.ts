@@ -134,7 +134,7 @@ export class EventHandlers<T extends KubernetesObject> {
     // A new function for each registration, since a handler may be added twice.
     const own: CacheEventHandler<T> = (event) => handler(event);
     for (const object of existing)
-      this.#tell(own, { type: 'added', object, isInInitialList: true });
+      this.#notify(own, { type: 'added', object, isInInitialList: true });
     this.#handlers = [...this.#handlers, own];
     return { remove: () => this.#remove(own) };
   }
@@ -147,7 +147,7 @@ export class EventHandlers<T extends KubernetesObject> {
       for (const handler of handlers) {
         // An earlier handler may have removed this handler.
         const isThere = this.#handlers === handlers || this.#handlers.includes(handler);
-        if (isThere) this.#tell(handler, event);
+        if (isThere) this.#notify(handler, event);
       }
     }
   }
@@ -160,7 +160,7 @@ export class EventHandlers<T extends KubernetesObject> {
     this.#handlers = this.#handlers.filter((other) => other !== handler);
   }
 
-  #tell(handler: CacheEventHandler<T>, event: CacheEvent<T>): void {
+  #notify(handler: CacheEventHandler<T>, event: CacheEvent<T>): void {
     try {
       handler(event);
     } catch (error) {

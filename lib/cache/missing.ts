@@ -29,10 +29,10 @@ export function missingOf(
   const apiVersion = apiVersionOf(type);
   if (isNotServed(error)) return { type: 'kind', apiVersion, kind: type.kind };
   if (!isForbidden(error) || !isApiError(error)) return undefined;
-  const { kind: told, group = groupOf(apiVersion) } = error.body.details ?? {};
+  const { kind: named, group = groupOf(apiVersion) } = error.body.details ?? {};
   const plural = 'plural' in type ? type.plural : type.kind;
   const verb = error.context.verb === 'watch' ? 'watch' : 'list';
-  return { type: 'permission', verb, resource: told ?? plural, group, namespace };
+  return { type: 'permission', verb, resource: named ?? plural, group, namespace };
 }
 
 /** Returns true if the kind is not served: a 404 on a collection has no other cause. */

@@ -51,7 +51,7 @@ export const exitCodes = {
  * Shows a progress line on the standard error during an operation; only on a terminal, and erased at the end.
  * @param what - for example `compiling the operator`
  */
-export async function whileTelling<T>(
+export async function whileReporting<T>(
   what: string,
   { stderr }: Pick<CommandContext, 'stderr'>,
   work: () => Promise<T>,

@@ -57,7 +57,7 @@ export function kindSource<T extends KubernetesObject>(
       const { signal } = ending;
       const visit = (event: CacheEvent<T>, trigger: Trigger): void => {
         if (!matters(event, options.predicate, context)) return;
-        tell({ event, trigger, signal }, options, context);
+        enqueueOwners({ event, trigger, signal }, options, context);
       };
       informer.addHandler((event) => visit(event, eventTrigger(event, context.cluster)));
       return {
@@ -98,19 +98,19 @@ interface Visit<T extends KubernetesObject> {
   readonly signal: AbortSignal;
 }
 
-function tell<T extends KubernetesObject>(
+function enqueueOwners<T extends KubernetesObject>(
   { event, trigger, signal }: Visit<T>,
   { mapper }: KindSourceOptions<T>,
   context: SourceContext,
 ): void {
   const { client, logger, cluster, clock } = context;
   const cause = { request: { trigger, priority: priorityOf(event) }, object: event.object };
-  const told = { event, cluster, client, logger, clock, signal };
+  const mapContext = { event, cluster, client, logger, clock, signal };
   const isTwo = event.type === 'updated' && !mapsToItself(mapper);
   const target = isTwo ? eachOnce(context) : context;
-  void enqueueMapped((): Mapped => mapper(event.object, told), target, cause);
+  void enqueueMapped((): Mapped => mapper(event.object, mapContext), target, cause);
   if (!isTwo) return;
-  void enqueueMapped((): Mapped => mapper(event.old, told), target, cause);
+  void enqueueMapped((): Mapped => mapper(event.old, mapContext), target, cause);
 }
 
 /**

@@ -154,7 +154,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   #abortedMs: number | undefined;
   #pendingWrites: readonly WriteTarget[] = noWrites;
   #failure: Threw | undefined;
-  #toldMs: number | undefined;
+  #warnedMs: number | undefined;
   #hasWarned = false;
   #isBegun = false;
   #isOver = false;
@@ -289,9 +289,9 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
    */
   warnOfLength(patienceMs: number): number {
     const { lastedMs } = this;
-    const dueMs = this.#toldMs === undefined ? patienceMs : 2 * this.#toldMs;
+    const dueMs = this.#warnedMs === undefined ? patienceMs : 2 * this.#warnedMs;
     if (lastedMs < dueMs) return dueMs - lastedMs;
-    this.#toldMs = lastedMs;
+    this.#warnedMs = lastedMs;
     this.logger.warn(`reconcile has not ended, its key waits: ${this.#holdup()}`, { lastedMs });
     return lastedMs;
   }

@@ -52,8 +52,8 @@ async function* tracedPages<T extends KubernetesObject>(
     for (let page = 1; ; page++) {
       const next = (): Promise<IteratorResult<ObjectList<T>>> => iterator.next();
       // No request follows the last page.
-      const told = { ...attributes, 'k8s.page': page };
-      const asked = hasMore ? span.span(name, told, next) : next();
+      const attributesOfPage = { ...attributes, 'k8s.page': page };
+      const asked = hasMore ? span.span(name, attributesOfPage, next) : next();
       const result = (await asked) as IteratorResult<ObjectList<T>, unknown>;
       if (result.done === true) return;
       hasMore = (result.value.metadata.continue ?? '') !== '';

@@ -39,7 +39,7 @@ const quietNames: ReadonlySet<string> = new Set(['kube-root-ca.crt', 'ServiceAcc
 const systemNamespace = /^kube-/;
 const ignored = [...serverSetFields, 'status'];
 /** Status fields that are shown in another form or not at all. */
-const told = ['status.conditions', 'status.observedGeneration'];
+const shownOtherwise = ['status.conditions', 'status.observedGeneration'];
 const mostPaths = 2;
 const longestValue = 48;
 
@@ -183,7 +183,7 @@ function conditionTexts(kind: string, old: Status, now: Status): readonly string
 }
 
 function ownStatusTexts(old: Status, now: Status): readonly string[] {
-  const changes = diffObjects({ status: old }, { status: now }, { ignore: told });
+  const changes = diffObjects({ status: old }, { status: now }, { ignore: shownOtherwise });
   return changedPaths(changes);
 }
 

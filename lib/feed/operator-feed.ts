@@ -41,7 +41,7 @@ export class OperatorFeed {
     this.onEvent = failureLines(lines, options.clock);
     this.#objects = new ObservedObjects((change) => {
       const news = newsOf(change, { isOperators: true });
-      if (news !== undefined) lines.tell(news);
+      if (news !== undefined) lines.print(news);
     });
   }
 
@@ -76,7 +76,7 @@ export function withoutFailures(logger: Logger): Logger {
 export interface NewsLines {
   /** Writes a line that is not about an object. */
   say(text: string): void;
-  tell(news: ObjectNews): void;
+  print(news: ObjectNews): void;
 }
 
 /** Output of {@link newsLines}. */
@@ -97,7 +97,7 @@ export function newsLines({ stdout, env }: NewsPlace): NewsLines {
   };
   return {
     say: (text) => void stdout.write(`${text}\n`),
-    tell: ({ mark, text, detail }) => {
+    print: ({ mark, text, detail }) => {
       const rest = detail === '' ? '' : `  ${colors.dim(detail)}`;
       stdout.write(`${marks[mark]} ${text}${rest}\n`);
     },
@@ -128,6 +128,6 @@ export function failureLines(lines: NewsLines, clock: Clock): ControllerEventLis
       againInMs === undefined
         ? 'not again before it changes'
         : `again in ${durationText(againInMs)}`;
-    lines.tell({ mark: 'warned', text: `${text} (${next})`, detail: '' });
+    lines.print({ mark: 'warned', text: `${text} (${next})`, detail: '' });
   };
 }

@@ -48,8 +48,8 @@ export class CallbackDispatcher<
     const own = object && this.#byKind.get(kindOf(object.apiVersion, object.kind));
     const callbacks = [...(own ?? []), ...(this.#byKind.get(null) ?? [])];
     if (callbacks.length === 0) return;
-    const told = { ...args, current: args.current ?? (await currentOf(args)) };
-    for (const callback of callbacks) await callback(told);
+    const complete = { ...args, current: args.current ?? (await currentOf(args)) };
+    for (const callback of callbacks) await callback(complete);
   }
 }
 

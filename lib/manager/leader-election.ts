@@ -262,11 +262,11 @@ export class LeaderElector implements Leadership {
   #end(fence: LeaseFence, reason: OperatorError, callbacks: LeaderCallbacks): void {
     fence.close(reason);
     this.#term = undefined;
-    this.#tell(() => callbacks.onStoppedLeading?.());
+    this.#notify(() => callbacks.onStoppedLeading?.());
   }
 
   /** Runs a callback; an error in it must not stop the election. */
-  #tell(callback: () => void): void {
+  #notify(callback: () => void): void {
     try {
       callback();
     } catch (error) {
@@ -299,7 +299,7 @@ export class LeaderElector implements Leadership {
       const what = 'standing by: another process, or an earlier one, holds it with this identity';
       logger.warn(`Lease ${this.#store.key}: ${what} (give each process its own)`, { identity });
     }
-    if (leader !== '') this.#tell(() => callbacks.onNewLeader?.(leader));
+    if (leader !== '') this.#notify(() => callbacks.onNewLeader?.(leader));
   }
 
   #announce(claim: LeaseClaim, what: string, isLeader: boolean): void {

@@ -139,11 +139,11 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   async #pause(
     object: T,
-    told: ConditionUpdate | undefined,
+    condition: ConditionUpdate | undefined,
     context: ReconcileContext,
   ): Promise<Result> {
     const how = { context, keepOthers: true, isObserved: false };
-    if (told !== undefined) await this.#write(object, { conditions: [told] }, how);
+    if (condition !== undefined) await this.#write(object, { conditions: [condition] }, how);
     return done();
   }
 

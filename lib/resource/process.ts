@@ -106,7 +106,7 @@ async function runChain<T extends KubernetesObject>(
   }
   root.pass.notStarted = left.map(({ name }) => name);
   const { reconciliationCanceled: canceled } = root;
-  if (canceled !== undefined) tellCanceled(root, canceled, left);
+  if (canceled !== undefined) logCancellation(root, canceled, left);
 }
 
 interface Link<T extends KubernetesObject> {
@@ -131,7 +131,7 @@ async function runResource<T extends KubernetesObject>(
   context.logger.debug(`resource canceled${because(reason)}`, { canceledIn: step });
 }
 
-function tellCanceled(
+function logCancellation(
   { logger, resourceSet }: PassContext,
   { resource, step, reason }: Cancellation,
   left: readonly { readonly name: string }[],

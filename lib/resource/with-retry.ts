@@ -81,14 +81,14 @@ async function retried<T extends KubernetesObject, R>(
       const askedMs = retryAfterMsOf(error);
       if (askedMs > longestAskedMs) throw error;
       const longerMs = Math.max(waitMs, askedMs);
-      tellRetry(step, error, { attempt, waitMs: Math.round(longerMs) });
+      logRetry(step, error, { attempt, waitMs: Math.round(longerMs) });
       await sleep(clock, longerMs, signal);
       undoRequests();
     }
   }
 }
 
-function tellRetry<T extends KubernetesObject>(
+function logRetry<T extends KubernetesObject>(
   { context, resource, name }: Step<T>,
   error: unknown,
   fields: { readonly attempt: number; readonly waitMs: number },

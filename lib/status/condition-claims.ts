@@ -74,7 +74,7 @@ export class ConditionClaims {
   readonly #claims = new LruMap<string, ReadonlyMap<string, Claim>>(rememberedObjects);
   /** The last written conditions by uid; only for merge patches. */
   readonly #last = new LruMap<string, LastWrite>(rememberedObjects);
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
   /** The condition types that are left to a writer without a name. */
   readonly #lost = new Set<string>();
 
@@ -116,7 +116,7 @@ export class ConditionClaims {
       const isBack = before?.get(type)?.rival === rival;
       claims.set(type, { rival, state: isBack ? 'left' : 'taken' });
       const who = `the field manager ${rival} applies it, too, and has it now`;
-      if (isBack) this.#tell(object, { type, who, rival }, logger);
+      if (isBack) this.#warn(object, { type, who, rival }, logger);
     }
     const left = conditions.filter(({ type }) => claims.get(type)?.state === 'left');
     const all = new Map([...(before ?? []), ...claims]);
@@ -148,7 +148,7 @@ export class ConditionClaims {
       if (count <= mostReplaced) continue;
       this.#lost.add(type);
       const who = 'another writer sets it, so it is left alone';
-      this.#tell(object, { type, who, rival: '' }, logger);
+      this.#warn(object, { type, who, rival: '' }, logger);
     }
     const own = conditions.filter(({ type }) => !this.#lost.has(type));
     const noted = own.map((update): [string, WrittenCondition] => [
@@ -161,14 +161,14 @@ export class ConditionClaims {
     };
   }
 
-  #tell(
+  #warn(
     object: KubernetesObject,
     { type, who, rival }: { readonly type: string; readonly who: string; readonly rival: string },
     logger: Pick<Logger, 'warn'>,
   ): void {
     const name = `${object.kind} ${type} ${rival}`;
-    if (this.#told.has(name)) return;
-    this.#told.add(name);
+    if (this.#warned.has(name)) return;
+    this.#warned.add(name);
     const { remedy } = this.#options;
     logger.warn(`condition ${type} of ${describeObject(object)}: ${who}; ${remedy}`);
   }

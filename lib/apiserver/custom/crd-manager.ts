@@ -155,7 +155,7 @@ export class CrdManager {
   #cleanUp(object: UnstructuredObject): void {
     const { finalizers = [], name = '' } = object.metadata;
     if (!finalizers.includes(cleanupFinalizer)) return;
-    if (this.#tellOfProgress(object)) return;
+    if (this.#recordProgress(object)) return;
     const crd = crdOf(object);
     const collection = this.#core.log.collection(`${crd.spec.group}/${crd.spec.names.plural}`);
     this.#deleteObjects(name, collection.keys(''));
@@ -177,7 +177,7 @@ export class CrdManager {
   }
 
   /** Records that the objects are being deleted. @returns true if the commit has started the deletion */
-  #tellOfProgress(object: UnstructuredObject): boolean {
+  #recordProgress(object: UnstructuredObject): boolean {
     const progress = withCondition(object, {
       type: 'Terminating',
       status: 'True',

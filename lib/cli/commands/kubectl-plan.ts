@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { silentLogger } from '../../system/index.js';
-import { exitCodes, whileTelling } from '../command-context.js';
+import { exitCodes, whileReporting } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { addClusterOptions, clusterClient, helpExamples } from '../options.js';
 import type { ClusterOptions } from '../options.js';
@@ -96,7 +96,7 @@ async function plan(options: KubectlPlanOptions, context: CommandContext): Promi
     const plans: ResourcePlan[] = [];
     for (const resource of resources) {
       const what = `planning ${resource.kind} ${resource.metadata.name ?? ''}`;
-      plans.push(await whileTelling(what, context, () => deployedPlan(resource, planning)));
+      plans.push(await whileReporting(what, context, () => deployedPlan(resource, planning)));
     }
     await printPlans(plans, options, context);
   } finally {

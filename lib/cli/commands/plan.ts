@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { usesColors } from '../../feed/index.js';
-import { UsageError, exitCodes, whileTelling } from '../command-context.js';
+import { UsageError, exitCodes, whileReporting } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import {
   addClusterOptions,
@@ -89,7 +89,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { unconverted, unconvertedCrds } = await import('../../operator/index.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);
-  const { operator } = await whileTelling('compiling the operator', context, () =>
+  const { operator } = await whileReporting('compiling the operator', context, () =>
     loadOperator(resolve(context.cwd, options.project)),
   );
   const logger = await commandLogger(options, context);
@@ -105,7 +105,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
     for (const resource of resources) {
       const planning = { ...applying, operator, client, logger, clock, signal };
       const what = `planning ${resource.kind} ${resource.metadata.name ?? ''}`;
-      plans.push(await whileTelling(what, context, () => planResource(resource, planning)));
+      plans.push(await whileReporting(what, context, () => planResource(resource, planning)));
     }
     await printPlans(plans, options, context);
   } finally {
@@ -170,7 +170,7 @@ async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContex
   const compiled = async (option: 'from' | 'to'): Promise<LoadedProject> => {
     const folder = resolve(cwd, options[option]);
     await refuseWithin(folder, option);
-    return whileTelling(`compiling the operator in ${options[option]}`, context, () =>
+    return whileReporting(`compiling the operator in ${options[option]}`, context, () =>
       loadOperator(folder),
     );
   };
@@ -178,7 +178,7 @@ async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContex
   const { operator: to } = await compiled('to');
   const logger = await commandLogger(options, context);
   const { namespace } = options;
-  const report = await whileTelling('replaying both versions', context, () =>
+  const report = await whileReporting('replaying both versions', context, () =>
     checkUpgrade({ from, to, resources, namespace, logger, signal }),
   );
   if (options.output === 'json') {

@@ -23,7 +23,7 @@ export interface KeepRunning {
   /** Whether to restart the operator when its sources change. */
   readonly watch: boolean;
   /** Prints a line for the author of the operator. */
-  readonly tell: (text: string) => void;
+  readonly print: (text: string) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Stops the operator. */
@@ -109,7 +109,7 @@ class RestartedOperator {
 
   /** @returns the present source files; undefined: unchanged */
   async #change(signal: AbortSignal): Promise<readonly string[] | undefined> {
-    const { load, tell } = this.#settings;
+    const { load, print } = this.#settings;
     try {
       // A module may wait forever.
       const loaded = await Promise.race([load(), whenAborted(signal)]);
@@ -119,13 +119,13 @@ class RestartedOperator {
       if (signal.aborted) return undefined;
       const goesOn =
         this.#current === undefined ? 'no operator runs' : 'the running operator continues';
-      tell(`change not applied, ${goesOn}: ${asError(error).message}`);
+      print(`change not applied, ${goesOn}: ${asError(error).message}`);
       return undefined;
     }
   }
 
   async #replace(loaded: LoadedProject): Promise<void> {
-    const { managerOptions, prepare, onBegin, signal, tell } = this.#settings;
+    const { managerOptions, prepare, onBegin, signal, print } = this.#settings;
     // Its setup may wait forever.
     const next = await Promise.race([
       prepareRun(loaded, managerOptions(loaded)),
@@ -138,11 +138,11 @@ class RestartedOperator {
     this.#current = undefined;
     if (this.#hasBegun) {
       this.#isFirst = false;
-      tell('sources changed: the operator restarts');
+      print('sources changed: the operator restarts');
     }
     this.#hasBegun = true;
     await former?.stop().catch((error: unknown) => {
-      tell(`the previous operator failed while it stopped: ${asError(error).message}`);
+      print(`the previous operator failed while it stopped: ${asError(error).message}`);
     });
     const run = next.begin();
     this.#current = run;
@@ -156,7 +156,7 @@ class RestartedOperator {
     this.#current = undefined;
     if (this.#isFirst || !this.#settings.watch) this.#fail(error);
     else
-      this.#settings.tell(
+      this.#settings.print(
         `the operator failed; change its sources to start it again: ${asError(error).message}`,
       );
   }

@@ -94,7 +94,7 @@ async function runBeside(stage: Stage): Promise<void> {
   const silence = cluster.server.loopback.subscribe((change) => {
     settling.changed(change);
     const news = newsOf(change);
-    if (news !== undefined) lines.tell(news);
+    if (news !== undefined) lines.print(news);
   });
   const onBegin = (run: OperatorRun): void => {
     // Apply the objects only after the first start: later changes and deletions by the user stay.
@@ -142,7 +142,7 @@ function roleOf(
     namespace: context.env['POD_NAMESPACE'] ?? 'default',
     onMissing: ({ message: text }) => {
       if (options.untilSettled === true) fail(new OperatorError('MissingPermission', text));
-      else lines.tell({ mark: 'warned', text, detail: '' });
+      else lines.print({ mark: 'warned', text, detail: '' });
     },
   });
 }

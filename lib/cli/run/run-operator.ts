@@ -5,7 +5,7 @@ import { certificateFiles } from '../../manager/index.js';
 import type { ManagerOptions } from '../../manager/index.js';
 import { whenAborted, isOperatorError } from '../../system/index.js';
 import type { Logger, Tracer } from '../../system/index.js';
-import { UsageError, whileTelling } from '../command-context.js';
+import { UsageError, whileReporting } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { commandLogger, logsText, managerOptionsOf } from '../options.js';
 import type { ClusterOptions, LogOptions, ProcessOptions } from '../options.js';
@@ -58,11 +58,11 @@ export function keptRunning({
   context,
   logger,
   signal,
-}: Running): Pick<KeepRunning, 'load' | 'watch' | 'tell' | 'clock' | 'logger' | 'signal'> {
+}: Running): Pick<KeepRunning, 'load' | 'watch' | 'print' | 'clock' | 'logger' | 'signal'> {
   const { clock, stderr } = context;
   return {
     load: () => load(options, context),
-    tell: (text) => void stderr.write(`${text}\n`),
+    print: (text) => void stderr.write(`${text}\n`),
     watch: options.watch,
     ...{ clock, logger, signal },
   };
@@ -98,7 +98,7 @@ export function managerOptions(
 }
 
 function load({ project }: RunOptions, context: CommandContext): Promise<LoadedProject> {
-  return whileTelling('compiling the operator', context, () =>
+  return whileReporting('compiling the operator', context, () =>
     loadOperator(resolve(context.cwd, project)),
   );
 }

@@ -37,8 +37,10 @@ interface BreakingReport {
  */
 export function breakingDefinitions(upgrade: DefinitionUpgrade): BreakingReport {
   const { before, after } = upgrade;
-  const untold = breakingChanges(before, after).filter((change) => !isTold(change, upgrade));
-  const changes = chosen(untold, { disable: [], enable: [] }, breakingRules);
+  const unreported = breakingChanges(before, after).filter(
+    (change) => !isReported(change, upgrade),
+  );
+  const changes = chosen(unreported, { disable: [], enable: [] }, breakingRules);
   const refOf = ({ definition }: DefinitionFinding) =>
     withoutUid(referenceTo(definitionNamed(before, definition)));
   return {
@@ -68,7 +70,7 @@ function textOf({ rule, versions, path, message }: DefinitionFinding): string {
 }
 
 /** Whether a finding or a harmless change already reports this change, of one version at most. */
-function isTold(change: DefinitionFinding, upgrade: DefinitionUpgrade): boolean {
+function isReported(change: DefinitionFinding, upgrade: DefinitionUpgrade): boolean {
   const { definition, rule, path, versions } = change;
   const { spec } = definitionNamed(upgrade.before, definition);
   const isOwn = ({ ref }: Pick<Finding, 'ref'>): boolean =>
@@ -78,8 +80,8 @@ function isTold(change: DefinitionFinding, upgrade: DefinitionUpgrade): boolean 
     ({ ref }) => ref.kind === 'CustomResourceDefinition' && ref.name === definition,
   );
   const isVersion = (version: unknown): boolean => versions.includes(String(version));
-  const isOwnVersion = (told: Pick<Finding, 'ref'>): boolean =>
-    isOwn(told) && isVersion(versionOf(told.ref.apiVersion));
+  const isOwnVersion = (found: Pick<Finding, 'ref'>): boolean =>
+    isOwn(found) && isVersion(versionOf(found.ref.apiVersion));
   if (rule === 'definition-removed') return own.some(({ type }) => type === 'version');
   if (rule === 'scope-changed' || rule === 'names-changed') {
     return ofDefinition.some(({ type, message }) => type === 'refused' && message.includes(path));
@@ -87,16 +89,16 @@ function isTold(change: DefinitionFinding, upgrade: DefinitionUpgrade): boolean 
   if (rule === 'version-removed' || rule === 'version-unserved') {
     return (
       ofDefinition.some(({ changes }) => changes.some(({ from }) => isVersion(from))) ||
-      own.some((told) => told.type === 'version' && isOwnVersion(told))
+      own.some((found) => found.type === 'version' && isOwnVersion(found))
     );
   }
   const isHere = isAt(path);
   if (rule === 'default-added' || rule === 'field-removed') {
-    const told =
+    const found =
       rule === 'default-added'
         ? upgrade.changes
         : upgrade.findings.filter(({ type }) => type === 'dropped');
-    return told.filter(isOwnVersion).some((each) => each.changes.some((at) => isHere(at.path)));
+    return found.filter(isOwnVersion).some((each) => each.changes.some((at) => isHere(at.path)));
   }
   const rules = upgrade.after
     .filter(({ metadata }) => metadata.name === definition)

@@ -74,7 +74,7 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
     const compared = compareStates({ before, after, remade: end.remade });
     const ofDefinitions = [
       ...defined.findings,
-      ...unserved(stored, to).filter(({ ref }) => !isVersionTold(ref, defined)),
+      ...unserved(stored, to).filter(({ ref }) => !isVersionReported(ref, defined)),
     ];
     const breaking = breakingDefinitions({
       ...{ ...defined, before: crds, after: current.crds, findings: ofDefinitions },
@@ -90,7 +90,7 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
         ...(first.restless.length > 0 ? [] : end.restless.map(restless)),
         ...compared.findings,
       ],
-      changes: [...defined.changes, ...breaking.changes, ...untold(compared.changes, defined)],
+      changes: [...defined.changes, ...breaking.changes, ...unreported(compared.changes, defined)],
     };
   } finally {
     await cluster.stop();
@@ -132,8 +132,8 @@ function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): 
 function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly Finding[] {
   const isImmutable = isOperatorError(error, 'ImmutableField');
   if (isImmutable || isApiError(error)) {
-    const told = refused.some((each) => error.message.includes(each.ref.name));
-    if (told) return [];
+    const reported = refused.some((each) => error.message.includes(each.ref.name));
+    if (reported) return [];
   }
   const type = isImmutable ? 'refused' : 'failed';
   const message = isImmutable ? error.message : `the new version fails on it: ${error.message}`;
@@ -149,7 +149,10 @@ function restless(ref: ObjectReference): Finding {
 }
 
 /** Whether a finding already reports that the version is gone. */
-function isVersionTold({ apiVersion }: ObjectReference, { findings }: DefinitionsResult): boolean {
+function isVersionReported(
+  { apiVersion }: ObjectReference,
+  { findings }: DefinitionsResult,
+): boolean {
   return findings.some(
     ({ type, changes }) =>
       type === 'version' && changes.some(({ from }) => from === versionOf(apiVersion)),
@@ -157,16 +160,16 @@ function isVersionTold({ apiVersion }: ObjectReference, { findings }: Definition
 }
 
 /** Returns the changes that new definitions do not cause by themselves. */
-function untold(
+function unreported(
   changes: readonly HarmlessChange[],
   defined: DefinitionsResult,
 ): readonly HarmlessChange[] {
-  const told = [...defined.changes, ...defined.findings].flatMap(({ ref, changes: of }) =>
+  const reported = [...defined.changes, ...defined.findings].flatMap(({ ref, changes: of }) =>
     of.map(({ path }) => `${describeObject(ref)} ${path}`),
   );
   return changes.flatMap((change) => {
     const rest = change.changes.filter(
-      ({ path }) => !told.includes(`${describeObject(change.ref)} ${path}`),
+      ({ path }) => !reported.includes(`${describeObject(change.ref)} ${path}`),
     );
     return change.changes.length > 0 && rest.length === 0 ? [] : [{ ...change, changes: rest }];
   });

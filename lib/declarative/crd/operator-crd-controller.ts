@@ -271,12 +271,12 @@ class OperatorObjects {
     const failure = await this.#group
       .upsertOperator(name, object, { cleanUp, former })
       .then(() => undefined, asError);
-    const told = this.#group.getOperator(name)?.getStatus(generation);
+    const current = this.#group.getOperator(name)?.getStatus(generation);
     // The operator could not even be added.
-    if (told === undefined) throw failure ?? new Error(`operator ${name} is not there`);
+    if (current === undefined) throw failure ?? new Error(`operator ${name} is not there`);
     const keepsFormer = failure !== undefined && cleanUp === 'delete';
-    const controllers = withRecords(told.controllers, { before: object.status, keepsFormer });
-    const status = failure === undefined ? told : withFailure(told, failure, clock);
+    const controllers = withRecords(current.controllers, { before: object.status, keepsFormer });
+    const status = failure === undefined ? current : withFailure(current, failure, clock);
     const result = await this.#report(object, { ...status, controllers }, context);
     if (failure !== undefined) throw failure;
     return result;
@@ -304,14 +304,14 @@ class OperatorObjects {
   /** Writes a changed status, as soon as the pace allows. */
   async #report(
     object: OperatorResource,
-    told: OperatorStatus,
+    current: OperatorStatus,
     context: ReconcileContext,
   ): Promise<Result> {
     const { name = '' } = object.metadata;
-    const status = continued(told, object.status);
+    const status = continued(current, object.status);
     if (deepEqual(status, object.status)) return done();
     // Most operators start within moments: wait for that, so that one status write is enough.
-    const waitMs = isStarting(told) ? this.#pace.calmMs(name) : this.#pace.waitMs(name);
+    const waitMs = isStarting(current) ? this.#pace.calmMs(name) : this.#pace.waitMs(name);
     if (waitMs > 0) return requeueAfter(waitMs);
     await this.#write(object, status, context);
     this.#pace.written(name);

@@ -88,8 +88,8 @@ function planOf(
   describe: OperatorPlan['describe'],
 ): OperatorPlan {
   const ofControllers = controllers.map((_, place) => problemsOfController(problems, place));
-  const told = new Set(ofControllers.flat());
-  const own = problems.filter((problem) => !told.has(problem));
+  const reported = new Set(ofControllers.flat());
+  const own = problems.filter((problem) => !reported.has(problem));
   return {
     controllers: controllers.map((spec, place) =>
       planned(spec, place, [...own, ...(ofControllers[place] ?? [])]),

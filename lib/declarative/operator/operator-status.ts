@@ -76,13 +76,13 @@ function wholeReady(
   problems: readonly string[],
 ): ConditionUpdate {
   const type = 'Ready';
-  const told = controllers.flatMap(({ name, conditions }) => {
+  const reported = controllers.flatMap(({ name, conditions }) => {
     const ready = findCondition(conditions, type);
     return ready === undefined ? [] : [{ name, ...ready }];
   });
-  const bad = told.filter(({ status }) => status === 'False');
-  const unknown = told.filter(({ status }) => status !== 'True' && status !== 'False');
-  const lines = (some: typeof told): string =>
+  const bad = reported.filter(({ status }) => status === 'False');
+  const unknown = reported.filter(({ status }) => status !== 'True' && status !== 'False');
+  const lines = (some: typeof reported): string =>
     trimMiddle(some.map(({ name, message }) => `${name}: ${message}`).join('\n'), longestMessage);
   if (problems.length > 0) {
     const message = trimMiddle(problems.join('\n'), longestMessage);

@@ -93,7 +93,7 @@ export class DeclarativeController {
     this.#compiled = compileController(spec, specPath, { clock, random, showValues });
     this.problems = this.#compiled.problems;
     this.warnings = this.#compiled.warnings;
-    const onError = (error: ReportedError): void => this.#tell(() => options.onError(error));
+    const onError = (error: ReportedError): void => this.#notify(() => options.onError(error));
     this.#hidesValues = !showValues;
     const { name: controller } = spec;
     this.#errors = new ReportedErrors({
@@ -313,7 +313,7 @@ export class DeclarativeController {
   /** While the controller waits for other controllers, its condition names them. */
   #othersChanged(): void {
     if (this.#running?.isFollowing === true || this.#ending.signal.aborted) return;
-    if (this.#refresh()) this.#tell(this.#options.onStatus);
+    if (this.#refresh()) this.#notify(this.#options.onStatus);
   }
 
   /** Notifies of a possible change of its status. */
@@ -324,7 +324,7 @@ export class DeclarativeController {
     this.#known = { progress, trouble };
     // Each notice makes every waiting controller look at all others.
     if (isNews) this.#options.manager.viewWriters.notify();
-    if (this.#refresh()) this.#tell(this.#options.onStatus);
+    if (this.#refresh()) this.#notify(this.#options.onStatus);
   }
 
   /** Why the controller can never start, apart from its `problems`. */
@@ -354,7 +354,7 @@ export class DeclarativeController {
   }
 
   /** A listener that throws must not stop the controller. */
-  #tell(listener: () => void): void {
+  #notify(listener: () => void): void {
     try {
       listener();
     } catch (error) {

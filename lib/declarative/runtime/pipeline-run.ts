@@ -80,7 +80,7 @@ export class PipelineRun implements StartedSource {
   readonly #changes = new ChangeNotifier();
   readonly #timers = new Set<Timer>();
   /** The last reported problem of each source. */
-  readonly #told: (string | undefined)[] = [];
+  readonly #reported: (string | undefined)[] = [];
   /** The state in use; undefined until the initial lists are processed. */
   #state: PipelineState | undefined;
   /** The state that replaces the current one once everything has gone through it. */
@@ -212,8 +212,8 @@ export class PipelineRun implements StartedSource {
     const problem = this.#documents[place]?.problem;
     const { listener, sources } = this.#parts;
     // Each failed retry is a new error with the same message.
-    const isNew = problem?.message !== this.#told[place];
-    this.#told[place] = problem?.message;
+    const isNew = problem?.message !== this.#reported[place];
+    this.#reported[place] = problem?.message;
     if (problem !== undefined && isNew) listener.troubled(sources[place]?.name ?? '', problem);
     listener.changed();
   }

@@ -156,11 +156,11 @@ function positionOf(
  * @param problems - the problems of reading; those found here are added, one per path
  */
 function checkControllers({ controllers }: OperatorSpec, problems: SpecProblem[]): void {
-  const told = new Set(problems.map(({ path }) => JSON.stringify(path)));
+  const reported = new Set(problems.map(({ path }) => JSON.stringify(path)));
   for (const [place, controller] of controllers.entries()) {
     if (!hasSources(controller)) continue;
     const found = compileController(controller, pathOfController(place)).problems;
-    problems.push(...found.filter(({ path }) => !told.has(JSON.stringify(path))));
+    problems.push(...found.filter(({ path }) => !reported.has(JSON.stringify(path))));
   }
 }
 

@@ -282,7 +282,7 @@ class Report<CR extends LifecycleObject> {
     this.#isDone = true;
     const message = `${this.#what} ${describeObject(object)}`;
     const reason = `${this.#verb}ResourceSuccess`;
-    this.#pass.tell({ type: 'Normal', reason, message }, object);
+    this.#pass.addEvent({ type: 'Normal', reason, message }, object);
   }
 
   #failed(error: unknown): void {

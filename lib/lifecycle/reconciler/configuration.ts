@@ -104,13 +104,13 @@ export function isPaused<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
   const { by, update } = pauseOf(pass.cr, pass.status.conditions ?? [], pauseAnnotations);
   if (by === undefined) {
     const message = 'reconciled again: no annotation pauses it';
-    if (settle(pass, 'Paused')) pass.tellOfStatus({ type: 'Normal', reason: 'Resumed', message });
+    if (settle(pass, 'Paused')) pass.addStatusEvent({ type: 'Normal', reason: 'Resumed', message });
     return false;
   }
   if (update === undefined) return true;
   const { reason, message = by } = update;
   raise(pass, 'Paused', { reason, message });
-  pass.tellOfStatus({ type: 'Normal', reason: 'Paused', message: `paused by ${message}` });
+  pass.addStatusEvent({ type: 'Normal', reason: 'Paused', message: `paused by ${message}` });
   return true;
 }
 

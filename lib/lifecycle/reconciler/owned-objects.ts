@@ -92,7 +92,7 @@ function refuse<CR extends LifecycleObject>(
   const remedy = `annotate them with ${pruneAnnotation}: "true" to prune them, or "false" to keep them`;
   const message = `kept, because pruning would also delete users' objects: ${names}; ${remedy}`;
   if (!raise(pass, 'PruneRefused', { reason: 'HoldsData', message })) return;
-  pass.tellOfStatus({ type: 'Warning', reason: 'PruneRefused', message });
+  pass.addStatusEvent({ type: 'Warning', reason: 'PruneRefused', message });
 }
 
 /** @returns whether the object still exists */
@@ -200,7 +200,7 @@ export async function deleteObject<CR extends LifecycleObject>(
     propagationPolicy,
     signal,
   });
-  if (left === undefined) tellGone(pass, object);
+  if (left === undefined) addDeletedEvent(pass, object);
   else waitUntilGone(pass, { ...object, metadata: left.metadata });
   return left;
 }
@@ -220,7 +220,7 @@ export function reportGone<CR extends LifecycleObject>(
   left: readonly UnstructuredObject[],
 ): void {
   for (const object of pass.settings.deletions.take(pass.cr.metadata.uid, left)) {
-    tellGone(pass, object);
+    addDeletedEvent(pass, object);
   }
 }
 
@@ -252,9 +252,12 @@ export class Deletions {
   }
 }
 
-function tellGone<CR extends LifecycleObject>(pass: Pass<CR>, object: UnstructuredObject): void {
+function addDeletedEvent<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  object: UnstructuredObject,
+): void {
   const message = `deleted ${describeObject(object)}`;
-  pass.tell({ type: 'Normal', reason: 'DeleteResourceSuccess', message }, object);
+  pass.addEvent({ type: 'Normal', reason: 'DeleteResourceSuccess', message }, object);
 }
 
 function heldBy({ metadata: { finalizers = [] } }: UnstructuredObject): string {

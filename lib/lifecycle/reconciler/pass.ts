@@ -58,11 +58,11 @@ export class Pass<CR extends LifecycleObject> {
   arePerishablesKept = false;
   readonly #waitingFor: string[] = [];
   #complaint: Trouble | undefined;
-  #complained: ToldEvent | undefined;
-  #events: ToldEvent[] = [];
+  #complained: PendingEvent | undefined;
+  #events: PendingEvent[] = [];
   readonly #afterStatus: (() => void)[] = [];
   /** The messages of the events about each error: one error may be thrown for several objects. */
-  readonly #told = new Map<unknown, readonly string[]>();
+  readonly #eventTexts = new Map<unknown, readonly string[]>();
   readonly #sources = new Map<unknown, ErrorSource>();
 
   constructor(
@@ -96,7 +96,7 @@ export class Pass<CR extends LifecycleObject> {
   /** Sets the status, and adds its event. */
   mark({ status, event }: Marked, more: LifecycleStatus = {}): void {
     this.status = { ...status, ...more };
-    this.#tell(event, { ofStatus: true });
+    this.#addEvent(event, { ofStatus: true });
   }
 
   /** Adds an object and its progress to those that the conditions wait for. */
@@ -131,17 +131,17 @@ export class Pass<CR extends LifecycleObject> {
     this.explain(trouble);
     this.#events = this.#events.filter((each) => each !== this.#complained);
     if (said === true) return;
-    this.#complained = this.#tell({ reason, message, type: 'Warning' }, { ofStatus: true });
+    this.#complained = this.#addEvent({ reason, message, type: 'Warning' }, { ofStatus: true });
   }
 
   /** Adds an event about an operation on an object. */
-  tell(event: Marked['event'], related?: KubernetesObject): void {
-    this.#tell(event, { related, ofStatus: false });
+  addEvent(event: Marked['event'], related?: KubernetesObject): void {
+    this.#addEvent(event, { related, ofStatus: false });
   }
 
   /** Adds an event about the status, which is recorded once the status is written. */
-  tellOfStatus(event: Marked['event']): void {
-    this.#tell(event, { ofStatus: true });
+  addStatusEvent(event: Marked['event']): void {
+    this.#addEvent(event, { ofStatus: true });
   }
 
   /**
@@ -151,13 +151,13 @@ export class Pass<CR extends LifecycleObject> {
   fail(error: unknown, { reason, what }: FailedOperation, object: KubernetesObject): void {
     if (this.signal.aborted) return;
     const message = `${what} ${this.textOf(error, object)}`;
-    this.#told.set(error, [...(this.#told.get(error) ?? []), message]);
-    this.tell({ reason, message, type: 'Warning' }, object);
+    this.#eventTexts.set(error, [...(this.#eventTexts.get(error) ?? []), message]);
+    this.addEvent({ reason, message, type: 'Warning' }, object);
   }
 
   /** Returns the messages of the events about `error`; undefined if there was no event. */
-  toldOf(error: unknown): string | undefined {
-    return this.#told.get(error)?.join('; ');
+  eventTextOf(error: unknown): string | undefined {
+    return this.#eventTexts.get(error)?.join('; ');
   }
 
   /** Remembers the source of `error`, which is rethrown unchanged. */
@@ -185,18 +185,18 @@ export class Pass<CR extends LifecycleObject> {
     if (isStatusWritten) for (const work of this.#afterStatus) work();
   }
 
-  #tell(
+  #addEvent(
     { type, reason, message }: Marked['event'],
     {
       related,
       ofStatus,
     }: { readonly related?: KubernetesObject | undefined; readonly ofStatus: boolean },
-  ): ToldEvent {
+  ): PendingEvent {
     const regarding = this.cr;
     const event = { regarding, related, type, reason, action: reason, note: message };
-    const told = { event, ofStatus };
-    this.#events.push(told);
-    return told;
+    const pending = { event, ofStatus };
+    this.#events.push(pending);
+    return pending;
   }
 }
 
@@ -217,7 +217,7 @@ interface FailedOperation {
 }
 
 /** An event to record, and whether it is about the status. */
-interface ToldEvent {
+interface PendingEvent {
   readonly event: ObjectEvent;
   readonly ofStatus: boolean;
 }
@@ -288,7 +288,7 @@ export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error:
   const texts = [...(before === undefined ? [] : [before.message]), causesOf(pass, error)];
   const message = texts.join('; ');
   const trouble = { ...before, reason: before?.reason ?? pass.failureReason, message };
-  if (parts.every((part) => pass.toldOf(part) !== undefined)) pass.explain(trouble);
+  if (parts.every((part) => pass.eventTextOf(part) !== undefined)) pass.explain(trouble);
   else pass.complain(trouble);
 }
 
@@ -301,5 +301,5 @@ export function isOfTheMoment(error: unknown): boolean {
 /** Returns the causes of a failure, those with an event in its words. */
 export function causesOf<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): string {
   const parts = new Set(partsOf(error));
-  return [...parts].map((part) => pass.toldOf(part) ?? pass.textOf(part)).join('; ');
+  return [...parts].map((part) => pass.eventTextOf(part) ?? pass.textOf(part)).join('; ');
 }

@@ -197,14 +197,14 @@ export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
     ...versions,
     phase: nextPhase(phase, 'UpgradeStarted'),
   };
-  tellOnce(pass, { event: marked.event, other: targetVersion });
+  addEventOnce(pass, { event: marked.event, other: targetVersion });
 }
 
 /**
  * Records the event once for each version that takes over a configuration. Two competing operators would
  * repeat their events forever: the second time, one event reports the competition instead.
  */
-function tellOnce<CR extends LifecycleObject>(
+function addEventOnce<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { event, other }: { readonly event: Marked['event']; readonly other: string },
 ): void {
@@ -213,10 +213,10 @@ function tellOnce<CR extends LifecycleObject>(
   const versions = begun.get(uid) ?? new Map<string, number>();
   const times = (versions.get(pass.operatorVersion) ?? 0) + 1;
   pass.onceWritten(() => void begun.set(uid, versions.set(pass.operatorVersion, times)));
-  if (times === 1) pass.tellOfStatus(event);
+  if (times === 1) pass.addStatusEvent(event);
   if (times !== 2) return;
   const message = `an operator of version ${other} is deploying it, too: run one operator at a time`;
-  pass.tellOfStatus({ type: 'Warning', reason: 'OperatorsCompete', message });
+  pass.addStatusEvent({ type: 'Warning', reason: 'OperatorsCompete', message });
 }
 
 function isNewer<CR extends LifecycleObject>({ operatorVersion, status }: Pass<CR>): boolean {
@@ -232,7 +232,7 @@ function refuses<CR extends LifecycleObject>(pass: Pass<CR>, check: () => void):
     if (!isDowngrade(error)) throw error;
     const { message } = error;
     if (raise(pass, 'DowngradeRefused', { reason: 'Downgrade', message })) {
-      pass.tellOfStatus({ type: 'Warning', reason: 'DowngradeRefused', message });
+      pass.addStatusEvent({ type: 'Warning', reason: 'DowngradeRefused', message });
     }
     return true;
   }

@@ -35,7 +35,7 @@ function timeout(what: string, ms: number, cause: unknown): OperatorError {
 }
 
 /** The objects that callbacks get and may modify. */
-export interface ToldObjects {
+export interface CallbackObjects {
   readonly desired?: UnstructuredObject | undefined;
   readonly current?: UnstructuredObject | undefined;
 }
@@ -90,7 +90,7 @@ export function hasCallbacks<CR extends LifecycleObject>(
 export async function invokeCallbacks<CR extends LifecycleObject>(
   pass: Pass<CR>,
   state: CallbackState,
-  { desired, current }: ToldObjects,
+  { desired, current }: CallbackObjects,
 ): Promise<void> {
   const object = desired ?? current;
   if (object === undefined || !hasCallbacks(pass, object)) return;
@@ -98,8 +98,8 @@ export async function invokeCallbacks<CR extends LifecycleObject>(
   const { dispatcher, recorder, namespace } = settings;
   const what = `callback ${state} of ${describeObject(object)}`;
   await callUserCode(pass, { what, saw: [desired, current] }, (signal) => {
-    const told = { logger, client, recorder, namespace, cr, state, desired, current, signal };
-    return dispatcher.invokeCallbacks(told);
+    const args = { logger, client, recorder, namespace, cr, state, desired, current, signal };
+    return dispatcher.invokeCallbacks(args);
   });
 }
 

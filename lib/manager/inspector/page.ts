@@ -125,7 +125,7 @@ export class LivePages {
       body: async (sink) => {
         this.#open++;
         try {
-          await this.#tell(sink, render, signal);
+          await this.#stream(sink, render, signal);
         } finally {
           this.#open--;
         }
@@ -133,26 +133,26 @@ export class LivePages {
     };
   }
 
-  async #tell(
+  async #stream(
     sink: HttpSink,
     render: () => Promise<readonly Section[]> | readonly Section[],
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, updateMs } = this.#options;
-    const told = new Map<string, string>();
+    const sent = new Map<string, string>();
     let takenMs = clock.monotonicMs();
-    let heardMs = takenMs;
+    let sentMs = takenMs;
     while (!signal.aborted) {
       // Before the first event, only the headers can be pending.
-      if (told.size === 0 || sink.pendingBytes === 0) {
+      if (sent.size === 0 || sink.pendingBytes === 0) {
         takenMs = clock.monotonicMs();
         const sections = await rendered(render, signal);
         if (sections === undefined) return;
-        const text = changes(sections, told);
-        if (text !== '') heardMs = takenMs;
+        const text = changes(sections, sent);
+        if (text !== '') sentMs = takenMs;
         if (text !== '') sink.write(text);
-        else if (takenMs - heardMs >= silentMs) {
-          heardMs = takenMs;
+        else if (takenMs - sentMs >= silentMs) {
+          sentMs = takenMs;
           // An SSE comment: a lost connection is noticed only by sending.
           sink.write(': still here\n\n');
         }
@@ -177,12 +177,12 @@ async function rendered(
   }
 }
 
-/** Returns an event for each section that differs from `told`, and updates `told`. */
-function changes(sections: readonly Section[], told: Map<string, string>): string {
+/** Returns an event for each section that differs from `sent`, and updates `sent`. */
+function changes(sections: readonly Section[], sent: Map<string, string>): string {
   let text = '';
   for (const { id, body } of sections) {
-    if (told.get(id) === body.text) continue;
-    told.set(id, body.text);
+    if (sent.get(id) === body.text) continue;
+    sent.set(id, body.text);
     // JSON contains no line feeds, which would end the field.
     text += `event: section\ndata: ${JSON.stringify({ id, markup: body.text })}\n\n`;
   }

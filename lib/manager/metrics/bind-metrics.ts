@@ -191,7 +191,7 @@ export class LateMetrics implements Metrics {
   bind(target: Metrics): void {
     if (this.#target !== undefined) return;
     this.#target = target;
-    for (const tell of this.#waiting) tell(target);
+    for (const record of this.#waiting) record(target);
     this.#waiting = [];
   }
 
@@ -234,9 +234,9 @@ export class LateMetrics implements Metrics {
   #late<M>(register: (target: Metrics) => M): (use: (metric: M) => void) => void {
     let metric: M | undefined;
     const registered = (target: Metrics): M => (metric ??= register(target));
-    const whenBound = (tell: (target: Metrics) => void): void => {
-      if (this.#target === undefined) this.#waiting.push(tell);
-      else tell(this.#target);
+    const whenBound = (record: (target: Metrics) => void): void => {
+      if (this.#target === undefined) this.#waiting.push(record);
+      else record(this.#target);
     };
     whenBound(registered);
     return (use) => {
@@ -248,7 +248,7 @@ export class LateMetrics implements Metrics {
 
 /** Returns a function that removes samples after all earlier updates, and resolves when they are removed. */
 function removal(
-  use: (tell: (metric: RemovableSeries) => void) => void,
+  use: (record: (metric: RemovableSeries) => void) => void,
 ): NonNullable<RemovableSeries['remove']> {
   return (labels) => {
     let removed: void | Promise<void> = undefined;

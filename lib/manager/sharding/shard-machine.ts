@@ -132,7 +132,7 @@ export class ShardMachine {
     // Check the fence first. Work that arrived while the lease was stale was dropped and must be queued
     // again, even if this event makes the lease fresh.
     this.#checkFence(nowMs);
-    this.#heed(event, nowMs);
+    this.#handle(event, nowMs);
     this.#checkFence(nowMs);
     this.#list(nowMs);
     this.#writeOwn(nowMs);
@@ -152,7 +152,7 @@ export class ShardMachine {
     );
   }
 
-  #heed(event: ShardEvent, nowMs: number): void {
+  #handle(event: ShardEvent, nowMs: number): void {
     switch (event.type) {
       case 'tick':
         return;

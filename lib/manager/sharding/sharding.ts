@@ -216,7 +216,7 @@ export class Sharding implements KeyOwnership, Runnable {
         void this.#release(command.drain, command.isAtOnce ? 0 : this.#options.drainMs);
         return;
       case 'acquired':
-        this.#tellAcquired(new Set(command.slots));
+        this.#reportAcquired(new Set(command.slots));
         return;
       case 'ended':
         this.#whenOver?.();
@@ -249,7 +249,7 @@ export class Sharding implements KeyOwnership, Runnable {
     this.#step({ type: 'drained', drain });
   }
 
-  #tellAcquired(slots: ReadonlySet<number>): void {
+  #reportAcquired(slots: ReadonlySet<number>): void {
     const isNew = (key: ReconcileKey): boolean => slots.has(this.#slotOf(key));
     for (const listener of this.#listeners) {
       try {

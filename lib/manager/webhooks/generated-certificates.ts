@@ -206,7 +206,7 @@ class CertificateRotation {
       const stored = await secret.read(signal);
       const { step, state } = this.#next(stored.state);
       if (step.type === 'none' && state !== undefined) {
-        await this.#tellWhomToTrust(state);
+        await this.#publishAuthorities(state);
         return state;
       }
       this.#warnOfOthers(step);
@@ -243,7 +243,7 @@ class CertificateRotation {
     return this.#context.clock.monotonicMs() - trusted.sinceMs;
   }
 
-  async #tellWhomToTrust(state: CertificateState): Promise<void> {
+  async #publishAuthorities(state: CertificateState): Promise<void> {
     const { trustedBy, client } = this.#options;
     const { clock, signal, logger } = this.#context;
     const { authorities } = state;

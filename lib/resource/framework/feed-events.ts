@@ -97,15 +97,15 @@ function untilAborted<R>(
 }
 
 /** A source that enqueues keys when its methods are called. */
-export interface ToldSource extends Source {
+export interface ManualSource extends Source {
   /** Whether a running controller uses the source. */
   readonly isRunning: boolean;
   /** Enqueues `key`. @returns false if no running controller uses the source */
-  tell(key: ObjectKey): boolean;
+  enqueue(key: ObjectKey): boolean;
 }
 
-/** Makes a {@link ToldSource}. */
-export function toldSource(name: string): ToldSource {
+/** Makes a {@link ManualSource}. */
+export function manualSource(name: string): ManualSource {
   const contexts = new Set<SourceContext>();
   const trigger = { type: 'source', source: name } as const;
   return {
@@ -117,7 +117,7 @@ export function toldSource(name: string): ToldSource {
       contexts.add(context);
       return { stop: () => void contexts.delete(context) };
     },
-    tell: (key) => {
+    enqueue: (key) => {
       for (const context of contexts) context.enqueue(key, { trigger });
       return contexts.size > 0;
     },

@@ -45,7 +45,7 @@ export function newFrameworkMetrics(
     }),
     watchEvents: metrics.counter({
       name: `${first}_informer_watch_event_total`,
-      help: 'What the watch of the objects that are reconciled has told.',
+      help: 'Watch events of the objects that are reconciled.',
       labelNames: ['kind'],
     }),
     creations: metrics.gauge({
@@ -68,7 +68,7 @@ export function metricsSource<T extends KubernetesObject>(
 ): Source {
   // One informer for each cluster.
   const informers = new Set<Informer<T>>();
-  const tellSize = (): void => {
+  const recordSize = (): void => {
     const sizes = [...informers].map((informer) => informer.status().objects);
     const all = sizes.reduce((sum, size) => sum + size, 0);
     metrics().cacheSize.set(all, { controller: name });
@@ -79,21 +79,21 @@ export function metricsSource<T extends KubernetesObject>(
       const informer = cache.informer(type);
       informers.add(informer);
       informer.addHandler((event) => {
-        tellSize();
+        recordSize();
         metrics().watchEvents.add(1, { kind: event.type });
-        tellTimes(metrics(), event, type.kind);
+        recordTimes(metrics(), event, type.kind);
       });
       const stop = (): void => {
         informer.release();
         informers.delete(informer);
-        tellSize();
+        recordSize();
       };
       return { stop };
     },
   };
 }
 
-function tellTimes(
+function recordTimes(
   { creations, deletions }: FrameworkMetrics,
   event: CacheEvent,
   kind: string,
@@ -113,7 +113,7 @@ function tellTimes(
   }
 }
 
-/** Options of {@link tellWhenStuck}. */
+/** Options of {@link reportWhenStuck}. */
 export interface StuckWatch {
   /** The signal of the reconcile: aborted with `Timeout` when its time is over. */
   readonly signal: AbortSignal;
@@ -121,7 +121,7 @@ export interface StuckWatch {
   /** The time-out of a reconcile, in milliseconds; `Infinity` for no limit. */
   readonly timeoutMs: number;
   /** Called once, with the milliseconds that the work has taken so far. */
-  readonly tell: (lastedMs: number) => void;
+  readonly report: (lastedMs: number) => void;
 }
 
 /** Without a time-out, a reconcile is reported after this many milliseconds. */
@@ -131,15 +131,15 @@ const longPassMs = 60_000;
  * Waits for `work`, and reports if it is still running after its time-out: hung work would otherwise not be
  * located.
  */
-export async function tellWhenStuck<R>(watch: StuckWatch, work: () => Promise<R>): Promise<R> {
-  const { signal, clock, timeoutMs, tell } = watch;
+export async function reportWhenStuck<R>(watch: StuckWatch, work: () => Promise<R>): Promise<R> {
+  const { signal, clock, timeoutMs, report } = watch;
   const startedMs = clock.monotonicMs();
-  const tellNow = (): void => tell(clock.monotonicMs() - startedMs);
+  const reportNow = (): void => report(clock.monotonicMs() - startedMs);
   const onAbort = (): void => {
-    if (isOperatorError(signal.reason, 'Timeout')) tellNow();
+    if (isOperatorError(signal.reason, 'Timeout')) reportNow();
   };
   signal.addEventListener('abort', onAbort, { once: true });
-  const timer = timeoutMs === Infinity ? clock.setTimer(tellNow, longPassMs) : undefined;
+  const timer = timeoutMs === Infinity ? clock.setTimer(reportNow, longPassMs) : undefined;
   try {
     return await work();
   } finally {

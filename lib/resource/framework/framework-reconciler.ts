@@ -16,14 +16,14 @@ import type { ResourceSet } from '../resource-set.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
 import {
   ObjectState,
-  OnceTold,
+  LatestReports,
   describeKeepers,
   isOverlapError,
   overlapCondition,
   readinessOf,
 } from './object-state.js';
 import type { ResolvedFrameworkOptions } from './framework-options.js';
-import { tellWhenStuck } from './framework-metrics.js';
+import { reportWhenStuck } from './framework-metrics.js';
 import { Turns } from '../../system/index.js';
 
 /** The inputs of one reconcile of an object; a controller's `ReconcileContext` is one. */
@@ -37,7 +37,7 @@ export interface FrameworkPass {
 }
 
 /** The outputs of a {@link FrameworkReconciler}: events and metrics. */
-export interface FrameworkTelling {
+export interface FrameworkReporting {
   readonly recorder: Recorder;
   /** Called for each use: the metrics may not exist yet when the reconciler is made. */
   readonly metrics: () => FrameworkMetrics;
@@ -65,15 +65,15 @@ interface Subject<T extends KubernetesObject> {
 /** Reconciles the objects of a framework: decides which chain runs, and when. */
 export class FrameworkReconciler<T extends KubernetesObject> {
   readonly #options: ResolvedFrameworkOptions<T>;
-  readonly #telling: FrameworkTelling;
-  readonly #told = new OnceTold();
+  readonly #reporting: FrameworkReporting;
+  readonly #reports = new LatestReports();
   readonly #turns = new Turns();
   readonly #state: ObjectState<T>;
 
-  constructor(options: ResolvedFrameworkOptions<T>, telling: FrameworkTelling) {
+  constructor(options: ResolvedFrameworkOptions<T>, reporting: FrameworkReporting) {
     this.#options = options;
-    this.#telling = telling;
-    this.#state = new ObjectState(options, telling.recorder, this.#told);
+    this.#reporting = reporting;
+    this.#state = new ObjectState(options, reporting.recorder, this.#reports);
   }
 
   /**
@@ -149,7 +149,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     this.#reportCanceled(subject, canceled);
     const waiting = canceled === undefined ? notReadyFor : [...notReadyFor, canceled];
     const readiness = readinessOf(waiting, notStartedOf(context));
-    const isNew = this.#told.isNew(subject.id, 'readiness', readiness.message ?? '');
+    const isNew = this.#reports.isNew(subject.id, 'readiness', readiness.message ?? '');
     if (isNew && notReadyFor.length > 0) subject.pass.logger.info(readiness.message ?? '');
     const postponedMs = await this.#state.setReady(subject, readiness);
     return this.#again(Math.min(requeueAfterMs, postponedMs ?? Infinity));
@@ -158,14 +158,14 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   /** Records that a chain ended early: it has not created everything, and must not look like a success. */
   #reportCanceled({ object, id }: Subject<T>, canceled: Cancellation | undefined): void {
     if (canceled === undefined) {
-      this.#told.isOver(id, 'canceled');
+      this.#reports.isOver(id, 'canceled');
       return;
     }
     const note = `the chain ended early: ${describeKeepers([canceled])}`;
-    if (!this.#told.isNew(id, 'canceled', note)) return;
+    if (!this.#reports.isNew(id, 'canceled', note)) return;
     const action = `${canceled.step}: ${canceled.resource}`;
     const facts = { type: 'Normal', reason: 'ReconciliationCanceled', action, note } as const;
-    this.#telling.recorder.record({ regarding: object, ...facts });
+    this.#reporting.recorder.record({ regarding: object, ...facts });
   }
 
   async #delete(subject: Subject<T>, set: ResourceSet<T>): Promise<Result> {
@@ -189,12 +189,13 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   ): Promise<ResourceContext> {
     const { client, signal, logger } = pass;
     const { clock, random, controller, name: fieldManager } = this.#options;
-    const { recorder } = this.#telling;
+    const { recorder } = this.#reporting;
     const parts = { client, signal, logger, recorder, clock, random, fieldManager };
     const context = newResourceContext({ ...parts, resourceSet: set.name });
-    const tell = (lastedMs: number): void => this.#tellStuck(pass, object, { context, lastedMs });
+    const report = (lastedMs: number): void =>
+      this.#reportStuck(pass, object, { context, lastedMs });
     const { reconcileTimeoutMs: timeoutMs = Infinity } = controller;
-    await tellWhenStuck({ signal, clock, timeoutMs, tell }, () =>
+    await reportWhenStuck({ signal, clock, timeoutMs, report }, () =>
       runResourceSet(context, object, { set, method }),
     );
     return context;
@@ -222,12 +223,12 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     askedMs: number | undefined,
   ): Result {
     const note = `the finalizer ${this.#options.finalizer} is kept by ${describeKeepers(keepers)}`;
-    if (this.#told.isNew(id, 'kept', note)) {
+    if (this.#reports.isNew(id, 'kept', note)) {
       pass.logger.info(note);
       // Events with the same action form one series, which keeps its first note.
       const action = `Delete: ${keepers.map(({ resource }) => resource).join(', ')}`;
       const facts = { reason: 'FinalizerKept', action, note } as const;
-      this.#telling.recorder.record({ regarding: object, type: 'Normal', ...facts });
+      this.#reporting.recorder.record({ regarding: object, type: 'Normal', ...facts });
     }
     return requeueAfter(Math.min(this.#options.keptFinalizerRetryMs, askedMs ?? Infinity));
   }
@@ -239,10 +240,10 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     }
     const { finalizer } = this.#options;
     const note = `it is being deleted, and no resource set handles it: ${finalizer} holds it`;
-    if (this.#told.isNew(id, 'unhandled', note)) {
+    if (this.#reports.isNew(id, 'unhandled', note)) {
       pass.logger.warn(note);
       const facts = { reason: 'NoResourceSet', action: 'Delete', note } as const;
-      this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
+      this.#reporting.recorder.record({ regarding: object, type: 'Warning', ...facts });
     }
     // No condition: a framework in another process may handle the object and write one.
     return this.#again(undefined);
@@ -270,7 +271,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     return resyncPeriodMs * (0.9 + random.next() * 0.2);
   }
 
-  #tellStuck(
+  #reportStuck(
     { logger }: FrameworkPass,
     object: T,
     { context, lastedMs }: { readonly context: ResourceContext; readonly lastedMs: number },
@@ -279,7 +280,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const note = `${describePlace(place)} has not ended after ${Math.round(lastedMs)} ms`;
     logger.warn(note, { ...place });
     const facts = { reason: 'ResourceHangs', action: place.step, note } as const;
-    this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
+    this.#reporting.recorder.record({ regarding: object, type: 'Warning', ...facts });
   }
 
   /**
@@ -315,11 +316,11 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const facts = isResourceFailed(error)
       ? { reason: 'ResourceFailed', action: actionOf(error), note: failureNote(error) }
       : { reason, action: 'Reconcile', note: messageOf(error) };
-    this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
+    this.#reporting.recorder.record({ regarding: object, type: 'Warning', ...facts });
   }
 
   #count(event: 'create' | 'update' | 'delete' | 'error'): void {
-    this.#telling.metrics().events.add(1, { event });
+    this.#reporting.metrics().events.add(1, { event });
   }
 }
 

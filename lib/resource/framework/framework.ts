@@ -15,13 +15,13 @@ import type { KubernetesObject, ObjectKey } from '../../object/index.js';
 import { noMetrics, OperatorError } from '../../system/index.js';
 import { InvalidConfigError, messageOf } from '../errors.js';
 import { crdInstaller, resolveFrameworkOptions } from './framework-options.js';
-import { feedEvents, toldSource } from './feed-events.js';
-import type { FrameworkEvents, ToldSource } from './feed-events.js';
+import { feedEvents, manualSource } from './feed-events.js';
+import type { FrameworkEvents, ManualSource } from './feed-events.js';
 import { metricsSource, newFrameworkMetrics, OwnRecorder } from './framework-metrics.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
 import type { FrameworkOptions, ResolvedFrameworkOptions } from './framework-options.js';
 import { FrameworkReconciler } from './framework-reconciler.js';
-import type { FrameworkPass, FrameworkTelling } from './framework-reconciler.js';
+import type { FrameworkPass, FrameworkReporting } from './framework-reconciler.js';
 
 /** Options of adding a framework's controller to a manager. */
 export type FrameworkAddOptions = Pick<ManagerAddOptions, 'phase' | 'shards' | 'requires'>;
@@ -67,7 +67,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   /** The access that the framework itself needs, for the permission preflight. Resources need more. */
   readonly requires: readonly RequiredAccess[];
   readonly #options: ResolvedFrameworkOptions<T>;
-  readonly #told: ToldSource;
+  readonly #manual: ManualSource;
   readonly #reconciler: FrameworkReconciler<T>;
   readonly #direct: DirectPasses;
   readonly #ownRecorder: OwnRecorder | undefined;
@@ -81,12 +81,12 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     this.#metrics = newFrameworkMetrics(metrics, this.#options);
     const own = new OwnRecorder(() => this.#newRecorder());
     this.#ownRecorder = recorder === undefined ? own : undefined;
-    const telling: FrameworkTelling = {
+    const reporting: FrameworkReporting = {
       recorder: recorder ?? own,
       metrics: () => this.#metrics,
     };
-    this.#reconciler = new FrameworkReconciler(this.#options, telling);
-    this.#told = toldSource(`${name} events`);
+    this.#reconciler = new FrameworkReconciler(this.#options, reporting);
+    this.#manual = manualSource(`${name} events`);
     this.#direct = new DirectPasses((pass) => this.#reconciler.reconcile(pass), this.#options);
     this.controller = this.#newController(this.#sources());
     this.runnables = [
@@ -196,7 +196,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
 
   async #look(object: T): Promise<void> {
     const key = keyOf(object);
-    if (this.#told.tell(key)) return;
+    if (this.#manual.enqueue(key)) return;
     // The manager decides when the framework may work; its controller then starts with all existing objects.
     if (this.#manager !== undefined)
       this.#options.logger.debug(`framework ${this.name}: does not run`, { ...key });
@@ -204,7 +204,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   }
 
   async #whileRunning(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    if (this.#told.isRunning || this.#manager !== undefined) return work();
+    if (this.#manual.isRunning || this.#manager !== undefined) return work();
     const { client, clock, random, logger, metrics = noMetrics, crd } = this.#options;
     if (crd !== undefined) {
       await crdInstaller(crd, this.#options).run({ signal, logger, ready: () => undefined });
@@ -214,7 +214,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     const parts = { client: reader, cache, clock, random, logger, metrics };
     // The watches that `configure` adds need a running cache.
     cache.start();
-    const running = this.#newController({ self: this.#told, others: [] }).start(parts);
+    const running = this.#newController({ self: this.#manual, others: [] }).start(parts);
     try {
       await work();
     } finally {
@@ -226,10 +226,10 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
 
   #sources(): FrameworkSources {
     const { informer, name, type } = this.#options;
-    if (informer !== undefined) return { self: informer, others: [this.#told] };
+    if (informer !== undefined) return { self: informer, others: [this.#manual] };
     return {
       self: undefined,
-      others: [this.#told, metricsSource({ name, type }, () => this.#metrics)],
+      others: [this.#manual, metricsSource({ name, type }, () => this.#metrics)],
     };
   }
 

@@ -31,13 +31,13 @@ const longestMessage = 1_000;
 export class ObjectState<T extends KubernetesObject> {
   readonly #options: Options<T>;
   readonly #recorder: Recorder;
-  readonly #told: OnceTold;
+  readonly #reports: LatestReports;
   readonly #status: StatusWriter<T>;
 
-  constructor(options: Options<T>, recorder: Recorder, told: OnceTold) {
+  constructor(options: Options<T>, recorder: Recorder, reports: LatestReports) {
     this.#options = options;
     this.#recorder = recorder;
-    this.#told = told;
+    this.#reports = reports;
     const { name: fieldManager, type } = options;
     const remedy = 'set readyCondition to another type, or to false';
     const strategy = 'merge';
@@ -70,7 +70,7 @@ export class ObjectState<T extends KubernetesObject> {
   async settle(stated: StatedObject<T>, sets: readonly ResourceSet<T>[]): Promise<T> {
     const object = await this.#resumed(stated);
     if (sets.length > 1) return object;
-    const end = overlapEndToTell(this.#options.name, statusConditions(object));
+    const end = overlapEndToReport(this.#options.name, statusConditions(object));
     return end === undefined ? object : (await this.#write({ ...stated, object }, end)).object;
   }
 
@@ -81,8 +81,8 @@ export class ObjectState<T extends KubernetesObject> {
     if (by === undefined) return false;
     if (update !== undefined) await this.#write(stated, update);
     // An object without conditions does not persist the pause, so this process remembers it.
-    const isNew = this.#status.keeps(object) ? !wasPaused : this.#told.isNew(id, 'paused', by);
-    if (isNew) this.#tell(stated, 'Paused', `${by} pauses it: nothing is reconciled`);
+    const isNew = this.#status.keeps(object) ? !wasPaused : this.#reports.isNew(id, 'paused', by);
+    if (isNew) this.#record(stated, 'Paused', `${by} pauses it: nothing is reconciled`);
     return true;
   }
 
@@ -92,7 +92,7 @@ export class ObjectState<T extends KubernetesObject> {
    */
   async refuseOverlap(stated: StatedObject<T>, sets: readonly ResourceSet<T>[]): Promise<never> {
     const { object } = stated;
-    const update = overlapToTell(this.#options.name, statusConditions(object), sets);
+    const update = overlapToReport(this.#options.name, statusConditions(object), sets);
     if (update !== undefined) await this.#write(stated, update);
     try {
       this.#options.resourceRouter.resourceSet(object);
@@ -108,10 +108,10 @@ export class ObjectState<T extends KubernetesObject> {
     const { object, id } = stated;
     const { by, update } = this.#pauseOf(object);
     if (by !== undefined) return object;
-    const wasTold = this.#told.isOver(id, 'paused');
+    const wasReported = this.#reports.isOver(id, 'paused');
     const current = update === undefined ? object : (await this.#write(stated, update)).object;
-    if (update !== undefined || wasTold) {
-      this.#tell(stated, 'Resumed', 'no longer paused: it is reconciled again');
+    if (update !== undefined || wasReported) {
+      this.#record(stated, 'Resumed', 'no longer paused: it is reconciled again');
     }
     return current;
   }
@@ -129,7 +129,7 @@ export class ObjectState<T extends KubernetesObject> {
     return this.#status.write(object, { conditions: [update] }, { context, isObserved });
   }
 
-  #tell({ object, pass }: StatedObject<T>, reason: 'Paused' | 'Resumed', note: string): void {
+  #record({ object, pass }: StatedObject<T>, reason: 'Paused' | 'Resumed', note: string): void {
     pass.logger.info(note);
     const facts = { type: 'Normal', reason, action: 'Reconcile', note } as const;
     this.#recorder.record({ regarding: object, ...facts });
@@ -163,17 +163,17 @@ export function describeKeepers(keepers: readonly Cancellation[]): string {
 export const overlapCondition = 'ResourceSetsOverlap';
 
 /** Returns the condition that reports an overlap, or undefined if it is already set. */
-function overlapToTell(
+function overlapToReport(
   framework: string,
   conditions: readonly Condition[],
   sets: readonly { readonly name: string }[],
 ): ConditionUpdate | undefined {
   const names = sets.map(({ name }) => name).join(', ');
   const message = `${framework}: several resource sets handle it: ${names}; nothing is reconciled`;
-  const told = findCondition(conditions, overlapCondition);
-  if (told?.status === 'True') {
+  const reports = findCondition(conditions, overlapCondition);
+  if (reports?.status === 'True') {
     // Two frameworks must not overwrite each other's condition in turns.
-    if (told.message === message || !isOf(framework, told)) return undefined;
+    if (reports.message === message || !isOf(framework, reports)) return undefined;
   }
   return { type: overlapCondition, status: 'True', reason: 'SeveralResourceSets', message };
 }
@@ -182,12 +182,12 @@ function overlapToTell(
  * Returns the condition that reports the end of an overlap, or undefined if this framework reported no
  * overlap.
  */
-function overlapEndToTell(
+function overlapEndToReport(
   framework: string,
   conditions: readonly Condition[],
 ): ConditionUpdate | undefined {
-  const told = findCondition(conditions, overlapCondition);
-  if (told?.status !== 'True' || !isOf(framework, told)) return undefined;
+  const reports = findCondition(conditions, overlapCondition);
+  if (reports?.status !== 'True' || !isOf(framework, reports)) return undefined;
   const message = `${framework}: at most one resource set handles it`;
   return { type: overlapCondition, status: 'False', reason: 'NoOverlap', message };
 }
@@ -212,20 +212,20 @@ const remembered = 10_000;
  * Remembers the reports about each object, so that each is made once and not in every reconcile. Lost on
  * restart, or after reports about ten thousand other objects.
  */
-export class OnceTold {
-  readonly #told = new LruMap<string, Map<string, string>>(remembered);
+export class LatestReports {
+  readonly #reports = new LruMap<string, Map<string, string>>(remembered);
 
   /** Remembers `text` as the latest report about `topic`. @returns whether it is new */
   isNew(object: string, topic: string, text: string): boolean {
-    const topics = this.#told.get(object) ?? new Map<string, string>();
+    const topics = this.#reports.get(object) ?? new Map<string, string>();
     if (topics.get(topic) === text) return false;
     topics.set(topic, text);
-    this.#told.set(object, topics);
+    this.#reports.set(object, topics);
     return true;
   }
 
   /** Removes the report about a topic that has ended. @returns whether there was one */
   isOver(object: string, topic: string): boolean {
-    return this.#told.get(object)?.delete(topic) ?? false;
+    return this.#reports.get(object)?.delete(topic) ?? false;
   }
 }

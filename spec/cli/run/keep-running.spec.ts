@@ -68,7 +68,7 @@ describe('keepRunning', () => {
       load: () => Promise.resolve(others.shift() ?? operator('none')),
       managerOptions: () => ({ client, clock }),
       prepare: async ({ operator: { name } }) => void log.push(`${name} is prepared`),
-      tell: (text) => told.push(text),
+      print: (text) => told.push(text),
     });
     kept.catch(() => undefined);
   }

@@ -91,7 +91,7 @@ describe('a framework with informers of others', () => {
     const framework = scene.framework({ resources: [r1] });
     await framework.updateFunc(undefined, await scene.create('a'));
     const note = 'set all, resource r1, ensureCreated: the disk is full';
-    expect(scene.told()).to.deep.equal([`Warning ResourceFailed: ${note}`]);
+    expect(scene.recorded()).to.deep.equal([`Warning ResourceFailed: ${note}`]);
     expect(scene.lines.filter((line) => line.startsWith('error'))).to.deep.equal([
       `error: reconcile failed Gadget ${scene.namespace}/a: ${note}`,
     ]);
@@ -135,7 +135,7 @@ describe('a framework with informers of others', () => {
     const r1 = scene.resource('r1', { created: spoil });
     const framework = scene.framework({ resources: [r1] });
     await framework.updateFunc(undefined, await scene.create('a'));
-    expect(scene.told().join()).to.include("read only property 'uid'");
+    expect(scene.recorded().join()).to.include("read only property 'uid'");
   });
 
   it('retains no processed items of a stream', async () => {

@@ -342,7 +342,7 @@ describe('a framework in a manager', () => {
     await scene.pass(59_000);
     expect(scene.events).to.deep.equal([]);
     await scene.pass(2_000);
-    expect(scene.told()).to.deep.equal([
+    expect(scene.recorded()).to.deep.equal([
       'Warning ResourceHangs: set all, resource r1, ensureCreated has not ended after 60000 ms',
     ]);
     go();

@@ -92,7 +92,7 @@ export function finalizersSuite(open: OpenScene): void {
     const once = ['r2 deleted a', 'r1 deleted a'];
     expect(deletes).to.deep.equal([...once, ...once, ...once]);
     const note = 'set all, resource r1, ensureDeleted: the disk is busy';
-    expect(scene.told()).to.include(`Warning ResourceFailed: ${note}`);
+    expect(scene.recorded()).to.include(`Warning ResourceFailed: ${note}`);
     expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
   });
 
@@ -112,7 +112,7 @@ export function finalizersSuite(open: OpenScene): void {
     const deletes = scene.calls.filter((call) => call.includes('deleted'));
     expect(deletes).to.have.length(8);
     expect(deletes.slice(0, 2)).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
-    expect(scene.told()).to.deep.equal([
+    expect(scene.recorded()).to.deep.equal([
       `Normal FinalizerKept: the finalizer ${ours} is kept by r1 (the dump goes on)`,
     ]);
   });

@@ -27,7 +27,7 @@ export function parallelSuite(open: OpenScene): void {
     });
     const deletes = scene.calls.filter((call) => call.includes('deleted'));
     expect(new Set(deletes).size).to.equal(9);
-    expect(scene.told()).to.deep.equal([]);
+    expect(scene.recorded()).to.deep.equal([]);
   });
 
   it('keeps a finalizer that another client adds between its read and its write', async () => {

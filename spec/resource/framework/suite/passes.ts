@@ -83,7 +83,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.calm();
     expect((await scene.get('a')).status?.size).to.equal('large');
     expect(finalizersOf(await scene.get('a'))).to.deep.equal(['operator-builder.io/shop']);
-    expect(scene.told()).to.deep.equal([]);
+    expect(scene.recorded()).to.deep.equal([]);
   });
 
   it('reports once that a chain was canceled, and why', async () => {
@@ -99,7 +99,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.create('a');
     await scene.until(() => scene.calls.length > 3);
     const note = 'the chain ended early: r1 (the network is not there)';
-    expect(scene.told()).to.deep.equal([`Normal ReconciliationCanceled: ${note}`]);
+    expect(scene.recorded()).to.deep.equal([`Normal ReconciliationCanceled: ${note}`]);
     expect(scene.calls).not.to.include('r2 created a');
     isReady = true;
     await scene.until(() => scene.calls.includes('r2 created a'));
@@ -121,7 +121,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.filter((call) => call === 'r2 created a').length > 3);
     expect(scene.calls).not.to.include('r3 created a');
     const note = 'set all, resource r2, ensureCreated: size is not a number';
-    expect(scene.told()).to.include(`Warning ResourceFailed: ${note}`);
+    expect(scene.recorded()).to.include(`Warning ResourceFailed: ${note}`);
     expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
     isBroken = false;
     await scene.until(() => scene.calls.includes('r3 created a'));
@@ -140,7 +140,7 @@ export function passesSuite(open: OpenScene): void {
     scene.run({ resources: [new CrudResource<Gadget, number, string>({ operations })] });
     await scene.create('a');
     await scene.until(() => scene.events.length > 0);
-    expect(scene.told()[0]).to.match(
+    expect(scene.recorded()[0]).to.match(
       /^Warning ResourceFailed: set all, resource env, newUpdatePatch: want a Patch/,
     );
     expect(scene.calls).to.deep.equal([]);
@@ -162,7 +162,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r1 created b'));
     await scene.until(() => scene.isGone('a'));
     await scene.calm();
-    expect(scene.told()).to.deep.equal([]);
+    expect(scene.recorded()).to.deep.equal([]);
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
@@ -214,7 +214,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.create('a');
     await scene.until(async () => (await scene.get('a')).spec?.size === 'ours');
     expect(tries).to.be.above(1);
-    expect(scene.told()).to.deep.equal([]);
+    expect(scene.recorded()).to.deep.equal([]);
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
@@ -288,7 +288,7 @@ export function passesSuite(open: OpenScene): void {
     scene.run({ resources, controller: { reconcileTimeoutMs: 300, maxConcurrentReconciles: 1 } });
     await scene.create('a');
     await scene.until(() => scene.events.length > 0);
-    expect(scene.told()[0]).to.match(
+    expect(scene.recorded()[0]).to.match(
       /^Warning ResourceHangs: set all, resource r2, ensureCreated has not ended after \d+ ms$/,
     );
     expect(scene.lines.join('\n')).to.include('warn: set all, resource r2, ensureCreated has not');

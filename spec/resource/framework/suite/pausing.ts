@@ -27,7 +27,9 @@ export function pausingSuite(open: OpenScene): void {
       expect((await scene.condition('a', 'Paused'))?.message).to.equal(by);
       await scene.calm();
       expect(scene.calls).to.deep.equal([]);
-      expect(scene.told()).to.deep.equal([`Normal Paused: ${by} pauses it: nothing is reconciled`]);
+      expect(scene.recorded()).to.deep.equal([
+        `Normal Paused: ${by} pauses it: nothing is reconciled`,
+      ]);
       expect(finalizersOf(await scene.get('a'))).to.deep.equal([]);
     });
   }
@@ -50,7 +52,7 @@ export function pausingSuite(open: OpenScene): void {
     scene.run({ pauseAnnotations: { 'example.com/maintenance': 'yes' } });
     const all = running.map((_, index) => `r1 created a${index}`);
     await scene.until(() => all.every((call) => scene.calls.includes(call)));
-    expect(scene.told()).to.deep.equal([]);
+    expect(scene.recorded()).to.deep.equal([]);
     expect(await scene.condition('a0', 'Paused')).to.equal(undefined);
   });
 
@@ -71,7 +73,7 @@ export function pausingSuite(open: OpenScene): void {
     await scene.until(() => scene.events.length > 0);
     await scene.annotate('a', { touched: 'yes' });
     await scene.calm();
-    expect([refused, scene.told().length]).to.deep.equal([1, 1]);
+    expect([refused, scene.recorded().length]).to.deep.equal([1, 1]);
     expect(scene.lines.filter((line) => line.startsWith('warn'))).to.have.length(1);
     await scene.annotate('a', { [paused]: null });
     await scene.until(() => scene.calls.includes('r1 created a'));
@@ -89,7 +91,7 @@ export function pausingSuite(open: OpenScene): void {
     await scene.annotate('a', { [paused]: 'false' });
     await scene.until(() => scene.calls.includes('r1 created a'));
     expect((await scene.condition('a', 'Paused'))?.status).to.equal('False');
-    expect(scene.told().at(-1)).to.match(/^Normal Resumed: /);
+    expect(scene.recorded().at(-1)).to.match(/^Normal Resumed: /);
     await scene.annotate('a', { [paused]: 'true' });
     await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
     await scene.calm();

@@ -124,7 +124,7 @@ export function readinessSuite(open: OpenScene): void {
     await expectReady(scene, { status: 'False', reason: 'DeletionFailed', message });
     const before = tries;
     await scene.until(() => tries > before + 1);
-    expect(scene.told()).to.include(`Warning ResourceFailed: ${note}`);
+    expect(scene.recorded()).to.include(`Warning ResourceFailed: ${note}`);
     expect(finalizersOf(await scene.get('a'))).to.deep.equal([ours]);
     expect(scene.calls).not.to.include('r1 deleted a');
     isBroken = false;
@@ -151,7 +151,7 @@ export function readinessSuite(open: OpenScene): void {
     await scene.delete('a');
     await expectReady(scene, { status: 'False', reason: 'DeletionFailed' });
     expect((await scene.condition('a', 'Ready'))?.message).to.match(/set all, handles: no such/);
-    expect(scene.told().join()).to.match(/Warning ReconcileFailed: .*no such version/);
+    expect(scene.recorded().join()).to.match(/Warning ReconcileFailed: .*no such version/);
     expect(finalizersOf(await scene.get('a'))).to.deep.equal([ours]);
     isBroken = false;
     await scene.until(() => scene.isGone('a'));

@@ -45,7 +45,7 @@ export function routingSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('v1-r2 created a'));
     await scene.calm();
     expect(finalizersOf(await scene.get('other'))).to.deep.equal([]);
-    expect(scene.told()).to.deep.equal([]);
+    expect(scene.recorded()).to.deep.equal([]);
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
     await scene.delete('other');
     expect(await scene.isGone('other')).to.equal(true);
@@ -61,8 +61,8 @@ export function routingSuite(open: OpenScene): void {
     await scene.until(() => scene.events.length > 0);
     await scene.annotate('a', { touched: 'yes' });
     await scene.calm();
-    expect(scene.told()).to.have.length(1);
-    expect(scene.told()[0]).to.match(
+    expect(scene.recorded()).to.have.length(1);
+    expect(scene.recorded()[0]).to.match(
       /^Warning NoResourceSet: .*operator-builder\.io\/shop holds it/,
     );
     await scene.edit('a', { spec: { version: 'v1' } });
@@ -79,7 +79,7 @@ export function routingSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('v1-r2 created a'));
     isBack = false;
     await scene.delete('a');
-    await scene.until(() => scene.told().join().includes('NoResourceSet'));
+    await scene.until(() => scene.recorded().join().includes('NoResourceSet'));
     isBack = true;
     await scene.until(() => scene.isGone('a'));
   });
@@ -92,7 +92,7 @@ export function routingSuite(open: OpenScene): void {
       await scene.until(async () => finalizersOf(await scene.get('a')).length > 0);
       await scene.edit('a', { spec: { version: 'v3' } });
       await scene.delete('a');
-      await scene.until(() => scene.told().length === warnings);
+      await scene.until(() => scene.recorded().length === warnings);
       await scene.edit('a', { metadata: { finalizers: null } });
       await scene.until(() => scene.isGone('a'));
     }
@@ -122,7 +122,7 @@ export function routingSuite(open: OpenScene): void {
     const tries = scene.events.length;
     await scene.pass(scene.target.real ? 1_000 : 60_000);
     expect(scene.events).to.have.length(tries);
-    expect(scene.told()[0]).to.match(
+    expect(scene.recorded()[0]).to.match(
       /^Warning ResourceSetsOverlap: .*several resource sets handle it: v1, v2/,
     );
     expect(scene.calls).to.deep.equal([]);
@@ -171,7 +171,7 @@ export function routingSuite(open: OpenScene): void {
     scene.run({ resourceRouter: new ResourceRouter({ resourceSets }) });
     await scene.create('a', { spec: {} });
     await scene.until(() => scene.events.length > 0);
-    expect(scene.told()[0]).to.match(
+    expect(scene.recorded()[0]).to.match(
       /^Warning ReconcileFailed: .*set large, handles: want a boolean/,
     );
     await scene.edit('a', { spec: { size: 'very large' } });

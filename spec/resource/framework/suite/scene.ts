@@ -227,7 +227,7 @@ export class Scene {
   }
 
   /** Returns the events so far: `Warning ResourceFailed: note`. */
-  told(): string[] {
+  recorded(): string[] {
     return this.events.map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
   }
 }

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { whileTelling } from '../../lib/cli/command-context.js';
+import { whileReporting } from '../../lib/cli/command-context.js';
 
-describe('whileTelling', () => {
+describe('whileReporting', () => {
   /** Returns the output during a task that fails. */
   async function told(columns: number | undefined): Promise<string> {
     let text = '';
     const stderr = { columns, write: (more: string) => (text += more) };
-    const failed = whileTelling('thinking', { stderr }, () => Promise.reject(new Error('no')));
+    const failed = whileReporting('thinking', { stderr }, () => Promise.reject(new Error('no')));
     const error = await failed.catch((thrown: unknown) => thrown);
     expect(error).to.have.property('message', 'no');
     return text;
