@@ -211,27 +211,39 @@ export function validateLabelSelector(
 ): void {
   if (selector === undefined) return;
   validateLabels(selector.matchLabels, `${field}.matchLabels`, errors);
-  for (const [index, { key, operator, values = [] }] of (
-    selector.matchExpressions ?? []
-  ).entries()) {
-    const path = `${field}.matchExpressions[${index}]`;
-    if (operator === 'In' || operator === 'NotIn') {
-      if (values.length === 0) {
-        errors.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
-      }
-    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      if (values.length > 0) {
-        const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-        errors.forbidden(`${path}.values`, why);
-      }
-    } else {
-      errors.invalid(`${path}.operator`, operator, 'not a valid selector operator');
+  errors.each(`${field}.matchExpressions`, selector.matchExpressions, (requirement, path) => {
+    validateRequirement(requirement, path, errors);
+    errors.each(`${path}.values`, requirement.values, (value, at) => {
+      errors.text(at, value, labelValueProblems);
+    });
+  });
+}
+
+/** Checks the operator and the key of a requirement on labels, and the number of its values. */
+export function validateRequirement(
+  { key, operator, values = [] }: Requirement,
+  field: string,
+  errors: FieldErrors,
+): void {
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0) {
+      errors.required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
     }
-    errors.invalidEach(`${path}.key`, key, qualifiedNameProblems(key));
-    for (const [at, value] of values.entries()) {
-      errors.invalidEach(`${path}.values[${at}]`, value, labelValueProblems(value));
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0) {
+      const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+      errors.forbidden(`${field}.values`, why);
     }
+  } else {
+    errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
   }
+  errors.text(`${field}.key`, key, qualifiedNameProblems);
+}
+
+interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[] | undefined;
 }
 
 /** Refuses the labels of a pod template that the selector of its object does not select. */

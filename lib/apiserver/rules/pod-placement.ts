@@ -10,7 +10,7 @@ import type {
 import type { FieldErrors } from '../../crd/internal.js';
 import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { validateLabelSelector } from './metadata.js';
+import { validateLabelSelector, validateRequirement } from './metadata.js';
 
 /** Checks the affinity of a pod. */
 export function validateAffinity(
@@ -62,37 +62,23 @@ function validateTerm(
   field: string,
   errors: FieldErrors,
 ): void {
-  errors.each(`${field}.matchExpressions`, matchExpressions, validateRequirement);
+  errors.each(`${field}.matchExpressions`, matchExpressions, validateNodeRequirement);
   errors.each(`${field}.matchFields`, matchFields, validateFieldRequirement);
 }
 
-function validateRequirement(
-  { key, operator, values = [] }: Wire<V1NodeSelectorRequirement>,
+function validateNodeRequirement(
+  requirement: Wire<V1NodeSelectorRequirement>,
   field: string,
   errors: FieldErrors,
 ): void {
-  switch (operator) {
-    case 'In':
-    case 'NotIn':
-      if (values.length > 0) break;
-      errors.required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
-      break;
-    case 'Exists':
-    case 'DoesNotExist': {
-      const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-      if (values.length > 0) errors.forbidden(`${field}.values`, why);
-      break;
-    }
-    case 'Gt':
-    case 'Lt': {
-      const why = "must be specified single value when `operator` is 'Lt' or 'Gt'";
-      if (values.length !== 1) errors.required(`${field}.values`, why);
-      break;
-    }
-    default:
-      errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
+  const { key, operator, values = [] } = requirement;
+  if (operator !== 'Gt' && operator !== 'Lt') {
+    validateRequirement(requirement, field, errors);
+    return;
   }
-  errors.invalidEach(`${field}.key`, key, qualifiedNameProblems(key));
+  const why = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+  if (values.length !== 1) errors.required(`${field}.values`, why);
+  errors.text(`${field}.key`, key, qualifiedNameProblems);
 }
 
 function validateFieldRequirement(
