@@ -15,9 +15,8 @@ import { compileDocumentPath, referencesOf } from './expression-references.js';
 import type { GatherStep } from './gather-node.js';
 import type { JoinPlan } from './compile-join.js';
 import type { DocumentStep } from './linear-node.js';
-import { Pipeline } from './pipeline.js';
 
-/** Options of {@link compilePipeline}. */
+/** Options of {@link compilePlan}. */
 export interface PipelineSettings extends ExpressionOptions {
   /** The context of the controller, whose members are `sources` and `pipeline`; receives the problems. */
   readonly context: CompileContext;
@@ -26,18 +25,8 @@ export interface PipelineSettings extends ExpressionOptions {
 /**
  * Compiles the pipeline of a controller: a stage, a list of stages, or nothing (documents pass unchanged).
  * Reports all problems to the context.
- * @returns a pipeline without documents; undefined: problems were reported
+ * @returns a plan from which any number of pipelines can run; undefined: problems were reported
  */
-export function compilePipeline(
-  pipeline: unknown,
-  sources: readonly PipelineSource[],
-  settings: PipelineSettings,
-): Pipeline | undefined {
-  const plan = compilePlan(pipeline, sources, settings);
-  return plan === undefined ? undefined : new Pipeline(plan);
-}
-
-/** Like {@link compilePipeline}, but returns a plan from which any number of pipelines can run. */
 export function compilePlan(
   pipeline: unknown,
   sources: readonly PipelineSource[],

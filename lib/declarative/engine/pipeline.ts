@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../object/index.js';
 import { asError, OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import { DataError } from '../expression/operands.js';
-import type { SpecPath, SpecProblem } from '../spec-problem.js';
+import type { SpecPath } from '../spec-problem.js';
 import type { PipelinePlan } from './compile-pipeline.js';
 import { GatherNode, SortedList, compareTexts } from './gather-node.js';
 import { JoinNode } from './join-node.js';
@@ -23,16 +23,11 @@ import type { Delta, IncrementalNode, ZSetEntry } from './z-set.js';
  * arrival (except for `@now` and `@rnd`).
  */
 export class Pipeline {
-  /** Warnings about the specification, to report when it is loaded. */
-  readonly warnings: readonly SpecProblem[];
-
   readonly #sources: ReadonlyMap<string, { readonly input: number; readonly present: ZSet }>;
   readonly #failures = new FailureLog();
   readonly #nodes: readonly IncrementalNode[];
-  readonly #result = new ZSet();
 
   constructor(plan: PipelinePlan) {
-    this.warnings = plan.warnings;
     this.#sources = new Map(
       plan.sources.map((name, input) => [name, { input, present: new ZSet() }]),
     );
@@ -55,14 +50,7 @@ export class Pipeline {
     for (const [number, node] of this.#nodes.entries()) {
       changes = node.push(number === 0 ? source.input : 0, changes);
     }
-    const output = netDeltas(changes);
-    this.#result.integrate(output);
-    return output;
-  }
-
-  /** Returns the current result: each document with its weight, which is above 0. */
-  snapshot(): readonly Delta[] {
-    return [...this.#result.entries()];
+    return netDeltas(changes);
   }
 
   /** Number of {@link Pipeline.failures}. */

@@ -4,7 +4,7 @@ import { planOf, problemsOf } from './pipelines.js';
 const two = [{ kind: 'Pod', apiGroup: '' }, { kind: 'Service' }];
 const join = { '@join': { '@eq': ['$.Pod.spec.x', '$.Service.spec.x'] } };
 
-describe('compilePipeline', () => {
+describe('compilePlan', () => {
   const good: [string, unknown, { kind: string; apiGroup?: string; as?: string }[]][] = [
     ['an undefined pipeline', undefined, [{ kind: 'Pod' }]],
     ['one stage', { '@select': true }, [{ kind: 'Pod' }]],

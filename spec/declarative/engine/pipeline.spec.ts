@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Document } from '../../../lib/declarative/document.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
-import { compilePipeline } from '../../../lib/declarative/engine/compile-pipeline.js';
+import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
+import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
 import { compileContext } from '../../../lib/declarative/spec-problem.js';
 import { added, listed, object, pipelineOf, removed, updated } from './pipelines.js';
 
@@ -125,13 +126,15 @@ describe('Pipeline', () => {
     expect(listed(pipeline.snapshot())).to.deep.equal([object('ns/a-0', { list: [1, 2] })]);
   });
 
-  it('runs a compiled pipeline, which has the warnings of the compilation', () => {
+  it('knows a source by its alias', () => {
     const context = compileContext([]);
     const sources = [{ kind: 'Pod' }, { kind: 'Pod', apiGroup: '', as: 'Core' }];
-    const pipeline = compilePipeline([{ '@join': true }], sources, { context });
-    expect(pipeline?.warnings).to.have.length(1);
+    const plan = compilePlan([{ '@join': true }], sources, { context });
+    expect(plan?.warnings).to.have.length(1);
+    const pipeline = plan && new Pipeline(plan);
     pipeline?.push('Core', added({ a: 1 }));
-    pipeline?.push('Pod', added({ b: 1 }));
-    expect(listed(pipeline?.snapshot() ?? [])).to.deep.equal([{ Core: { a: 1 }, Pod: { b: 1 } }]);
+    expect(listed(pipeline?.push('Pod', added({ b: 1 })) ?? [])).to.deep.equal([
+      { Core: { a: 1 }, Pod: { b: 1 } },
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
-import { canonicalText } from '../../../lib/declarative/engine/z-set.js';
+import { canonicalText, ZSet } from '../../../lib/declarative/engine/z-set.js';
 import { OutputCollector, Pipeline } from '../../../lib/declarative/engine/pipeline.js';
 import type {
   PipelinePlan,
@@ -25,13 +25,29 @@ export function planOf(
   return plan;
 }
 
+/** A pipeline that sums the changes of its result. */
+export class SummedPipeline extends Pipeline {
+  readonly #result = new ZSet();
+
+  override push(sourceName: string, deltas: readonly Delta[]): readonly Delta[] {
+    const changes = super.push(sourceName, deltas);
+    this.#result.integrate(changes);
+    return changes;
+  }
+
+  /** Returns the current result: each document with its weight, which is above 0. */
+  snapshot(): readonly Delta[] {
+    return [...this.#result.entries()];
+  }
+}
+
 /** Compiles a pipeline into one that runs. */
 export function pipelineOf(
   stages: unknown,
   kinds?: readonly string[],
   options?: ExpressionOptions,
-): Pipeline {
-  return new Pipeline(planOf(stages, kinds, options));
+): SummedPipeline {
+  return new SummedPipeline(planOf(stages, kinds, options));
 }
 
 /** Returns the problems of a pipeline as `path: message (suggestion)`. */
@@ -89,7 +105,7 @@ export function runner(
   stages: unknown,
   kinds: readonly string[] = ['Pod'],
 ): {
-  readonly pipeline: Pipeline;
+  readonly pipeline: SummedPipeline;
   readonly collector: OutputCollector;
   push(deltas: readonly Delta[], source?: string): string[];
   /** Returns the desired state of the object. */

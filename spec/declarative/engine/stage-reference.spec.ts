@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { stageNames } from '../../../lib/declarative/engine/compile-pipeline.js';
 import { evaluateWhole } from './evaluate-whole.js';
-import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
 import { stageReference } from '../../../scripts/docs/reference/stage-reference.js';
-import { added, listed, planOf } from './pipelines.js';
+import { SummedPipeline, added, listed, planOf } from './pipelines.js';
 
 describe('The reference of stages', () => {
   it('has every stage exactly once', () => {
@@ -16,7 +15,7 @@ describe('The reference of stages', () => {
       expect(examples).to.not.be.empty;
       for (const { sources, pipeline, result } of examples) {
         const plan = planOf(pipeline, Object.keys(sources));
-        const running = new Pipeline(plan);
+        const running = new SummedPipeline(plan);
         for (const [source, documents] of Object.entries(sources)) {
           running.push(source, added(...documents));
         }
