@@ -155,6 +155,16 @@ describe('matchesLabels', () => {
     expect(labelRequirementsOf(empty)).to.deep.equal([]);
   });
 
+  it('refuses values without JSON', () => {
+    const cycle: Record<string, unknown> = { matchLabels: {} };
+    cycle['matchExpressions'] = [cycle];
+    for (const selector of [{ matchLabels: { size: 1n } }, cycle] as object[]) {
+      expect(() => labelRequirementsOf(selector))
+        .to.throw('label selector ')
+        .with.property('code', 'InvalidSelector');
+    }
+  });
+
   it('matches everything with an empty selector and nothing with undefined', () => {
     expect(matchesLabels({}, labels)).to.equal(true);
     expect(matchesLabels({}, undefined)).to.equal(true);
