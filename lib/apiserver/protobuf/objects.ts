@@ -65,9 +65,21 @@ const writer = new WireWriter();
 
 /** Encodes an object of a built-in kind, a `Status` or the metadata of any object. */
 export function objectToProtobuf(object: TypeMeta): Uint8Array {
-  writeAfterRaw();
-  writer.field(2, 2, () => writeObject(object));
-  writeBeforeRaw(object);
+  return taken(() => {
+    writeAfterRaw();
+    writer.field(2, 2, () => writeObject(object));
+    writeBeforeRaw(object);
+  });
+}
+
+/** Returns what `write` writes. An error must leave nothing behind for the next caller. */
+function taken(write: () => void): Uint8Array {
+  try {
+    write();
+  } catch (error) {
+    writer.take();
+    throw error;
+  }
   return writer.take();
 }
 
@@ -76,16 +88,14 @@ export function* listToProtobuf(
   head: TypeMeta & { readonly metadata: unknown },
   items: readonly TypeMeta[],
 ): Generator<Uint8Array> {
-  const encoded = items.map((item) => {
-    writer.field(2, 2, () => writeObject(item));
-    return writer.take();
-  });
+  const encoded = items.map((item) => taken(() => writer.field(2, 2, () => writeObject(item))));
   const size = encoded.reduce((sum, { length }) => sum + length, 0);
-  writer.field(1, 2, () => coderOf('meta/v1.ListMeta').write(writer, head.metadata));
-  writer.varint(writer.length + size);
-  writer.varint(2 * 8 + 2);
-  writeBeforeRaw(head);
-  yield writer.take();
+  yield taken(() => {
+    writer.field(1, 2, () => coderOf('meta/v1.ListMeta').write(writer, head.metadata));
+    writer.varint(writer.length + size);
+    writer.varint(2 * 8 + 2);
+    writeBeforeRaw(head);
+  });
   yield* encoded;
   writeAfterRaw();
   yield writer.take();

@@ -36,6 +36,13 @@ describe('objectToProtobuf', () => {
       expect(data.text === large.data.text).to.equal(true);
     }
   });
+
+  it('encodes an object unchanged after one that it refused', () => {
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+    const before = objectToProtobuf(map);
+    expect(() => objectToProtobuf({ ...map, kind: 'Widget' })).to.throw('not built in');
+    expect(objectToProtobuf(map)).to.deep.equal(before);
+  });
 });
 
 describe('objectFromProtobuf', () => {
