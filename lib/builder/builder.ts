@@ -41,6 +41,9 @@ import type { Plan } from './plan.js';
 import { Run } from './run.js';
 import { SettledCheck } from './settled.js';
 
+// Set by the class, which alone can read it.
+let endOf: (chain: Builder) => ChainEnd;
+
 /**
  * Declares the objects of an owner and applies them. A chain is immutable: every link returns a new Builder
  * with one more object. Nothing is read or written before `plan` or one of the `reconcile` methods is called.
@@ -56,9 +59,13 @@ import { SettledCheck } from './settled.js';
  *   before anything is written. So does a chain beside which the result of a link was dropped.
  */
 export class BuilderChain<Names extends ChainNames> {
+  static {
+    endOf = (chain) => chain.#end;
+  }
+
   readonly #options: BuilderOptions<Names['order']>;
   readonly #settings: BuilderSettings;
-  #end: ChainEnd = { link: undefined, before: undefined, pending: new Set() };
+  #end: ChainEnd = { link: undefined, before: undefined, pending: new Set(), hasRun: false };
   #rolloutOrder: readonly string[] | undefined;
   #run: Run | undefined;
 
@@ -284,6 +291,7 @@ export class BuilderChain<Names extends ChainNames> {
   #act(): Run {
     const settings = { ...this.#settings, rolloutOrder: this.#rolloutOrder };
     this.#run ??= new Run(settings, this.#links().map(readLink));
+    for (const end of this.#ends()) end.hasRun = true;
     return this.#run;
   }
 
@@ -307,7 +315,7 @@ export class BuilderChain<Names extends ChainNames> {
 
   #continued<Next extends ChainNames>(link?: ChainedLink): BuilderChain<Next> {
     const next = this.#copy<Next>();
-    next.#end = { link, before: this.#end, pending: new Set() };
+    next.#end = { link, before: this.#end, pending: new Set(), hasRun: false };
     // Two are enough to find one that is not part of a chain, and stay few in a chain that is used for long.
     if (this.#end.pending.size < 2) this.#end.pending.add(next.#end);
     return next;
@@ -355,13 +363,39 @@ interface ChainEnd {
   readonly before: ChainEnd | undefined;
   /** The ends of chains that continue this one and have not pruned: at most two. */
   readonly pending: Set<ChainEnd>;
+  /** Whether a chain with it was applied in stages, pruned or planned. */
+  hasRun: boolean;
 }
 
-function droppedLink({ link }: ChainEnd): OperatorError {
-  const object = link && describeObject(JSON.parse(link.json) as KubernetesObject);
+/**
+ * Refuses a chain that continues `chain` without effect: none of its methods was called.
+ * @throws OperatorError `InvalidOption`
+ */
+export function refuseUnused(chain: Builder, by: string): void {
+  const unused = unusedAfter(endOf(chain));
+  if (unused === undefined) return;
+  const problem = `${nameOfLink(unused)}: it was chained, but no chain with it was reconciled`;
+  const remedy = 'await chain.reconcile(), or return the chain to builds(…)';
+  throw new OperatorError('InvalidOption', `${by}: ${problem}; ${remedy}`);
+}
+
+function unusedAfter({ pending }: ChainEnd): ChainEnd | undefined {
+  for (const next of pending) {
+    const unused = next.hasRun ? unusedAfter(next) : next;
+    if (unused !== undefined) return unused;
+  }
+  return undefined;
+}
+
+function nameOfLink({ link }: ChainEnd): string {
+  if (link === undefined) return 'rolloutOrder';
+  return describeObject(JSON.parse(link.json) as KubernetesObject);
+}
+
+function droppedLink(end: ChainEnd): OperatorError {
   const remedy =
     'each link returns a new chain: return or reconcile the last one, and chain with when() what is not always wanted';
-  const message = `${object ?? 'rolloutOrder'}: it was chained, but a chain is reconciled without it; ${remedy}`;
+  const message = `${nameOfLink(end)}: it was chained, but a chain is reconciled without it; ${remedy}`;
   return new OperatorError('InvalidOption', message);
 }
 

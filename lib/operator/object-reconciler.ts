@@ -1,6 +1,6 @@
 import { requeueAfterOf } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
-import { Builder } from '../builder/index.js';
+import { Builder, refuseUnused } from '../builder/index.js';
 import type { NoNames } from '../builder/index.js';
 import { addFinalizer, removeFinalizer, getIfExists } from '../client/index.js';
 import {
@@ -216,6 +216,11 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const all = [...results.values()];
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const waitsFor = draft.waitsFor(returnedWait);
+    const { [builder]: made } = given as BuilderContext & typeof given;
+    // A handler that waits has a reason not to use its chain.
+    if (made !== undefined && waitsFor === undefined && returned?.type !== 'requeueAfter') {
+      refuseUnused(made, `${handler.type} for ${describeObject(object)}`);
+    }
     const end = { results: all, waitsFor, ...this.#observed(object) };
     const conditions = this.#status === undefined ? [] : conditionsOf(end);
     const result = soonest(returned ?? done(), requeueAfterOf(all));

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
-import { TerminalError, requeueAfter } from '../../lib/controller/index.js';
+import { TerminalError, done, requeueAfter } from '../../lib/controller/index.js';
 import type { ReconciledEvent } from '../../lib/controller/index.js';
 import { isNotFound } from '../../lib/object/api-error.js';
 import { findCondition } from '../../lib/object/conditions.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import type { ReconcileHandler } from '../../lib/operator/contexts.js';
 import { sleep } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
@@ -347,4 +349,56 @@ describe('The status of a failed reconcile', () => {
       });
     });
   }
+
+  describe('with a chain that `reconciles` made', () => {
+    const handlers: readonly (readonly [string, ReconcileHandler<Tenant, string>])[] = [
+      ['nothing of it ran', ({ builder }) => void builder.configMap({ name: 'env' })],
+      [
+        'only another chain ran',
+        async ({ builder }) => {
+          await builder.configMap({ name: 'files' }).reconcile();
+          builder.configMap({ name: 'env' });
+        },
+      ],
+      [
+        'only its first links ran',
+        async ({ builder }) => {
+          const chain = builder.configMap({ name: 'files' });
+          await chain.reconcileConfigMap();
+          chain.configMap({ name: 'env' });
+          return done();
+        },
+      ],
+    ];
+    for (const [title, handle] of handlers) {
+      it(`names the link without effect and the remedy: ${title}`, async () => {
+        stage.operator.for(Tenant).owns(ConfigMap).reconciles(handle);
+        stage.start();
+        await stage.create('acme');
+        const ready = await stage.condition('acme', 'Ready', 'False');
+        expect(ready.message).to.match(/ConfigMap env: .* await chain\.reconcile\(\)/);
+      });
+    }
+
+    it('accepts stages, plans and a wait', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .reconciles(async ({ object, builder }) => {
+          const chain = builder.configMap({ name: 'env' });
+          if (object.metadata.name === 'waiting') return requeueAfter(60_000, 'not yet');
+          if (object.metadata.name === 'planned') await chain.plan();
+          else await chain.reconcileConfigMap();
+          return undefined;
+        });
+      stage.start();
+      for (const name of ['staged', 'planned']) {
+        await stage.create(name);
+        await stage.condition(name, 'Ready', 'True');
+      }
+      await stage.create('waiting');
+      const ready = await stage.condition('waiting', 'Ready', 'False');
+      expect(ready.message).to.contain('not yet');
+    });
+  });
 });
