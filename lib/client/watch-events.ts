@@ -192,8 +192,20 @@ export function inBatches<T>(items: AsyncIterable<T>): AsyncIterable<Iterable<T>
   return items instanceof Flattened ? (items as Flattened<T>).batches : oneByOne(items);
 }
 
-async function* oneByOne<T>(items: AsyncIterable<T>): AsyncGenerator<Iterable<T>> {
-  for await (const item of items) yield [item];
+/** Not a generator, whose extra promises would let readers in between two events that arrived together. */
+function oneByOne<T>(items: AsyncIterable<T>): AsyncIterable<Iterable<T>> {
+  const iterator = items[Symbol.asyncIterator]();
+  const next = async (): Promise<IteratorResult<Iterable<T>, undefined>> => {
+    const item = await iterator.next();
+    return item.done === true
+      ? { done: true, value: undefined }
+      : { done: false, value: [item.value] };
+  };
+  const end = async (): Promise<IteratorResult<Iterable<T>, undefined>> => {
+    await iterator.return?.();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
 }
 
 class Flattened<T> implements AsyncGenerator<T> {
