@@ -84,6 +84,7 @@ export class SeriesBook {
     const { wallMs, monotonicMs } = now;
     const times = { lastObservedMs: wallMs, touchedMs: monotonicMs, writtenMs: monotonicMs };
     const entry: SeriesEntry = { key, event, count: 1, writtenCount: 0, ...times };
+    this.#dropFinished(now.monotonicMs);
     const finished = this.#entries.get(key);
     const evicted = this.#entries.set(key, entry);
     return { entry, replaced: [finished, evicted].filter((each) => each !== undefined) };
@@ -123,6 +124,14 @@ export class SeriesBook {
   /** Returns the entries whose count is not written yet. */
   unwritten(): SeriesEntry[] {
     return [...this.#entries.values()].filter(isUnwritten);
+  }
+
+  /** Frees the memory of the oldest entries. */
+  #dropFinished(nowMs: number): void {
+    for (const entry of this.#entries.values()) {
+      if (isUnwritten(entry) || !this.#isFinished(entry, nowMs)) return;
+      this.#entries.delete(entry.key);
+    }
   }
 
   #isFinished(entry: SeriesEntry, nowMs: number): boolean {

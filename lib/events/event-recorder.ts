@@ -84,8 +84,8 @@ export interface EventRecorderOptions {
   readonly seriesRefreshMs?: number | undefined;
 }
 
-// Maximum number of objects and Events to remember; the same as in client-go.
-const capacity = 4_096;
+// Maximum number of objects and Events to remember. Beyond it, each repeated event becomes a new Event.
+const capacity = 32_768;
 
 /** Events of one type, reason and action that one object may have in one burst. */
 const topicBurst = 10;

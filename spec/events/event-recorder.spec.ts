@@ -198,6 +198,17 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[10]).to.have.property('note', '20 more events; last: request 30 failed');
     });
 
+    it('counts the events of 5,000 objects that fail again and again', async () => {
+      const { fake, recorder } = setUp();
+      for (let n = 0; n < 10_000; n++) {
+        const uid = `u-${n % 5_000}`;
+        recorder.record(event({ regarding: { ...regarding, name: uid, uid } }));
+        if (n % 500 === 499) await recorder.flush();
+      }
+      expect(fake.verbs.filter((verb) => verb === 'create')).to.have.length(5_000);
+      await recorder.stop();
+    });
+
     it('creates the Event again when it has expired', async () => {
       const { clock, fake, recorder } = setUp();
       recorder.record(event());
