@@ -414,11 +414,12 @@ async function reconcileChain(chain: unknown, object: KubernetesObject): Promise
 function handled(returned: unknown, by: string, object: KubernetesObject): Result | undefined {
   if (returned === undefined || returned === null) return undefined;
   if (isResult(returned)) return checkedResult(returned);
-  const message = `${by} for ${describeObject(object)}: want nothing or a result, got ${shapeOf(returned)}`;
-  const remedy =
-    returned instanceof Builder
-      ? 'give the chain to builds(…), or await its steps'
-      : 'return nothing, done() or requeueAfter(ms, message)';
+  const isChain = returned instanceof Builder;
+  const got = isChain ? 'a chain' : shapeOf(returned);
+  const message = `${by} for ${describeObject(object)}: want nothing or a result, got ${got}`;
+  const remedy = isChain
+    ? 'give the chain to builds(…), or await its steps'
+    : 'return nothing, done() or requeueAfter(ms, message)';
   throw new InvalidResultError(`${message}; ${remedy}`);
 }
 

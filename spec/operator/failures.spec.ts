@@ -4,7 +4,7 @@ import type { ReconciledEvent } from '../../lib/controller/index.js';
 import { isNotFound } from '../../lib/object/api-error.js';
 import { findCondition } from '../../lib/object/conditions.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
-import type { ReconcileHandler } from '../../lib/operator/contexts.js';
+import type { OperatorContext, ReconcileHandler } from '../../lib/operator/contexts.js';
 import { sleep } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
@@ -379,6 +379,18 @@ describe('The status of a failed reconcile', () => {
         expect(ready.message).to.match(/ConfigMap env: .* await chain\.reconcile\(\)/);
       });
     }
+
+    it('names a returned chain as such, and the remedy', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .reconciles((({ builder }: OperatorContext<Tenant>) =>
+          builder.configMap({ name: 'env' })) as never);
+      stage.start();
+      await stage.create('acme');
+      const { message } = await stage.condition('acme', 'Ready', 'False');
+      expect(message).to.contain('got a chain; give the chain to builds(…)');
+    });
 
     it('accepts stages, plans and a wait', async () => {
       stage.operator
