@@ -49,6 +49,7 @@ export type {
   OperatorWebhooksOptions,
 } from './operator-webhooks.js';
 export { operatorWebhooks, operatorWebhookNames } from './operator-webhooks.js';
+export { misplacedManagerOptions } from './manager-options.js';
 export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type { HttpAnswer, HttpQuestion } from './http-endpoint.js';
 export { answerPosts } from './metrics/bind-metrics.js';

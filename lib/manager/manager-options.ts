@@ -148,14 +148,16 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
     ...durations,
   };
   const names = { ...resolved, client: true };
-  refuseUnknownOptions<ManagerOptions>('Manager', options, names, misplaced);
+  refuseUnknownOptions<ManagerOptions>('Manager', options, names, misplacedManagerOptions);
   return resolved;
 }
 
 const toController = 'give it to the controller: .withOptions({ … })';
 const toLeaderElection = 'give it to leaderElection: { … }';
 const toCache = 'give it to cacheOptions: { … }';
-const misplaced = {
+
+/** Remedies for options that a manager does not take, by name. */
+export const misplacedManagerOptions = {
   ...{ maxConcurrentReconciles: toController, reconcileTimeoutMs: toController },
   ...{ backoff: toController, hotLoop: toController },
   ...{ leaseDurationMs: toLeaderElection, renewDeadlineMs: toLeaderElection },

@@ -4,12 +4,13 @@ import type { EmbeddedClusterOptions, RequestEntry } from '../apiserver/index.js
 import { EmbeddedCluster } from '../apiserver/index.js';
 import { usedRoles } from '../apiserver/internal.js';
 import type { PolicyRule } from '../apiserver/internal.js';
-import { OperatorRole, Manager } from '../manager/index.js';
+import { OperatorRole, Manager, misplacedManagerOptions } from '../manager/index.js';
 import type { ManagerOptions, OperatorDefinition } from '../manager/index.js';
-import type { Clock } from '../system/index.js';
+import type { Clock, OptionNames } from '../system/index.js';
 import {
   endsWithin,
   OperatorError,
+  refuseUnknownOptions,
   seededRandom,
   systemClock,
   VirtualClock,
@@ -38,6 +39,20 @@ export interface StartOperatorOptions extends Omit<
    */
   readonly rules?: readonly PolicyRule[] | undefined;
 }
+
+const startOptionNames: OptionNames<StartOperatorOptions> = {
+  ...{ asAdmin: true, rules: true, name: true, cacheOptions: true, leaderElection: true },
+  ...{ shards: true, whenLeadershipIsLost: true, health: true, metrics: true, inspector: true },
+  ...{ webhooks: true, rbacPreflight: true, requires: true, onEvent: true, clock: true },
+  ...{ gracefulShutdownMs: true, startTimeoutMs: true, cacheSyncTimeoutMs: true },
+  ...{ random: true, logger: true },
+};
+
+const ofCluster = 'the cluster gives it';
+const misplaced = {
+  ...misplacedManagerOptions,
+  ...{ client: ofCluster, clusters: ofCluster, tracer: ofCluster },
+};
 
 /** An operator that runs on an embedded cluster; see {@link startOperator}. */
 export interface RunningOperator {
@@ -80,13 +95,14 @@ export interface RunningOperator {
  * });
  * await operator.stop();
  * ```
- * @throws any error of its `setup`.
+ * @throws OperatorError `InvalidOption`: an option is unknown; any error of its `setup`.
  */
 export async function startOperator(
   cluster: EmbeddedCluster,
   operator: StartedOperator,
   options: StartOperatorOptions = {},
 ): Promise<RunningOperator> {
+  refuseUnknownOptions('startOperator', options, startOptionNames, misplaced);
   const { asAdmin = false, rules = [], shards, leaderElection, ...others } = options;
   const definition = definitionOf(operator);
   const { name = 'operator', cacheOptions } = definition;

@@ -196,4 +196,21 @@ describe('startOperator', () => {
     const never = operator.eventually(() => expect.fail('not yet'), { timeoutMs: 600_000 });
     expect(await never.catch((thrown: unknown) => thrown)).to.equal(failure);
   });
+
+  it('refuses an unknown option with the nearest of its own', async () => {
+    const cases = [
+      [{ asAdmn: true }, 'startOperator: unknown option "asAdmn"; did you mean "asAdmin"?'],
+      [{ rule: [] }, 'startOperator: unknown option "rule"; did you mean "rules"?'],
+      [{ client: {} }, 'startOperator: unknown option "client"; the cluster gives it'],
+      [
+        { reconcileTimeoutMs: 5 },
+        'startOperator: unknown option "reconcileTimeoutMs"; give it to the controller: .withOptions({ … })',
+      ],
+    ] as const;
+    for (const [options, message] of cases) {
+      const started = startOperator(cluster(), setup, options as StartOperatorOptions);
+      const error: unknown = await started.catch((thrown: unknown) => thrown);
+      expect(error).to.include({ code: 'InvalidOption', message });
+    }
+  });
 });
