@@ -319,12 +319,28 @@ function isPartOfTheGame(verb: WriteVerb, error: unknown): boolean {
 
 const mostPaths = 10;
 
-function detailsText({ changes, cause }: ObjectWritten): string {
+function detailsText(written: ObjectWritten): string {
+  const { changes } = written;
   const paths = changes.slice(0, mostPaths).map(({ path }) => path || 'everything');
   const more = changes.length - paths.length;
   if (more > 0) paths.push(`${more} more`);
+  const cause = causeText(written);
   return (paths.length === 0 ? '' : `: ${paths.join(', ')}`) + (cause ? ` (${cause})` : '');
 }
+
+/** Returns the cause; for drift with the managers that caused it, and the remedy for scaled workloads. */
+function causeText({ ref, changes, cause }: ObjectWritten): string | undefined {
+  if (cause !== 'drift') return cause;
+  const taken = changes.filter(({ manager = 'unknown' }) => manager !== 'unknown');
+  if (taken.length === 0) return cause;
+  const by = [...new Set(taken.map(({ manager }) => manager))].join(', ');
+  const isScaled = scalable.includes(ref.kind) && taken.some(({ path }) => path === scalePath);
+  const remedy = "the builder leaves it to an autoscaler with replicas: 'external'";
+  return `drift by ${by}${isScaled ? `; ${remedy}` : ''}`;
+}
+
+const scalable: readonly string[] = ['Deployment', 'StatefulSet'];
+const scalePath = 'spec.replicas';
 
 /** Returns the error's message; for a Secret, only the parts that can't quote its data. */
 function explanation(kind: string, error: unknown): string {

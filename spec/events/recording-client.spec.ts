@@ -220,6 +220,15 @@ describe('recordingClient', () => {
     expect(emitted[0]?.[1]).to.deep.include({ changes, cause: 'drift' });
   });
 
+  it('names the known managers that caused drift, each once', async () => {
+    const managers = ['kubectl-edit', 'unknown', undefined, 'kubectl-edit', 'helm'];
+    const changes = managers.map((manager, n) => ({ path: `data.k${n}`, from: 0, to: n, manager }));
+    const { fake, client, summary } = setUp();
+    fake.answer = () => live;
+    await client.patch(ConfigMap, key, patch, { details: { changes, cause: 'drift' } });
+    expect(summary()[0]).to.match(/data\.k4 \(drift by kubectl-edit, helm\)$/);
+  });
+
   describe('with a Secret', () => {
     const leaky = 'Secret "web" is invalid: data.password: Invalid value: "hunter2"';
 

@@ -210,6 +210,6 @@ export function driftSuite(open: OpenScene): void {
     await chainOf(scene).reconcile();
     const [event] = scene.events;
     expect(event).to.deep.include({ type: 'Normal', reason: 'Configured' });
-    expect(event?.note).to.include('data.A').and.to.include('drift');
+    expect(event?.note).to.include('data.A').and.to.include('drift by kubectl-edit');
   });
 }

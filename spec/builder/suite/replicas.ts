@@ -56,6 +56,16 @@ export function replicasSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch deployments/web']);
   });
 
+  it('are repaired with an Event that names the autoscaler and the remedy', async () => {
+    const scene = await open();
+    await chainOf(scene, 3).reconcile();
+    await scale(scene, 'web', 5);
+    scene.events.length = 0;
+    await chainOf(scene, 3).reconcile();
+    const note = `Configured Deployment ${scene.namespace}/web: spec.replicas (drift by horizontal-pod-autoscaler; the builder leaves it to an autoscaler with replicas: 'external')`;
+    expect(scene.events.map((event) => event.note)).to.deep.equal([note]);
+  });
+
   it('are kept when the chain sets them to external, scaled or not', async () => {
     const scene = await open();
     await chainOf(scene, 4).reconcile();
