@@ -351,7 +351,7 @@ describe('The status of a failed reconcile', () => {
   }
 
   describe('with a chain that `reconciles` made', () => {
-    const handlers: readonly (readonly [string, ReconcileHandler<Tenant, string>])[] = [
+    const handlers: readonly (readonly [string, ReconcileHandler<Tenant, 'ConfigMap'>])[] = [
       ['nothing of it ran', ({ builder }) => void builder.configMap({ name: 'env' })],
       [
         'only another chain ran',
