@@ -95,16 +95,18 @@ export class SeriesBook {
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
   }
 
-  /** Removes finished entries. @returns the entries whose count must be written now */
-  sweep(nowMs: number): SeriesEntry[] {
-    const due: SeriesEntry[] = [];
+  /**
+   * Removes finished entries, and calls `take` with those whose count must be written now. An entry for which it
+   * returns false is kept for the next sweep.
+   */
+  sweep(nowMs: number, take: (entry: SeriesEntry) => boolean): void {
     for (const entry of [...this.#entries.values()]) {
       const isFinished = this.#isFinished(entry, nowMs);
-      if (isFinished) this.#entries.delete(entry.key);
       const isStale = nowMs - entry.writtenMs >= this.#options.refreshMs;
-      if (isUnwritten(entry) && (isFinished || isStale)) due.push(entry);
+      const isDue = isUnwritten(entry) && (isFinished || isStale);
+      const isTaken = !isDue || take(entry);
+      if (isFinished && isTaken) this.#entries.delete(entry.key);
     }
-    return due;
   }
 
   /**
@@ -295,13 +297,13 @@ export class SummaryBook {
     this.#notBefore = new LruMap(options.capacity);
   }
 
-  /** Adds an event about `objects`. @returns a summary that was evicted to make room */
+  /** Adds an event about `objects`. @returns when its summary is due, and a summary that was evicted to make room */
   add(
     topic: string,
     event: Event,
     nowMs: number,
     objects: readonly Event['related'][],
-  ): EventSummary | undefined {
+  ): { readonly dueMs: number; readonly evicted: EventSummary | undefined } {
     const known = this.#collected.get(topic);
     const collected = known ?? this.#begin(topic, event, nowMs);
     collected.last = event;
@@ -312,22 +314,21 @@ export class SummaryBook {
       Math.min(quietMs, collected.latestMs),
       this.#notBefore.get(topic) ?? 0,
     );
-    if (known !== undefined) return undefined;
+    const { dueMs } = collected;
+    if (known !== undefined) return { dueMs, evicted: undefined };
     const evicted = this.#collected.set(topic, collected);
-    return evicted === undefined ? undefined : summaryOf(evicted);
+    return { dueMs, evicted: evicted && summaryOf(evicted) };
   }
 
-  /** Removes and returns the summaries that are due at `nowMs`; `Infinity` returns all. */
-  take(nowMs: number): EventSummary[] {
-    const summaries: EventSummary[] = [];
-    for (const [topic, collected] of [...this.#collected.entries()]) {
+  /** Removes and yields the summaries that are due at `nowMs`, one by one; `Infinity` yields all. */
+  *take(nowMs: number): Generator<EventSummary> {
+    for (const [topic, collected] of this.#collected.entries()) {
       if (collected.dueMs > nowMs) continue;
       this.#collected.delete(topic);
       const from = nowMs === Infinity ? collected.dueMs : nowMs;
       this.#notBefore.set(topic, from + this.#options.intervalMs);
-      summaries.push(summaryOf(collected));
+      yield summaryOf(collected);
     }
-    return summaries;
   }
 
   /** Returns the time when {@link take} is next due; undefined if no events are collected. */

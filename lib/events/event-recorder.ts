@@ -87,6 +87,9 @@ export interface EventRecorderOptions {
 // Maximum number of objects and Events to remember. Beyond it, each repeated event becomes a new Event.
 const capacity = 32_768;
 
+/** Milliseconds between two tries to queue what is due while the queue is full. */
+const fullQueueDelayMs = 1_000;
+
 /** Events of one type, reason and action that one object may have in one burst. */
 const topicBurst = 10;
 
@@ -187,18 +190,21 @@ export class EventRecorder implements Recorder {
   }
 
   /**
-   * Stops permanently: aborts the current write, drops and counts the unwritten events, and cancels all
+   * Stops permanently: aborts the current writes, drops and counts the unwritten events, and cancels all
    * timers. Resolves when this is done.
    */
   async stop(): Promise<void> {
     this.#closing?.cancel();
     this.#sweep?.timer.cancel();
     this.#sweep = undefined;
-    const queued = await this.#writer.stop();
+    const entries = new Set(await this.#writer.stop());
     // The counts of running series are queued only when they are due.
-    const entries = new Set([...queued, ...this.#series.sweep(Infinity)]);
+    this.#series.sweep(Infinity, (entry) => {
+      entries.add(entry);
+      return true;
+    });
     const counted = [...entries].map(({ count, writtenCount }) => count - writtenCount);
-    const collected = this.#summaries.take(Infinity).map(({ events }) => events);
+    const collected = [...this.#summaries.take(Infinity)].map(({ events }) => events);
     const combined = this.#batches.take(Infinity).map(({ items }) => items.size);
     const events = [...counted, ...collected, ...combined].reduce((sum, each) => sum + each, 0);
     if (events === 0) return;
@@ -253,9 +259,9 @@ export class EventRecorder implements Recorder {
       this.#begin(key, event, now);
       return;
     }
-    const evicted = this.#summaries.add(topic, event, now.monotonicMs, objects);
+    const { dueMs, evicted } = this.#summaries.add(topic, event, now.monotonicMs, objects);
     if (evicted !== undefined) this.#writeSummary(evicted, now);
-    this.#sweepAt(this.#summaries.nextMs());
+    this.#sweepAt(dueMs);
   }
 
   #isRepeated(key: string, now: Moment): boolean {
@@ -284,9 +290,12 @@ export class EventRecorder implements Recorder {
   }
 
   #sumUp(nowMs: number): void {
-    // Summaries stay collected while the queue is full; they are due again when an entry is settled.
+    // Summaries stay collected while the queue is full.
     if (this.#writer.isFull) return;
-    for (const summary of this.#summaries.take(nowMs)) this.#writeSummary(summary, this.#now());
+    for (const summary of this.#summaries.take(nowMs)) {
+      this.#writeSummary(summary, this.#now());
+      if (this.#writer.isFull) return;
+    }
   }
 
   #writeSummary({ event, events }: EventSummary, now: Moment): void {
@@ -301,32 +310,31 @@ export class EventRecorder implements Recorder {
     this.#writer.logOnce('queue_full', 'events dropped: too many wait to be written', { about });
   }
 
-  #sweepAt(atMs: number | undefined): void {
-    if (atMs === undefined || this.#writer.isStopped) return;
+  #sweepAt(dueMs: number | undefined): void {
+    if (dueMs === undefined || this.#writer.isStopped) return;
+    const nowMs = this.#now().monotonicMs;
+    const atMs = this.#writer.isFull ? Math.max(dueMs, nowMs + fullQueueDelayMs) : dueMs;
     if (this.#sweep !== undefined && this.#sweep.atMs <= atMs) return;
     this.#sweep?.timer.cancel();
     const fire = (): void => {
       this.#sumUp(this.#now().monotonicMs);
-      for (const entry of this.#series.sweep(this.#now().monotonicMs)) this.#writer.enqueue(entry);
+      this.#series.sweep(this.#now().monotonicMs, (entry) => this.#writer.enqueue(entry));
       this.#sweepAgain();
     };
-    const timer = this.#options.clock.setTimer(fire, atMs - this.#now().monotonicMs);
-    this.#sweep = { timer, atMs };
+    this.#sweep = { timer: this.#options.clock.setTimer(fire, atMs - nowMs), atMs };
   }
 
   #sweepAgain(): void {
     this.#sweep?.timer.cancel();
     this.#sweep = undefined;
+    this.#sweepAt(this.#summaries.nextMs());
     this.#sweepAt(this.#nextSweepMs(this.#series.unwritten()));
   }
 
-  /** Returns when a summary or one of `entries` is next due; undefined if none is. */
+  /** Returns when one of `entries` is next due; undefined if none is. */
   #nextSweepMs(entries: readonly SeriesEntry[]): number | undefined {
-    // What waits for the writer is due again when an entry is settled.
-    const unqueued = entries.filter((entry) => !this.#writer.has(entry));
-    const summariesMs = this.#writer.isFull ? undefined : this.#summaries.nextMs();
-    const next = Math.min(this.#series.nextSweepMs(unqueued) ?? Infinity, summariesMs ?? Infinity);
-    return next === Infinity ? undefined : next;
+    // What waits for the writer is due again when the entry is settled.
+    return this.#series.nextSweepMs(entries.filter((entry) => !this.#writer.has(entry)));
   }
 
   #now(): Moment {

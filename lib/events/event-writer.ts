@@ -104,12 +104,13 @@ export class EventWriter {
     return this.#deliveries.has(entry);
   }
 
-  /** Queues an entry. A full queue loses no counts: the next sweep or flush writes them. */
-  enqueue(entry: SeriesEntry): void {
-    if (this.isFull && !this.#queue.has(entry)) return;
+  /** Queues an entry. @returns false if the queue is full: queue the entry later, so that its count is not lost */
+  enqueue(entry: SeriesEntry): boolean {
+    if (this.isFull && !this.#queue.has(entry)) return false;
     this.#queue.add(entry);
     if (!this.#deliveries.has(entry)) this.#deliveries.set(entry, this.#deliver(entry));
     this.#draining ??= this.#drain();
+    return true;
   }
 
   /** Aborts the current writes. @returns the entries that were queued */

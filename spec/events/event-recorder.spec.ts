@@ -673,6 +673,63 @@ describe('EventRecorder', () => {
       });
     });
 
+    describe('while the queue is full', () => {
+      const aboutObject = (name: string): ObjectEvent =>
+        event({ regarding: { ...regarding, name, uid: name } });
+      /** Records a series whose last event is not written when the queue is full. */
+      const fillQueue = async (options: Partial<EventRecorderOptions> = {}) => {
+        const scene = setUp({ maxQueued: 1, maxTries: 1_000, ...options });
+        const { clock, fake, recorder } = scene;
+        for (let n = 0; n < 3; n++) {
+          recorder.record(event());
+          await clock.advance(1);
+        }
+        fake.answer = () => {
+          throw apiError(503);
+        };
+        recorder.record(aboutObject('other'));
+        await clock.advance(1);
+        return { ...scene, recover: () => (fake.answer = ({ body }) => body) };
+      };
+
+      it('keeps the count of a series that ends, and writes it afterwards', async () => {
+        const { clock, fake, recover, counts } = await fillQueue();
+        await clock.advance(7 * minute);
+        recover();
+        await clock.advance(minute);
+        expect(countOf(bodies(fake).at(-1))).to.equal(3);
+        expect(counts).to.deep.equal({ written: 4 });
+        expect(clock.pendingTimers).to.equal(0);
+      });
+
+      it('tries once a second to write a count that is due', async () => {
+        const { clock, recorder } = await fillQueue({ seriesRefreshMs: minute });
+        await clock.advance(minute);
+        for (let n = 0; n < 100; n++) {
+          recorder.record(aboutObject('another'));
+          expect(clock.nextTimerMs).to.be.greaterThan(0);
+          await clock.advance(clock.nextTimerMs ?? 0);
+        }
+        expect(clock.monotonicMs()).to.be.greaterThan(100_000);
+        await recorder.stop();
+      });
+
+      it('keeps the summaries that do not fit into it', async () => {
+        const { clock, fake, recorder, recover, counts } = await fillQueue();
+        for (const name of ['a', 'b', 'c']) {
+          for (let n = 0; n < 2; n++) recorder.record(aboutObject(name));
+        }
+        await clock.advance(minute);
+        recover();
+        await clock.advance(6 * minute);
+        const notes = bodies(fake).map(({ note }) => note);
+        expect(
+          notes.filter((note) => note === '2 more events; last: Created ConfigMap shop/web'),
+        ).to.have.length(3);
+        expect(counts).to.deep.equal({ written: 7 });
+      });
+    });
+
     it('drops the event after twelve attempts', async () => {
       const { clock, fake, recorder, counts } = setUp();
       fake.answer = () => {
