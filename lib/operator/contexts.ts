@@ -69,6 +69,11 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
     return this.#conditions.size === 0 && Object.keys(this.#fields).length === 0;
   }
 
+  /** True if the handler itself shows that the object is not ready. */
+  get isUnready(): boolean {
+    return (this.#conditions.get('Ready')?.status ?? 'True') !== 'True';
+  }
+
   set(fields: object): void {
     const taken = ['conditions', 'observedGeneration'].find((name) => name in fields);
     if (taken !== undefined) {

@@ -217,8 +217,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const waitsFor = draft.waitsFor(returnedWait);
     const { [builder]: made } = given as BuilderContext & typeof given;
-    // A handler that waits has a reason not to use its chain.
-    if (made !== undefined && waitsFor === undefined && returned?.type !== 'requeueAfter') {
+    // A handler that waits, or calls the object not ready, has a reason not to use its chain.
+    const isWaiting = waitsFor !== undefined || returned?.type === 'requeueAfter';
+    if (made !== undefined && !isWaiting && !draft.isUnready) {
       refuseUnused(made, `${handler.type} for ${describeObject(object)}`);
     }
     const end = { results: all, waitsFor, ...this.#observed(object) };

@@ -392,13 +392,17 @@ describe('The status of a failed reconcile', () => {
       expect(message).to.contain('got a chain; give the chain to builds(…)');
     });
 
-    it('accepts stages, plans and a wait', async () => {
+    it('accepts stages, plans, a wait, and an object that the handler calls not ready', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
-        .reconciles(async ({ object, builder }) => {
+        .reconciles(async ({ object, builder, status }) => {
           const chain = builder.configMap({ name: 'env' });
           if (object.metadata.name === 'waiting') return requeueAfter(60_000, 'not yet');
+          if (object.metadata.name === 'invalid') {
+            status.setCondition({ type: 'Ready', status: 'False', reason: 'InvalidSpec' });
+            return done();
+          }
           if (object.metadata.name === 'planned') await chain.plan();
           else await chain.reconcileConfigMap();
           return undefined;
@@ -411,6 +415,10 @@ describe('The status of a failed reconcile', () => {
       await stage.create('waiting');
       const ready = await stage.condition('waiting', 'Ready', 'False');
       expect(ready.message).to.contain('not yet');
+      await stage.create('invalid');
+      const invalid = await stage.condition('invalid', 'Ready', 'False');
+      expect(invalid.reason).to.equal('InvalidSpec');
+      await stage.condition('invalid', 'Degraded', 'False');
     });
   });
 });
