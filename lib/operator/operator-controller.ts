@@ -1,3 +1,4 @@
+import { mayBePruned } from '../apply/index.js';
 import { controllerFor, onEvents } from '../controller/index.js';
 import type {
   ControllerBuilder,
@@ -8,7 +9,7 @@ import type {
 } from '../controller/index.js';
 import { builderAccess, checkRequiredAccess, eventAccess } from '../manager/index.js';
 import type { RequiredAccess, Added, ManagerAddOptions, Manager } from '../manager/index.js';
-import { isJsonObject, groupOfType } from '../object/index.js';
+import { apiVersionOf, isJsonObject, groupOfType } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import { withoutUndefined, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import { refuseDecided } from './contexts.js';
@@ -18,6 +19,7 @@ import type {
   FinalizeHandler,
   ForOptions,
   KindsOf,
+  OperatorBuilderOptions,
   OwnedTypes,
   ReconcileHandler,
 } from './contexts.js';
@@ -65,9 +67,8 @@ export interface DescribedController {
 }
 
 /** The objects of an owner that chains prune. */
-interface Pruning {
+interface Pruning extends Pick<OperatorBuilderOptions, 'scope' | 'namespace' | 'pruneClaims'> {
   readonly kinds: readonly TypeReference<KubernetesObject>[];
-  readonly scope: string | undefined;
 }
 
 type Handling<T extends KubernetesObject> =
@@ -258,7 +259,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   get pruning(): Pruning | undefined {
     const options = this.#builderOptions ?? {};
     if (this.#handling?.type !== 'builds' || typeof options === 'function') return undefined;
-    return { kinds: this.#owns, scope: options.scope };
+    return { kinds: this.#owns, ...options };
   }
 
   /** The other controllers of the operator for the same kind. */
@@ -279,10 +280,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
       const remedy = 'give one of them another by the option finalizer';
       this.#refuse(`two controllers clean up for the finalizer ${finalizer}; ${remedy}`);
     }
-    const { kinds = [], scope } = this.pruning ?? {};
-    const rivals = others.filter(({ pruning }) => pruning !== undefined && pruning.scope === scope);
-    const rivalKinds = rivals.flatMap(({ pruning }) => pruning?.kinds ?? []).map(ofKind);
-    const common = kinds.find((type) => rivalKinds.includes(ofKind(type)));
+    const [common] = others.flatMap(({ pruning }) => prunedByBoth(this.pruning, pruning));
     if (common !== undefined) {
       const remedy = 'give one of them another scope by withBuilder({ scope })';
       this.#refuse(
@@ -406,6 +404,24 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   #refuse(problem: string): never {
     throw new OperatorError('InvalidOption', `for(${this.#type.kind}): ${problem}`);
   }
+}
+
+/** Returns the kinds of which each of two controllers would prune the objects of the other. */
+function prunedByBoth(
+  one: Pruning | undefined,
+  other: Pruning | undefined,
+): readonly TypeReference<KubernetesObject>[] {
+  if (one === undefined || other === undefined || one.scope !== other.scope) return [];
+  const namespaces = new Set([one.namespace, other.namespace]);
+  const areApart = namespaces.size === 2 && !namespaces.has(undefined);
+  const pruneClaims = one.pruneClaims === true || other.pruneClaims === true;
+  const kinds = new Set(other.kinds.map(ofKind));
+  return one.kinds.filter((type) => {
+    if (!kinds.has(ofKind(type)) || (areApart && 'namespaced' in type && type.namespaced))
+      return false;
+    const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: {} };
+    return mayBePruned(object, { pruneClaims });
+  });
 }
 
 function ofKind(type: TypeReference<KubernetesObject>): string {

@@ -2,17 +2,23 @@ import { expect } from 'chai';
 import { done } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import {
+  ClusterRole,
   ConfigMap,
   CustomResourceDefinition,
   Deployment,
   Namespace,
+  PersistentVolumeClaim,
   Secret,
 } from '../../lib/object/kinds.js';
 import type { KubernetesObject, TypeReference } from '../../lib/object/index.js';
 import { Manager, conversionWebhook } from '../../lib/manager/index.js';
 import type { Webhook } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
-import type { ControllerStyle, ForOptions } from '../../lib/operator/index.js';
+import type {
+  ControllerStyle,
+  ForOptions,
+  OperatorBuilderOptions,
+} from '../../lib/operator/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ensureCrd } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
@@ -370,26 +376,52 @@ describe('Operator', () => {
       );
     });
 
-    it('are rejected if each would prune the objects of the other', () => {
+    describe('that build', () => {
+      /** Builds with two controllers that own `kinds`. */
       const building = (
-        first: object,
-        second: object,
-        owned: TypeReference<KubernetesObject> = ConfigMap,
+        kinds: readonly TypeReference<KubernetesObject>[],
+        first: OperatorBuilderOptions,
+        second: OperatorBuilderOptions,
       ): Operator => {
         const operator = new Operator('tenants');
-        const tenants = operator.for(Tenant).owns(Deployment, ConfigMap).withBuilder(first);
-        tenants.builds(({ builder }) => builder.configMap({ name: 'a' }));
-        const others = operator.for(Tenant, { name: 'second', status: false }).owns(owned);
+        const tenants = operator
+          .for(Tenant)
+          .owns(Deployment, ...kinds)
+          .withBuilder(first);
+        tenants.builds(({ builder }) => builder);
+        const others = operator.for(Tenant, { name: 'second', status: false }).owns(...kinds);
         others.withBuilder(second).builds(({ builder }) => builder);
         return operator;
       };
-      for (const scope of [undefined, 'a']) {
-        expect(() => managed(building({ scope }, { scope }))).to.throw(
-          'for(Tenant): two controllers would prune the ConfigMap objects of each other; give one of them another scope by withBuilder({ scope })',
-        );
+
+      const [inA, inB] = [{ namespace: 'a' }, { namespace: 'b' }];
+      const rejected = [
+        ['in one scope', [ConfigMap], { scope: 'a' }, { scope: 'a' }],
+        ['in one namespace', [Secret], inA, inA],
+        ['in the namespace of one and anywhere', [Secret], {}, inB],
+        ['in the cluster', [Secret, ClusterRole], inA, inB],
+        ['that one prunes', [PersistentVolumeClaim], {}, { pruneClaims: true }],
+      ] as const;
+      for (const [title, kinds, first, second] of rejected) {
+        it(`are rejected if they own the same kind ${title}`, () => {
+          const { kind } = kinds.at(-1) ?? kinds[0];
+          expect(() => managed(building(kinds, first, second))).to.throw(
+            `for(Tenant): two controllers would prune the ${kind} objects of each other; give one of them another scope by withBuilder({ scope })`,
+          );
+        });
       }
-      expect(managed(building({}, { scope: 'b' })).controllers).to.have.length(2);
-      expect(managed(building({}, {}, Secret)).controllers).to.have.length(2);
+
+      const accepted = [
+        ['own different kinds', [], {}, {}],
+        ['have different scopes', [ConfigMap], {}, { scope: 'b' }],
+        ['have different namespaces', [ConfigMap], inA, inB],
+        ['own kinds that are not pruned', [PersistentVolumeClaim, Namespace], {}, {}],
+      ] as const;
+      for (const [title, kinds, first, second] of accepted) {
+        it(`are accepted if they ${title}`, () => {
+          expect(managed(building(kinds, first, second)).controllers).to.have.length(2);
+        });
+      }
     });
 
     it('are accepted if they write different parts', () => {
