@@ -153,7 +153,7 @@ export class PlannedObjects {
   }
 
   #inVersion(state: PlannedObjectState, apiVersion: string): PlannedObjectState {
-    const { type, before, after, wanted, applied = new Map<string, UnstructuredObject>() } = state;
+    const { type, before, after, applied = new Map<string, UnstructuredObject>() } = state;
     if (apiVersionOf(type) === apiVersion) return state;
     const converted = (object: UnstructuredObject): UnstructuredObject =>
       object.apiVersion === apiVersion ? object : this.#convert(object, apiVersion);
@@ -162,9 +162,9 @@ export class PlannedObjects {
       type: { apiVersion, kind: type.kind },
       before: before && converted(before),
       after: after && converted(after),
-      wanted: wanted && converted(wanted),
       applied: new Map([...applied].map(([writer, object]) => [writer, converted(object)])),
-      // A part of an object can't be converted.
+      // Objects without the defaults of their version can't be converted.
+      wanted: undefined,
       configurations: undefined,
     };
   }

@@ -56,7 +56,42 @@ const Lamp = defineResource({
   ],
 });
 
+/** Its conversion needs an object that the API server fills in. */
+const Tank = defineResource({
+  ...{ group: 'tanks.example', kind: 'Tank' },
+  versions: [
+    {
+      name: 'v1',
+      storage: true,
+      status: s.status(),
+      schema: s.object({ spec: s.object({ size: s.integer() }) }),
+    },
+    {
+      name: 'v2',
+      status: s.status(),
+      schema: s.object({
+        spec: s.object({ form: s.defaulted(s.object({ size: s.defaulted(s.integer(), 4) }), {}) }),
+      }),
+    },
+  ],
+  conversion: {
+    hub: 'v1',
+    spokes: {
+      v2: {
+        toHub: ({ spec, ...tank }) => ({ ...tank, spec: { size: spec.form.size } }),
+        fromHub: ({ spec, ...tank }) => ({ ...tank, spec: { form: { size: spec.size } } }),
+      },
+    },
+  },
+});
+
 const operator = new Operator('home');
+operator
+  .for(Tank)
+  .owns(ConfigMap)
+  .builds(({ object: { spec }, builder }) =>
+    builder.configMap({ name: 'tank', data: { text: `${spec.size}` } }),
+  );
 operator
   .for(Disk)
   .owns(ConfigMap)
@@ -80,7 +115,7 @@ describe('A plan of a resource in another version than the reconciled one', () =
   let client: Client;
 
   beforeEach(async () => {
-    cluster = await EmbeddedCluster.start({ crds: [Disk, Lamp] });
+    cluster = await EmbeddedCluster.start({ crds: [Disk, Lamp, Tank] });
     client = cluster.client();
   });
 
@@ -129,6 +164,11 @@ describe('A plan of a resource in another version than the reconciled one', () =
     const made = await plan(given('Disk', 'v2', { storage: { size: 3 } }));
     expect(changesOf(made)).to.deep.include(['ConfigMap', 'data', undefined, { text: '3 ssd' }]);
     expect(made.error).to.equal(undefined);
+  });
+
+  it('converts a resource that does not exist yet with the defaults of its own version', async () => {
+    const made = await plan(given('Tank', 'v2', {}));
+    expect(changesOf(made)).to.deep.include(['ConfigMap', 'data', undefined, { text: '4' }]);
   });
 
   it('leaves the objects of the resource alone if both versions have the same fields', async () => {
