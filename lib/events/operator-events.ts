@@ -131,6 +131,8 @@ export class OperatorEvents extends EventEmitter<OperatorEventMap> {
 
   /** Returns a function that calls `listener` and logs its errors; the same one each time. */
   #guard<N extends EventName>(name: N, listener: Listener<N>): Listener<N> {
+    // The emitter refuses it.
+    if (typeof (listener as unknown) !== 'function') return listener;
     const known = this.#guards.get(listener) ?? new Map<EventName, Listener>();
     this.#guards.set(listener, known);
     const logger = this.#logger;

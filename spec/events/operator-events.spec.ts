@@ -62,6 +62,19 @@ describe('OperatorEvents', () => {
     expect(seen).to.deep.equal(['web']);
   });
 
+  for (const listener of [undefined, null, {}, 'listener']) {
+    it(`refuses ${JSON.stringify(listener)} as a listener`, () => {
+      const events = new OperatorEvents();
+      for (const method of ['on', 'addListener', 'once'] as const) {
+        expect(() => events[method]('created', listener as never)).to.throw(
+          TypeError,
+          'The listener must be a function',
+        );
+      }
+      expect(events.eventNames()).to.deep.equal([]);
+    });
+  }
+
   it('removes and lists the listeners that were given', () => {
     const events = new OperatorEvents();
     const seen: string[] = [];
