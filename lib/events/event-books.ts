@@ -102,7 +102,7 @@ export class SeriesBook {
   sweep(nowMs: number, take: (entry: SeriesEntry) => boolean): void {
     for (const entry of [...this.#entries.values()]) {
       const isFinished = this.#isFinished(entry, nowMs);
-      const isStale = nowMs - entry.writtenMs >= this.#options.refreshMs;
+      const isStale = nowMs >= entry.writtenMs + this.#options.refreshMs;
       const isDue = isUnwritten(entry) && (isFinished || isStale);
       const isTaken = !isDue || take(entry);
       if (isFinished && isTaken) this.#entries.delete(entry.key);
@@ -137,7 +137,8 @@ export class SeriesBook {
   }
 
   #isFinished(entry: SeriesEntry, nowMs: number): boolean {
-    return nowMs - entry.touchedMs >= this.#options.finishMs;
+    // Compares the same sum as `nextSweepMs`: a rounded difference could make a sweep due again and again.
+    return nowMs >= entry.touchedMs + this.#options.finishMs;
   }
 }
 

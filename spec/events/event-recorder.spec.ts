@@ -153,6 +153,20 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[3]).not.to.have.property('series');
     });
 
+    it('ends a series that began at a fraction of a millisecond', async () => {
+      const clock = new VirtualClock(0);
+      const { fake, recorder } = setUp({ clock });
+      // Six minutes after this time, the rounded difference of both times is less than six minutes.
+      await clock.advance(429_758.9430847553);
+      for (let n = 0; n < 3; n++) {
+        recorder.record(event());
+        await clock.advance(0);
+      }
+      await clock.advance(6 * minute);
+      expect(fake.verbs).to.deep.equal(['create', 'patch', 'patch']);
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
     it('writes the count every half hour while the series lasts', async () => {
       const { clock, fake, recorder } = setUp();
       for (let n = 0; n < 65; n++) {
