@@ -124,6 +124,14 @@ describe('A Builder chain', () => {
       }
     }
   });
+
+  it('shows no values of containers that are not a list', () => {
+    const containers = { name: 'web', env: [{ name: 'PASSWORD', value: 'hunter2' }] };
+    const podSpec = { containers } as never;
+    expect(() => new Builder(options).deployment({ name: 'a', podSpec })).to.throw(
+      /^Deployment a: containers of its pods: want a list, got object$/,
+    );
+  });
 });
 
 describe('requeueAfterOf', () => {

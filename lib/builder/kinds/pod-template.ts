@@ -68,7 +68,9 @@ export function podTemplateOf<Names extends ChainNames>(
   const { metadata, spec } = given as PodTemplate;
   const containers: unknown = spec?.containers;
   if (spec !== undefined && !Array.isArray(containers)) {
-    refuse(`containers of its pods: want a list, got ${JSON.stringify(containers)}`);
+    refuse(
+      `containers of its pods: want a list, got ${containers === null ? 'null' : typeof containers}`,
+    );
   }
   const allLabels = { ...metadata?.labels, ...definedOf(podLabels), ...labels };
   const allAnnotations = { ...metadata?.annotations, ...definedOf(podAnnotations) };
