@@ -33,6 +33,8 @@ describe('requires', () => {
     [{ type: Pod }, 'verbs of Pod: want a list such as ["get"], got undefined'],
     [{ kind: 'Pod', verbs: ['list'] }, 'unknown option "kind"'],
     [{ verbs: ['list'] }, 'type: want a kind, such as ConfigMap, got undefined'],
+    [{ type: Pod, verbs: ['get'], names: 'web' }, 'names of Pod: want a list of names, got "web"'],
+    [{ type: Pod, verbs: ['get'], names: [5] }, 'names of Pod: want a list of names, got [5]'],
   ] as const) {
     it(`of a controller and of a manager rejects ${problem}`, async () => {
       const requires = [access as never];
@@ -48,4 +50,13 @@ describe('requires', () => {
       await cluster.stop();
     });
   }
+
+  it('of a manager rejects access that is not in a list', async () => {
+    const cluster = await EmbeddedCluster.start();
+    const requires = { type: Pod, verbs: ['get'] } as never;
+    expect(() => new Manager({ client: cluster.client(), requires }))
+      .to.throw('requires: want a list, got {')
+      .with.property('code', 'InvalidOption');
+    await cluster.stop();
+  });
 });

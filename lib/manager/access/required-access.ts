@@ -36,7 +36,9 @@ export interface RequiredAccess {
  * @throws OperatorError `InvalidOption`: names the field.
  */
 export function checkRequiredAccess(requires: readonly RequiredAccess[]): void {
-  const names = {
+  const given: unknown = requires;
+  if (!Array.isArray(given)) refuse('want a list', given);
+  const known = {
     type: true,
     verbs: true,
     subresource: true,
@@ -44,16 +46,17 @@ export function checkRequiredAccess(requires: readonly RequiredAccess[]): void {
     names: true,
   } as const;
   for (const access of requires) {
-    refuseUnknownOptions<RequiredAccess>('requires', access, names);
-    const { type, verbs } = access as {
-      readonly type?: { readonly kind?: unknown };
-      verbs: unknown;
-    };
-    if (typeof type?.kind !== 'string') refuse('type: want a kind, such as ConfigMap', type);
-    if (!Array.isArray(verbs) || verbs.some((verb) => typeof verb !== 'string')) {
-      refuse(`verbs of ${type.kind}: want a list such as ["get"]`, verbs);
-    }
+    refuseUnknownOptions<RequiredAccess>('requires', access, known);
+    const { type, verbs, names = [] } = access as Partial<RequiredAccess>;
+    const kind: unknown = type?.kind;
+    if (typeof kind !== 'string') refuse('type: want a kind, such as ConfigMap', type);
+    if (!isTexts(verbs)) refuse(`verbs of ${kind}: want a list such as ["get"]`, verbs);
+    if (!isTexts(names)) refuse(`names of ${kind}: want a list of names`, names);
   }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 function refuse(problem: string, got: unknown): never {
