@@ -92,22 +92,33 @@ function scheduleBy(
   }
   const selector = { ...spec.nodeSelector, ...nodeSelector };
   if (Object.keys(selector).length > 0) spec.nodeSelector = selector;
-  const all = [...(spec.tolerations ?? []), ...tolerations];
-  // Of equal ones, the first stays.
-  const isRedundant = (one: V1Toleration, index: number): boolean =>
-    all.some((other, at) => toleratesAll(other, one) && (at < index || !deepEqual(other, one)));
-  spec.tolerations = all.filter((one, index) => !isRedundant(one, index));
+  spec.tolerations = mergedTolerations([...(spec.tolerations ?? []), ...tolerations]);
+}
+
+/** Returns tolerations without those that another one covers. */
+function mergedTolerations(all: readonly V1Toleration[]): V1Toleration[] {
+  const merged: V1Toleration[] = [];
+  for (const [index, one] of all.entries()) {
+    const isCovered =
+      merged.some((kept) => toleratesAll(kept, one)) ||
+      // Of equal ones, the first stays.
+      all.slice(index + 1).some((later) => !deepEqual(later, one) && toleratesAll(later, one));
+    if (!isCovered) merged.push(one);
+  }
+  return merged;
 }
 
 /** Returns whether a toleration tolerates all that another one does. */
-function toleratesAll(wide: V1Toleration, { key, effect, ...one }: V1Toleration): boolean {
+function toleratesAll(wide: V1Toleration, one: V1Toleration): boolean {
+  if (deepEqual(wide, one)) return true;
   const isAny = (wide.key ?? '') === '' && wide.operator === 'Exists';
-  if (!isAny && (wide.key ?? '') !== (key ?? '')) return false;
-  if ((wide.effect ?? '') !== '' && wide.effect !== effect) return false;
+  if (!isAny && (wide.key ?? '') !== (one.key ?? '')) return false;
+  if ((wide.effect ?? '') !== '' && wide.effect !== one.effect) return false;
   const { tolerationSeconds = Infinity } = one;
   if (tolerationSeconds > (wide.tolerationSeconds ?? Infinity)) return false;
   if (wide.operator === 'Exists') return true;
-  return one.operator !== 'Exists' && (wide.value ?? '') === (one.value ?? '');
+  // As on the real server: one without an operator, which means Equal, stays.
+  return one.operator === 'Equal' && (wide.value ?? '') === (one.value ?? '');
 }
 
 function tolerateLostNodes(spec: PodSpec): void {

@@ -76,6 +76,20 @@ describe('pods', () => {
       });
     });
 
+    it('keep one of two tolerations that differ in the default operator only', async () => {
+      const effect = 'NoExecute';
+      const given = { key: 'sandbox', value: 'x', effect };
+      const equal = { ...given, operator: 'Equal' };
+      const added = async (own: object, ofClass: object): Promise<unknown[]> => {
+        const api = await withClass({ scheduling: { tolerations: [ofClass] } });
+        const { spec } = await api.create(pods, pod({ runtimeClassName, tolerations: [own] }));
+        return (spec as { tolerations: unknown[] }).tolerations.slice(0, -2);
+      };
+      // As on a real server, where the one without an operator covers the other one.
+      expect(await added(given, equal)).to.deep.equal([given]);
+      expect(await added(given, given)).to.deep.equal([given]);
+    });
+
     it('keep their own overhead if it is the same', async () => {
       const api = await withClass({ overhead: { podFixed: { cpu: '1' } } });
       const answer = await api.call(
