@@ -69,7 +69,8 @@ function sumOf(lists: readonly Amounts[]): Amounts {
 function largestOf(one: Amounts, other: Amounts): Amounts {
   const largest = new Map(Object.entries(one));
   for (const [name, amount] of Object.entries(other)) {
-    if (compareQuantities(amount, largest.get(name) ?? 0) > 0) largest.set(name, amount);
+    const known = largest.get(name);
+    if (known === undefined || compareQuantities(amount, known) > 0) largest.set(name, amount);
   }
   return Object.fromEntries(largest);
 }

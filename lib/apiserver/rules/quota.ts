@@ -98,7 +98,8 @@ function increaseOf(usage: Usage, old: Usage = {}): Usage {
  * specify it.
  */
 function unstatedResources(hard: Usage, { spec }: Pod): string[] {
-  if (spec?.resources !== undefined) return [];
+  const { requests, limits } = spec?.resources ?? {};
+  if (Object.keys({ ...requests, ...limits }).length > 0) return [];
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   return Object.keys(hard)
     .filter((resource) => mustBeStated.has(resource))

@@ -100,6 +100,14 @@ describe('LimitRanges', () => {
     expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 2Gi');
   });
 
+  it('know a resource of zero that only an init container states', async () => {
+    const api = await withLimits({ type: 'Pod', max: { cpu: '1' } });
+    const initContainers = [{ name: 'i', image: 'i', resources: { limits: { cpu: '0' } } }];
+    const containers = [{ name: 'c', image: 'i' }];
+    const given = { metadata: { name: 'a' }, spec: { initContainers, containers } };
+    expect((await api.call('POST', path('pods'), given)).code).to.equal(201);
+  });
+
   it('refuse claims that are too large', async () => {
     const api = await withLimits({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } });
     const resources = { requests: { storage: '2Gi' } };
@@ -190,10 +198,12 @@ describe('ResourceQuotas', () => {
 
   it('refuse Pods that do not state a resource that they count', async () => {
     const api = await withQuota({ 'limits.memory': '1Gi', cpu: '1' });
-    const { body } = await api.call('POST', path('pods'), pod('a'));
-    expect(why(body.message)).to.equal(
-      'failed quota: q: must specify cpu for: c; limits.memory for: c',
-    );
+    for (const given of [pod('a'), sharing('a', {})]) {
+      const { body } = await api.call('POST', path('pods'), given);
+      expect(why(body.message)).to.equal(
+        'failed quota: q: must specify cpu for: c; limits.memory for: c',
+      );
+    }
   });
 
   it('count only Pods in their scopes', async () => {
