@@ -90,11 +90,18 @@ export function readObjectBody(request: TransportRequest, refuse: Refusal): Body
  * @throws StatusError the error of `refuse`: malformed, or too deep.
  */
 export function parseJson(text: string, refuse: Refusal): Body {
+  const body = jsonBody(text, refuse);
+  if (body === undefined) throw refuse(jsonProblem(text), text);
+  return body;
+}
+
+/** Parses a body. Returns undefined if it is not JSON. @throws StatusError the error of `refuse`: too deep. */
+function jsonBody(text: string, refuse: Refusal): Body | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse(jsonProblem(text), text);
+    return undefined;
   }
   const { duplicates, depth } = scanJson(text);
   if (depth > depthLimit) throw refuse('exceeded max depth', text);
@@ -131,7 +138,9 @@ function excerpt(text: string): string {
  * @throws StatusError 400: malformed, or too deep.
  */
 export function parseYaml(text: string, refuse: Refusal): Body {
-  if (text.trimStart().startsWith('{')) return parseJson(text, refuse);
+  // Most applies are JSON, but `{a: b}` is not, and neither are several documents.
+  const body = text.trimStart().startsWith('{') ? jsonBody(text, refuse) : undefined;
+  if (body !== undefined) return body;
   let json: string;
   try {
     const settings = { uniqueKeys: false, merge: true, customTags: goYamlTags };

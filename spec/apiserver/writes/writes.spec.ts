@@ -260,9 +260,13 @@ describe('writes', () => {
 
   it('parse applies as YAML', async () => {
     const api = new Api();
-    const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: "1"}\n';
-    const { body } = await api.call('PATCH', `${configMaps}/a?fieldManager=m`, text, apply);
-    expect(body['data']).to.deep.equal({ x: '1' });
+    const flow = '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: "1"}}';
+    const json = JSON.stringify(configMap('a', { x: '1' }));
+    const block = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: "1"}\n';
+    for (const text of [block, flow, `${json}\n---\n${json}\n`]) {
+      const { body } = await api.call('PATCH', `${configMaps}/a?fieldManager=m`, text, apply);
+      expect(body['data']).to.deep.equal({ x: '1' });
+    }
   });
 
   it('warn about unknown and duplicate fields, refuse or ignore them, by fieldValidation', async () => {
