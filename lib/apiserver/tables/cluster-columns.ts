@@ -336,10 +336,16 @@ interface Port {
 const shownHosts = 3;
 
 function ingressHosts(object: UnstructuredObject): string {
-  const hosts = listAt(object, 'spec.rules')
-    .map((rule) => textAt(rule, 'host'))
-    .filter((host) => host !== '');
-  return hosts.length === 0 ? '*' : listed(hosts);
+  const rules = listAt(object, 'spec.rules').map((rule) => textAt(rule, 'host'));
+  const shown: string[] = [];
+  // The real server counts rules without a host, too.
+  let isCut = false;
+  for (const host of rules) {
+    if (shown.length === shownHosts) isCut = true;
+    else if (host !== '') shown.push(host);
+  }
+  const hosts = shown.join(',') || '*';
+  return isCut ? `${hosts} + ${rules.length - shownHosts} more...` : hosts;
 }
 
 function listed(values: readonly string[]): string {

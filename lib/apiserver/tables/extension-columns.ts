@@ -47,7 +47,8 @@ function endpointAddresses(object: UnstructuredObject): string {
     const ips = listAt(subset, 'addresses').map((address) => textAt(address, 'ip'));
     const ports = listAt(subset, 'ports').map((port) => numberAt(port, 'port'));
     if (ports.length === 0) return ips;
-    return ports.flatMap((port) => ips.map((ip) => `${ip}:${port}`));
+    const hosts = ips.map((ip) => (ip.includes(':') ? `[${ip}]` : ip));
+    return ports.flatMap((port) => hosts.map((host) => `${host}:${port}`));
   });
   const shown = found.slice(0, shownEndpoints).join(',');
   return found.length > shownEndpoints

@@ -166,6 +166,20 @@ describe('tables', () => {
       cells: { Endpoints: '' },
     },
     {
+      title: 'addresses of IPv6 in brackets before a port',
+      path: '/api/v1/namespaces/default/endpoints',
+      object: { subsets: [{ addresses: [{ ip: 'fd00::1' }], ports }] },
+      cells: { Endpoints: '[fd00::1]:80' },
+    },
+    {
+      title: 'three hosts of an Ingress, and the number of its other rules',
+      path: `${networking}/namespaces/default/ingresses`,
+      object: {
+        spec: { rules: ['a', '', 'b', 'c', ''].map((host) => (host === '' ? {} : { host })) },
+      },
+      cells: { Hosts: 'a,b,c + 2 more...' },
+    },
+    {
       title: 'a parameter whose namespace is that of the request',
       path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
       object: {
