@@ -213,9 +213,7 @@ export function validateLabelSelector(
   validateLabels(selector.matchLabels, `${field}.matchLabels`, errors);
   errors.each(`${field}.matchExpressions`, selector.matchExpressions, (requirement, path) => {
     validateRequirement(requirement, path, errors);
-    errors.each(`${path}.values`, requirement.values, (value, at) => {
-      errors.text(at, value, labelValueProblems);
-    });
+    validateValues(requirement, path, errors);
   });
 }
 
@@ -238,6 +236,13 @@ export function validateRequirement(
     errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
   }
   errors.text(`${field}.key`, key, qualifiedNameProblems);
+}
+
+/** Checks that the values of a requirement can be those of labels. */
+export function validateValues({ values }: Requirement, field: string, errors: FieldErrors): void {
+  errors.each(`${field}.values`, values, (value, path) => {
+    errors.text(path, value, labelValueProblems);
+  });
 }
 
 interface Requirement {

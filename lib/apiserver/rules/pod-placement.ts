@@ -10,7 +10,7 @@ import type {
 import type { FieldErrors } from '../../crd/internal.js';
 import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
-import { validateLabelSelector, validateRequirement } from './metadata.js';
+import { validateLabelSelector, validateRequirement, validateValues } from './metadata.js';
 
 /** Checks the affinity of a pod. */
 export function validateAffinity(
@@ -33,7 +33,7 @@ export function validateAffinity(
   for (const [index, { weight, preference }] of preferred.entries()) {
     const at = `${path}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
     validateWeight(weight, at, errors);
-    validateTerm(preference, `${at}.preference`, errors);
+    validateTerm(preference, `${at}.preference`, { mayBeAny: true, errors });
   }
   validatePodAffinity(podAffinity ?? {}, `${field}.podAffinity`, errors);
   validatePodAffinity(podAntiAffinity ?? {}, `${field}.podAntiAffinity`, errors);
@@ -54,15 +54,21 @@ export function validateNodeSelector(
   const terms = (nodeSelectorTerms as typeof nodeSelectorTerms | null) ?? [];
   const path = `${field}.nodeSelectorTerms`;
   if (terms.length === 0) errors.required(path, 'must have at least one node selector term');
-  for (const [index, term] of terms.entries()) validateTerm(term, `${path}[${index}]`, errors);
+  for (const [index, term] of terms.entries()) {
+    validateTerm(term, `${path}[${index}]`, { mayBeAny: false, errors });
+  }
 }
 
+/** @param mayBeAny - whether values may be others than those of labels, as in preferences */
 function validateTerm(
   { matchExpressions = [], matchFields = [] }: Wire<V1NodeSelectorTerm>,
   field: string,
-  errors: FieldErrors,
+  { mayBeAny, errors }: { readonly mayBeAny: boolean; readonly errors: FieldErrors },
 ): void {
-  errors.each(`${field}.matchExpressions`, matchExpressions, validateNodeRequirement);
+  errors.each(`${field}.matchExpressions`, matchExpressions, (requirement, path) => {
+    validateNodeRequirement(requirement, path, errors);
+    if (!mayBeAny) validateValues(requirement, path, errors);
+  });
   errors.each(`${field}.matchFields`, matchFields, validateFieldRequirement);
 }
 

@@ -122,6 +122,22 @@ describe('pods', () => {
     }
   });
 
+  it('require values of labels in a required node affinity, but not in a preferred one', async () => {
+    const api = new Api();
+    const preference = { matchExpressions: [{ key: 'a', operator: 'In', values: ['b', '-'] }] };
+    const required = { nodeSelectorTerms: [preference] };
+    const made = (nodeAffinity: object) =>
+      api.call('POST', pods, pod({ affinity: { nodeAffinity } }));
+    const field = 'requiredDuringSchedulingIgnoredDuringExecution';
+    const messages = causeMessages(await made({ [field]: required }));
+    expect(Object.keys(messages)).to.deep.equal([
+      `spec.affinity.nodeAffinity.${field}.nodeSelectorTerms[0].matchExpressions[0].values[1]`,
+    ]);
+    expect(Object.values(messages)[0]).to.match(/^Invalid value: "-": a valid label must be/);
+    const preferredDuringSchedulingIgnoredDuringExecution = [{ weight: 1, preference }];
+    expect((await made({ preferredDuringSchedulingIgnoredDuringExecution })).code).to.equal(201);
+  });
+
   it('have the quality of service class of their resources', async () => {
     const api = new Api();
     const resources = { limits: { cpu: '1', memory: '1Gi' } };
