@@ -99,6 +99,19 @@ export function inVersion(
   return from === to || objectKind !== undefined ? object : to.fromStorage(from.toStorage(object));
 }
 
+/** Returns how a patch changes the type of an object, which no admission may; undefined if it does not. */
+export function typeChange(
+  object: UnstructuredObject,
+  patched: Readonly<Record<string, unknown>>,
+): string | undefined {
+  for (const member of ['apiVersion', 'kind'] as const) {
+    const { [member]: next = object[member] } = patched;
+    if (next === object[member]) continue;
+    return `changed the ${member} of the object from ${object[member]} to ${JSON.stringify(next)}`;
+  }
+  return undefined;
+}
+
 /** A response as Go decodes it. */
 interface DecodedReview {
   readonly kind?: string;

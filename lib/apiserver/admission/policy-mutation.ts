@@ -7,7 +7,7 @@ import type { ServerCore } from '../server-core.js';
 import { failure, forbidden } from '../status-error.js';
 import { mergeByPolicy } from '../structured-merge/index.js';
 import type { AdmissionAttributes } from './admission-review.js';
-import { inVersion, jsonValue } from './admission-review.js';
+import { inVersion, jsonValue, typeChange } from './admission-review.js';
 import { paramsOf } from './admission-policies.js';
 import type {
   CompiledBinding,
@@ -188,11 +188,12 @@ function changedBy(
   }
 }
 
-function patched(given: UnstructuredObject, result: Value): unknown {
+function patched(given: UnstructuredObject, result: Value): Readonly<Record<string, unknown>> {
   const items = result instanceof CelList ? result.items : [];
   const operations = items.map((item) => mutationJson(item) as JsonPatchOperation);
+  let next: unknown;
   try {
-    return applyJsonPatch(given, operations, { dialect: 'kubernetes' });
+    next = applyJsonPatch(given, operations, { dialect: 'kubernetes' });
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
     // As on a real server: the patch of a failed test is not applied.
@@ -202,6 +203,10 @@ function patched(given: UnstructuredObject, result: Value): unknown {
     const missing = `add operation does not apply: doc is missing path: "${path}": missing value`;
     throw new MutationError(`JSON Patch: ${isMissing ? missing : error.message}`);
   }
+  const object = isJsonObject(next) ? next : {};
+  const change = typeChange(given, object);
+  if (change !== undefined) throw new MutationError(`JSON Patch: ${change}`);
+  return object;
 }
 
 function merged(given: UnstructuredObject, kind: ServedKind, applied: unknown): unknown {

@@ -18,7 +18,12 @@ import type {
   AdmissionRequest,
   AdmissionResponse,
 } from './admission-review.js';
-import { admissionReview, inVersion, readAdmissionResponse } from './admission-review.js';
+import {
+  admissionReview,
+  inVersion,
+  readAdmissionResponse,
+  typeChange,
+} from './admission-review.js';
 import { checkPolicies } from './policy-admission.js';
 import { mutateByPolicies } from './policy-mutation.js';
 import type { PolicyMutations } from './policy-mutation.js';
@@ -239,13 +244,9 @@ export class WebhookAdmission implements WriteHooks {
     const given = inVersion(object, this.#request, kind) ?? object;
     const reader = objectKind ?? kind;
     const patched = patchedObject(given, operations);
-    for (const member of ['apiVersion', 'kind'] as const) {
-      const { [member]: next = given[member] } = patched;
-      if (next === given[member]) continue;
-      const change = `from ${given[member]} to ${JSON.stringify(next)}`;
-      throw internalError(
-        `admission webhook ${JSON.stringify(webhook.name)} changed the ${member} of the object ${change}`,
-      );
+    const change = typeChange(given, patched);
+    if (change !== undefined) {
+      throw internalError(`admission webhook ${JSON.stringify(webhook.name)} ${change}`);
     }
     const next = decoded(reader, patched);
     reader.rules.defaults?.(next);

@@ -232,6 +232,18 @@ describe('MutatingAdmissionPolicies', () => {
     expect(causes).to.deep.equal([{ message: body.message }, { message: body.message }]);
   });
 
+  it('fail if a patch changes the type of the object', async () => {
+    for (const [member, before] of Object.entries({ kind: 'ConfigMap', apiVersion: 'v1' })) {
+      const patch = `[JSONPatch{op: "replace", path: "/${member}", value: "other"}]`;
+      const api = await withPolicy([jsonPatch(patch)]);
+      const { code, body } = await api.call('POST', configMaps, configMap('a'));
+      expect(code).to.equal(403);
+      expect(body.message).to.contain(
+        `denied request: JSON Patch: changed the ${member} of the object from ${before} to "other"`,
+      );
+    }
+  });
+
   it('refuse configurations with atomic lists', async () => {
     const selector = 'Object.spec.selector{matchLabels: {"a": "b"}}';
     const api = await withPolicy([applied(`Object{spec: Object.spec{selector: ${selector}}}`)], {
