@@ -210,7 +210,7 @@ export function isTrue(value: string | null): boolean {
 
 /**
  * Parses a query parameter that is a whole number.
- * @throws StatusError 400: it not a whole number, or too large.
+ * @throws StatusError 400: it is not a whole number, or too large.
  */
 export function readInteger(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;

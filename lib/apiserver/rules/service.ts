@@ -16,6 +16,7 @@ import {
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabels } from './metadata.js';
+import { checkQuotas } from './quota.js';
 import { allocateAddresses, needsHealthCheck, reallocateAddresses } from './service-addresses.js';
 import { dropUnneeded, keepAddresses } from './service-updates.js';
 
@@ -44,6 +45,9 @@ export const serviceRules: KindRules = typedRules<Service>(
     },
     validate: validateService,
     validateUpdate: validateServiceUpdate,
+    admitUpdate: (service, old, server) => {
+      checkQuotas('services', service as UnstructuredObject, server, old as UnstructuredObject);
+    },
     warnings: ({ spec }) => [
       ...(spec?.clusterIP === 'None' ? ignoredWhenHeadless(spec) : []),
       ...((spec?.externalIPs ?? []).length > 0 ? externalIpWarnings(spec) : []),

@@ -14,18 +14,21 @@ import {
   subdomainProblems,
   withoutMembers,
 } from '../../object/index.js';
-import type { Wire } from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { defaultClaimSpec } from './volumes.js';
 import { forbidden } from '../status-error.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
+import { checkLimitRanges } from './limit-ranger.js';
 import { isEmptySelector, validateLabelSelector } from './metadata.js';
+import { checkQuotas } from './quota.js';
 
 type Claim = Wire<V1PersistentVolumeClaim>;
 type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>;
 type StorageClass = Wire<V1StorageClass>;
 
 const classes = 'storage.k8s.io/storageclasses';
+const claims = 'persistentvolumeclaims';
 const isDefaultClass = 'storageclass.kubernetes.io/is-default-class';
 
 /** Admits a claim: sets the default class, and a finalizer that protects claims in use. */
@@ -100,7 +103,7 @@ function storageOf({ resources }: ClaimSpec): string {
 function admitGrowth({ metadata, spec }: Claim, old: Claim, server: ServerView): void {
   if (spec === undefined || old.spec === undefined) return;
   if (compareQuantities(storageOf(spec), storageOf(old.spec)) <= 0) return;
-  const subject = { group: '', plural: 'persistentvolumeclaims', name: metadata?.name };
+  const subject = { group: '', plural: claims, name: metadata?.name };
   if (old.status?.phase !== 'Bound') {
     throw forbidden(subject, 'Only bound persistent volume claims can be expanded');
   }
@@ -153,7 +156,12 @@ const claim = typedRules<Claim>(
       return true;
     },
     validateUpdate: validateClaimUpdate,
-    admitUpdate: admitGrowth,
+    admitUpdate: (claim, old, server) => {
+      const object = claim as UnstructuredObject;
+      if (old.metadata?.deletionTimestamp === undefined) checkLimitRanges(claims, object, server);
+      admitGrowth(claim, old, server);
+      checkQuotas(claims, object, server, old as UnstructuredObject);
+    },
   },
   {
     answersDeleted: true,

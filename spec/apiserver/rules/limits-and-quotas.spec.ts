@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { Api, configMap, configMaps } from '../api.js';
+import { Api, configMap, configMaps, merge } from '../api.js';
+import type { Answer } from '../api.js';
 
 const path = (plural: string): string => `/api/v1/namespaces/default/${plural}`;
 
@@ -36,6 +37,19 @@ async function withQuota(hard: object, more: object = {}): Promise<Api> {
   const api = new Api();
   await api.create(path('resourcequotas'), { metadata: { name: 'q' }, spec: { hard, ...more } });
   return api;
+}
+
+/** Creates a claim of 1Gi that can grow. @returns a function that requests another size */
+async function withClaim(api: Api): Promise<(storage: string) => Promise<Answer>> {
+  const [storageClassName, claims] = ['growing', path('persistentvolumeclaims')];
+  await api.create('/apis/storage.k8s.io/v1/storageclasses', {
+    ...{ metadata: { name: storageClassName }, provisioner: 'a/b', allowVolumeExpansion: true },
+  });
+  const sized = (storage: string) => ({ resources: { requests: { storage } } });
+  const spec = { accessModes: ['ReadWriteOnce'], storageClassName, ...sized('1Gi') };
+  await api.create(claims, { metadata: { name: 'c' }, spec });
+  await api.call('PATCH', `${claims}/c/status`, { status: { phase: 'Bound' } }, merge);
+  return (storage) => api.call('PATCH', `${claims}/c`, { spec: sized(storage) }, merge);
 }
 
 describe('LimitRanges', () => {
@@ -117,6 +131,15 @@ describe('LimitRanges', () => {
       'maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi',
     );
   });
+
+  it('refuse claims that grow too large', async () => {
+    const api = await withLimits({ type: 'PersistentVolumeClaim', max: { storage: '2Gi' } });
+    const grown = await withClaim(api);
+    expect((await grown('2Gi')).code).to.equal(200);
+    expect(why((await grown('3Gi')).body.message)).to.equal(
+      'maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi',
+    );
+  });
 });
 
 describe('ResourceQuotas', () => {
@@ -140,7 +163,6 @@ describe('ResourceQuotas', () => {
     expect(why(body.message)).to.equal(
       'exceeded quota: q, requested: requests.cpu=400m, used: requests.cpu=700m, limited: requests.cpu=1',
     );
-    const merge = 'application/merge-patch+json';
     await api.call('PATCH', `${path('pods')}/a/status`, { status: { phase: 'Succeeded' } }, merge);
     expect((await api.call('POST', path('pods'), second)).code).to.equal(201);
   });
@@ -159,6 +181,20 @@ describe('ResourceQuotas', () => {
     expect(await resized('1500m')).to.equal(200);
     const none = pod('b', { requests: { cpu: '0' } });
     expect((await api.call('POST', path('pods'), none)).code).to.equal(201);
+  });
+
+  it('count what updates of claims and Services add', async () => {
+    const api = await withQuota({ 'requests.storage': '2Gi', 'services.loadbalancers': '0' });
+    const grown = await withClaim(api);
+    expect((await grown('2Gi')).code).to.equal(200);
+    expect(why((await grown('3Gi')).body.message)).to.equal(
+      'exceeded quota: q, requested: requests.storage=1Gi, used: requests.storage=2Gi, limited: requests.storage=2Gi',
+    );
+    const spec = { ports: [{ port: 80 }] };
+    await api.create(path('services'), { metadata: { name: 's' }, spec });
+    const change = { spec: { type: 'LoadBalancer' } };
+    const { body } = await api.call('PATCH', `${path('services')}/s`, change, merge);
+    expect(why(body.message)).to.match(/^exceeded quota: q, requested: services.loadbalancers=1/);
   });
 
   it('count sidecars, and the resources of whole Pods', async () => {
