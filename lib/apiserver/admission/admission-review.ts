@@ -99,15 +99,22 @@ export function inVersion(
   return from === to || objectKind !== undefined ? object : to.fromStorage(from.toStorage(object));
 }
 
-/** Returns how a patch changes the type of an object, which no admission may; undefined if it does not. */
+/**
+ * Returns how a patch changes the type of an object, which no admission may. A built-in object may lose it, and keeps it
+ * then.
+ * @returns undefined if the type is the same
+ */
 export function typeChange(
+  { custom }: ServedKind,
   object: UnstructuredObject,
   patched: Readonly<Record<string, unknown>>,
 ): string | undefined {
   for (const member of ['apiVersion', 'kind'] as const) {
-    const { [member]: next = object[member] } = patched;
-    if (next === object[member]) continue;
-    return `changed the ${member} of the object from ${object[member]} to ${JSON.stringify(next)}`;
+    const next = patched[member] ?? '';
+    if (next !== '' && next !== object[member]) {
+      return `changed the ${member} of the object from ${object[member]} to ${JSON.stringify(next)}`;
+    }
+    if (next === '' && custom !== undefined) return `removed the ${member} of the object`;
   }
   return undefined;
 }

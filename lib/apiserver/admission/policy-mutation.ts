@@ -177,7 +177,9 @@ function changedBy(
 ): UnstructuredObject {
   try {
     const next =
-      type === 'JSONPatch' ? patched(given, result) : merged(given, kind, mutationJson(result));
+      type === 'JSONPatch'
+        ? patched(given, kind, result)
+        : merged(given, kind, mutationJson(result));
     const { object } = kind.decode(isJsonObject(next) ? next : {});
     kind.rules.defaults?.(object);
     return object;
@@ -188,7 +190,11 @@ function changedBy(
   }
 }
 
-function patched(given: UnstructuredObject, result: Value): Readonly<Record<string, unknown>> {
+function patched(
+  given: UnstructuredObject,
+  kind: ServedKind,
+  result: Value,
+): Readonly<Record<string, unknown>> {
   const items = result instanceof CelList ? result.items : [];
   const operations = items.map((item) => mutationJson(item) as JsonPatchOperation);
   let next: unknown;
@@ -204,7 +210,7 @@ function patched(given: UnstructuredObject, result: Value): Readonly<Record<stri
     throw new MutationError(`JSON Patch: ${isMissing ? missing : error.message}`);
   }
   const object = isJsonObject(next) ? next : {};
-  const change = typeChange(given, object);
+  const change = typeChange(kind, given, object);
   if (change !== undefined) throw new MutationError(`JSON Patch: ${change}`);
   return object;
 }

@@ -244,7 +244,7 @@ export class WebhookAdmission implements WriteHooks {
     const given = inVersion(object, this.#request, kind) ?? object;
     const reader = objectKind ?? kind;
     const patched = patchedObject(given, operations);
-    const change = typeChange(given, patched);
+    const change = typeChange(reader, given, patched);
     if (change !== undefined) {
       throw internalError(`admission webhook ${JSON.stringify(webhook.name)} ${change}`);
     }

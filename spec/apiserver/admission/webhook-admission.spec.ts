@@ -10,6 +10,7 @@ import {
   systemRandom,
 } from '../../../lib/system/index.js';
 import { apply, configMap, configMaps, deployment, deployments, merge } from '../api.js';
+import { installed, widget, widgets } from '../custom/widgets.js';
 import { WebhookApi, everyConfigMap, patching, responseOf, rule } from './webhook-api.js';
 import type { Review } from './webhook-api.js';
 import { Api } from '../api.js';
@@ -462,6 +463,22 @@ describe('admission webhooks', () => {
         `changed the ${member} of the object from ${value} to "other"`,
       );
     }
+  });
+
+  it('may remove the type of a built-in object, which keeps it, but not of a custom resource', async () => {
+    const hooks = new WebhookApi();
+    await installed(hooks.api);
+    const rules = [rule(), rule({ apiGroups: ['example.com'], resources: ['widgets'] })];
+    await hooks.configure('Mutating', { rules });
+    hooks.answer = () =>
+      patching({ op: 'remove', path: '/kind' }, { op: 'replace', path: '/apiVersion', value: '' });
+    const { code, body } = await hooks.api.call('POST', configMaps, configMap('a'));
+    expect([code, body.kind]).to.deep.equal([201, 'ConfigMap']);
+    const custom = await hooks.api.call('POST', widgets, widget('a'));
+    expect([custom.code, custom.body.message]).to.deep.equal([
+      500,
+      'Internal error occurred: admission webhook "hook-0.acme.com" removed the apiVersion of the object',
+    ]);
   });
 
   it('are called at the cleaned path of a URL whose own certificate is the bundle', async () => {
