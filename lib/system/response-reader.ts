@@ -51,7 +51,10 @@ export class ResponseReader
    * Sends the request over `dispatcher`. An abort rejects at once: undici would first wait for a free connection.
    * @throws the error that `explain` returns.
    */
-  send(dispatcher: Dispatcher, options: Dispatcher.DispatchOptions): Promise<TransportResponse> {
+  send(
+    dispatcher: Pick<Dispatcher, 'dispatch'>,
+    options: Dispatcher.DispatchOptions,
+  ): Promise<TransportResponse> {
     return new Promise((resolve, reject) => {
       this.#sender = { resolve, reject };
       this.#request.signal?.addEventListener('abort', this.#onAbort);

@@ -1,1 +1,1 @@
-export { Client, Pool, buildConnector } from 'undici';
+export { Pool, buildConnector } from 'undici';

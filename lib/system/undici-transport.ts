@@ -1,10 +1,11 @@
-import type { Client, Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { ConnectionError, OperatorError } from './operator-error.js';
 import { isProxyUrl, newConnector } from './connector.js';
 import type { TlsOptions } from './connector.js';
 import { refuseUnknownOptions } from './known-options.js';
 import type { Resolved } from './known-options.js';
 import { ResponseReader } from './response-reader.js';
+import { StreamConnection } from './stream-connection.js';
 import type { Transport, TransportRequest, TransportResponse } from './transport.js';
 
 /** Options of {@link UndiciTransport}. */
@@ -47,7 +48,7 @@ interface Connections {
   /** Shared by the urgent requests, which must not wait behind others. */
   readonly urgent: Pool;
   /** Opens a new connection for a stream: a pool would replace it by an idle one when the stream ends. */
-  readonly openStream: () => Client;
+  readonly openStream: () => StreamConnection;
 }
 
 /**
@@ -64,7 +65,7 @@ export class UndiciTransport implements Transport {
   readonly #prefix: string;
   #connections: Promise<Connections> | undefined;
   /** Open streams, and old pools that close after their last request. */
-  readonly #others = new Set<Dispatcher>();
+  readonly #others = new Set<{ destroy(): Promise<void> }>();
   #closed = false;
   /** Errors of connections that could not be opened. */
   readonly #connectFailures = new WeakSet();
@@ -129,7 +130,7 @@ export class UndiciTransport implements Transport {
     };
   }
 
-  #endStream(stream: Client | undefined): Promise<void> | undefined {
+  #endStream(stream: StreamConnection | undefined): Promise<void> | undefined {
     if (stream === undefined) return undefined;
     this.#others.delete(stream);
     return stream.destroy();
@@ -144,7 +145,7 @@ export class UndiciTransport implements Transport {
   }
 
   async #createConnections(): Promise<Connections> {
-    const { Client, Pool, buildConnector } = await import('./undici-parts.js');
+    const { Pool, buildConnector } = await import('./undici-parts.js');
     const { maxConnections } = this.#options;
     const onFailure = (error: Error): unknown => this.#connectFailures.add(error);
     const connect = newConnector(buildConnector, this.#options, onFailure);
@@ -152,7 +153,7 @@ export class UndiciTransport implements Transport {
     return {
       pool: new Pool(this.#origin, { ...shared, connections: maxConnections }),
       urgent: new Pool(this.#origin, { ...shared, connections: urgentConnections }),
-      openStream: () => new Client(this.#origin, shared),
+      openStream: () => new StreamConnection(new URL(this.#origin), connect),
     };
   }
 
