@@ -3,7 +3,8 @@
  * replace each of them.
  *
  * Read `clock.ts` with `virtual-clock.ts`, `random.ts` and `operator-error.ts` first; all folders use them.
- * `transport.ts` is one HTTP request, sent by `undici-transport.ts` over the connections of `connector.ts`.
+ * `transport.ts` is one HTTP request, sent by `undici-transport.ts` over the connections of `connector.ts`, and by
+ * `stream-connection.ts` if it is a stream.
  * `logger.ts`, `metrics.ts` and `tracer.ts` are interfaces; `pino-logger.ts` implements the first, and the folder
  * `prometheus` the second. `known-options.ts` refuses unknown options, `turns.ts` runs the work for one key in
  * sequence, and `open-sockets.ts` closes the connections of a server.

@@ -102,7 +102,7 @@ export class StreamConnection implements OneRequest, Dispatcher.DispatchControll
       handler?.onResponseEnd?.(this, response.trailers);
     });
     response.on('error', (error) => this.#fail(error));
-    this.#handler?.onResponseStart?.(this, response.statusCode ?? 0, headersOf(response));
+    this.#handler?.onResponseStart?.(this, response.statusCode ?? 0, response.headersDistinct);
   }
 
   #fail(error: Error): void {
@@ -110,13 +110,4 @@ export class StreamConnection implements OneRequest, Dispatcher.DispatchControll
     this.#handler = undefined;
     handler?.onResponseError?.(this, error);
   }
-}
-
-/** Returns the headers as UTF-8, which undici and Go take them for. Node.js decodes each byte as a character. */
-function headersOf({ headersDistinct }: IncomingMessage): Record<string, string[]> {
-  const entries = Object.entries(headersDistinct).map(
-    ([name, values = []]) =>
-      [name, values.map((value) => Buffer.from(value, 'latin1').toString('utf8'))] as const,
-  );
-  return Object.fromEntries(entries);
 }
