@@ -56,7 +56,7 @@ export class CrdManager {
     // A change may be what lets clients remove the last finalizers of its objects.
     const isServed = this.#served.has(entry.key) || isEstablished(crd.status?.conditions ?? []);
     if (isServed) this.#serve(crd);
-    // A snapshot may restore its objects later.
+    // While a snapshot is restored, the objects of the definition may follow later.
     if (this.#core.log.restoredRevision !== Infinity) this.#cleanUp(object);
   }
 

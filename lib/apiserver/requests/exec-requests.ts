@@ -70,7 +70,7 @@ export function handleLog({ core, kind, info }: ResourceContext): TransportRespo
   const container = containerOf(pod, info.query.get('container'));
   // No node has a log yet.
   if ((pod.spec?.nodeName ?? '') === '') {
-    // Not whole: such an answer must not tell the length of its body.
+    // Streamed, because a 204 must not have a Content-Length.
     return { status: 204, headers: {}, body: noContent() };
   }
   checkStarted(pod, { container, isPrevious: isTrue(info.query.get('previous')) });

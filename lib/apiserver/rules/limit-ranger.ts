@@ -117,11 +117,11 @@ function boundProblems(
 ): string[] {
   const [sign, shown] = member === 'min' ? [-1, 'minimum'] : [1, 'maximum'];
   const [required = ''] = Object.keys(amounts);
-  return Object.entries(item[member] ?? {}).flatMap(([name, most]) => {
-    const bound = `${shown} ${name} usage per ${item.type} is ${canonicalQuantity(most)}`;
+  return Object.entries(item[member] ?? {}).flatMap(([name, limit]) => {
+    const bound = `${shown} ${name} usage per ${item.type} is ${canonicalQuantity(limit)}`;
     if (amounts[required]?.[name] === undefined) return [`${bound}.  No ${required} is specified`];
     for (const [what, { [name]: amount }] of Object.entries(amounts)) {
-      if (amount === undefined || compareQuantities(amount, most) * sign <= 0) continue;
+      if (amount === undefined || compareQuantities(amount, limit) * sign <= 0) continue;
       return [`${bound}, but ${what} is ${canonicalQuantity(amount)}`];
     }
     return [];

@@ -80,7 +80,7 @@ function paramReference(object: UnstructuredObject): string {
   const reference = valueAt(object, 'spec.paramRef');
   if (reference === undefined) return unset;
   const name = textAt(reference, 'name');
-  // The policy tells whether the parameter has a namespace.
+  // Only the policy knows whether the parameter is namespaced.
   return name === ''
     ? textAt(reference, 'selector')
     : `${textAt(reference, 'namespace', '*')}/${name}`;

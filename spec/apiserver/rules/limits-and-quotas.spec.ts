@@ -114,7 +114,7 @@ describe('LimitRanges', () => {
     expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 2Gi');
   });
 
-  it('know a resource of zero that only an init container states', async () => {
+  it('accept a limit of zero that only an init container has', async () => {
     const api = await withLimits({ type: 'Pod', max: { cpu: '1' } });
     const initContainers = [{ name: 'i', image: 'i', resources: { limits: { cpu: '0' } } }];
     const containers = [{ name: 'c', image: 'i' }];
@@ -225,7 +225,7 @@ describe('ResourceQuotas', () => {
     expect(why(body.message)).to.match(/requested: limits.cpu=1100m,requests.cpu=1100m/);
   });
 
-  it('take a Pod with requests of zero for one without', async () => {
+  it('count a Pod with requests of zero in the scope BestEffort', async () => {
     const api = await withQuota({ pods: '1' }, { scopes: ['BestEffort'] });
     await api.create(path('pods'), pod('a', { requests: { cpu: '0' } }));
     const { code } = await api.call('POST', path('pods'), pod('b'));
