@@ -77,8 +77,9 @@ export class StreamConnection implements OneRequest, Dispatcher.DispatchControll
       return;
     }
     try {
+      // May abort the request.
       this.#handler?.onRequestStart?.(this, undefined);
-      if (this.aborted) return;
+      if (socket.destroyed) return;
       this.#request = request({
         createConnection: () => socket,
         method,
