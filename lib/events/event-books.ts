@@ -102,8 +102,7 @@ export class SeriesBook {
   sweep(nowMs: number, take: (entry: SeriesEntry) => boolean): void {
     for (const entry of [...this.#entries.values()]) {
       const isFinished = this.#isFinished(entry, nowMs);
-      const isStale = nowMs >= entry.writtenMs + this.#options.refreshMs;
-      const isDue = isUnwritten(entry) && (isFinished || isStale);
+      const isDue = isUnwritten(entry) && (isFinished || nowMs >= this.#staleMs(entry));
       const isTaken = !isDue || take(entry);
       if (isFinished && isTaken) this.#entries.delete(entry.key);
     }
@@ -114,10 +113,10 @@ export class SeriesBook {
    * all of them are written.
    */
   nextSweepMs(entries: Iterable<SeriesEntry>): number | undefined {
-    const { finishMs, refreshMs } = this.#options;
+    const { finishMs } = this.#options;
     let next: number | undefined;
     for (const entry of entries) {
-      const dueMs = Math.min(entry.touchedMs + finishMs, entry.writtenMs + refreshMs);
+      const dueMs = Math.min(entry.touchedMs + finishMs, this.#staleMs(entry));
       if (isUnwritten(entry) && (next === undefined || dueMs < next)) next = dueMs;
     }
     return next;
@@ -134,6 +133,11 @@ export class SeriesBook {
       if (isUnwritten(entry) || !this.#isFinished(entry, nowMs)) return;
       this.#entries.delete(entry.key);
     }
+  }
+
+  /** Returns when the count of a running series is due; at once if the queue had no place for its Event. */
+  #staleMs({ writtenCount, writtenMs }: SeriesEntry): number {
+    return writtenCount === 0 ? writtenMs : writtenMs + this.#options.refreshMs;
   }
 
   #isFinished(entry: SeriesEntry, nowMs: number): boolean {

@@ -286,7 +286,7 @@ export class EventRecorder implements Recorder {
   #begin(key: string, event: Event, now: Moment): void {
     const { entry, replaced } = this.#series.add(key, event, now);
     for (const each of replaced) if (isUnwritten(each)) this.#writer.enqueue(each);
-    this.#writer.enqueue(entry);
+    if (!this.#writer.enqueue(entry)) this.#sweepAt(this.#nextSweepMs([entry]));
   }
 
   #sumUp(nowMs: number): void {

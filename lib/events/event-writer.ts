@@ -44,7 +44,7 @@ export interface EventWriterOptions {
 /** Maximum number of namespaces to remember in which a failure was logged. */
 const capacity = 4_096;
 
-/** Maximum number of requests at once. Each namespace has one, so that its Events arrive in order. */
+/** Maximum number of concurrent requests; of a namespace at most one, so that its Events arrive in order. */
 const maxRequests = 16;
 
 /**
@@ -201,6 +201,8 @@ export class EventWriter {
     this.#queue.delete(entry);
     this.#options.onDropped(entry);
     this.drop(outcome.type, entry.count - entry.writtenCount);
+    // Nothing of it is due anymore.
+    entry.writtenCount = entry.count;
     this.#explain(entry.event, outcome);
   }
 

@@ -716,6 +716,21 @@ describe('EventRecorder', () => {
         expect(clock.pendingTimers).to.equal(0);
       });
 
+      it('writes the next Event of a series that ended there within seconds', async () => {
+        const { clock, fake, recorder } = await fillQueue();
+        await clock.advance(7 * minute);
+        const calls = fake.calls.length;
+        let write = (): void => undefined;
+        fake.answer = () => new Promise<void>((resolve) => (write = resolve));
+        while (fake.calls.length === calls) await clock.advance(clock.nextTimerMs ?? 0);
+        recorder.record(event());
+        fake.answer = ({ body }) => body;
+        write();
+        await clock.advance(2_000);
+        expect(fake.verbs.slice(-2)).to.deep.equal(['patch', 'create']);
+        await recorder.stop();
+      });
+
       it('tries once a second to write a count that is due', async () => {
         const { clock, recorder } = await fillQueue({ seriesRefreshMs: minute });
         await clock.advance(minute);
