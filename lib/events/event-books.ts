@@ -63,6 +63,8 @@ export type Observation =
 export class SeriesBook {
   readonly #options: SeriesBookOptions;
   readonly #entries: LruMap<string, SeriesEntry>;
+  /** The entries with an unwritten count, and some that were written since: few of all. */
+  readonly #open = new Set<SeriesEntry>();
 
   constructor(options: SeriesBookOptions) {
     this.#options = options;
@@ -73,6 +75,7 @@ export class SeriesBook {
   observe(key: string, now: Moment): Observation {
     const entry = this.#entries.get(key);
     if (entry === undefined || this.#isFinished(entry, now.monotonicMs)) return { type: 'first' };
+    this.#open.add(entry);
     entry.count++;
     entry.lastObservedMs = now.wallMs;
     entry.touchedMs = now.monotonicMs;
@@ -87,12 +90,15 @@ export class SeriesBook {
     this.#dropFinished(now.monotonicMs);
     const finished = this.#entries.get(key);
     const evicted = this.#entries.set(key, entry);
-    return { entry, replaced: [finished, evicted].filter((each) => each !== undefined) };
+    const replaced = [finished, evicted].filter((each) => each !== undefined);
+    for (const each of replaced) this.#open.delete(each);
+    this.#open.add(entry);
+    return { entry, replaced };
   }
 
   /** Removes an entry, so that the next event with its key becomes a new Event. */
   forget(entry: SeriesEntry): void {
-    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
+    if (this.#entries.get(entry.key) === entry) this.#remove(entry);
   }
 
   /**
@@ -100,12 +106,12 @@ export class SeriesBook {
    * returns false is kept for the next sweep.
    */
   sweep(nowMs: number, take: (entry: SeriesEntry) => boolean): void {
-    for (const entry of [...this.#entries.values()]) {
+    for (const entry of this.unwritten()) {
       const isFinished = this.#isFinished(entry, nowMs);
-      const isDue = isUnwritten(entry) && (isFinished || nowMs >= this.#staleMs(entry));
-      const isTaken = !isDue || take(entry);
-      if (isFinished && isTaken) this.#entries.delete(entry.key);
+      const isDue = isFinished || nowMs >= this.#staleMs(entry);
+      if (isDue && take(entry) && isFinished) this.#remove(entry);
     }
+    this.#dropFinished(nowMs);
   }
 
   /**
@@ -124,15 +130,21 @@ export class SeriesBook {
 
   /** Returns the entries whose count is not written yet. */
   unwritten(): SeriesEntry[] {
-    return [...this.#entries.values()].filter(isUnwritten);
+    for (const entry of this.#open) if (!isUnwritten(entry)) this.#open.delete(entry);
+    return [...this.#open];
   }
 
   /** Frees the memory of the oldest entries. */
   #dropFinished(nowMs: number): void {
     for (const entry of this.#entries.values()) {
       if (isUnwritten(entry) || !this.#isFinished(entry, nowMs)) return;
-      this.#entries.delete(entry.key);
+      this.#remove(entry);
     }
+  }
+
+  #remove(entry: SeriesEntry): void {
+    this.#entries.delete(entry.key);
+    this.#open.delete(entry);
   }
 
   /** Returns when the count of a running series is due; at once if the queue had no place for its Event. */
