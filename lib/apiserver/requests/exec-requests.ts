@@ -91,10 +91,17 @@ function logOptions({ query, name }: ResourceRequest) {
   };
   const errors = new FieldErrors();
   for (const [option, value] of Object.entries(options)) {
+    if (option === 'sinceSeconds' && value !== undefined && query.has('sinceTime')) {
+      // The real server names an empty path.
+      errors.forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified');
+      continue;
+    }
     const least = option === 'tailLines' ? 0 : 1;
     if (value === undefined || value >= least) continue;
     errors.invalid(option, value, `must be greater than ${least === 0 ? 'or equal to ' : ''}0`);
   }
+  // The selection of streams is an alpha feature.
+  if (query.has('stream')) errors.forbidden('stream', 'may not be specified');
   if (errors.empty) return options;
   throw invalid({ group: '', kind: 'PodLogOptions', name }, errors.causes);
 }

@@ -48,6 +48,11 @@ describe('logs of simulated pods', () => {
     ['tailLines=-1', 'tailLines: Invalid value: -1: must be greater than or equal to 0'],
     ['limitBytes=0', 'limitBytes: Invalid value: 0: must be greater than 0'],
     ['sinceSeconds=0', 'sinceSeconds: Invalid value: 0: must be greater than 0'],
+    [
+      'sinceSeconds=0&sinceTime=2026-01-01T00:00:00Z',
+      '[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+    ],
+    ['stream=Stdout', 'stream: Forbidden: may not be specified'],
   ]) {
     it(`refuse ${query}, also for a missing pod`, async () => {
       for (const name of ['web', 'none']) {
