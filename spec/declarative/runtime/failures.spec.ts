@@ -240,7 +240,7 @@ describe('failures of declarative controllers', () => {
       expect(messages[1]).to.contain('metadata.name: want a path segment without / and %');
     });
 
-    it('costs no more per write if thousands of documents share names', async () => {
+    it('names the first of thousands of names that documents share, and the number of the others', async () => {
       scene = await ControllerScene.start();
       const both = Array.from({ length: 2_000 }, (_, n) => ({ name: `n-${n >> 1}`, n }));
       await scene.put(view('Wanted', 'a', { both }));
