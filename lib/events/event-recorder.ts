@@ -291,8 +291,7 @@ export class EventRecorder implements Recorder {
 
   #sumUp(nowMs: number): void {
     // Summaries stay collected while the queue is full.
-    if (this.#writer.isFull) return;
-    for (const summary of this.#summaries.take(nowMs)) {
+    for (const summary of this.#writer.isFull ? [] : this.#summaries.take(nowMs)) {
       this.#writeSummary(summary, this.#now());
       if (this.#writer.isFull) return;
     }
