@@ -62,7 +62,7 @@ export async function reasonToStay(
     if (isThere && (rolloutStatus(found).complete || isGoverned(found, live))) continue;
     if (edited && isThere && readyPods(found) > 0) continue;
     const former = edited ? undefined : found;
-    const present = await presentWorkload(context, chain, { service: live, successor: former });
+    const present = await presentWorkload(context, live, former);
     if (present === undefined) return undefined;
     return `moves from ${describeObject(present)} once ${describeObject(successor.ref)} is rolled out`;
   }
@@ -157,8 +157,8 @@ const rolling: readonly ResourceType<KubernetesObject>[] = [Deployment, Stateful
  */
 async function presentWorkload(
   { client, settings }: RunContext,
-  { objects }: Chain,
-  { service, successor }: Succession,
+  service: UnstructuredObject,
+  successor: UnstructuredObject | undefined,
 ): Promise<UnstructuredObject | undefined> {
   const { selector } = serviceSpecOf(service);
   // The Service still selects its old pods.
@@ -166,11 +166,10 @@ async function presentWorkload(
     return successor;
   }
   const { namespace } = service.metadata;
-  const { signal, owner, owns } = settings;
-  // Without `owns`, the owner may have objects of any kind.
-  const visited = owns && [...owns, ...objects.map((chained) => chained.type)];
+  const { signal, owner, owns, onlyOwned } = settings;
   for (const type of rolling) {
-    if (visited?.every((each) => !isSameKind(each, type)) === true) continue;
+    // Without `onlyOwned`, an earlier chain may have had a workload of any kind.
+    if (onlyOwned && owns?.some((each) => isSameKind(each, type)) !== true) continue;
     const options = { namespace, controllerUid: owner.metadata.uid ?? '', signal };
     const found = await listOfKind(client, type, options).catch((error: unknown) => {
       if (isForbidden(error)) return [];
@@ -180,11 +179,6 @@ async function presentWorkload(
     if (present !== undefined) return present;
   }
   return undefined;
-}
-
-interface Succession {
-  readonly service: UnstructuredObject;
-  readonly successor: UnstructuredObject | undefined;
 }
 
 function isSameKind(

@@ -127,3 +127,36 @@ describe('An operator that owns no Deployments', () => {
     await running.stop();
   });
 });
+
+describe('A Builder with `owns` of other kinds than its workloads', () => {
+  const cluster = testCluster();
+
+  it('keeps a Service at its Deployment until the StatefulSet in its place is rolled out', async () => {
+    const { clock } = cluster();
+    const client = cluster().client();
+    const owner = await client.create<ConfigMap>({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: { name: 'shop', namespace: 'default' },
+    });
+    const chain = (): Builder =>
+      new Builder({ client, clock, owner, controllerName: 'shop-operator', owns: [Secret] });
+    const ports = [{ port: 80 }];
+    const [front, image] = [{ name: 'front', spec: { ports } }, 'registry.example/app:1'];
+    const pods = { podSpec: { containers: [{ name: 'app', image }] } };
+    const selected = async (): Promise<readonly string[]> => {
+      const { spec } = await client.get(Service, { namespace: 'default', name: 'front' });
+      return Object.values(spec?.selector ?? {});
+    };
+    await chain()
+      .service({ ...front, workload: 'web' })
+      .deployment({ name: 'web', ...pods })
+      .reconcile();
+    await cluster().settled();
+    expect(await selected()).to.deep.equal(['deployment.web']);
+    await chain()
+      .service({ ...front, workload: 'db' })
+      .statefulSet({ name: 'db', ...pods })
+      .reconcile();
+    expect(await selected()).to.deep.equal(['deployment.web']);
+  });
+});
