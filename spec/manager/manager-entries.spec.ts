@@ -33,6 +33,7 @@ describe('requires', () => {
     [{ type: Pod }, 'verbs of Pod: want a list such as ["get"], got undefined'],
     [{ kind: 'Pod', verbs: ['list'] }, 'unknown option "kind"'],
     [{ verbs: ['list'] }, 'type: want a kind, such as ConfigMap, got undefined'],
+    [undefined, 'type: want a kind, such as ConfigMap, got undefined'],
     [{ type: Pod, verbs: ['get'], names: 'web' }, 'names of Pod: want a list of names, got "web"'],
     [{ type: Pod, verbs: ['get'], names: [5] }, 'names of Pod: want a list of names, got [5]'],
   ] as const) {

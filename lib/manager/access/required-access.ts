@@ -47,7 +47,7 @@ export function checkRequiredAccess(requires: readonly RequiredAccess[]): void {
   } as const;
   for (const access of requires) {
     refuseUnknownOptions<RequiredAccess>('requires', access, known);
-    const { type, verbs, names = [] } = access as Partial<RequiredAccess>;
+    const { type, verbs, names = [] } = (access as Partial<RequiredAccess> | undefined) ?? {};
     const kind: unknown = type?.kind;
     if (typeof kind !== 'string') refuse('type: want a kind, such as ConfigMap', type);
     if (!isTexts(verbs)) refuse(`verbs of ${kind}: want a list such as ["get"]`, verbs);

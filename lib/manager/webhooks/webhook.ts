@@ -141,8 +141,9 @@ function admissionWebhook<T extends KubernetesObject>(
   { type, resource, handler }: AdmissionParts<T>,
   options: MutatingWebhookOptions,
 ): Webhook {
-  const { kind } = resource as Partial<ResourceType<KubernetesObject>>;
-  if (typeof kind !== 'string' || typeof handler !== 'function') {
+  // An import in a circle is undefined, and the path needs more than apiVersion and kind.
+  const { plural } = (resource as Partial<ResourceType<KubernetesObject>> | undefined) ?? {};
+  if (typeof plural !== 'string' || typeof handler !== 'function') {
     const wanted = 'want a resource, such as ConfigMap, then a handler';
     throw new OperatorError('InvalidOption', `${type}Webhook: ${wanted}`);
   }

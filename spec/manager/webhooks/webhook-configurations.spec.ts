@@ -178,10 +178,17 @@ describe('The options of an admission webhook', () => {
   }
 
   it('come after the resource and the handler', () => {
-    const swapped = validatingWebhook as (handler: unknown, resource: unknown) => unknown;
-    expect(() => swapped(handler, ConfigMap))
-      .to.throw('validatingWebhook: want a resource, such as ConfigMap, then a handler')
-      .with.property('code', 'InvalidOption');
+    const unchecked = validatingWebhook as (resource: unknown, handler: unknown) => unknown;
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap' };
+    for (const [resource, second] of [
+      [handler, ConfigMap],
+      [undefined, handler],
+      [reference, handler],
+    ]) {
+      expect(() => unchecked(resource, second))
+        .to.throw('validatingWebhook: want a resource, such as ConfigMap, then a handler')
+        .with.property('code', 'InvalidOption');
+    }
   });
 
   it('reject reinvocationPolicy for a validating webhook', () => {
