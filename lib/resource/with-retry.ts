@@ -82,8 +82,9 @@ async function retried<T extends KubernetesObject, R>(
       if (askedMs > longestAskedMs) throw error;
       const longerMs = Math.max(waitMs, askedMs);
       logRetry(step, error, { attempt, waitMs: Math.round(longerMs) });
-      await sleep(clock, longerMs, signal);
+      // At once: a part that runs beside the step may request something during the delay.
       undoRequests();
+      await sleep(clock, longerMs, signal);
     }
   }
 }

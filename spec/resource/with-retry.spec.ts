@@ -92,6 +92,29 @@ describe('withRetry', () => {
     expect([made, notes.ran.length]).to.deep.equal([6, 12]);
   });
 
+  it('keeps what a part that runs beside it requests while a retry waits', async () => {
+    const context = pass();
+    let isFirst = true;
+    const failsOnce = notes.plain('a', {
+      ensureDeleted: () => {
+        if (!isFirst) return;
+        isFirst = false;
+        throw away;
+      },
+    });
+    const both = {
+      ...notes.plain('both'),
+      ensureDeleted: async (own: ResourceContext): Promise<void> => {
+        const retried = withRetry(failsOnce).ensureDeleted(own, tenant);
+        await new Promise<void>((resolve) => clock.setTimer(resolve, 100));
+        own.keepFinalizers('a backup runs');
+        await retried;
+      },
+    };
+    await ended(processDelete(context, tenant, [both]));
+    expect(context.finalizersKept.map(({ reason }) => reason)).to.deep.equal(['a backup runs']);
+  });
+
   for (const kind of ['crud', 'plain'] as const) {
     it(`undoes the requests of a failed attempt before the retry of a ${kind} resource`, async () => {
       const step = kind === 'crud' ? 'applyUpdateChange' : 'ensureCreated';
