@@ -217,9 +217,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const waitsFor = draft.waitsFor(returnedWait);
     const { [builder]: made } = given as BuilderContext & typeof given;
-    // A handler that waits, or calls the object not ready, has a reason not to use its chain.
-    const isWaiting = waitsFor !== undefined || returned?.type === 'requeueAfter';
-    if (made !== undefined && !isWaiting && !draft.isUnready) {
+    // A handler that returns a result, waits, or calls the object not ready, has decided not to use its chain.
+    const hasDecided = returned !== undefined || waitsFor !== undefined || draft.isUnready;
+    if (made !== undefined && !hasDecided) {
       refuseUnused(made, `${handler.type} for ${describeObject(object)}`);
     }
     const end = { results: all, waitsFor, ...this.#observed(object) };

@@ -366,7 +366,6 @@ describe('The status of a failed reconcile', () => {
           const chain = builder.configMap({ name: 'files' });
           await chain.reconcileConfigMap();
           chain.configMap({ name: 'env' });
-          return done();
         },
       ],
     ];
@@ -392,13 +391,14 @@ describe('The status of a failed reconcile', () => {
       expect(message).to.contain('got a chain; give the chain to builds(…)');
     });
 
-    it('accepts stages, plans, a wait, and an object that the handler calls not ready', async () => {
+    it('accepts stages, plans, a returned result, and an object that the handler calls not ready', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
         .reconciles(async ({ object, builder, status }) => {
           const chain = builder.configMap({ name: 'env' });
           if (object.metadata.name === 'waiting') return requeueAfter(60_000, 'not yet');
+          if (object.metadata.name === 'suspended') return done();
           if (object.metadata.name === 'invalid') {
             status.setCondition({ type: 'Ready', status: 'False', reason: 'InvalidSpec' });
             return done();
@@ -408,7 +408,7 @@ describe('The status of a failed reconcile', () => {
           return undefined;
         });
       stage.start();
-      for (const name of ['staged', 'planned']) {
+      for (const name of ['staged', 'planned', 'suspended']) {
         await stage.create(name);
         await stage.condition(name, 'Ready', 'True');
       }
