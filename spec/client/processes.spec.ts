@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { promisify } from 'node:util';
 
 /** Module of undici that the transport loads. */
-const undici = 'undici/lib/dispatcher/client.js';
+const undici = 'undici/lib/dispatcher/pool.js';
 
 const run = promisify(execFile);
 const client = new URL('../../lib/client/index.ts', import.meta.url).href;
