@@ -225,7 +225,7 @@ function withController(
 
 /**
  * Encodes `stringData` of a Secret into `data`: the server stores no `stringData`, and would never remove a key
- * that was applied as such. Leaves values other than strings to the server, which returns the error.
+ * that was applied in it. If a value is not a string, returns the object unchanged: the server answers with the error.
  */
 export function encodeSecret(object: UnstructuredObject): UnstructuredObject {
   const { stringData } = object;

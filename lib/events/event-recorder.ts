@@ -332,7 +332,7 @@ export class EventRecorder implements Recorder {
 
   /** Returns when one of `entries` is next due; undefined if none is. */
   #nextSweepMs(entries: readonly SeriesEntry[]): number | undefined {
-    // What waits for the writer is due again when the entry is settled.
+    // `onSettled` schedules the entries that the writer still holds.
     return this.#series.nextSweepMs(entries.filter((entry) => !this.#writer.has(entry)));
   }
 

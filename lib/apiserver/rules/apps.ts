@@ -20,8 +20,7 @@ import { validateNonnegative } from './field-values.js';
 import { specChanged, specOrAnnotationsChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { defaultPodSpec } from './pod-spec.js';
-import { dropDisabledSetFields } from './pod.js';
-import { templateRules } from './template-rules.js';
+import { dropDisabledSetFields, templateRules } from './pod.js';
 import { defaultClaimSpec } from './volumes.js';
 
 interface WithSelector {

@@ -12,7 +12,7 @@ import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { refuseTemplateLabels, selects, validateLabelSelector } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
-import { templateRules } from './template-rules.js';
+import { templateRules } from './pod.js';
 
 type Job = Wire<V1Job>;
 

@@ -26,7 +26,7 @@ import type { KindRules } from './kind-rules.js';
 import { validateResources } from './resources.js';
 import { refuseTemplateLabels, validateFinalizer, validateLabels } from './metadata.js';
 import { defaultPodSpec, validatePodTemplate, validateTolerations } from './pod-spec.js';
-import { templateRules } from './template-rules.js';
+import { templateRules } from './pod.js';
 
 /** Drops fields of disabled features. */
 function dropDisabled({ spec }: Wire<V1Lease>): void {

@@ -101,7 +101,7 @@ function mergedTolerations(all: readonly V1Toleration[]): V1Toleration[] {
   for (const [index, one] of all.entries()) {
     const isCovered =
       merged.some((kept) => toleratesAll(kept, one)) ||
-      // Of equal ones, the first stays.
+      // Equal tolerations cover each other: keep the first.
       all.slice(index + 1).some((later) => !deepEqual(later, one) && toleratesAll(later, one));
     if (!isCovered) merged.push(one);
   }
@@ -302,4 +302,34 @@ export function dropDisabledPodFields(spec: Wire<V1PodSpec> | undefined): void {
 export function dropDisabledSetFields({ spec }: Wire<V1StatefulSet>): void {
   delete spec?.updateStrategy?.rollingUpdate?.maxUnavailable;
   dropDisabledPodFields(spec?.template.spec);
+}
+
+interface WithGeneration {
+  readonly metadata?: { readonly generation?: number };
+}
+
+interface TemplateRules<T> {
+  readonly prepareForCreate: (object: T) => void;
+  readonly prepareForUpdate: (object: T) => void;
+  readonly warnings: (object: T, old?: T) => readonly string[];
+}
+
+/**
+ * Returns the rules of a kind for the template of its pods.
+ * @param field - path of the spec of the template
+ */
+export function templateRules<T extends WithGeneration>(
+  field: string,
+  specOf: (object: T) => Wire<V1PodSpec> | undefined,
+): TemplateRules<T> {
+  const dropDisabled = (object: T): void => dropDisabledPodFields(specOf(object));
+  return {
+    prepareForCreate: dropDisabled,
+    prepareForUpdate: dropDisabled,
+    warnings: (object, old) => {
+      const spec = specOf(object);
+      const isKnown = old !== undefined && object.metadata?.generation === old.metadata?.generation;
+      return spec === undefined || isKnown ? [] : podWarnings(spec, field);
+    },
+  };
 }

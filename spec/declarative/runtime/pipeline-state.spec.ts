@@ -166,11 +166,11 @@ describe('PipelineState', () => {
           }
           state.allChanged();
           while (!state.isIdle) state.work(2);
-          const anew = stateOf(stages, stores);
-          anew.allChanged();
-          while (!anew.isIdle) anew.work(100);
-          expect(state.desired).to.deep.equal(anew.desired);
-          expect(failed(state)).to.deep.equal(failed(anew));
+          const fresh = stateOf(stages, stores);
+          fresh.allChanged();
+          while (!fresh.isIdle) fresh.work(100);
+          expect(state.desired).to.deep.equal(fresh.desired);
+          expect(failed(state)).to.deep.equal(failed(fresh));
         },
       );
       fc.assert(property, { numRuns: tries(200) });
