@@ -1,3 +1,4 @@
+import { compileContext } from '../lib/declarative/spec-problem.js';
 import type { Document } from '../lib/declarative/document.js';
 import { ratioOf, rowOf } from './bench-result.js';
 import type { BenchResult } from './bench-result.js';
@@ -130,13 +131,7 @@ class Run {
 }
 
 function planned(): NonNullable<ReturnType<typeof compilePlan>> {
-  const context = {
-    path: [],
-    at: () => context,
-    report: (problem: { readonly message: string }) => {
-      throw new Error(problem.message);
-    },
-  };
+  const context = compileContext([]);
   const plan = compilePlan(stages, [{ kind: 'Pod' }, { kind: 'Service' }], { context });
   if (plan === undefined || plan.warnings.length > 0) throw new Error('the plan has problems');
   return plan;

@@ -1,6 +1,6 @@
 /*
- * The entry `operator-builder`: the names that most operators need, room by room from the ground up. It has
- * no code of its own. docs/architecture.md shows the rooms and follows one change through them.
+ * The entry `operator-builder`: the names that most operators need, folder by folder from the lowest level. It has
+ * no code of its own. docs/architecture.md shows the folders and follows one change through them.
  */
 export {
   OperatorError,
@@ -17,7 +17,6 @@ export {
   ClusterRole,
   ClusterRoleBinding,
   ConfigMap,
-  ControllerRevision,
   CronJob,
   CustomResourceDefinition,
   DaemonSet,
@@ -43,6 +42,7 @@ export {
   ServiceAccount,
   StatefulSet,
   StorageClass,
+  compareQuantities,
   dns1035LabelProblem,
   dns1123LabelProblem,
   dns1123SubdomainProblem,
@@ -90,7 +90,7 @@ export {
   waitFor,
 } from './client/index.js';
 export type { Client, ConnectedClient, WaitForOptions, WatchEvent } from './client/index.js';
-export { OperatorEvents } from './events/index.js';
+export { OperatorEvents, recordingClient } from './events/index.js';
 export type { ObjectEvent, Recorder } from './events/index.js';
 export { Cache, byLabel, cachedClient, cachedType } from './cache/index.js';
 export { isReconcileFailed, requeueAfterOf } from './apply/index.js';
@@ -114,7 +114,6 @@ export {
   timerSource,
 } from './controller/index.js';
 export type {
-  CallbackSource,
   Predicate,
   ReconcileContext,
   Reconciler,
@@ -122,12 +121,7 @@ export type {
   Source,
 } from './controller/index.js';
 export { Operator, conditionsOf, patchStatus } from './operator/index.js';
-export type {
-  ControllerStyle,
-  OperatorBuilderOptions,
-  OperatorController,
-  StatusDraft,
-} from './operator/index.js';
+export type { ControllerStyle, OperatorBuilderOptions, StatusDraft } from './operator/index.js';
 export {
   LeaderElector,
   Manager,

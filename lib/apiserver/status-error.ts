@@ -97,8 +97,7 @@ export function invalid(
 ): StatusError {
   const { group, kind, name } = subject;
   const qualified = group === '' ? kind : `${kind}.${group}`;
-  const said = new Set(causes.map(({ field = '', message = '' }) => `${field}: ${message}`));
-  const text = said.size === 1 ? [...said].join() : `[${[...said].join(', ')}]`;
+  const text = aggregated(causes.map(({ field = '', message = '' }) => `${field}: ${message}`));
   const details: StatusDetails = {
     ...(name === '' ? {} : { name }),
     ...(group === '' ? {} : { group }),
@@ -106,6 +105,12 @@ export function invalid(
     causes: [...causes],
   };
   return failure(422, 'Invalid', `${qualified} ${quoted(name)} is invalid: ${text}`, details);
+}
+
+/** Joins the different messages of several errors, as Go does. */
+export function aggregated(messages: readonly string[]): string {
+  const different = [...new Set(messages)];
+  return different.length < 2 ? different.join() : `[${different.join(', ')}]`;
 }
 
 /** 400: the request is malformed. */

@@ -12,8 +12,7 @@ import {
   isJsonObject,
   memberOf,
   appliedFields,
-  equalQuantities,
-  parseQuantity,
+  isSameAmount,
   groupOf,
   matchItems,
   uncoveredPaths,
@@ -51,7 +50,7 @@ export function appliedDifferences(
   part: ManagedPart,
 ): readonly AppliedDifference[] {
   const found = fieldDifferences(live, desired, part);
-  const differing = found.filter((difference) => !isSameAmount(difference, desired));
+  const differing = found.filter((difference) => !isSameQuantity(difference, desired));
   if (differing.length > 0) return differing;
   // If another manager's update took a map from `part.manager` and kept its values, the entry of
   // `part.manager` looks complete. Only the fields of all managers together show it.
@@ -148,19 +147,13 @@ function whole(
 const amounts = new Set(['requests', 'limits', 'hard', 'capacity', 'overhead'].map(fieldElement));
 
 /** Whether only the spelling of a quantity differs. Custom resources keep the spelling as written. */
-function isSameAmount(
+function isSameQuantity(
   { path, type, live }: AppliedDifference,
   desired: UnstructuredObject,
 ): boolean {
   const isBuiltIn = !groupOf(desired.apiVersion).includes('.');
   if (type !== 'value' || !isBuiltIn || !amounts.has(path.at(-2) ?? '')) return false;
-  try {
-    const wanted = parseQuantity(valueAtPath(desired, path) as string);
-    return equalQuantities(parseQuantity(live as string), wanted);
-  } catch {
-    // The server reports the invalid quantity.
-    return false;
-  }
+  return isSameAmount(live, valueAtPath(desired, path));
 }
 
 function isZero(value: unknown): boolean {

@@ -18,7 +18,13 @@ import type {
   ResourceType,
   TypeReference,
 } from '../object/index.js';
-import { systemClock, silentLogger, OperatorError } from '../system/index.js';
+import {
+  systemClock,
+  silentLogger,
+  OperatorError,
+  refuseNonList,
+  refuseOtherThan,
+} from '../system/index.js';
 import type { Clock, Logger, ErrorCode } from '../system/index.js';
 import type { ImmutablePolicy } from './desired-object.js';
 import type { ManagedApply } from './removed-fields.js';
@@ -52,7 +58,7 @@ export type ApplySettingsOptions = Pick<ApplySettings, 'client' | 'owner' | 'con
 
 /**
  * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: `controllerName` or `maxDeletions` has an invalid form.
+ * @throws OperatorError `InvalidOption`: an option has an invalid form.
  */
 export function applySettings(options: ApplySettingsOptions): ApplySettings {
   const { client, owner, controllerName, scope, recorder, emitter, signal, pruneClaims } = options;
@@ -60,11 +66,20 @@ export function applySettings(options: ApplySettingsOptions): ApplySettings {
   const { clock = systemClock, logger = silentLogger } = options;
   const maxDeletions = deletionLimit(options.maxDeletions);
   checkControllerName(controllerName);
+  refuseOtherThan('onImmutable', options.onImmutable, immutablePolicies);
+  refuseOtherThan('adopt', options.adopt, booleans);
+  refuseOtherThan('pruneClaims', pruneClaims, booleans);
+  refuseNonList('adoptManagers', options.adoptManagers);
   return {
     ...{ client, owner, controllerName, labels, scope, onImmutable, adopt, adoptManagers },
     ...{ maxDeletions, pruneClaims, recorder, emitter, clock, logger, signal },
   };
 }
+
+/** The values of {@link ImmutablePolicy}. */
+export const immutablePolicies: readonly ImmutablePolicy[] = ['fail', 'recreate', 'recreateOrphan'];
+
+const booleans = [true, false];
 
 function checkControllerName(name: string): void {
   if (isManagerName(name)) return;

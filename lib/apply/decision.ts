@@ -3,6 +3,7 @@ import type { OperatorError } from '../system/index.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import type { Adoption } from './field-ownership.js';
 import { reasonToWait } from './ownership.js';
+import type { JobRun } from './results.js';
 
 /**
  * The decision about one object of a chain. Each style compares the desired with the live object, decides in these
@@ -31,7 +32,8 @@ export interface Creating<Desired> {
 export interface Unchanged {
   readonly action: 'nothing';
   readonly live?: UnstructuredObject | undefined;
-  readonly reason?: string;
+  /** The run of a Job that Kubernetes has deleted. */
+  readonly run?: JobRun;
 }
 
 /** The object has to wait for something else. */
@@ -61,10 +63,12 @@ export interface Updating<Desired> {
 
 /** An object of a chain is updated. */
 export interface Applying extends Updating<DesiredObject> {
-  /** The reason why its pods must not be replaced yet; undefined if they may be. */
+  /** The reason why its pods must not be replaced yet, or why its claims can't grow; undefined if nothing waits. */
   readonly hold: string | undefined;
-  /** True if `desired` lacks a changed pod template for that reason. */
+  /** True if `desired` lacks the changes that wait for that reason. */
   readonly isHeld: boolean;
+  /** Delay before the next attempt to make the changes that wait. @defaultValue none */
+  readonly requeueAfterMs?: number | undefined;
 }
 
 /** The object is deleted and created again, because immutable fields change. */

@@ -14,8 +14,7 @@ import {
   appliedFields,
   fieldManagersOf,
   lastUpdater,
-  equalQuantities,
-  parseQuantity,
+  isSameAmount,
   uncoveredPaths,
 } from '../object/index.js';
 import type { FieldChange, FieldPath, UnstructuredObject } from '../object/index.js';
@@ -63,7 +62,7 @@ export function differences({ desired, live, path }: Comparison): readonly Diffe
   if (Array.isArray(desired) && Array.isArray(live)) return listDifferences(desired, live, path);
   // Empty values such as `env: []` and `labels: {}` are not stored.
   if (live === undefined && isEmpty(desired)) return [];
-  if (isAmount(desired) && isAmount(live) && sameAmount(desired, live)) return [];
+  if (isAmount(desired) && isAmount(live) && isSameAmount(desired, live)) return [];
   return [{ path, from: live, to: desired }];
 }
 
@@ -119,14 +118,6 @@ function isAmount(value: unknown): value is string | number {
 }
 
 const amount = /^[-+]?[0-9.]{1,30}(?:[numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,3})?$/;
-
-function sameAmount(one: string | number, other: string | number): boolean {
-  try {
-    return equalQuantities(parseQuantity(one), parseQuantity(other));
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Returns the fields of `live` that `manager` alone has applied and no longer desires, so that the next apply

@@ -451,7 +451,7 @@ function marked(desired: DesiredFields): DesiredFields {
 
 const identity = ['apiVersion', 'kind', 'metadata'];
 
-/** Whether the server refuses nothing but the status. */
+/** Whether the server refuses only the status. */
 function isAboutStatus(error: unknown): boolean {
   const causes = isApiError(error) ? error.causes : [];
   return causes.length > 0 && causes.every(({ field = '' }) => /^status\b/.test(field));

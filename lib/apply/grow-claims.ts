@@ -1,3 +1,4 @@
+import set from 'lodash/set.js';
 import {
   isForbidden,
   isInvalid,
@@ -10,27 +11,34 @@ import type { FieldChange, UnstructuredObject } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import type { ApplyContext } from './context.js';
 import type { Waiting } from './decision.js';
-import type { Pair } from './desired-object.js';
+import { changedDesire } from './desired-object.js';
+import type { DesiredObject, Pair } from './desired-object.js';
 import { applyAsRead } from './removed-fields.js';
-import { pending } from './results.js';
-import type { Outcome } from './results.js';
 
 // Delay before the next attempt to grow an unbound claim, in milliseconds. A claim that outlives its owner
 // has no owner reference, so no watch event causes a reconcile.
 const unboundRetryMs = 30_000;
 
+/** Why claims of a StatefulSet have not grown. */
+export interface LateGrowth {
+  readonly reason: string;
+  /** The refusal of the storage class of a claim; undefined if claims only have to be bound first. */
+  readonly refusal: OperatorError | undefined;
+  readonly requeueAfterMs?: number;
+}
+
 /**
  * Grows the claims that a StatefulSet has made from its templates to the size that the templates now request.
  * It skips claims of that size, so that it can run again after a crash.
- * @returns a pending outcome if a claim is not bound yet, because only a bound claim can grow
- * @throws OperatorError `Terminal`: the storage class of a claim does not allow it.
+ * @returns why claims have not grown: the storage class does not allow it, or they are not bound yet; undefined if all have
  */
 export async function growClaimsOfTemplates(
   context: ApplyContext,
-  { desired, live }: Pair,
-): Promise<Outcome | undefined> {
+  { desired }: Pair,
+): Promise<LateGrowth | undefined> {
   const { client, settings } = context;
   const unbound: string[] = [];
+  const refusals: OperatorError[] = [];
   const { namespace, name: setName } = desired.ref;
   const found = await client.list(PersistentVolumeClaim, { namespace, signal: settings.signal });
   for (const template of templatesOf(desired.object)) {
@@ -43,21 +51,26 @@ export async function growClaimsOfTemplates(
     for (const claim of claims) {
       const has = claim.spec?.resources?.requests?.['storage'];
       if (has !== undefined && compareQuantities(size, has) <= 0) continue;
-      const grown = await growClaim(context, claim, size);
-      if (!grown) unbound.push(describeObject(claim));
+      const result = await growClaim(context, claim, size);
+      if (result === 'unbound') unbound.push(describeObject(claim));
+      else if (result !== 'grown') refusals.push(result);
     }
+  }
+  const [refusal] = refusals;
+  if (refusal !== undefined) {
+    return { reason: refusals.map(({ message }) => message).join('; '), refusal };
   }
   if (unbound.length === 0) return undefined;
   const reason = `its claims grow once they are bound: ${unbound.join(', ')}`;
-  return pending(desired.ref, reason, { live, blocks: false, requeueAfterMs: unboundRetryMs });
+  return { reason, refusal: undefined, requeueAfterMs: unboundRetryMs };
 }
 
-/** Returns true if the claim has grown, false if it has to be bound first. */
+/** @returns the refusal of the storage class as an error, if it does not allow it */
 async function growClaim(
   { client, settings }: ApplyContext,
   claim: PersistentVolumeClaim,
   storage: string | number,
-): Promise<boolean> {
+): Promise<'grown' | 'unbound' | OperatorError> {
   const live = { ...claim, apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
   const { apiVersion, kind } = live;
   const spec = { resources: { requests: { storage } } };
@@ -65,13 +78,25 @@ async function growClaim(
   const { controllerName: fieldManager, signal } = settings;
   try {
     await applyAsRead(client, { live, desired: growth }, { force: true, fieldManager, signal });
-    return true;
+    return 'grown';
   } catch (error) {
-    if (isTooEarly(claim, error)) return false;
+    if (isTooEarly(claim, error)) return 'unbound';
     if (!isResizeRefused(error)) throw error;
-    const message = `${describeObject(claim)} can't grow to ${storage}: ${(error as Error).message}; use a StorageClass with allowVolumeExpansion, or leave the size`;
-    throw new OperatorError('Terminal', message, { cause: error });
+    const message = `${describeObject(claim)} can't grow to ${storage}: ${(error as Error).message}; use a StorageClass with allowVolumeExpansion, or keep the size`;
+    return new OperatorError('Terminal', message, { cause: error });
   }
+}
+
+/** Returns `desired` with the live sizes in its claim templates; `growth` are the changes of these sizes. */
+export function withoutGrowth(
+  desired: DesiredObject,
+  growth: readonly FieldChange[],
+): DesiredObject {
+  return changedDesire(desired, (object) => {
+    const copy = structuredClone(object);
+    for (const { path, from } of growth) set(copy, path, from);
+    return copy;
+  });
 }
 
 // The only 403 about the storage class; others concern permissions, quotas or policies.
@@ -111,10 +136,18 @@ export function notGrown(
   const wait = { action: 'wait', live, blocks: false, waiting } as const;
   if (isResizeRefused(error)) {
     const reason = `can't grow to ${size}: ${(error as Error).message}`;
-    const warning = { type: 'Warning', reason: 'ResizeRefused', action: 'Resize' } as const;
-    context.report({ ...warning, note: reason, related: desired.ref });
+    reportRefusedGrowth(context, desired, reason);
     return { ...wait, reason };
   }
   if (!isTooEarly(live, error)) return undefined;
   return { ...wait, reason: `grows to ${size} once it is bound`, requeueAfterMs: unboundRetryMs };
+}
+
+/** Records that a storage class does not allow growth. */
+export function reportRefusedGrowth(
+  context: ApplyContext,
+  { ref: related }: DesiredObject,
+  note: string,
+): void {
+  context.report({ type: 'Warning', reason: 'ResizeRefused', action: 'Resize', note, related });
 }

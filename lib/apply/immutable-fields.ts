@@ -22,7 +22,6 @@ import type { ApplyContext } from './context.js';
 import type { Recreating } from './decision.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { desiredDifferences, droppedFields } from './differences.js';
-import { growClaimsOfTemplates } from './grow-claims.js';
 import { isImmutablePath, isKind } from './kind-traits.js';
 import { podTemplateIn } from './pod-template.js';
 import { applyAsRead } from './removed-fields.js';
@@ -125,23 +124,17 @@ function grows({ from, to }: FieldChange): boolean {
 }
 
 /**
- * Deletes `live` and creates the desired object in its place.
+ * Deletes `live` and creates in its place `creation`, which {@link checkRecreation} returned.
  *
  * ## Guarantees
- * Before `live` is deleted, a dry run has to show that the server accepts the new object. Only the object
- * that was read is deleted. If finalizers delay the deletion, the outcome is pending, and a later reconcile
- * creates the object.
- * @throws OperatorError `Terminal`: the new object is invalid. Nothing was deleted.
- * @throws OperatorError `ImmutableField`: the pods are to stay, but the new object would not select them.
+ * Only the object that was read is deleted. If finalizers delay the deletion, the outcome is pending, and a later
+ * reconcile creates the object.
  */
 export async function recreateObject(
   context: ApplyContext,
-  decision: Recreating,
+  { desired, live, orphan, changes }: Recreating,
+  creation: UnstructuredObject,
 ): Promise<Outcome> {
-  const { desired, live, orphan, changes, grows } = decision;
-  const creation = await checkRecreation(context, decision);
-  const waiting = grows ? await growClaimsOfTemplates(context, decision) : undefined;
-  if (waiting !== undefined) return waiting;
   const { client, settings } = context;
   const { signal } = settings;
   const propagationPolicy = orphan ? 'Orphan' : 'Background';
@@ -159,9 +152,10 @@ export async function recreateObject(
 }
 
 /**
- * Checks that {@link recreateObject} would succeed. Writes nothing.
+ * Checks by a dry run that the server would accept the new object. Writes nothing.
  * @returns the object that would be created
- * @throws OperatorError `Terminal`, `ImmutableField`: as {@link recreateObject} does.
+ * @throws OperatorError `Terminal`: the new object is invalid.
+ * @throws OperatorError `ImmutableField`: the pods are to stay, but the new object would not select them.
  */
 export async function checkRecreation(
   context: ApplyContext,

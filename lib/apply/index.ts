@@ -6,6 +6,7 @@ export {
   applySettings,
   asRead,
   deleteAsRead,
+  immutablePolicies,
   isManagerName,
   readObject,
   recordingContext,
@@ -35,7 +36,6 @@ export {
   builtInTypes,
   comesBeforeWorkloads,
   comesLast,
-  isAbsentKind,
   isContainer,
   isImmutablePath,
   isKind,
@@ -101,4 +101,4 @@ export {
   resultsOf,
 } from './results.js';
 export type { ObjectResult, Operation, Outcome, RolloutState } from './results.js';
-export { validateObject } from './validate-object.js';
+export { nameRuleOf, validateObject } from './validate-object.js';

@@ -2,7 +2,9 @@ import { getIfExists } from '../client/index.js';
 import { hashObject } from '../hash/index.js';
 import {
   isForbidden,
+  isConditionTrue,
   isNotFound,
+  findCondition,
   describeObject,
   isJsonObject,
   withoutMember,
@@ -15,40 +17,49 @@ import { changedDesire } from './desired-object.js';
 import type { DesiredObject } from './desired-object.js';
 import { isKind, refId } from './kind-traits.js';
 import { appliedHashAnnotation, ownershipOf, ranAnnotationPrefix } from './ownership.js';
+import type { JobRun, Outcome } from './results.js';
 
 /** The UID that a plan uses for an owner that does not exist yet. */
 export const placeholderUid = '00000000-0000-0000-0000-000000000000';
 
 const ttl = 'ttlSecondsAfterFinished';
 
-/** The reason why an absent Job counts as unchanged. */
-export const hasRun = 'it has run, and its ttlSecondsAfterFinished is over';
-
 /**
  * Returns the object to apply for a Job with `ttlSecondsAfterFinished`, so that it runs once per
  * specification. The field is left out until the Job has finished and an annotation of the owner records
  * that. Only then may Kubernetes delete the Job, so a process that stops between two steps still finds it.
- * @returns `desired` itself for any other object; undefined if the Job has run and is gone
+ * @returns `desired` itself for any other object; the run of a Job that is gone, or that is deleted after its end
  */
 export async function desireOfRun(
   context: ApplyContext,
   desired: DesiredObject,
   live: UnstructuredObject | undefined,
-): Promise<DesiredObject | undefined> {
+): Promise<DesiredObject | JobRun> {
   if (!expires(desired)) return desired;
   const { owner } = context.settings;
   const untilFinished = changedDesire(desired, withoutTtl);
   const run = { key: keyOfRun(context.settings, desired.ref), value: runOf(owner, desired) };
-  const isKnown = owner.metadata.annotations?.[run.key] === run.value;
-  if (live === undefined) {
-    return isKnown || (await isRecorded(context, run)) ? undefined : untilFinished;
+  const known = recordedIn(owner, run);
+  // Kubernetes keeps a Job whose time is over until its pods are gone.
+  if (live?.metadata.deletionTimestamp !== undefined || live === undefined) {
+    const ended = known ?? (await recorded(context, run));
+    if (ended !== undefined || live === undefined) return ended ?? untilFinished;
   }
-  if (!isFinished(live) || ownershipOf(live, owner).state !== 'ours') return untilFinished;
-  if (isKnown) return desired;
+  const { state } = runOfJob(live);
+  if (state === 'running' || ownershipOf(live, owner).state !== 'ours') return untilFinished;
+  if (known !== undefined) return desired;
   // The run belongs to the applied specification; the desired one may have changed since.
   const applied = live.metadata.annotations?.[appliedHashAnnotation] ?? '';
   if (![desired.hash, untilFinished.hash].includes(applied)) return untilFinished;
-  return (await record(context, desired.ref, run)) ? desired : untilFinished;
+  const value = state === 'failed' ? `${run.value}${failedSuffix}` : run.value;
+  return (await record(context, desired.ref, { ...run, value })) ? desired : untilFinished;
+}
+
+/** Adds the run of a Job to `outcome`. A pending one may show the Job of an earlier owner. */
+export function withRun(outcome: Outcome): Outcome {
+  if (outcome.state !== 'done' || outcome.live === undefined) return outcome;
+  const { live, result } = outcome;
+  return isKind(live, Job) ? { ...outcome, result: { ...result, run: runOfJob(live) } } : outcome;
 }
 
 function expires({ ref, object: { spec } }: DesiredObject): boolean {
@@ -60,17 +71,36 @@ function withoutTtl(object: UnstructuredObject): UnstructuredObject {
   return isJsonObject(spec) ? { ...object, spec: withoutMember(spec, ttl) } : object;
 }
 
-function isFinished(live: UnstructuredObject): boolean {
-  const { conditions = [] } = (live as Job).status ?? {};
-  return conditions.some(
-    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
-  );
+function runOfJob(live: UnstructuredObject): JobRun {
+  const { conditions } = (live as Job).status ?? {};
+  const failure = findCondition(conditions, 'Failed');
+  if (failure?.status === 'True') {
+    const { message = 'it has failed', reason } = failure;
+    return { state: 'failed', message: reason ? `${message} (${reason})` : message };
+  }
+  const isComplete = isConditionTrue(conditions, 'Complete');
+  return isComplete
+    ? { state: 'succeeded', message: 'it has completed' }
+    : { state: 'running', message: 'it has not finished' };
 }
 
-/** The record of a Job that has run, in an annotation of the owner. */
+/** The record of a Job that has run, in an annotation of the owner. A suffix of its value shows a failure. */
 interface RunRecord {
   readonly key: string;
   readonly value: string;
+}
+
+const failedSuffix = ' Failed';
+
+function recordedIn(
+  { metadata: { annotations } }: KubernetesObject,
+  { key, value }: RunRecord,
+): JobRun | undefined {
+  const found = annotations?.[key];
+  const after = 'and its ttlSecondsAfterFinished is over';
+  if (found === value) return { state: 'succeeded', message: `it has run, ${after}` };
+  const isFailed = found === `${value}${failedSuffix}`;
+  return isFailed ? { state: 'failed', message: `it has failed, ${after}` } : undefined;
 }
 
 // Includes the owner's UID: an owner that is recreated from its manifest has no runs.
@@ -87,12 +117,12 @@ function keyOfRun(settings: ApplySettings, ref: ObjectReference): string {
 }
 
 // The owner given to the chain may be older than the end of the Job.
-async function isRecorded({ settings }: ApplyContext, { key, value }: RunRecord): Promise<boolean> {
+async function recorded({ settings }: ApplyContext, run: RunRecord): Promise<JobRun | undefined> {
   const { owner, signal } = settings;
-  if (owner.metadata.uid === placeholderUid) return false;
+  if (owner.metadata.uid === placeholderUid) return undefined;
   const { client } = settings;
   const found = await getIfExists(client.live ?? client, owner, keyOf(owner), { signal });
-  return found?.metadata.annotations?.[key] === value;
+  return found && recordedIn(found, run);
 }
 
 /** Records the run. @returns false if the operator may not patch the owner */

@@ -22,11 +22,13 @@ import {
 import type { Drift } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withUid } from './context.js';
 import type { ApplyContext } from './context.js';
-import { decide, decideAdopted, decideRefused } from './reconcile-object.js';
+import { decide, decideAdopted, decideLate, decideRefused } from './reconcile-object.js';
 import type { Adopting, Applying, ObjectDecision, Recreating, Refused } from './decision.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { emptyMaps, withoutPaths } from './removed-fields.js';
 import { withHandedReplicas, withManagedFields } from './field-ownership.js';
+import { growClaimsOfTemplates } from './grow-claims.js';
+import type { LateGrowth } from './grow-claims.js';
 import { checkRecreation, isGrowthOnly } from './immutable-fields.js';
 import { appliedHashAnnotation } from './ownership.js';
 import { podTemplateIn } from './pod-template.js';
@@ -61,6 +63,8 @@ export interface ObjectPlan {
   readonly keepsPods?: boolean;
   /** For `wait`: whether dependents of the object wait too. */
   readonly blocks?: boolean;
+  /** For `configure`: whether a part of the changes waits, and so the rollouts of later workloads. */
+  readonly isHeld?: boolean;
 }
 
 /**
@@ -98,7 +102,7 @@ async function describe(
   const base = { ref, changes: [], approximate: false };
   switch (decision.action) {
     case 'nothing': {
-      const why = decision.reason !== undefined && { reason: decision.reason };
+      const why = decision.run !== undefined && { reason: decision.run.message };
       return { planned: { ...base, action: 'unchanged', ...why } };
     }
     case 'wait': {
@@ -201,11 +205,12 @@ async function planUpdate(
   ref: ObjectReference,
   decision: Applying,
 ): Promise<ObjectPlan> {
-  const { desired, live } = decision;
+  const { desired, live, hold, isHeld } = decision;
   const { client } = context;
   await desired.check?.();
   const drift = driftOf(decision, context.settings.controllerName);
-  const configure = { action: 'configure', ref } as const;
+  const held = isHeld && hold !== undefined && { reason: hold };
+  const configure = { action: 'configure', ref, ...held } as const;
   try {
     const emptying = { live, desired: desired.object };
     const emptied = await emptyMaps(client, emptying, applyOptions(context));
@@ -213,7 +218,7 @@ async function planUpdate(
       emptied === live
         ? { changes: await dryApply(context, decision, drift), approximate: false }
         : afterEmptying(decision, emptied, drift);
-    return { planned: { ...configure, ...planned } };
+    return { planned: { ...configure, ...planned }, isHeld };
   } catch (error) {
     const next = decideRefused(context, decision, error);
     const blocking = next?.action === 'adopt' ? next.adoption : undefined;
@@ -221,7 +226,7 @@ async function planUpdate(
     const reason = blocking?.cause ?? dryRunProblem(error);
     if (reason === undefined) throw error;
     const changes = [...expectedChanges(decision, drift), ...(blocking?.removals ?? [])];
-    return { planned: { ...configure, changes, approximate: true, reason } };
+    return { planned: { ...configure, changes, approximate: true, reason }, isHeld };
   }
 }
 
@@ -257,7 +262,8 @@ async function planRecreation(
   const around = orphan ? 'recreated; its pods stay' : 'deleted and recreated';
   const grows = orphan && isGrowthOnly(live, changes);
   const reason = grows ? 'its claims grow; its pods stay' : around;
-  const problem = await recreationProblem(context, decision);
+  const { late, problem } = await rehearse(context, decision);
+  if (late !== undefined) return describe(context, ref, decideLate(context, decision, late));
   const planned: PlannedObject = {
     ...{ action: 'recreate', ref, changes, immutable: changes.map(({ path }) => path) },
     ...{ approximate: problem !== undefined },
@@ -268,18 +274,22 @@ async function planRecreation(
   return { planned, keepsPods: orphan && isSame };
 }
 
-/** Returns the reason why a dry run was not possible. @throws OperatorError: the dry run failed. */
-async function recreationProblem(
-  context: ApplyContext,
-  decision: Recreating,
-): Promise<string | undefined> {
+interface Rehearsed {
+  /** Why claims would not grow. */
+  readonly late?: LateGrowth | undefined;
+  /** The reason why a dry run was not possible. */
+  readonly problem?: string;
+}
+
+/** Makes the dry runs of a recreation. @throws OperatorError: a dry run failed. */
+async function rehearse(context: ApplyContext, decision: Recreating): Promise<Rehearsed> {
   try {
     await checkRecreation(context, decision);
-    return undefined;
+    return decision.grows ? { late: await growClaimsOfTemplates(context, decision) } : {};
   } catch (error) {
     const problem = dryRunProblem(error);
     if (problem === undefined) throw error;
-    return problem;
+    return { problem };
   }
 }
 

@@ -27,8 +27,15 @@ import type {
   Waiting,
 } from './decision.js';
 import { decideByExistence } from './decision.js';
-import { notGrown } from './grow-claims.js';
 import {
+  growClaimsOfTemplates,
+  notGrown,
+  reportRefusedGrowth,
+  withoutGrowth,
+} from './grow-claims.js';
+import type { LateGrowth } from './grow-claims.js';
+import {
+  checkRecreation,
   growsTemplates,
   immutableChanges,
   isClaimSize,
@@ -36,7 +43,7 @@ import {
   isIgnoredChange,
   recreateObject,
 } from './immutable-fields.js';
-import { desireOfRun, hasRun } from './job-runs.js';
+import { desireOfRun, withRun } from './job-runs.js';
 import { isKind } from './kind-traits.js';
 import { checkOwnership } from './ownership.js';
 import { changesTemplate, withLiveTemplate } from './pod-template.js';
@@ -57,7 +64,8 @@ export function applyObject(
   const { type, ref } = desired;
   return whileStale(async () => {
     const live = await readObject(context, type, ref);
-    return carryOut(context, ref, await decide(context, desired, live, gate), gate);
+    const decision = await decide(context, desired, live, gate);
+    return withRun(await carryOut(context, ref, decision, gate));
   });
 }
 
@@ -69,8 +77,11 @@ async function carryOut(
 ): Promise<Outcome> {
   switch (decision.action) {
     case 'nothing': {
-      const { live, reason } = decision;
-      return done('unchanged', ref, { ...(live && { live }), ...(reason && { reason }) });
+      const { live, run } = decision;
+      return done('unchanged', ref, {
+        ...(live && { live }),
+        ...(run && { run, reason: run.message }),
+      });
     }
     case 'wait': {
       const { reason, live, blocks, requeueAfterMs } = decision;
@@ -87,7 +98,7 @@ async function carryOut(
     case 'apply':
       return updateObject(context, decision);
     case 'recreate':
-      return recreateObject(context, decision);
+      return replaceObject(context, decision);
     case 'refuse':
       throw decision.error;
   }
@@ -121,7 +132,11 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
     warnOfDroppedManagers(context, { desired, before: live, after });
     const object = await releaseFields(context, { desired, live: after });
     if (isHeld) {
-      return pending(ref, hold ?? '', { live: object, changes: changesIn(after), blocks: false });
+      const again = decision.requeueAfterMs !== undefined && {
+        requeueAfterMs: decision.requeueAfterMs,
+      };
+      const made = changesIn(after);
+      return pending(ref, hold ?? '', { live: object, changes: made, blocks: false, ...again });
     }
     const isSettled = isUnchanged({ desired, live: object }, context.settings.controllerName);
     return done('configured', ref, {
@@ -135,6 +150,40 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
     const owned = await adoptFields(context, next, next.adoption);
     return updateObject(context, { ...decision, live: owned });
   }
+}
+
+/**
+ * Recreates an object, after its claims have grown.
+ * @throws as {@link checkRecreation}. Nothing was deleted then.
+ */
+async function replaceObject(context: ApplyContext, decision: Recreating): Promise<Outcome> {
+  const { desired, grows } = decision;
+  const creation = await checkRecreation(context, decision);
+  const late = grows ? await growClaimsOfTemplates(context, decision) : undefined;
+  if (late === undefined) return recreateObject(context, decision, creation);
+  const next = decideLate(context, decision, late);
+  if (late.refusal !== undefined) reportRefusedGrowth(context, desired, late.reason);
+  return carryOut(context, desired.ref, next);
+}
+
+/**
+ * Decides about a StatefulSet whose claims can't grow, or not yet: its other changes are applied.
+ * @throws OperatorError `Terminal`: the storage class refuses, and another immutable field changes too.
+ */
+export function decideLate(
+  { settings }: ApplyContext,
+  { desired, live, changes }: Recreating,
+  { reason, refusal, requeueAfterMs }: LateGrowth,
+): Applying | Waiting {
+  const again = requeueAfterMs !== undefined && { requeueAfterMs };
+  const wait = { action: 'wait', reason, live, blocks: false, waiting: changes, ...again } as const;
+  if (!isGrowthOnly(live, changes)) {
+    if (refusal !== undefined) throw refusal;
+    return wait;
+  }
+  const rest = withoutGrowth(desired, changes);
+  if (isUnchanged({ desired: rest, live }, settings.controllerName)) return wait;
+  return { action: 'apply', desired: rest, live, hold: reason, isHeld: true, ...again };
 }
 
 /** Describes `causes`; undefined without causes. */
@@ -164,7 +213,7 @@ export async function decide(
   gate: Gate = {},
 ): Promise<ObjectDecision> {
   const desired = await desireOfRun(context, given, found);
-  if (desired === undefined) return { action: 'nothing', reason: hasRun };
+  if ('state' in desired) return { action: 'nothing', run: desired };
   const { owner, adopt } = context.settings;
   const first = decideByExistence(desired, found, { owner, hold: gate.creation });
   if (first.action !== 'compare') return first;

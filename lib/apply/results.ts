@@ -19,6 +19,14 @@ export interface RolloutState {
   readonly message: string;
 }
 
+/** The run of a Job. */
+export interface JobRun {
+  /** `running`: the Job has not finished. The others stay when Kubernetes has deleted the Job. */
+  readonly state: 'running' | 'succeeded' | 'failed';
+  /** A description of the state, such as the reason of a failure. */
+  readonly message: string;
+}
+
 /** The operation on an object. */
 export type Operation =
   'created' | 'configured' | 'unchanged' | 'recreated' | 'deleted' | 'pending';
@@ -42,6 +50,8 @@ export interface ObjectResult {
   readonly reason?: string;
   /** The rollout of a workload that exists. */
   readonly rollout?: RolloutState;
+  /** The run of a Job. */
+  readonly run?: JobRun;
   /** The ConfigMaps and Secrets whose changed data rolls the pods of the workload. */
   readonly causes?: readonly ObjectReference[];
   /** Milliseconds until the next reconcile, if no watch reports the awaited change. */
@@ -207,7 +217,7 @@ const terminalCodes = new Set([
 
 function isFinal(error: unknown): boolean {
   if (!isOperatorError(error)) return false;
-  // The failure that it depends on decides. It is in the errors of another part of the chain, or here too.
+  // The failure of the dependency decides; it is also reported by the part of the chain in which it occurred.
   return error.code === 'DependencyFailed' ? isFinal(error.cause) : terminalCodes.has(error.code);
 }
 

@@ -10,7 +10,7 @@ import {
   pathSegmentProblem,
   groupOf,
 } from '../object/index.js';
-import type { UnstructuredObject } from '../object/index.js';
+import type { TypeMeta, UnstructuredObject } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import { isKind } from './kind-traits.js';
 import { podTemplateIn } from './pod-template.js';
@@ -37,13 +37,15 @@ export function validateObject(object: UnstructuredObject): void {
 
 function nameProblem(object: UnstructuredObject): string | undefined {
   const { name = '' } = object.metadata;
-  const problem = rulesOfNames(object)(name);
+  const problem = nameRuleOf(object)(name);
   return problem === undefined ? undefined : `metadata.name ${problem}`;
 }
 
-function rulesOfNames(object: UnstructuredObject): (name: string) => string | undefined {
-  if (isKind(object, Service)) return dns1123LabelProblem;
-  if (groupOf(object.apiVersion) === 'rbac.authorization.k8s.io') return pathSegmentProblem;
+/** Returns the check of the names of a kind: it returns the problem of a name. */
+export function nameRuleOf(type: TypeMeta): (name: string) => string | undefined {
+  // Only newer servers accept a Service whose name begins with a digit; the others return the error.
+  if (isKind(type, Service)) return dns1123LabelProblem;
+  if (groupOf(type.apiVersion) === 'rbac.authorization.k8s.io') return pathSegmentProblem;
   return dns1123SubdomainProblem;
 }
 
@@ -56,6 +58,11 @@ function metadataProblem({ metadata }: UnstructuredObject): string | undefined {
 
 function dataProblem(object: UnstructuredObject): string | undefined {
   if (!isKind(object, ConfigMap) && !isKind(object, Secret)) return undefined;
+  for (const field of ['data', 'stringData', 'binaryData']) {
+    const [key, value] = memberOfOtherType(object[field]) ?? [];
+    if (key === undefined) continue;
+    return `${field}[${JSON.stringify(key)}]: want a string, got ${typeof value}; convert it with String(…)`;
+  }
   const encoded = isKind(object, ConfigMap) ? object['binaryData'] : object['data'];
   const plain = isKind(object, ConfigMap) ? object['data'] : undefined;
   const broken = keyOfBrokenBase64(encoded);
@@ -69,6 +76,12 @@ function dataProblem(object: UnstructuredObject): string | undefined {
     sizeOf(encoded, (value) => Buffer.byteLength(value, 'base64'));
   if (bytes <= maxDataBytes) return undefined;
   return `its values have ${bytes} bytes, at most ${maxDataBytes} are allowed: split it`;
+}
+
+// A server answers 500 with names of Go types.
+function memberOfOtherType(data: unknown): [key: string, value: unknown] | undefined {
+  if (!isJsonObject(data)) return undefined;
+  return Object.entries(data).find(([, value]) => typeof value !== 'string' && value !== null);
 }
 
 // Never returns the value, which may be the unencoded secret.
@@ -111,26 +124,26 @@ function duplicatesOf(object: UnstructuredObject): readonly DuplicateKey[] {
 
 /** A list that the server merges by key, and its keys with the defaults of absent ones. */
 interface KeyedList {
-  readonly path: readonly string[];
+  readonly list: string;
   readonly keys: Readonly<Record<string, unknown>>;
 }
 
 // The lists of a container and a pod that apply merges by key (`x-kubernetes-list-map-keys`).
 const containerLists: readonly KeyedList[] = [
-  { path: ['env'], keys: { name: undefined } },
-  { path: ['ports'], keys: { containerPort: undefined, protocol: 'TCP' } },
-  { path: ['volumeMounts'], keys: { mountPath: undefined } },
-  { path: ['volumeDevices'], keys: { devicePath: undefined } },
+  { list: 'env', keys: { name: undefined } },
+  { list: 'ports', keys: { containerPort: undefined, protocol: 'TCP' } },
+  { list: 'volumeMounts', keys: { mountPath: undefined } },
+  { list: 'volumeDevices', keys: { devicePath: undefined } },
 ];
 const podLists: readonly KeyedList[] = [
-  { path: ['containers'], keys: { name: undefined } },
-  { path: ['initContainers'], keys: { name: undefined } },
-  { path: ['volumes'], keys: { name: undefined } },
-  { path: ['imagePullSecrets'], keys: { name: undefined } },
-  { path: ['hostAliases'], keys: { ip: undefined } },
+  { list: 'containers', keys: { name: undefined } },
+  { list: 'initContainers', keys: { name: undefined } },
+  { list: 'volumes', keys: { name: undefined } },
+  { list: 'imagePullSecrets', keys: { name: undefined } },
+  { list: 'hostAliases', keys: { ip: undefined } },
 ];
 const serviceLists: readonly KeyedList[] = [
-  { path: ['ports'], keys: { port: undefined, protocol: 'TCP' } },
+  { list: 'ports', keys: { port: undefined, protocol: 'TCP' } },
 ];
 
 /** Two entries of a list with the same key. */
@@ -145,7 +158,7 @@ export interface DuplicateKey {
 export function duplicatesInPod(spec: unknown, path: string): readonly DuplicateKey[] {
   const own = duplicatesIn(spec, podLists, path);
   const ofContainers = ['initContainers', 'containers'].flatMap((list) =>
-    itemsOf(spec, [list]).flatMap((container) => {
+    itemsOf(spec, list).flatMap((container) => {
       const name = isJsonObject(container) ? String(container['name']) : '';
       return duplicatesIn(container, containerLists, `${path}.${list}[name=${name}]`);
     }),
@@ -163,21 +176,20 @@ function duplicatesIn(
   lists: readonly KeyedList[],
   path: string,
 ): readonly DuplicateKey[] {
-  return lists.flatMap((list) => {
+  return lists.flatMap(({ list, keys }) => {
     const seen = new Set<string>();
-    return itemsOf(value, list.path).flatMap((item) => {
-      const key = keyOfItem(item, list.keys);
+    return itemsOf(value, list).flatMap((item) => {
+      const key = keyOfItem(item, keys);
       const twice = seen.has(key);
       seen.add(key);
-      return twice ? [{ path: [path, ...list.path].join('.'), key }] : [];
+      return twice ? [{ path: `${path}.${list}`, key }] : [];
     });
   });
 }
 
-function itemsOf(value: unknown, path: readonly string[]): readonly unknown[] {
-  let node = value;
-  for (const field of path) node = isJsonObject(node) ? node[field] : undefined;
-  return Array.isArray(node) ? node : [];
+function itemsOf(value: unknown, list: string): readonly unknown[] {
+  const items = isJsonObject(value) ? value[list] : undefined;
+  return Array.isArray(items) ? items : [];
 }
 
 function keyOfItem(item: unknown, keys: KeyedList['keys']): string {

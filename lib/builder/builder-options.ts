@@ -2,10 +2,15 @@ import { applySettings } from '../apply/index.js';
 import type { ApplySettings, ImmutablePolicy, ObjectResult } from '../apply/index.js';
 import type { CachingClient } from '../client/index.js';
 import type { OperatorEvents, Recorder } from '../events/index.js';
-import { describeObject, labelValueOf, labelsProblem } from '../object/index.js';
+import { describeObject, isJsonObject, labelValueOf, labelsProblem } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import type { Clock, Logger, OptionNames } from '../system/index.js';
-import { refuseUnknownOptions, OperatorError } from '../system/index.js';
+import {
+  OperatorError,
+  refuseNonList,
+  refuseOtherThan,
+  refuseUnknownOptions,
+} from '../system/index.js';
 
 /** Options of a `Builder`. */
 export interface BuilderOptions<Order extends string = string> {
@@ -46,8 +51,6 @@ export interface BuilderOptions<Order extends string = string> {
    * @defaultValue false
    */
   readonly onlyOwned?: boolean | undefined;
-  /** Alias of `owns`; the lists are merged. */
-  readonly kinds?: readonly TypeReference<KubernetesObject>[] | undefined;
   /** @defaultValue 'fail' */
   readonly onImmutable?: ImmutablePolicy | undefined;
   /** Take over existing objects that have no controller. @defaultValue false */
@@ -123,6 +126,10 @@ export interface BuilderSettings extends ApplySettings {
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
   refuseUnknownOptions('Builder', options, optionNames);
   const { owner, labels = {}, rolloutOrder, scope } = options;
+  refuseOtherThan('onlyOwned', options.onlyOwned, booleans);
+  refuseOtherThan('orderCreation', options.orderCreation, booleans);
+  refuseNonList('owns', options.owns);
+  refuseNonList('rolloutOrder', rolloutOrder);
   const { rollout = 'ordered', orderCreation = false, onlyOwned = false, onResult } = options;
   checkLabels(labels);
   checkScope(scope);
@@ -139,10 +146,19 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
   };
 }
 
+const booleans = [true, false];
+
 const optionNames: OptionNames<BuilderOptions> = {
   ...{ client: true, owner: true, controllerName: true, labels: true, namespace: true },
-  ...{ scope: true, owns: true, onlyOwned: true, kinds: true, onImmutable: true, adopt: true },
-  ...{ adoptManagers: true, rolloutOrder: true, rollout: true, orderCreation: true },
+  ...{
+    scope: true,
+    owns: true,
+    onlyOwned: true,
+    onImmutable: true,
+    adopt: true,
+    adoptManagers: true,
+  },
+  ...{ rolloutOrder: true, rollout: true, orderCreation: true },
   ...{ maxDeletions: true, onResult: true, recorder: true, emitter: true, pruneClaims: true },
   ...{ clock: true, logger: true, signal: true },
 };
@@ -153,8 +169,8 @@ function resolveRollout(given: string): 'ordered' | 'parallel' {
   throw new OperatorError('InvalidOption', message);
 }
 
-function visitedKinds({ client, owns, kinds }: BuilderOptions): BuilderSettings['owns'] {
-  if (owns !== undefined || kinds !== undefined) return [...(owns ?? []), ...(kinds ?? [])];
+function visitedKinds({ client, owns }: BuilderOptions): BuilderSettings['owns'] {
+  if (owns !== undefined) return owns;
   // An empty list means that the controller declared no owned kinds; it does not limit the chain.
   return client.owns?.length === 0 ? undefined : client.owns;
 }
@@ -166,6 +182,7 @@ function checkScope(scope: string | undefined): void {
 }
 
 function checkLabels(labels: Readonly<Record<string, string>>): void {
+  if (!isJsonObject(labels)) throw new OperatorError('InvalidOption', 'labels: want an object');
   const problem = labelsProblem(labels);
   if (problem !== undefined) throw new OperatorError('InvalidOption', `labels: ${problem}`);
 }

@@ -1,3 +1,4 @@
+import xor from 'lodash/xor.js';
 import type { ClaimOptions, ObjectResult } from '../apply/index.js';
 import { describeObject, apiVersionOf } from '../object/index.js';
 import type { KubernetesObject } from '../object/index.js';
@@ -41,7 +42,7 @@ import type { Plan } from './plan.js';
 import { Run } from './run.js';
 import { SettledCheck } from './settled.js';
 
-// Set by the class, which alone can read it.
+// The class sets this function, because only code inside it can read the private `#end`.
 let endOf: (chain: Builder) => ChainEnd;
 
 /**
@@ -192,7 +193,7 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /** Adds an object of any kind, including custom resources. The kind is looked up in the cluster. */
-  object(object: KubernetesObject, options: ClaimOptions = {}): BuilderChain<Names> {
+  object<T extends KubernetesObject>(object: T, options: ClaimOptions = {}): BuilderChain<Names> {
     return this.#with(anyObjectLink(object, options));
   }
 
@@ -222,6 +223,10 @@ export class BuilderChain<Names extends ChainNames> {
   /** Reconciles every object in the order of dependencies, then prunes what is no longer chained. */
   async reconcile(): Promise<readonly ObjectResult[]> {
     this.#refuseDropped();
+    return this.#pruning(() => this.#reconcileAll());
+  }
+
+  async #reconcileAll(): Promise<readonly ObjectResult[]> {
     if (this.#run !== undefined) return this.#run.reconcileAll();
     const links = this.#links();
     const check = new SettledCheck(this.#settings, this.#rolloutOrder, links);
@@ -271,7 +276,7 @@ export class BuilderChain<Names extends ChainNames> {
    */
   async reconcileStore(): Promise<readonly ObjectResult[]> {
     this.#refuseDropped();
-    return this.#act().prune();
+    return this.#pruning(() => this.#act().prune());
   }
 
   /** Returns the desired objects, which pruning keeps. */
@@ -316,7 +321,7 @@ export class BuilderChain<Names extends ChainNames> {
   #continued<Next extends ChainNames>(link?: ChainedLink): BuilderChain<Next> {
     const next = this.#copy<Next>();
     next.#end = { link, before: this.#end, pending: new Set(), hasRun: false };
-    // Two are enough to find one that is not part of a chain, and stay few in a chain that is used for long.
+    // Two links are enough to find one that was dropped. More would accumulate at a chain that is reused for long.
     if (this.#end.pending.size < 2) this.#end.pending.add(next.#end);
     return next;
   }
@@ -336,6 +341,35 @@ export class BuilderChain<Names extends ChainNames> {
       end.pending.clear();
       throw droppedLink(dropped);
     }
+  }
+
+  /**
+   * Prunes, unless another chain of the same start has pruned: each would delete the objects of the other, in each
+   * reconcile. Chains of the same objects may both prune, and one after another that failed.
+   */
+  async #pruning<R>(prune: () => Promise<R>): Promise<R> {
+    const { pruning } = [...this.#ends()].at(-1) ?? {};
+    if (pruning === undefined) return prune();
+    const first: Builder = pruning.chain ?? this;
+    if (first !== this) this.#refuseSecond(first);
+    pruning.chain = first;
+    try {
+      return await prune();
+    } catch (error) {
+      if (first === this) delete pruning.chain;
+      throw error;
+    }
+  }
+
+  #refuseSecond(first: Builder): void {
+    const [own, other] = [this.#links().map(nameOfLink), first.#links().map(nameOfLink)];
+    const [stray] = xor(own, other);
+    if (stray === undefined) return;
+    const problem = own.includes(stray)
+      ? 'it is not in the chain that was reconciled before'
+      : 'it is only in the chain that was reconciled before';
+    const remedy = 'chains prune the objects of each other; put all of them into one chain';
+    throw new OperatorError('InvalidOption', `${stray}: ${problem}; ${remedy}`);
   }
 
   /** Returns the ends of this chain and of those that it continues, last first. */
@@ -365,6 +399,13 @@ interface ChainEnd {
   readonly pending: Set<ChainEnd>;
   /** Whether a chain with it was applied in stages, pruned or planned. */
   hasRun: boolean;
+  /** At a start of which one chain may prune: that chain, once it has. */
+  pruning?: { chain?: Builder };
+}
+
+/** Lets only one chain that continues `chain` prune, as in one call of a handler. */
+export function pruneOnce(chain: Builder): void {
+  endOf(chain).pruning = {};
 }
 
 /**
@@ -374,7 +415,7 @@ interface ChainEnd {
 export function refuseUnused(chain: Builder, by: string): void {
   const unused = unusedAfter(endOf(chain));
   if (unused === undefined) return;
-  const problem = `${nameOfLink(unused)}: it was chained, but no chain with it was reconciled`;
+  const problem = `${nameOfEnd(unused)}: it was chained, but no chain with it was reconciled`;
   const remedy = 'await chain.reconcile(), or return the chain to builds(…)';
   throw new OperatorError('InvalidOption', `${by}: ${problem}; ${remedy}`);
 }
@@ -387,15 +428,18 @@ function unusedAfter({ pending }: ChainEnd): ChainEnd | undefined {
   return undefined;
 }
 
-function nameOfLink({ link }: ChainEnd): string {
-  if (link === undefined) return 'rolloutOrder';
-  return describeObject(JSON.parse(link.json) as KubernetesObject);
+function nameOfEnd({ link }: ChainEnd): string {
+  return link === undefined ? 'rolloutOrder' : nameOfLink(link);
+}
+
+function nameOfLink({ json }: ChainedLink): string {
+  return describeObject(JSON.parse(json) as KubernetesObject);
 }
 
 function droppedLink(end: ChainEnd): OperatorError {
   const remedy =
     'each link returns a new chain: return or reconcile the last one, and chain with when() what is not always wanted';
-  const message = `${nameOfLink(end)}: it was chained, but a chain is reconciled without it; ${remedy}`;
+  const message = `${nameOfEnd(end)}: it was chained, but a chain is reconciled without it; ${remedy}`;
   return new OperatorError('InvalidOption', message);
 }
 

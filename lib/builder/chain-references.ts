@@ -9,7 +9,7 @@ export interface Mount {
   readonly volumeMount: VolumeMount;
 }
 
-/** Options of {@link ChainReferences.mountConfigMap}, `mountSecret` and `mountClaim`. */
+/** Options of {@link ChainReferences.mountClaim}. */
 export interface MountOptions {
   /** Path in the container. */
   readonly mountPath: string;
@@ -19,6 +19,14 @@ export interface MountOptions {
   readonly readOnly?: boolean | undefined;
   /** Mounts only this file or folder of the volume. @defaultValue the whole volume */
   readonly subPath?: string | undefined;
+}
+
+/** Options of {@link ChainReferences.mountConfigMap} and `mountSecret`. */
+export interface FileMountOptions extends MountOptions {
+  /** The keys that become files, and their paths in the volume. @defaultValue all keys, each under its name */
+  readonly items?: NonNullable<Volume['configMap']>['items'] | undefined;
+  /** The permissions of the files, such as `0o400`. @defaultValue the server's: `0o644` */
+  readonly defaultMode?: number | undefined;
 }
 
 /**
@@ -50,11 +58,11 @@ export interface ChainReferences<Names extends ChainNames> {
   ) => EnvVar;
   readonly mountConfigMap: <const Name extends string>(
     name: ChainedName<Names['configMap'], Name>,
-    options: MountOptions,
+    options: FileMountOptions,
   ) => Mount;
   readonly mountSecret: <const Name extends string>(
     name: ChainedName<Names['secret'], Name>,
-    options: MountOptions,
+    options: FileMountOptions,
   ) => Mount;
   readonly mountClaim: <const Name extends string>(
     name: ChainedName<Names['claim'], Name>,
@@ -89,11 +97,13 @@ export function recordingReferences<Names extends ChainNames>(
     }),
     mountConfigMap: (name, options) => {
       need('ConfigMap', name, 'mountConfigMap');
-      return mount(name, options, { readOnly: true, source: { configMap: { name } } });
+      const source = { configMap: { name, ...filesOf(options) } };
+      return mount(name, options, { readOnly: true, source });
     },
     mountSecret: (name, options) => {
       need('Secret', name, 'mountSecret');
-      return mount(name, options, { readOnly: true, source: { secret: { secretName: name } } });
+      const source = { secret: { secretName: name, ...filesOf(options) } };
+      return mount(name, options, { readOnly: true, source });
     },
     mountClaim: (name, options) => {
       need('PersistentVolumeClaim', name, 'mountClaim');
@@ -104,6 +114,10 @@ export function recordingReferences<Names extends ChainNames>(
 }
 
 type ReferencedKind = RequiredName['kinds'][number];
+
+function filesOf({ items, defaultMode }: FileMountOptions) {
+  return { ...(items && { items }), ...(defaultMode !== undefined && { defaultMode }) };
+}
 
 interface MountDefaults {
   readonly readOnly: boolean;

@@ -42,6 +42,8 @@ export interface Link {
   readonly selects?: { readonly name: string; readonly explicit: boolean } | undefined;
   /** Values of a Secret that are kept once they exist. */
   readonly generated?: GeneratedValues | undefined;
+  /** Whether a change of a ConfigMap or Secret rolls the pods that use it. @defaultValue true */
+  readonly rolloutOnChange?: boolean | undefined;
   /** A workload outside the chain that an autoscaler scales. */
   readonly scaleTarget?: ScaleTarget | undefined;
 }

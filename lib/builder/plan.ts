@@ -199,10 +199,10 @@ function templateChanges({ changes }: PlannedObject): readonly FieldChange[] {
  * Returns true if later workloads have to wait for this one, because it is unfinished, failing or waiting.
  */
 function isInTheWay(
-  { planned, live }: PlannedStep,
+  { planned, live, isHeld = false }: PlannedStep,
   isUnfinished: (live: UnstructuredObject) => boolean,
 ): boolean {
-  if (planned.error !== undefined || planned.action === 'wait') return true;
+  if (planned.error !== undefined || planned.action === 'wait' || isHeld) return true;
   return live !== undefined && isUnfinished(live);
 }
 

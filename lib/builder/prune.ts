@@ -21,6 +21,7 @@ import {
 } from '../apply/index.js';
 import type { Candidate, PodTemplate, Pruning, Waiting } from '../apply/index.js';
 import {
+  apiVersionOf,
   isForbidden,
   describeObject,
   ClusterRoleBinding,
@@ -186,7 +187,7 @@ export interface VisitedKinds {
 
 /** The kinds that an owner has objects of, as known to this process. */
 interface KnownKinds {
-  /** Time of the last sweep of all kinds. */
+  /** Time of the last sweep of all kinds; -Infinity before the first. */
   readonly sweptAt: number;
   readonly kinds: Map<string, Type>;
 }
@@ -211,12 +212,13 @@ export async function visitedKinds(context: RunContext, chain: Chain): Promise<V
   // `Math.abs` because a wall clock may jump back.
   const isSwept = before !== undefined && Math.abs(clock.now() - before.sweptAt) < sweepEveryMs;
   const isSweep = owns === undefined && !isSwept;
+  if (isSweep) noteSweeps(settings);
   const declared = await servedTypes(client, owns ?? (isSweep ? builtInTypes : []));
   const all = byKind([...declared, ...chained, ...(before?.kinds.values() ?? [])]);
   // A namespaced owner can't own cluster-scoped objects.
   const { namespace = '' } = owner.metadata;
   const types = [...all.values()].filter((type) => type.namespaced || namespace === '');
-  const sweptAt = isSwept ? before.sweptAt : clock.now();
+  const sweptAt = isSweep ? clock.now() : (before?.sweptAt ?? Number.NEGATIVE_INFINITY);
   return {
     types,
     note: (found) => {
@@ -225,6 +227,16 @@ export async function visitedKinds(context: RunContext, chain: Chain): Promise<V
       known.set(ownerKey(context), { sweptAt, kinds: byKind([...found, ...chained, ...kept]) });
     },
   };
+}
+
+const sweepingControllers = new Set<string>();
+
+function noteSweeps({ controllerName, logger }: BuilderSettings): void {
+  if (sweepingControllers.has(controllerName)) return;
+  sweepingControllers.add(controllerName);
+  const cost = { kinds: builtInTypes.length, everyMs: sweepEveryMs };
+  const fields = { controllerName, ...cost, remedy: 'set owns' };
+  logger.info('pruning without owns lists every kind for each owner', fields);
 }
 
 function byKind(types: readonly Type[]): Map<string, Type> {
@@ -273,7 +285,7 @@ async function neededByAccounts(
       ServiceAccount | undefined;
     const { namespace } = object.metadata;
     const secrets = (live?.imagePullSecrets ?? []).map(({ name = '' }) =>
-      refId({ apiVersion: 'v1', kind: 'Secret', namespace, name }),
+      refId({ apiVersion: apiVersionOf(Secret), kind: Secret.kind, namespace, name }),
     );
     for (const one of orphans) if (secrets.includes(idOf(one))) found.add(one);
   }
@@ -286,7 +298,7 @@ async function neededByAccounts(
     const { subjects = [], roleRef, metadata } = (live ?? binding.object) as Partial<RoleBinding>;
     const place = metadata?.namespace;
     const isNamed = subjects.some(({ kind, name, namespace = place }) =>
-      ids.has(refId({ apiVersion: 'v1', kind, name, namespace })),
+      ids.has(refId({ apiVersion: apiVersionOf(ServiceAccount), kind, name, namespace })),
     );
     if (!isNamed || roleRef === undefined) continue;
     const { apiGroup, kind, name } = roleRef;

@@ -75,9 +75,10 @@ export class Run {
       return outcome?.state === 'done' && outcome.isSettled;
     });
     if (!isSettled) return undefined;
-    return results.map(({ ref, reason, rollout, requeueAfterMs }) => ({
+    return results.map(({ ref, reason, run, rollout, requeueAfterMs }) => ({
       ...{ operation: 'unchanged', ref, changes: [] },
       ...(reason !== undefined && { reason }),
+      ...(run !== undefined && { run }),
       ...(rollout !== undefined && { rollout }),
       ...(requeueAfterMs !== undefined && { requeueAfterMs }),
     }));
@@ -209,7 +210,7 @@ export class Run {
     }
   }
 
-  async #reconcile(chained: ChainedObject, gate: WorkloadGate = {}): Promise<Outcome> {
+  async #reconcile(chained: ChainedObject, gate: WorkloadGate): Promise<Outcome> {
     const { ref } = chained;
     const { settings } = this.#context;
     const chain = await this.#resolve();

@@ -44,12 +44,21 @@ interface Settled {
   readonly results: readonly ObjectResult[];
 }
 
+/** The settled reconciles of one owner. */
+interface OwnerChains {
+  readonly type: TypeReference<KubernetesObject>;
+  readonly key: ObjectKey;
+  readonly chains: readonly Settled[];
+}
+
 /** The settled reconciles of one cache, by the owner's UID. */
-type SettledChains = LruMap<string, readonly Settled[]>;
+type SettledChains = LruMap<string, OwnerChains>;
 
 const settledChains = new WeakMap<CacheLooks, SettledChains>();
 const mostOwners = 50_000;
 const mostChainsOfAnOwner = 4;
+/** More than one, so that owners are forgotten faster than new ones are remembered. */
+const checkedOwners = 2;
 
 /** Compares a reconcile with earlier reconciles of the same owner that changed nothing. */
 export class SettledCheck {
@@ -85,7 +94,7 @@ export class SettledCheck {
     const known = looks && chainsIn(looks).get(this.#ownerUid);
     if (looks === undefined || known === undefined) return undefined;
     const digest = this.#digestOf();
-    const settled = known.find((each) => each.digest === digest);
+    const settled = known.chains.find((each) => each.digest === digest);
     const now = settled && this.#seenNow(looks, settled);
     if (now === undefined) return undefined;
     if (now !== settled) this.#keep(looks, now);
@@ -104,10 +113,18 @@ export class SettledCheck {
   }
 
   #keep(looks: CacheLooks, settled: Settled): void {
-    const chains = chainsIn(looks);
+    const owners = chainsIn(looks);
     const { digest } = settled;
-    const others = (chains.get(this.#ownerUid) ?? []).filter((each) => each.digest !== digest);
-    chains.set(this.#ownerUid, [settled, ...others.slice(0, mostChainsOfAnOwner - 1)]);
+    const known = owners.get(this.#ownerUid)?.chains ?? [];
+    const others = known.filter((each) => each.digest !== digest);
+    const { apiVersion, kind, metadata } = this.#settings.owner;
+    const { namespace, name = '' } = metadata;
+    owners.set(this.#ownerUid, {
+      type: { apiVersion, kind },
+      key: { namespace, name },
+      chains: [settled, ...others.slice(0, mostChainsOfAnOwner - 1)],
+    });
+    forgetGone(looks, owners);
   }
 
   /** @returns `settled` with the current rollout states if nothing else has changed; otherwise undefined */
@@ -322,8 +339,9 @@ function digestOf(
   ];
   const rules = [adopt, adoptManagers, rolloutOrder, rollout, orderCreation];
   const others = links.map(
-    ({ options: own, workload, requires, selects, scaleTarget, generated }) => [
+    ({ options: own, workload, requires, selects, scaleTarget, generated, rolloutOnChange }) => [
       ...[own, workload, requires, selects, scaleTarget, generated && Object.keys(generated)],
+      rolloutOnChange,
     ],
   );
   const texts = [JSON.stringify([options, rules, others]), ...links.map(({ json }) => json)];
@@ -345,6 +363,21 @@ function chainsIn(looks: CacheLooks): SettledChains {
   const known = settledChains.get(looks) ?? new LruMap(mostOwners);
   settledChains.set(looks, known);
   return known;
+}
+
+/**
+ * Forgets owners that the cache no longer has: their entries hold whole objects. Each call checks the owners that were
+ * unused for longest; those that exist count as used, so that the next call checks others.
+ */
+function forgetGone(looks: CacheLooks, owners: SettledChains): void {
+  for (let n = 0; n < checkedOwners; n++) {
+    const [oldest] = owners.entries();
+    if (oldest === undefined) return;
+    const [uid, { type, key }] = oldest;
+    const now = looks.get(type, key);
+    if (now === null || (now !== undefined && now.metadata.uid !== uid)) owners.delete(uid);
+    else owners.get(uid);
+  }
 }
 
 function nameIn(json: string): string | undefined {

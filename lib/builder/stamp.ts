@@ -115,8 +115,8 @@ function ownVariables({ initContainers = [], containers }: PodSpec): ReadonlySet
 
 /** Sources of ConfigMaps and Secrets for {@link stampsFor}. */
 export interface StampSources {
-  /** Returns the chained object in the workload's namespace; undefined if it is not chained. */
-  readonly chained: (kind: Stamp['kind'], name: string) => UnstructuredObject | undefined;
+  /** Returns the link of an object in the workload's namespace; undefined if it is not chained. */
+  readonly chained: (kind: Stamp['kind'], name: string) => ChainedObject['link'] | undefined;
   /** Returns true if the chained object was applied. Otherwise pods would be rolled on old data. */
   readonly applied: (kind: Stamp['kind'], name: string) => boolean;
   /** Salt of the Secrets' hashes; it survives a deletion of the Secrets. */
@@ -129,8 +129,9 @@ export interface StampSources {
 
 /**
  * Returns the hashes of the ConfigMaps and Secrets that the pods of `prepared` refer to or that `rolloutOn`
- * names. Objects outside the chain count only with `followReferences`. A chained object that is not yet
- * applied is hashed as it is in the cluster, if it exists there; the workload follows at its next reconcile.
+ * names. Objects outside the chain count only with `followReferences`, those with `rolloutOnChange: false` only if
+ * `rolloutOn` names them. A chained object that is not yet applied is hashed as it is in the cluster, if it exists
+ * there; the workload follows at its next reconcile.
  * An object that does not exist keeps the hash that the workload has, if pods can't start without it: its return
  * with equal data rolls nothing. Otherwise it has no hash. Jobs get no hashes: their template is immutable, and a
  * finished Job must not run again.
@@ -153,9 +154,10 @@ export async function stampsFor(
   ];
   const hashed = await Promise.all(
     named.map(async ({ kind, name }) => {
-      const desired = sources.chained(kind, name);
-      if (desired === undefined && !followReferences) return [];
-      const source = await sourceOf(desired, { kind, name, sources });
+      const link = sources.chained(kind, name);
+      if (link === undefined && !followReferences) return [];
+      if (link?.rolloutOnChange === false && !rolloutOn.includes(name)) return [];
+      const source = await sourceOf(link?.object, { kind, name, sources });
       if (source === undefined) {
         const isNeeded = isRequiredByPods(template, { kind, name });
         const last = isNeeded ? await sources.last({ kind, name }) : undefined;
@@ -217,9 +219,7 @@ export function stampSources(
   });
   return {
     salt: context.settings.owner.metadata.uid ?? '',
-    chained: (kind, name) => {
-      return chain.byId.get(refId(refOf(kind, name)))?.link.object;
-    },
+    chained: (kind, name) => chain.byId.get(refId(refOf(kind, name)))?.link,
     applied: (kind, name) => outcomes.get(refId(refOf(kind, name)))?.state === 'done',
     live: async (kind, name) => {
       const ref = refOf(kind, name);

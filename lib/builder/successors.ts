@@ -241,13 +241,13 @@ function isGoverned(workload: UnstructuredObject, service: UnstructuredObject): 
   return serviceName === service.metadata.name && readyPods(workload) > 0;
 }
 
-/** Returns the time when the operator last changed the Service; 0 if it was not changed after creation. */
+/** Returns the time when the operator last changed the Service; -Infinity if it was not changed after creation. */
 function movedAt({ metadata }: UnstructuredObject, { settings }: RunContext): number {
   const { managedFields = [], creationTimestamp } = metadata;
   const ours = managedFields.find(
     ({ manager, operation }) => manager === settings.controllerName && operation === 'Apply',
   );
-  if (ours?.time === undefined || ours.time === creationTimestamp) return 0;
+  if (ours?.time === undefined || ours.time === creationTimestamp) return -Infinity;
   return Date.parse(ours.time);
 }
 

@@ -24,7 +24,6 @@ export interface CacheMetrics {
 
 const lagBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Registers the metrics of a cache. */
 export function newCacheMetrics(metrics: Metrics): CacheMetrics {
   const of = (name: string, help: string, more: readonly string[] = []) => ({
     name: `operator_builder_cache_${name}`,
@@ -40,17 +39,17 @@ export function newCacheMetrics(metrics: Metrics): CacheMetrics {
       ),
     ),
     quarantined: metrics.gauge(
-      of('quarantined_objects', 'Objects that the cache could not take in.'),
+      of('quarantined_objects', 'Objects in quarantine, which the cache cannot serve.'),
     ),
     watchSilence: metrics.gauge(
-      of('watch_silence_seconds', 'Time since the server last said anything about the kind.'),
+      of('watch_silence_seconds', 'Time since the last response or watch event of the kind.'),
     ),
     watchLag: metrics.histogram({
-      ...of('watch_lag_seconds', 'From the answer to a write until the watch has shown it.'),
+      ...of('watch_lag_seconds', 'Time from the response to a write until its watch event.'),
       buckets: lagBuckets,
     }),
     relists: metrics.counter(
-      of('relists_total', 'Lists of whole collections, the first one included.'),
+      of('relists_total', 'Lists of whole collections, including the first list.'),
     ),
     watchErrors: metrics.counter(
       of('watch_errors_total', 'Lists and watches that failed, by error code.', ['code']),

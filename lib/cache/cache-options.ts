@@ -8,6 +8,7 @@ import {
   refuseUnknownOptions,
   OperatorError,
   systemRandom,
+  refuseNonList,
 } from '../system/index.js';
 import type { Clock, Logger, Metrics, Random, Resolved, OptionNames } from '../system/index.js';
 import type { Indexer } from './indexer.js';
@@ -73,9 +74,7 @@ export interface CacheOptions {
 }
 
 /** {@link CacheOptions} with the defaults filled in. */
-export type ResolvedCacheOptions = Resolved<Omit<CacheOptions, 'namespaces'>> & {
-  readonly namespaces: readonly string[] | undefined;
-};
+export type ResolvedCacheOptions = Resolved<CacheOptions, 'namespaces'>;
 
 /**
  * Builds an entry for `types` of {@link CacheOptions}. It checks `transform` and `indexers` against the
@@ -122,8 +121,15 @@ const ofOneType = {
 };
 
 function checkScope(what: string, scope: Omit<CachedType, 'type'>): void {
-  if (scope.namespaces?.length === 0) {
-    throw new OperatorError('InvalidOption', `${what}: namespaces is empty: leave it out for all`);
+  const { namespaces } = scope;
+  refuseNonList(`${what}: namespaces`, namespaces);
+  // The split of an unset environment variable has an empty name.
+  if (namespaces?.length === 0 || namespaces?.includes('') === true) {
+    const problem = namespaces.length === 0 ? 'is empty' : 'has an empty name';
+    throw new OperatorError(
+      'InvalidOption',
+      `${what}: namespaces ${problem}: leave it out for all`,
+    );
   }
   if (scope.labelSelector !== undefined) labelRequirementsOf(scope.labelSelector);
   if (scope.fieldSelector !== undefined) parseFieldSelector(scope.fieldSelector);

@@ -1,4 +1,4 @@
-import { isPathSegment } from '../client/index.js';
+import { checkCallOptions, isPathSegment } from '../client/index.js';
 import type { CacheLooks, GetOptions, ListOptions } from '../client/index.js';
 import {
   ApiError,
@@ -29,7 +29,6 @@ import { controllerUidIndex, indexValues, keptOwnerUidIndex, unknownIndex } from
 import { quarantinedError } from './quarantine.js';
 import type { SharedInformer } from './shared-informer.js';
 
-/** The parameters of reads from a cache. */
 export interface CachedReads {
   readonly cache: Cache;
   readonly clock: Clock;
@@ -41,6 +40,7 @@ export interface CachedReads {
  * Answers a get from the cache.
  * @returns undefined if only the server can answer
  * @throws ApiError 404: the object does not exist
+ * @throws OperatorError `InvalidOption`: an option is unknown
  * @throws OperatorError `Quarantined`: the cache can't store the object
  */
 export async function getCached<T extends KubernetesObject>(
@@ -48,6 +48,7 @@ export async function getCached<T extends KubernetesObject>(
   { type, key }: { readonly type: TypeReference<T>; readonly key: ObjectKey },
   options: GetOptions,
 ): Promise<T | undefined> {
+  checkCallOptions('get', options);
   if (options.subresource !== undefined || !isAnyVersion(options.resourceVersion)) return undefined;
   const informer = informerFor(reads.cache, type, options);
   if (informer?.covers(key.namespace) !== true || !isPathSegment(key.name)) return undefined;
@@ -69,7 +70,7 @@ export async function getCached<T extends KubernetesObject>(
 /**
  * Answers a list from the cache, in the order of the server's lists: by namespace and name.
  * @returns undefined if only the server can answer
- * @throws OperatorError `InvalidOption`: an index was not declared
+ * @throws OperatorError `InvalidOption`: an option is unknown, or an index was not declared
  * @throws OperatorError `Quarantined`: the cache can't store an object that the list would include
  */
 export async function listCached<T extends KubernetesObject>(
@@ -138,6 +139,8 @@ function selectionFrom<T extends KubernetesObject>(
   type: TypeReference<T>,
   options: ListOptions,
 ): Selection<T> | undefined {
+  // A mistyped selector would select every object.
+  checkCallOptions('list', options);
   const isIndexed = indexTest(cache, type, options);
   if (!isAnyVersion(options.resourceVersion)) return undefined;
   // Indexers need whole objects.

@@ -48,7 +48,7 @@ export class ChangeNotifier {
         try {
           if (condition()) resolve(true);
         } catch (error) {
-          // For this waiter, not for the one that changed something.
+          // The error belongs to this waiter, not to the caller that notifies of the change.
           reject(asError(error));
         }
       };

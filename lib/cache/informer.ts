@@ -4,9 +4,10 @@ import {
   parseFieldSelector,
   matchesLabels,
 } from '../object/index.js';
-import type { KubernetesObject, LabelSelector, ObjectKey, TypeReference } from '../object/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
+import type { Resolved } from '../system/index.js';
+import type { CachedType } from './cache-options.js';
 import type { Indexer } from './indexer.js';
-import type { Transform } from './intake.js';
 import type { Missing } from './missing.js';
 import type { QuarantinedObject } from './quarantine.js';
 
@@ -170,16 +171,11 @@ export class EventHandlers<T extends KubernetesObject> {
 }
 
 /** Selects the cached objects of one kind and the parts of them that are kept. */
-export interface InformerScope<T extends KubernetesObject> {
-  readonly type: TypeReference<T>;
+export interface InformerScope<T extends KubernetesObject> extends Resolved<
+  CachedType<T>,
+  'namespaces' | 'labelSelector' | 'fieldSelector' | 'transform'
+> {
   readonly metadataOnly: boolean;
-  /** The namespaces, each with its own watch; undefined for all. */
-  readonly namespaces: readonly string[] | undefined;
-  readonly labelSelector: string | LabelSelector | undefined;
-  readonly fieldSelector: string | undefined;
-  readonly transform: Transform<T> | undefined;
-  readonly indexers: Readonly<Record<string, Indexer<T>>>;
-  readonly keepManagedFields: boolean;
 }
 
 /** Returns a test that a watch of this scope shows an object of its kind. */

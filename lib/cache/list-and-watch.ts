@@ -24,6 +24,14 @@ interface WatchAttempt<T extends KubernetesObject> {
   readonly random: Random;
   /** Ends the watch; {@link followWatch} also aborts it when the server falls silent. */
   readonly attempt: AbortController;
+  /** The same for all watches of a collection. */
+  readonly habits: WatchHabits;
+}
+
+/** Knowledge of the server, from earlier watches of a collection. */
+export interface WatchHabits {
+  /** True once the server has sent a bookmark by the minute, until a whole watch lacks them. */
+  sendsBookmarks: boolean;
 }
 
 /** The end of a watch. `established`: the server had begun to answer, as far as the client can detect. */
@@ -48,9 +56,9 @@ const longestWatchMs = 600_000;
 /** A watch that outlasts its time-out by this long counts as dead. */
 const deadWatchMs = 30_000;
 /**
- * Once the server has sent a bookmark on a watch, this much silence means that the connection is lost.
- * Servers send one about every minute (up to 75 s), so two are missing. Without this limit, a silently
- * dropped connection would show nothing until the watch's time-out.
+ * Once the server has sent a bookmark, on this watch or an earlier one, this much silence means that the connection is
+ * lost. Servers send one about every minute (up to 75 s), so two are missing. Without this limit, a silently dropped
+ * connection would show nothing until the watch's time-out.
  */
 const silentWatchMs = 150_000;
 /** A streaming list that stalls this long is aborted. */
@@ -58,18 +66,20 @@ const stalledListMs = 30_000;
 
 /**
  * Watches until the watch ends; never throws. Requests that the server end the watch after 5 to 10 minutes.
- * If the server does not, the connection is dead and the result is `failed`. If the server has sent bookmarks
- * on this watch, 2.5 minutes of silence are enough.
+ * If the server does not, the connection is dead and the result is `failed`. If the server is known to
+ * send bookmarks, 2.5 minutes of silence are enough.
  */
 export async function followWatch<T extends KubernetesObject>(
-  { client, type, scope, keepManagedFields, clock, random, attempt }: WatchAttempt<T>,
+  { client, type, scope, keepManagedFields, clock, random, attempt, habits }: WatchAttempt<T>,
   from: { readonly resourceVersion: string } | 'initialEvents',
   receive: WatchReceiver<T>,
 ): Promise<Watched> {
   const timeoutMs = shortestWatchMs + random.next() * (longestWatchMs - shortestWatchMs);
   const startedMs = clock.monotonicMs();
   const endMs = startedMs + timeoutMs + deadWatchMs;
+  const silence = new SilenceLimit(endMs, habits);
   const watchdog = new Watchdog(clock, () => {
+    silence.exceeded();
     attempt.abort(
       new OperatorError(
         'Timeout',
@@ -87,8 +97,8 @@ export async function followWatch<T extends KubernetesObject>(
     established,
     lastedMs: clock.monotonicMs() - startedMs,
   });
-  const silence = new SilenceLimit(endMs);
-  watchdog.expectBefore(from === 'initialEvents' ? startedMs + stalledListMs : endMs);
+  const heard = from === 'initialEvents' ? 'listing' : 'listed';
+  watchdog.expectBefore(silence.deadlineFrom(startedMs, heard));
   try {
     const omitManagedFields = !keepManagedFields();
     const options = { ...scope, ...start, omitManagedFields, timeoutMs, signal: attempt.signal };
@@ -98,9 +108,9 @@ export async function followWatch<T extends KubernetesObject>(
       const heardAtMs = clock.monotonicMs();
       for (const event of batch) {
         heardAny = true;
-        const heard = receive(event, heardAtMs);
-        if (heard === 'leave') return ended({ end: 'ended' }, true);
-        watchdog.expectBefore(silence.deadlineAfter(event, heard, heardAtMs));
+        const now = receive(event, heardAtMs);
+        if (now === 'leave') return ended({ end: 'ended' }, true);
+        watchdog.expectBefore(silence.deadlineAfter(event, now, heardAtMs));
       }
     }
     return ended({ end: 'ended' }, true);
@@ -121,11 +131,13 @@ function isBrokenOff(error: unknown): boolean {
 /** Computes the deadline of the next event. */
 class SilenceLimit {
   readonly #endMs: number;
-  #bookmarked = false;
+  readonly #habits: WatchHabits;
+  #hasBookmark = false;
 
   /** @param endMs - the latest end of the watch */
-  constructor(endMs: number) {
+  constructor(endMs: number, habits: WatchHabits) {
     this.#endMs = endMs;
+    this.#habits = habits;
   }
 
   deadlineAfter(
@@ -134,9 +146,24 @@ class SilenceLimit {
     nowMs: number,
   ): number {
     // The bookmark that ends the initial events does not prove that periodic bookmarks will follow.
-    if (event.type === 'BOOKMARK' && !event.initialEventsEnd) this.#bookmarked = true;
+    if (event.type === 'BOOKMARK' && !event.initialEventsEnd) {
+      this.#habits.sendsBookmarks = true;
+      this.#hasBookmark = true;
+    }
+    return this.deadlineFrom(nowMs, heard);
+  }
+
+  deadlineFrom(nowMs: number, heard: 'listing' | 'listed'): number {
     if (heard === 'listing') return nowMs + stalledListMs;
-    return this.#bookmarked ? Math.min(nowMs + silentWatchMs, this.#endMs) : this.#endMs;
+    return this.#habits.sendsBookmarks ? Math.min(nowMs + silentWatchMs, this.#endMs) : this.#endMs;
+  }
+
+  /**
+   * Records that the watch ends for its silence. If it had no bookmark, the next ones may have none either: older
+   * servers send none of a kind that has not changed since they were started.
+   */
+  exceeded(): void {
+    if (!this.#hasBookmark) this.#habits.sendsBookmarks = false;
   }
 }
 
@@ -221,7 +248,7 @@ export async function listPages<T extends KubernetesObject>(
 
 /** Collects the initial objects of a streaming list (KEP-3157). */
 export class InitialEvents<T extends KubernetesObject> {
-  readonly #objects = new Map<string, T>();
+  #objects = new Map<string, T>();
   readonly #intake: (object: T) => T;
 
   constructor(intake: (object: T) => T) {
@@ -235,7 +262,10 @@ export class InitialEvents<T extends KubernetesObject> {
   take(event: WatchEvent<T>): InitialList<T> | undefined {
     if (event.type === 'BOOKMARK') {
       if (!event.initialEventsEnd) return undefined;
-      return { objects: this.#objects, resourceVersion: event.resourceVersion };
+      const objects = this.#objects;
+      // The watch goes on, and must not hold objects that are deleted meanwhile in memory.
+      this.#objects = new Map();
+      return { objects, resourceVersion: event.resourceVersion };
     }
     const object = this.#intake(event.object);
     if (event.type === 'DELETED') this.#objects.delete(keyStringOf(object));

@@ -16,7 +16,6 @@ export interface QuarantinedObject extends ObjectReference {
   readonly reason: string;
 }
 
-/** Options of {@link Quarantine}. */
 export interface QuarantineOptions {
   readonly type: TypeReference<KubernetesObject>;
   readonly logger: Logger;

@@ -1,11 +1,16 @@
 import { Deadline } from '../client/index.js';
-import type { Client, WatchEvent } from '../client/index.js';
+import type { WatchEvent } from '../client/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import { waited, OperatorError } from '../system/index.js';
-import type { Clock, Logger, MetricLabels, Random } from '../system/index.js';
-import type { CacheMetrics } from './cache-metrics.js';
+import type { MetricLabels } from '../system/index.js';
 import { InitialEvents, listPages, followWatch } from './list-and-watch.js';
-import type { InitialList, WatchReceiver, WatchScope, Watched } from './list-and-watch.js';
+import type {
+  InitialList,
+  WatchHabits,
+  WatchReceiver,
+  WatchScope,
+  Watched,
+} from './list-and-watch.js';
 import { isStreamingRefused, Setbacks, shortWatchMs } from './setbacks.js';
 import type {
   ListState,
@@ -16,6 +21,7 @@ import type {
   Failure,
 } from './setbacks.js';
 import { compareResourceVersions } from './resource-version.js';
+import type { InformerParts } from './shared-informer.js';
 
 /** Receives what a reflector reads, in the server's order. Its methods must not throw. */
 export interface ReflectorSink<T extends KubernetesObject> {
@@ -34,22 +40,15 @@ export interface ReflectorSink<T extends KubernetesObject> {
   stateChanged(): void;
 }
 
-/** Options of {@link Reflector}. */
-export interface ReflectorOptions<T extends KubernetesObject> {
-  readonly client: Client;
+export interface ReflectorOptions<T extends KubernetesObject> extends Pick<
+  InformerParts,
+  'client' | 'clock' | 'random' | 'logger' | 'metrics' | 'kindLabel' | 'streamingLists'
+> {
   readonly type: TypeReference<T>;
   readonly scope: WatchScope;
   /** Call {@link Reflector.relist} after a change. */
   readonly keepManagedFields: () => boolean;
   readonly sink: ReflectorSink<T>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: CacheMetrics;
-  /** The label of the kind in metrics. */
-  readonly kindLabel: string;
-  /** Requests streaming lists as long as the server supports them. */
-  readonly streamingLists: boolean;
   /** Called before each list; if it throws, the list counts as failed. @defaultValue nothing */
   readonly beforeList?: (() => Promise<void>) | undefined;
 }
@@ -76,6 +75,7 @@ const workingWatchMs = 10_000;
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #setbacks: Setbacks;
+  readonly #habits: WatchHabits = { sendsBookmarks: false };
   readonly #labels: Readonly<Record<WatchEvent<T>['type'], MetricLabels>>;
   #state: ReflectorState;
   #problem: unknown;
@@ -190,7 +190,7 @@ export class Reflector<T extends KubernetesObject> {
 
   /** @returns the state after a failure, or undefined if the list can start */
   async #prepared(state: WorkState): Promise<ReflectorState | undefined> {
-    // It may wait for a response, which must not delay a stop.
+    // `beforeList` may wait for a response, which must not delay a stop.
     const attempt = new Deadline(this.#attempt.signal, this.#options.clock, Infinity);
     try {
       await attempt.until(this.#options.beforeList?.());
@@ -225,7 +225,8 @@ export class Reflector<T extends KubernetesObject> {
 
   async #streamingList(state: WorkState): Promise<ReflectorState> {
     const initial = new InitialEvents<T>((object) => this.#options.sink.intake(object));
-    let began: string | undefined;
+    const { clock } = this.#options;
+    let began: { readonly resourceVersion: string; readonly atMs: number } | undefined;
     const watched = await this.#follow('initialEvents', (event, heardAtMs) => {
       if (began !== undefined) return this.#receive(event, heardAtMs);
       // A server that ignores `sendInitialEvents` (before 1.27) sends bookmarks by the minute, but none that ends
@@ -233,12 +234,14 @@ export class Reflector<T extends KubernetesObject> {
       if (event.type === 'BOOKMARK' && !event.initialEventsEnd) return 'leave';
       const list = initial.take(event);
       if (list === undefined) return 'listing';
-      began = list.resourceVersion;
+      began = { resourceVersion: list.resourceVersion, atMs: clock.monotonicMs() };
       this.#enter(this.#listed(list));
       return 'listed';
     });
     if (began === undefined) return this.#afterStreamingList(state, watched);
-    return this.#afterWatch(began, watched);
+    // The watch begins at the end of the list. Otherwise a slow list whose watch expires at once would have no delay.
+    const lastedMs = clock.monotonicMs() - began.atMs;
+    return this.#afterWatch(began.resourceVersion, { ...watched, lastedMs });
   }
 
   /** Handles a stream that ended before its initial events did. */
@@ -261,7 +264,11 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   #follow(from: WatchState | 'initialEvents', receive: WatchReceiver<T>): Promise<Watched> {
-    return followWatch({ ...this.#options, attempt: this.#attempt }, from, receive);
+    return followWatch(
+      { ...this.#options, attempt: this.#attempt, habits: this.#habits },
+      from,
+      receive,
+    );
   }
 
   /** Forwards an event of the current watch and records its version. */

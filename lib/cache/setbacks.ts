@@ -50,8 +50,9 @@ export class Setbacks {
     const next = stateAfterFailure(from, error);
     if (next === 'unknownKind' || next === 'malformed') return this.#park(from, next, failure);
     const then = next === 'relist' ? relist : next;
-    // A 410 Gone is routine: relist without delay, unless the watch expired at once.
-    const expired = from.phase === 'watch' && isGone(error) && lastedMs >= shortWatchMs;
+    // A 410 Gone is routine: relist without delay, unless a watch right after a list expired at once.
+    const isResumed = from.phase === 'watch' && (from.failures > 0 || lastedMs >= shortWatchMs);
+    const expired = isResumed && isGone(error);
     const resumes = worked && then.phase === 'watch';
     const waitMs = (): number => (resumes ? this.#delay.afterHealth() : this.#delay.next());
     const delayMs = expired ? 0 : Math.max(waitMs(), retryAfterMs(error));

@@ -1,9 +1,8 @@
 import { copyJson, keyString, keyStringOf, apiVersionOf } from '../object/index.js';
-import type { Client } from '../client/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
 import { LruMap } from '../system/index.js';
-import type { Clock, Logger, Random } from '../system/index.js';
 import type { CacheMetrics } from './cache-metrics.js';
+import type { ResolvedCacheOptions } from './cache-options.js';
 import { ChangeNotifier } from './change-notifier.js';
 import { namespaceIndex } from './indexer.js';
 import { selectedBy, EventHandlers } from './informer.js';
@@ -26,18 +25,14 @@ import { compareResourceVersions } from './resource-version.js';
 import { WriteOverlay } from './write-overlay.js';
 
 /** The parts of an informer, which all informers of a cache share but for `kindLabel`. */
-export interface InformerParts {
+export interface InformerParts extends Pick<
+  ResolvedCacheOptions,
+  'client' | 'clock' | 'random' | 'logger' | 'freeze' | 'streamingLists' | 'onQuarantined'
+> {
   /** The label of the kind in metrics. */
   readonly kindLabel: string;
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly metrics: CacheMetrics;
-  readonly freeze: boolean;
-  readonly streamingLists: boolean;
   readonly strings: StringPool;
-  readonly onQuarantined: (object: QuarantinedObject) => void;
 }
 
 /** A separately watched part of a kind: one namespace or all of them. */
@@ -289,32 +284,46 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
         keepManagedFields: () => this.#keepManagedFields,
         logger,
         sink: this.#sinkOf(() => partition),
-        beforeList: () => this.#beforeList(partition, type),
+        beforeList: () => this.#beforeList(partition, namespace),
       }),
     };
     return partition;
   }
 
-  async #beforeList(partition: Partition<T>, type: TypeReference<T>): Promise<void> {
-    if (!('namespaced' in type)) await this.#resolveScope(partition, type);
+  /** @param own - the namespace whose objects the reflector of `partition` lists if the kind is namespaced */
+  async #beforeList(partition: Partition<T>, own: string | undefined): Promise<void> {
+    const { type } = this.scope;
+    if (!('namespaced' in type)) await this.#resolveScope(partition, type, own);
     // The list shows all writes before it. Without this, the overlay would grow while lists fail.
     if (!partition.listed) this.overlay.clear(partition.namespace);
   }
 
   /**
-   * Finds out the scope of a kind, and merges all partitions into `partition` if it is cluster-scoped. A kind
-   * given as apiVersion and kind counts as namespaced until discovery knows it, which may be long after the start.
+   * Finds out the scope of a kind. Merges all partitions into `partition` if it is cluster-scoped, and splits them again if
+   * its CRD was replaced by one of a namespaced kind. A kind given as apiVersion and kind counts as namespaced until
+   * discovery knows it, which may be long after the start.
    */
-  async #resolveScope(partition: Partition<T>, type: TypeReference<T>): Promise<void> {
+  async #resolveScope(
+    partition: Partition<T>,
+    type: TypeReference<T>,
+    own: string | undefined,
+  ): Promise<void> {
     const { namespaced } = await this.#parts.client.resourceType(type);
     this.#namespaced = namespaced;
-    if (namespaced || partition.namespace === undefined) return;
-    if (!this.#partitions.includes(partition)) return;
+    if (own === undefined || this.stopped || !this.#partitions.includes(partition)) return;
+    if (namespaced === (partition.namespace === own)) return;
+    const { namespaces = [] } = this.scope;
     const others = this.#partitions.filter((other) => other !== partition);
-    this.#partitions = [partition];
-    partition.namespace = undefined;
-    this.#isSelected = selectedBy({ ...this.scope, namespaces: undefined });
+    const added = namespaced ? namespaces.filter((name) => name !== own) : [];
+    const begun = added.map((name) => this.#newPartition(name));
+    partition.namespace = namespaced ? own : undefined;
+    this.#partitions = [partition, ...begun];
+    this.#isSelected = selectedBy({
+      ...this.scope,
+      namespaces: namespaced ? namespaces : undefined,
+    });
     this.#leaving.push(...others.map(({ reflector }) => reflector.stop()));
+    for (const { reflector } of begun) reflector.start();
   }
 
   #sinkOf(partition: () => Partition<T>): ReflectorSink<T> {
@@ -330,8 +339,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #replace(partition: Partition<T>, objects: ReadonlyMap<string, T>, version: string): void {
     const isInInitialList = !partition.listed;
     const { namespace } = partition;
-    const isKept = (key: string, { metadata }: T): boolean =>
-      objects.has(key) || (namespace !== undefined && metadata.namespace !== namespace);
+    // Objects without a namespace remain from a cluster-scoped kind, whose CRD was replaced by this one.
+    const isOfOther = ({ metadata }: T): boolean =>
+      metadata.namespace !== undefined && metadata.namespace !== namespace;
+    const isKept = (key: string, object: T): boolean =>
+      objects.has(key) || (namespace !== undefined && isOfOther(object));
     const events: CacheEvent<T>[] = [];
     for (const [key, object] of objects) {
       for (const event of this.#store(key, object, isInInitialList)) events.push(event);

@@ -24,7 +24,6 @@ export class ObjectStore<T extends KubernetesObject> {
     for (const [name, indexer] of Object.entries(indexers)) this.addIndexer(name, indexer);
   }
 
-  /** The indexers by name. */
   get indexers(): Readonly<Record<string, Indexer<T>>> {
     const entries = [...this.#indexes].map(([name, { indexer }]) => [name, indexer] as const);
     return Object.fromEntries(entries);

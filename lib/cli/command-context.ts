@@ -4,7 +4,6 @@ import type { TextOutput } from '../feed/index.js';
 import type { Clock } from '../system/index.js';
 import { OperatorError } from '../system/index.js';
 
-/** An interactive terminal. */
 export interface Terminal {
   readonly input: Readable;
   readonly output: Writable;
@@ -34,7 +33,6 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
-/** Exit codes of the process. */
 export const exitCodes = {
   success: 0,
   /**

@@ -2,7 +2,6 @@ import type { Command, Option } from 'commander';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** Returns the completion script of a shell. */
 export function completionScript(shell: keyof typeof scripts, program: Command): string {
   return scripts[shell](program.name(), shapesOf(program));
 }

@@ -1,12 +1,10 @@
 import uniqBy from 'lodash/uniqBy.js';
-import { createClient } from '../client/index.js';
 import type { Controller, ControllerKind } from '../controller/index.js';
 import type { Drawing, DrawnArrow, DrawnNode } from '../declarative/internal.js';
 import { Manager } from '../manager/index.js';
 import type { OperatorDefinition, RequiredAccess, Webhook } from '../manager/index.js';
 import { groupOfType } from '../object/index.js';
-import { OperatorError } from '../system/index.js';
-import type { Transport } from '../system/index.js';
+import { unreachableClient } from './load-operator.js';
 
 /** The parts of an operator with controllers, as JSON. */
 export interface ControllerGraph {
@@ -39,7 +37,7 @@ export interface GraphedKind {
 
 /** Returns the graph of an operator's declarations; sends no request. */
 export async function controllerGraph(operator: OperatorDefinition): Promise<ControllerGraph> {
-  const client = createClient({ transport: nowhere });
+  const client = unreachableClient(operator.name);
   try {
     const manager = new NotingManager({ client, rbacPreflight: 'off' });
     await operator.setup(manager);
@@ -79,6 +77,7 @@ function graphed(
   const declared = kinds.map((each) => idOf(each.type));
   // Lifecycle controllers learn their kinds while they run; their rules list the kinds that they create.
   const made = requires
+    .filter((access) => access.type !== undefined)
     .filter((access) => makes(access) && !declared.includes(idOf(access.type)))
     .map((access) => kindOf(access.type));
   const owns = uniqBy([...of('owned'), ...made], ({ group, kind }) => `${group}/${kind}`);
@@ -86,7 +85,10 @@ function graphed(
 }
 
 /** Whether the rule creates and deletes objects of the kind. */
-function makes({ verbs, subresource }: RequiredAccess): boolean {
+function makes({
+  verbs,
+  subresource,
+}: Extract<RequiredAccess, { readonly type: object }>): boolean {
   if (subresource !== undefined) return false;
   return verbs.includes('*') || (verbs.includes('create') && verbs.includes('delete'));
 }
@@ -98,15 +100,6 @@ function idOf(type: Controller['type']): string {
 function kindOf(type: Controller['type']): GraphedKind {
   return { group: groupOfType(type), kind: type.kind };
 }
-
-/** `setup` must not send requests. */
-const nowhere: Transport = {
-  request: () => {
-    const message = 'setup of the operator sends requests; send them in a runnable';
-    return Promise.reject(new OperatorError('InvalidConfig', message));
-  },
-  close: () => Promise.resolve(),
-};
 
 const asks: Readonly<Record<GraphedWebhook['type'], string>> = {
   conversion: 'is converted by',

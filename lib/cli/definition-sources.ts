@@ -23,13 +23,7 @@ export async function definitionsAt(
   context: CommandContext,
   cluster?: ClusterOptions,
 ): Promise<readonly CustomResourceDefinition[]> {
-  const paths = sources.filter((source) => !isUrl(source) && !isRevision(source));
-  const objects: UnstructuredObject[] = [];
-  if (paths.length > 0) objects.push(...(await resourcesAt(paths, context, inBundle)));
-  for (const url of sources.filter(isUrl)) objects.push(...(await objectsAt(url)));
-  for (const source of sources.filter(isRevision)) {
-    objects.push(...(await objectsInGit(source, context)));
-  }
+  const objects = [...(await objectsFrom(sources, context))];
   if (cluster !== undefined) objects.push(...(await objectsInCluster(cluster, context)));
   const definitions = objects.filter(
     ({ apiVersion, kind }) =>
@@ -39,6 +33,24 @@ export async function definitionsAt(
   const what = cluster === undefined ? sources.join(', ') : 'the cluster';
   const message = `${what}: no CustomResourceDefinitions of apiextensions.k8s.io/v1 found`;
   throw new OperatorError('InvalidConfig', message);
+}
+
+/**
+ * Reads all objects of the sources, as {@link definitionsAt}.
+ * @throws OperatorError `InvalidConfig`: a source can't be read
+ */
+export async function objectsFrom(
+  sources: readonly string[],
+  context: CommandContext,
+): Promise<readonly UnstructuredObject[]> {
+  const paths = sources.filter((source) => !isUrl(source) && !isRevision(source));
+  const objects: UnstructuredObject[] = [];
+  if (paths.length > 0) objects.push(...(await resourcesAt(paths, context, inBundle)));
+  for (const url of sources.filter(isUrl)) objects.push(...(await objectsAt(url)));
+  for (const source of sources.filter(isRevision)) {
+    objects.push(...(await objectsInGit(source, context)));
+  }
+  return objects;
 }
 
 /** @throws OperatorError `InvalidConfig`: fields are missing, as in a file that is only partly written */
@@ -62,7 +74,7 @@ function isUrl(source: string): boolean {
 }
 
 /** Whether a source is `<revision>:<path>`; a single letter before the colon is a drive. */
-function isRevision(source: string): boolean {
+export function isRevision(source: string): boolean {
   return !isUrl(source) && /^[^:]{2,}:[^\\]/.test(source);
 }
 

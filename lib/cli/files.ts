@@ -4,13 +4,14 @@ import {
   access,
   chmod,
   readFile,
+  readdir,
   readlink,
   realpath,
   rename,
   rm,
   writeFile,
 } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { asError, OperatorError, isOperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
 
@@ -21,6 +22,32 @@ export async function readText(file: string): Promise<string> {
   } catch (error) {
     throw fileError(file, 'read', error);
   }
+}
+
+/**
+ * Returns the names in a folder, sorted; empty if it does not exist.
+ * @throws OperatorError `InvalidConfig`: it can't be read
+ */
+export async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).toSorted();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw fileError(folder, 'read', error);
+  }
+}
+
+/** Returns the texts of all files below a folder, by path: relative, with slashes, sorted. */
+export async function textsBelow(folder: string): Promise<ReadonlyMap<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  const texts = files.map(async (file) => {
+    return [relative(folder, file).replaceAll(sep, '/'), await readText(file)] as const;
+  });
+  return new Map(await Promise.all(texts));
 }
 
 /**

@@ -10,7 +10,6 @@ import type { CustomResourceDefinition, KubernetesObject } from '../object/index
 import type { Clock, Logger } from '../system/index.js';
 import { noMetrics } from '../system/index.js';
 
-/** Settings of {@link InProcessWebhooks}. */
 interface InProcessSettings {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -71,7 +70,7 @@ export class InProcessWebhooks {
     const { pathname } = new URL(path, 'https://operator-webhooks');
     const answer = await this.#handlers.answer({
       path: pathname,
-      body: Buffer.from(body ?? ''),
+      body: Buffer.from(body ?? '').toString(),
       signal: signal ?? new AbortController().signal,
     });
     const text = JSON.stringify(answer.body);

@@ -24,6 +24,11 @@ export function objectsAt(object: Json, name: string): readonly Json[] {
   return Array.isArray(value) ? value.filter((one): one is Json => isJsonObject(one)) : [];
 }
 
+/** Returns the strings in a list; empty if it is not a list. */
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
 /** Returns a member of an object as a string; empty if it is not one. */
 export function textAt(object: Json | undefined, name: string): string {
   const value = object === undefined ? undefined : memberOf(object, name);

@@ -2,6 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createClient } from '../client/index.js';
+import type { ConnectedClient } from '../client/index.js';
 import type { OperatorDefinition } from '../manager/index.js';
 import { isJsonObject, dns1123LabelProblem } from '../object/index.js';
 import { asError, OperatorError, systemRandom } from '../system/index.js';
@@ -28,6 +30,24 @@ export async function loadOperator(directory: string): Promise<LoadedProject> {
   const { code, files } = await bundleOperator(root);
   const module = await loadedModule(root, code);
   return { root, files, operator: checkedDefinition(module, operatorFile) };
+}
+
+/**
+ * Returns a client without a cluster, for an operator that is set up and never runs. It knows the built-in kinds.
+ * @param name - of the operator, for the error of a request
+ */
+export function unreachableClient(name: string): ConnectedClient {
+  return createClient({
+    transport: {
+      request: ({ method, path }) => {
+        const what = `setup of the operator ${name} sends a request (${method} ${path})`;
+        const remedy =
+          'send it from a runnable of the manager: tools set operators up without a cluster';
+        throw new OperatorError('InvalidConfig', `${what}; ${remedy}`);
+      },
+      close: () => Promise.resolve(),
+    },
+  });
 }
 
 /** Writes the module into the project while it loads, since Node looks for packages from there. */

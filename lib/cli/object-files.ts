@@ -6,7 +6,6 @@ import { OperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
 import { exists, fileError, readText } from './files.js';
 
-/** Options of reading objects. */
 interface ReadingOptions {
   /** Whether objects without a name may be among them, as in a bundle. @defaultValue false */
   readonly mayLackNames?: boolean | undefined;

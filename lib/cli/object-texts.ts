@@ -7,9 +7,7 @@ import type {
   TagId,
   ToStringOptions,
 } from 'yaml';
-import { isJsonObject, parseYamlValues } from '../object/index.js';
-import { contentError } from './files.js';
-import type { Json } from './json-values.js';
+import { isJsonObject } from '../object/index.js';
 
 const mergeTag = 'tag:yaml.org,2002:merge';
 
@@ -23,32 +21,6 @@ const coreTags: TagId[] = [
   'floatExp',
   'floatNaN',
 ];
-
-/**
- * Returns the objects of a text, including those in lists.
- * @throws OperatorError `InvalidConfig`: invalid YAML, or a value without kind and name
- */
-export function parseObjects(text: string, file: string): readonly Json[] {
-  return parseYamlValues(text, file).flatMap((value) => checkedObjects(value, file));
-}
-
-function checkedObjects(value: unknown, file: string): readonly Json[] {
-  if (!isJsonObject(value)) throw contentError(file, 'want Kubernetes objects');
-  if (Object.keys(value).length === 0) return [];
-  const { kind, apiVersion, metadata, items } = value;
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
-    throw contentError(file, 'an object has no apiVersion or no kind');
-  }
-  if (kind.endsWith('List') && 'items' in value) {
-    const list: readonly unknown[] = Array.isArray(items) ? items : [];
-    return list.flatMap((item) => checkedObjects(item, file));
-  }
-  const name = isJsonObject(metadata) ? metadata['name'] : undefined;
-  if (typeof name !== 'string' || name === '') {
-    throw contentError(file, `a ${kind} has no metadata.name`);
-  }
-  return [value];
-}
 
 /** Returns objects as one YAML text with sorted members, so that equal objects give equal texts. */
 export function objectsText(objects: readonly object[]): string {

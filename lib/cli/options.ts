@@ -6,36 +6,60 @@ import { clusterText, usesColors } from '../feed/index.js';
 import type { ManagerOptions } from '../manager/index.js';
 import { dns1123LabelProblem, dns1123SubdomainProblem } from '../object/index.js';
 import type { Logger } from '../system/index.js';
+import { UsageError } from './command-context.js';
 import type { CommandContext } from './command-context.js';
 
 /** Options that select a cluster. */
 export interface ClusterOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
+  readonly as?: string | undefined;
+  readonly asGroup?: readonly string[] | undefined;
 }
 
-/** Adds `--kubeconfig` and `--context`. */
+/** Adds `--kubeconfig`, `--context`, `--as` and `--as-group`. */
 export function addClusterOptions(command: Command): Command {
   return command
     .option(
       '--kubeconfig <file>',
       'kubeconfig of the cluster (default: KUBECONFIG, the service account of the pod, or ~/.kube/config)',
     )
-    .option('--context <name>', 'context in the kubeconfig (default: its current context)');
+    .option('--context <name>', 'context in the kubeconfig (default: its current context)')
+    .option(
+      '--as <user>',
+      'user whose rights to use, such as system:serviceaccount:<namespace>:<name>',
+    )
+    .option(
+      '--as-group <group>',
+      'group of that user; repeat it for more',
+      (group: string, before?: readonly string[]) => [...(before ?? []), group],
+    );
 }
 
 /**
  * Returns the client of the selected cluster.
  * @throws OperatorError `InvalidKubeConfig`: no cluster is configured, or the file is invalid
+ * @throws UsageError `--as-group` without `--as`
  */
 export async function clusterClient(
-  { kubeconfig: path, context }: ClusterOptions,
+  options: ClusterOptions,
   { env }: CommandContext,
   logger: Logger,
   settings: ClientSettings = {},
 ): Promise<ConnectedClient> {
+  const { kubeconfig: path, context } = options;
   const { defaultClient } = await import('../client/index.js');
-  return defaultClient({ ...settings, path, context, env, logger });
+  const impersonate = impersonationOf(options);
+  return defaultClient({ ...settings, path, context, env, logger, impersonate });
+}
+
+function impersonationOf({
+  as: user,
+  asGroup: groups,
+}: ClusterOptions): ClientSettings['impersonate'] {
+  if (user !== undefined) return { user, groups };
+  if (groups === undefined) return undefined;
+  throw new UsageError('--as-group needs --as <user>');
 }
 
 /**
@@ -80,7 +104,6 @@ export function addProcessOptions(command: Command): Command {
     );
 }
 
-/** Returns the manager options for these process options. */
 export function managerOptionsOf({
   healthPort,
   metricsPort,
@@ -105,21 +128,18 @@ export function namespacedNameOf(text: string): NamespacedName {
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const formats = ['text', 'json'] as const;
 
-/** Options of logging. */
 export interface LogOptions {
   readonly logLevel: (typeof levels)[number];
   /** @defaultValue `text` if the standard error is a terminal, else `json` */
   readonly logFormat?: (typeof formats)[number] | undefined;
 }
 
-/** Returns the option `--log-level`. */
 export function logLevelOption(): Option {
   return new Option('--log-level <level>', 'minimum level of log lines on the standard error')
     .choices(levels)
     .default('info');
 }
 
-/** Returns the option `--log-format`. */
 export function logFormatOption(): Option {
   const what = 'format of log lines (default: text at a terminal, else json)';
   return new Option('--log-format <format>', what).choices(formats);
@@ -130,7 +150,6 @@ export function logsText({ logFormat }: LogOptions, { stderr }: CommandContext):
   return (logFormat ?? (stderr.columns === undefined ? 'json' : 'text')) === 'text';
 }
 
-/** Returns the logger of a command. */
 export async function commandLogger(options: LogOptions, context: CommandContext): Promise<Logger> {
   const { stderr, env } = context;
   const { logLevel: level } = options;
@@ -144,7 +163,6 @@ export async function commandLogger(options: LogOptions, context: CommandContext
   return pinoLogger({ level, destination: { write }, stacks });
 }
 
-/** Names of {@link Output}. */
 export const outputs = ['text', 'json'] as const;
 
 /** Formats of a command's result. */

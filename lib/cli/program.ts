@@ -77,7 +77,7 @@ export function settle(
 /** Options that name the folder of the project; each command has one of them. */
 const folderOptions = { '--project': /'(?:-C|--directory)\b/, '--directory': /'--project\b/ };
 
-/** Returns a line about the option that a command has in place of an unknown one; empty without such an option. */
+/** Returns a line that suggests the folder option of a command for an unknown option; empty if it has none. */
 function folderHint(error: string, { options }: Command): string {
   if (!error.startsWith('error: unknown option')) return '';
   const found = options.find(({ long }) =>

@@ -13,7 +13,6 @@ import {
 import { openProject } from './scaffold/project-file.js';
 import type { ScaffoldOptions } from './scaffold/scaffold-command.js';
 
-/** Returns the questions of `init`. */
 export function initQuestions(
   { directory }: ScaffoldOptions,
   { cwd }: CommandContext,

@@ -44,7 +44,8 @@ function prepareProcess(failure: number): void {
   // Exit at once: the command may wait forever for the result of the rejected promise.
   process.on('unhandledRejection', (reason) => {
     const what = isOperatorError(reason) ? reason.message : inspect(reason);
-    process.stderr.write(`error: unhandled rejection: ${what}\n`);
+    const remedy = 'await it, or handle its error';
+    process.stderr.write(`error: a promise that nothing awaits failed (${remedy}): ${what}\n`);
     process.exit(failure);
   });
 

@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { asError, waited } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 
-/** Settings of {@link watchFiles}. */
 export interface WatchSettings {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -80,7 +79,9 @@ async function settle({ onChange, logger }: WatchSettings): Promise<void> {
     await onChange();
   } catch (thrown) {
     const { message } = asError(thrown);
-    logger.error(`the files were not taken over, what ran before goes on: ${message}`);
+    logger.error(
+      `the changed files were not applied, the previous state continues to run: ${message}`,
+    );
   }
 }
 

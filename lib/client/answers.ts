@@ -82,18 +82,11 @@ export function jsonBody(value: object, call: Call): string {
 
 const longestText = 1_000;
 
-/** A response with an error status. */
-interface ErrorAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
 /**
  * Returns the error of a response. Not every response is a `Status`: an unknown group is a plain-text 404,
  * and a proxy in between answers in HTML.
  */
-export function apiErrorOf(call: Call, answer: ErrorAnswer, retryAfterMs?: number): ApiError {
+export function apiErrorOf(call: Call, answer: Answer, retryAfterMs?: number): ApiError {
   const { status, text } = answer;
   const context = { ...call, status, retryAfterMs };
   const parsed = statusIn(text);

@@ -101,7 +101,6 @@ export function labelQuery(selector: string | LabelSelector | undefined): string
   return selector === undefined ? undefined : formatLabelSelector(selector);
 }
 
-/** Returns the query of a watch. */
 export function watchQuery(options: WatchOptions): Query {
   const { fieldSelector, resourceVersion, allowWatchBookmarks = true } = options;
   const { sendInitialEvents, timeoutMs } = options;
@@ -131,6 +130,9 @@ const collectionVerbs: ReadonlySet<string> = new Set([
   ...['list', 'watch', 'create', 'deletecollection'],
 ]);
 
+/** Verbs whose name is that of their object; others have a key. */
+const ofObjects: ReadonlySet<string> = new Set(['create', 'update', 'apply']);
+
 /** Parameters of a request; undefined ones are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -146,7 +148,8 @@ function resourcePath(
 ): string {
   const { name, subresource, verb } = target;
   if (typeof name !== 'string' && (subresource !== undefined || !collectionVerbs.has(verb))) {
-    throw invalid(type, target, `name: want a string, got ${typeof name}`);
+    const remedy = ofObjects.has(verb) ? '' : '; a key is an object: { name, namespace }';
+    throw invalid(type, target, `name: want a string, got ${typeof name}${remedy}`);
   }
   const root = type.group === '' ? '/api' : `/apis/${type.group}`;
   let path = `${root}/${type.version}`;
@@ -241,7 +244,6 @@ const watch: OptionNames<WatchOptions> = {
   ...{ allowWatchBookmarks: true, sendInitialEvents: true, timeoutMs: true, metadataOnly: true },
   omitManagedFields: true,
 };
-/** The options of every write. */
 export const writeOptionNames: OptionNames<WriteOptions> = {
   ...{ ...call, fieldManager: true, dryRun: true, fieldValidation: true },
   ...{ subresource: true, parent: true, fences: true, details: true },

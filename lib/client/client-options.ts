@@ -6,9 +6,17 @@ import {
   OperatorError,
   systemRandom,
 } from '../system/index.js';
-import type { Clock, OptionNames, Logger, Metrics, Random, Transport } from '../system/index.js';
-import { anonymous } from './credentials.js';
-import type { Credentials } from './credentials.js';
+import type {
+  Clock,
+  OptionNames,
+  Logger,
+  Metrics,
+  Random,
+  Resolved,
+  Transport,
+} from '../system/index.js';
+import { anonymous, impersonationHeaders, withHeaders } from './credentials.js';
+import type { Credentials, Impersonation } from './credentials.js';
 import type { RateLimit, RetryLimits } from './request-limits.js';
 
 /** The options shared by every function that creates a client. */
@@ -22,6 +30,11 @@ export interface ClientSettings {
   readonly requestTimeoutMs?: number | undefined;
   /** Requests gzip. The server compresses answers above 128 KiB. @defaultValue true */
   readonly compression?: boolean | undefined;
+  /**
+   * Sends every request as another user, as `kubectl --as` does. The client's account needs the verb
+   * `impersonate` for the user and for each group. @defaultValue the user `as` of a kubeconfig, else none
+   */
+  readonly impersonate?: Impersonation | undefined;
   /** @defaultValue none: the server's priority and fairness decides */
   readonly rateLimit?: RateLimit | undefined;
   /** The limits on sending a request again. */
@@ -36,10 +49,9 @@ export interface ClientSettings {
   readonly metrics?: Metrics | undefined;
 }
 
-/** The option names of {@link ClientSettings}. */
 export const clientSettingNames: OptionNames<ClientSettings> = {
   ...{ userAgent: true, requestTimeoutMs: true, compression: true, rateLimit: true },
-  ...{ retries: true, clock: true, random: true, logger: true, metrics: true },
+  ...{ impersonate: true, retries: true, clock: true, random: true, logger: true, metrics: true },
 };
 
 /** Options of {@link createClient}. */
@@ -53,26 +65,16 @@ export interface ClientOptions extends ClientSettings {
 }
 
 /** {@link ClientOptions} with all defaults applied. */
-export interface ResolvedClientOptions {
-  readonly transport: Transport;
-  readonly credentials: Credentials;
-  readonly defaultNamespace: string;
-  readonly userAgent: string;
-  readonly requestTimeoutMs: number;
-  readonly compression: boolean;
-  readonly rateLimit: RateLimit | undefined;
-  readonly maxRetryAfters: number;
-  readonly maxRetryAfterMs: number;
-  readonly maxResets: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
+export type ResolvedClientOptions = Resolved<
+  Omit<ClientOptions, 'retries' | 'impersonate'>,
+  'rateLimit'
+> &
+  Resolved<RetryLimits>;
 
 /** @throws OperatorError `InvalidOption`: an option is unknown, or a number is out of range. */
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
-  const { transport, credentials = anonymous } = options;
+  const { transport, impersonate } = options;
+  const credentials = impersonating(options.credentials ?? anonymous, impersonate);
   // A context or the file of a service account may hold an empty one.
   const defaultNamespace = options.defaultNamespace || 'default';
   const { userAgent = defaultUserAgent(), requestTimeoutMs = 30_000, compression = true } = options;
@@ -92,9 +94,26 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
     ...{ rateLimit, clock, random, logger, metrics },
   };
   const limits = { maxRetryAfters, maxRetryAfterMs, maxResets };
-  refuseUnknownOptions<ClientOptions>('client options', options, { ...plain, retries });
+  refuseUnknownOptions<ClientOptions>('client options', options, {
+    ...{ ...plain, retries, impersonate },
+  });
   refuseUnknownOptions<RetryLimits>('client options: retries', retries, limits);
   return { ...plain, ...limits };
+}
+
+function impersonating(
+  credentials: Credentials,
+  impersonate: Impersonation | undefined,
+): Credentials {
+  if (impersonate === undefined) return credentials;
+  const subject = 'client options: impersonate';
+  const names = { user: true, groups: true, uid: true, extra: true };
+  refuseUnknownOptions<Impersonation>(subject, impersonate, names);
+  const headers = impersonationHeaders(
+    impersonate,
+    (field, problem) => new OperatorError('InvalidOption', `${subject}: ${field}: ${problem}`),
+  );
+  return withHeaders(credentials, headers);
 }
 
 /** The version of this package; a spec compares it with package.json. */

@@ -204,9 +204,9 @@ export interface Client {
     options?: WatchOptions,
   ): AsyncIterable<WatchEvent<T>>;
   /**
-   * Streams a subresource that is not an object, such as the log of a Pod; `podLog` and `podLogLines` decode
-   * it to text. The answer must begin within the request time-out; its body has no time limit. The stream
-   * ends when the caller leaves the loop or aborts `signal`.
+   * Streams a subresource that is not an object, such as the log of a Pod. A chunk may end within a line or a
+   * character: decode text with `new TextDecoder()` and `stream: true`. The answer must begin within the request
+   * time-out; its body has no time limit. The stream ends when the caller leaves the loop or aborts `signal`.
    */
   stream<T extends KubernetesObject>(
     type: TypeReference<T>,

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isJsonObject } from '../object/index.js';
 import { errorMessage, OperatorError } from '../system/index.js';
 import type { Clock, TlsOptions, Logger } from '../system/index.js';
 
@@ -36,6 +37,61 @@ export function withHeaders(credentials: Credentials, extra: CredentialHeaders):
     headers: async () => ({ ...(await credentials.headers()), ...extra }),
     ...(credentials.refresh && { refresh: () => credentials.refresh?.() ?? Promise.resolve() }),
   };
+}
+
+/** The user as whom a client sends its requests. */
+export interface Impersonation {
+  readonly user: string;
+  /** @defaultValue the groups of a ServiceAccount, if the user is one */
+  readonly groups?: readonly string[] | undefined;
+  readonly uid?: string | undefined;
+  /** Further attributes, such as `{ scopes: ['view'] }`. API servers read the keys in lower case. */
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+// HTTP removes surrounding spaces: the server would see another name. A lone surrogate has no UTF-8.
+const headerText = /^(?!\s)[^\p{Cc}\p{Cs}]+(?<!\s)$/u;
+
+/**
+ * Returns the headers by which a client impersonates a user ("User impersonation" in the Kubernetes
+ * documentation). Each group and each extra value is a header of its own.
+ * @param refuse - returns the error for a value that no header can carry
+ */
+export function impersonationHeaders(
+  { user, groups = [], uid = '', extra = {} }: Impersonation,
+  refuse: (field: keyof Impersonation, problem: string) => Error,
+): CredentialHeaders {
+  const checked = (field: keyof Impersonation, text: string): string => {
+    if (typeof text === 'string' && headerText.test(text)) return text;
+    const want = 'want text without control characters and surrounding spaces';
+    throw refuse(field, `${want}, got ${JSON.stringify(text)}`);
+  };
+  // Transports write a character as one byte, and API servers read UTF-8.
+  const bytes = (field: keyof Impersonation, text: string): string =>
+    Buffer.from(checked(field, text)).toString('latin1');
+  const headers: Record<string, string | readonly string[]> = {
+    'impersonate-user': bytes('user', user),
+  };
+  if (!Array.isArray(groups)) throw refuse('groups', `want a list, got ${JSON.stringify(groups)}`);
+  if (groups.length > 0) {
+    headers['impersonate-group'] = groups.map((group: string) => bytes('groups', group));
+  }
+  if (uid !== '') headers['impersonate-uid'] = bytes('uid', uid);
+  if (!isJsonObject(extra) || !Object.values(extra).every(Array.isArray)) {
+    throw refuse('extra', `want an object of lists, got ${JSON.stringify(extra)}`);
+  }
+  for (const [key, values] of Object.entries(extra)) {
+    const escaped = encodeURIComponent(checked('extra', key)).replaceAll(/[()]/g, percent);
+    headers[`impersonate-extra-${escaped.toLowerCase()}`] = values.map((value) =>
+      bytes('extra', value),
+    );
+  }
+  return headers;
+}
+
+/** Encodes an ASCII character, which `encodeURIComponent` leaves and names of headers do not allow. */
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16)}`;
 }
 
 // The kubelet replaces a token after 80 % of its lifetime, at the earliest after 8 minutes.

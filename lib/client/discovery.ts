@@ -72,7 +72,8 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
  * Finds the resource types of kinds. The types in `object/kinds.ts` are known without a request. Others come
  * from aggregated discovery (KEP-3352), one request for all groups. On servers without aggregated discovery,
  * they come from the list of one group and version. An unknown kind causes another request, with the `ETag`,
- * so that a new CRD is found at once.
+ * so that a new CRD is found at once. So does the next look-up after a known type was not served: its CRD may be
+ * replaced by one with another scope or plural.
  */
 export class Discovery {
   readonly #exchange: Exchange;
@@ -82,9 +83,12 @@ export class Discovery {
   readonly #single = new Map<string, ResourceType>();
   readonly #etags = new Map<Root, string>();
   readonly #loading = new Map<Root, Promise<void>>();
+  /** The documents to request again before a type in them is used. */
+  readonly #doubted = new Set<Root>();
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
+    exchange.onUnserved = (request) => this.#doubt(typeOf(request));
   }
 
   /**
@@ -106,12 +110,31 @@ export class Discovery {
     return type as ResourceType<T>;
   }
 
+  /** Asks the server again for a type that is not built in. @throws as `resourceType` does. */
+  async resourceTypeAgain<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    signal?: AbortSignal,
+  ): Promise<ResourceType<T>> {
+    if (!('plural' in reference)) this.#doubt(reference);
+    return this.resourceType(reference, signal);
+  }
+
+  /** Makes the next look-up of a type that is not built in ask the server whether the type still exists. */
+  #doubt({ apiVersion, kind }: TypeMeta): void {
+    const root = rootOf(groupOf(apiVersion));
+    const key = keyOf(apiVersion, kind);
+    // No type is wrong if an unlisted kind, which its caller describes, is not served. Each use of it has such a 404.
+    if (this.#builtIn.has(key) || this.#lookUp(root, key) === undefined) return;
+    if (this.#known.has(root)) this.#doubted.add(root);
+    this.#single.clear();
+  }
+
   async #findPreferred({ group, kind }: GroupKind): Promise<ResourceType> {
     const root = rootOf(group);
     const known = this.#preferred(root, { group, kind });
-    if (known !== undefined) return known;
+    if (known !== undefined && !this.#doubted.has(root)) return known;
     await this.#loading.get(root);
-    if (this.#preferred(root, { group, kind }) === undefined) await this.#load(root);
+    if (this.#mustLoad(root, this.#preferred(root, { group, kind }))) await this.#load(root);
     if (!this.#known.has(root)) await this.#loadGroup(group);
     const found = this.#preferred(root, { group, kind });
     if (found !== undefined) return found;
@@ -153,7 +176,8 @@ export class Discovery {
     const key = keyOf(type.apiVersion, type.kind);
     const root = rootOf(groupOf(type.apiVersion));
     const known = this.#lookUp(root, key);
-    if (known !== undefined) return known;
+    const isSure = !this.#doubted.has(root) || this.#builtIn.has(key);
+    if (known !== undefined && isSure) return known;
     const asked = this.#ask(type, root, key);
     return signal === undefined ? asked : unlessAborted(asked, root, signal);
   }
@@ -161,7 +185,7 @@ export class Discovery {
   async #ask(type: TypeMeta, root: Root, key: string): Promise<ResourceType> {
     // A request under way may have begun before the caller created the CRD.
     await this.#loading.get(root);
-    if (this.#lookUp(root, key) === undefined) await this.#load(root);
+    if (this.#mustLoad(root, this.#lookUp(root, key))) await this.#load(root);
     const served = this.#known.get(root);
     if (served === undefined || served.stale.has(type.apiVersion)) {
       await this.#loadVersion(type.apiVersion);
@@ -173,6 +197,10 @@ export class Discovery {
 
   #lookUp(root: Root, key: string): ResourceType | undefined {
     return this.#builtIn.get(key) ?? this.#known.get(root)?.types.get(key) ?? this.#single.get(key);
+  }
+
+  #mustLoad(root: Root, known: ResourceType | undefined): boolean {
+    return known === undefined || this.#doubted.has(root);
   }
 
   /** Joins the request under way, or starts one. */
@@ -188,9 +216,14 @@ export class Discovery {
   async #loadAll(root: Root): Promise<void> {
     const etag = this.#etags.get(root);
     const request = discoveryRequest(root, `${aggregated},application/json`);
-    const answer = await this.#exchange.send({
+    const wasDoubted = this.#doubted.delete(root);
+    const sent = this.#exchange.send({
       ...request,
       ...(etag !== undefined && { headers: { 'if-none-match': etag } }),
+    });
+    const answer = await sent.catch((error: unknown) => {
+      if (wasDoubted) this.#doubted.add(root);
+      throw error;
     });
     if (answer.status === 304) return;
     const document = parseJson(answer, request.call) as GroupDiscoveryList;
@@ -273,6 +306,13 @@ function builtInTypes(): ReadonlyMap<string, ResourceType> {
 
 function keyOf(apiVersion: string, kind: string): string {
   return `${apiVersion}/${kind}`;
+}
+
+/** Returns the type of the object or the collection that a request is about. */
+function typeOf({ path, call: { kind } }: ApiRequest): TypeMeta {
+  const [, root, group = '', version = ''] = path.split('/');
+  const [parent = kind] = kind.split('/');
+  return { apiVersion: root === 'api' ? group : `${group}/${version}`, kind: parent };
 }
 
 function discoveryRequest(path: string, accept: string): ApiRequest {

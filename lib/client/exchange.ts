@@ -78,6 +78,8 @@ export class Exchange {
   #metrics: RequestMetrics;
   readonly #warnings: WarningLog;
   readonly #limiter: TokenBucket | undefined;
+  /** Called when the server serves nothing at the path of a request. */
+  onUnserved: (request: ApiRequest) => void = () => undefined;
   /** One renewal serves all requests that are refused at the same time. */
   #renewing: Promise<void> | undefined;
 
@@ -277,6 +279,10 @@ export class Exchange {
     const afterMs = retryAfterMs(headers['retry-after'], nowMs, headers['date']);
     const text = await readText(response);
     const error = apiErrorOf(request.call, { status, headers, text }, afterMs);
+    // A 404 about an object is a Status.
+    if (status === 404 && error.body.kind !== 'Status' && request.call.verb !== 'discover') {
+      this.onUnserved(request);
+    }
     const wait = (status === 429 || status === 503) && afterMs !== undefined;
     return { outcome: 'refused', status, error, ...(wait && { waitMs: afterMs }) };
   }

@@ -21,7 +21,6 @@ interface ExecCredential {
   readonly monotonicUntilMs: number;
 }
 
-/** Options of {@link ExecCredentials}. */
 export interface ExecCredentialsOptions {
   readonly clock: Clock;
   /** Reads the certificates that the cluster's entry trusts, as PEM; undefined if it names none. */

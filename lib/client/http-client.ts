@@ -1,4 +1,10 @@
-import { Service, checkDepth, controllerOf, describeObject } from '../object/index.js';
+import {
+  Service,
+  checkDepth,
+  controllerOf,
+  describeObject,
+  unicodeEscape,
+} from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
@@ -144,7 +150,7 @@ class HttpClient implements ConnectedClient {
     options: GetOptions = {},
   ): Promise<T> {
     checkCallOptions('get', options);
-    const type = await this.#discovery.resourceType(reference, options.signal);
+    const type = await this.#typeFor(reference, key, options.signal);
     const { resourceVersion, subresource, metadataOnly = false, signal } = options;
     const target = { verb: 'get', ...keyOf(key), subresource };
     const request = requestFor(type, target, { query: { resourceVersion }, signal });
@@ -235,7 +241,7 @@ class HttpClient implements ConnectedClient {
   ): AsyncGenerator<Uint8Array> {
     checkCallOptions('stream', options);
     const { subresource, query, signal } = options;
-    const type = await this.#discovery.resourceType(reference, options.signal);
+    const type = await this.#typeFor(reference, key, signal);
     const target = { verb: 'get', ...keyOf(key), subresource };
     const request = requestFor(type, target, { ...(query && { query }), signal });
     // As in client-go: errors come as JSON, everything else unchanged.
@@ -292,7 +298,7 @@ class HttpClient implements ConnectedClient {
   ): Promise<T> {
     checkCallOptions('patch', options);
     checkPatch(patch);
-    const type = await this.#discovery.resourceType(reference, options.signal);
+    const type = await this.#typeFor(reference, key, options.signal);
     const { subresource } = options;
     const target = { verb: 'patch', ...keyOf(key), subresource };
     const request = requestFor(type, target, writeQuery(options));
@@ -317,9 +323,9 @@ class HttpClient implements ConnectedClient {
         `${message}; give { fieldManager } after the object`,
       );
     }
-    // The content type says YAML, but JSON is YAML.
+    // The content type says YAML, but JSON is YAML, except for some characters.
     const contentType = 'application/apply-patch+yaml';
-    const body = jsonBody(object, request.call);
+    const body = jsonBody(object, request.call).replaceAll(unlikeYaml, unicodeEscape);
     const complete: ApiRequest = {
       method: 'PATCH',
       contentType,
@@ -337,7 +343,7 @@ class HttpClient implements ConnectedClient {
     options: DeleteOptions = {},
   ): Promise<T | undefined> {
     checkCallOptions('delete', options);
-    const type = await this.#discovery.resourceType(reference, options.signal);
+    const type = await this.#typeFor(reference, key, options.signal);
     const target = { verb: 'delete', ...keyOf(key) };
     const { signal, fences } = options;
     const request = requestFor(type, target, { query: dryRunQuery(options), signal, fences });
@@ -373,10 +379,21 @@ class HttpClient implements ConnectedClient {
     object: T,
     options: WriteOptions,
   ): Promise<ResourceType<KubernetesObject>> {
-    return this.#discovery.resourceType<KubernetesObject>(
-      subresourceParent(object, options),
-      options.signal,
-    );
+    return this.#typeFor(subresourceParent(object, options), object.metadata, options.signal);
+  }
+
+  /**
+   * Returns the kind of one object. If the object lacks the namespace that the kind needs, its CRD may have been replaced
+   * by a cluster-scoped one.
+   */
+  async #typeFor<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    key: { readonly namespace?: string | undefined } | null | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ResourceType<T>> {
+    const type = await this.#discovery.resourceType(reference, signal);
+    const isWhole = !type.namespaced || key?.namespace !== undefined;
+    return isWhole ? type : this.#discovery.resourceTypeAgain(reference, signal);
   }
 
   #objectRequest(
@@ -454,3 +471,6 @@ function noNamespace({ call }: PlainRequest): OperatorError {
   const message = `${describeCall(call)}: metadata.namespace is missing, the kind is namespaced`;
   return new OperatorError('InvalidObject', message);
 }
+
+/** Characters that JSON contains as they are, but that YAML does not allow, or takes for line breaks. */
+const unlikeYaml = /[\u007f-\u009f\u2028\u2029\ufffe\uffff]/g;

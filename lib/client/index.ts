@@ -8,21 +8,20 @@
  * watches, `list-pages.ts` reads lists in pages and `discovery.ts` finds the path of a kind.
  * `default-client.ts` and `kube-config.ts` find the cluster; `credentials.ts` and `exec-credentials.ts`
  * authenticate. `client-wrappers.ts` and `faulty.ts` wrap a client. Functions on top of a client:
- * `object-changes.ts`, `wait-for.ts`, `ensure-crd.ts`, `pod-log.ts`.
+ * `object-changes.ts`, `wait-for.ts`, `ensure-crd.ts`.
  */
 export { createClient, isConnected } from './http-client.js';
 export type { ConnectedClient } from './http-client.js';
-export { describeCall, isPathSegment, subresourceParent } from './call.js';
-export type { Call } from './call.js';
+export { checkCallOptions, describeCall, isPathSegment, subresourceParent } from './call.js';
 export { packageVersion } from './client-options.js';
-export type { ClientOptions, ClientSettings } from './client-options.js';
-export { anonymous, basicAuth, bearerToken, tokenFile } from './credentials.js';
-export type { CredentialHeaders, Credentials } from './credentials.js';
+export type { ClientSettings } from './client-options.js';
+export { anonymous, bearerToken, tokenFile } from './credentials.js';
+export type { Credentials } from './credentials.js';
 export { defaultClient, clientInCluster, defaultCluster } from './default-client.js';
-export type { InClusterClientOptions, DefaultCluster } from './default-client.js';
+export type { DefaultCluster } from './default-client.js';
 export { clientFromKubeConfig } from './kube-config.js';
 export type { KubeConfigClientOptions } from './kube-config.js';
-export type { Environment, KubeConfigSource } from './kube-config-file.js';
+export type { Environment } from './kube-config-file.js';
 export {
   createOrPatch,
   createOrUpdate,
@@ -33,22 +32,15 @@ export {
   retryOnConflict,
   setControllerReference,
 } from './object-changes.js';
-export type {
-  CreateOrUpdateOptions,
-  CreateOrUpdateResult,
-  FinalizerOptions,
-  RetryOnConflictOptions,
-} from './object-changes.js';
-export { dryRun, fenced, forwarding, namespaced, withFieldManager } from './client-wrappers.js';
+export type { CreateOrUpdateResult } from './object-changes.js';
+export { dryRun, fenced, forwarding } from './client-wrappers.js';
 export { ensureCrd } from './ensure-crd.js';
-export type { EnsureCrdOptions } from './ensure-crd.js';
 export { faulty, errorOf, faultyClientsOf } from './faulty.js';
 export type {
   FailingFault,
   Fault,
   FaultRule,
   FaultyClient,
-  FaultyOptions,
   FaultyVerb,
   InjectedFault,
 } from './faulty.js';
@@ -64,17 +56,13 @@ export type {
   DeleteOptions,
   GetOptions,
   ListOptions,
-  StreamOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
   WriteDetails,
 } from './client.js';
-export { podLog, podLogLines } from './pod-log.js';
-export type { PodLogLinesOptions, PodLogOptions } from './pod-log.js';
 export { Deadline } from './request-limits.js';
 export { TokenBucket } from './request-limits.js';
-export type { RateLimit, RetryLimits } from './request-limits.js';
 export { waitFor } from './wait-for.js';
 export type { WaitForOptions } from './wait-for.js';
 export { inBatches } from './watch-events.js';

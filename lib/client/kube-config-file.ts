@@ -6,7 +6,6 @@ import { OperatorError } from '../system/index.js';
 /** Environment variables, for example `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The source of a kubeconfig. */
 export interface KubeConfigSource {
   /**
    * The file, or several that are merged: the first definition of a name wins.

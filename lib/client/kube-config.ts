@@ -19,6 +19,7 @@ import {
   anonymous,
   basicAuth,
   bearerToken,
+  impersonationHeaders,
   keepingFormer,
   withHeaders,
   tokenFile,
@@ -98,7 +99,10 @@ export async function clientFromKubeConfig(
   return createClient({
     ...omit(options, ['maxConnections', 'path', 'text', 'context', 'env']),
     transport,
-    credentials: withHeaders(credentials, impersonationHeaders(user)),
+    credentials: withHeaders(
+      credentials,
+      options.impersonate === undefined ? impersonationOf(context) : {},
+    ),
     defaultNamespace: context.namespace,
     compression: options.compression ?? cluster['disable-compression'] !== true,
   });
@@ -248,20 +252,19 @@ async function loadClientNode(source: string, provider: string): Promise<typeof 
   }
 }
 
-/**
- * Returns the headers by which a kubeconfig user impersonates another ("User impersonation" in the Kubernetes
- * documentation). Each group and each extra value is a header of its own.
- */
-function impersonationHeaders(user: UserEntry): CredentialHeaders {
-  const { as, 'as-uid': uid, 'as-groups': groups = [], 'as-user-extra': extra = {} } = user;
-  const headers: Record<string, string | readonly string[]> = {};
-  if (as !== undefined) headers['impersonate-user'] = as;
-  if (uid !== undefined) headers['impersonate-uid'] = uid;
-  if (groups.length > 0) headers['impersonate-group'] = groups;
-  for (const [key, values] of Object.entries(extra)) {
-    headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = values;
-  }
-  return headers;
+const impersonationFields = {
+  ...{ user: 'as', groups: 'as-groups', uid: 'as-uid', extra: 'as-user-extra' },
+} as const;
+
+/** Returns the headers by which the user of a kubeconfig impersonates another. */
+function impersonationOf({ user, source }: KubeConfigContext): CredentialHeaders {
+  const { as = '', 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = user;
+  const isGiven = (field: unknown): boolean =>
+    typeof field === 'object' && field !== null ? Object.keys(field).length > 0 : field !== '';
+  if (![as, uid ?? '', groups ?? [], extra ?? {}].some(isGiven)) return {};
+  return impersonationHeaders({ user: as, groups, uid, extra }, (field, problem) =>
+    invalidKubeConfig(source, `${impersonationFields[field]}: ${problem}`, 'correct it'),
+  );
 }
 
 /** The requested server. */

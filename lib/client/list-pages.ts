@@ -7,7 +7,6 @@ import type { Query } from './call.js';
 /** The parameters that differ between pages. */
 export type PageRequest = Query;
 
-/** Requests one page. */
 export type FetchPage<T extends KubernetesObject> = (page: PageRequest) => Promise<ObjectList<T>>;
 
 const defaultLimit = 500;

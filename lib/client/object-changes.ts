@@ -257,12 +257,8 @@ async function setFinalizers<T extends KubernetesObject>(
     const message = `${describeObject(object)} has no resourceVersion: read it from the server`;
     throw new OperatorError('InvalidObject', message);
   }
-  const { apiVersion, kind } = object;
-  const type: TypeReference<KubernetesObject> = { apiVersion, kind };
   const body = { metadata: { uid, resourceVersion, finalizers } };
-  const patch = { type: 'merge', body } as const;
-  const patched: unknown = await client.patch(type, keyOf(object), patch, options);
-  return patched as T;
+  return client.patch(typeOf(object), keyOf(object), { type: 'merge', body }, options);
 }
 
 /**
@@ -277,13 +273,7 @@ export async function setControllerReference<T extends KubernetesObject>(
   object: T,
   owner: KubernetesObject,
 ): Promise<T> {
-  const isNamespaced = async ({ apiVersion, kind }: KubernetesObject): Promise<boolean> => {
-    const reference: TypeReference<KubernetesObject> = { apiVersion, kind };
-    return (await client.resourceType(reference)).namespaced;
-  };
-  const [objectNamespaced, ownerNamespaced] = [
-    await isNamespaced(object),
-    await isNamespaced(owner),
-  ];
+  const { namespaced: objectNamespaced } = await client.resourceType(typeOf(object));
+  const { namespaced: ownerNamespaced } = await client.resourceType(typeOf(owner));
   return withControllerReference(object, owner, { objectNamespaced, ownerNamespaced });
 }

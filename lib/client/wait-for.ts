@@ -120,7 +120,7 @@ async function follow<T extends KubernetesObject>(
   return undefined;
 }
 
-/** Whether a read that failed with `error` may succeed later, without anyone's help. */
+/** Whether a read that failed with `error` may succeed when it is repeated later. */
 export function mayPass(error: unknown): boolean {
   if (isApiError(error)) return isGone(error) || isTooManyRequests(error) || error.status >= 500;
   return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');

@@ -1,4 +1,4 @@
-import { dropMember, isJsonObject } from '../object/index.js';
+import { assignMembers, isJsonObject } from '../object/index.js';
 import type { KubernetesObject, ObjectMeta, ResourceType } from '../object/index.js';
 import { ConnectionError } from '../system/index.js';
 import { failureIn, withTypeOf } from './answers.js';
@@ -121,8 +121,12 @@ function textOf(bytes: Uint8Array): string {
 /** An array of at least one object is the value; an empty one is as quick to parse. */
 const managedFieldsStart = '"managedFields":[{"';
 const closeBrace = 0x7d;
-/** Stands for the value, to show in the parsed event where it was cut out. */
-const cutMark = 0;
+/**
+ * Stands for the value, to show in the parsed event where it was cut out. Metadata has no member with such a name,
+ * and V8 deletes an index without a trace. An object from which it deletes another member becomes slower and, from
+ * Node.js 22 on, three times as large.
+ */
+const cutMark = '0';
 
 /**
  * Parses a watch event without `managedFields` of its object: often half of the text, and the half that takes
@@ -138,8 +142,12 @@ function eventWithoutManagedFields(line: string, call: Call): unknown {
   const before = line.slice(0, at);
   const after = line.slice(end + 2);
   try {
-    const event = JSON.parse(`${before}"managedFields":${cutMark}${after}`) as unknown;
-    if (metadataOf(event)?.['managedFields'] === cutMark) return droppedManagedFields(event);
+    const event = JSON.parse(`${before}"${cutMark}":null${after}`) as unknown;
+    const metadata = metadataOf(event);
+    if (metadata?.[cutMark] === null) {
+      Reflect.deleteProperty(metadata, cutMark);
+      return event;
+    }
   } catch {
     // Not the end of the value.
   }
@@ -150,7 +158,7 @@ function eventWithoutManagedFields(line: string, call: Call): unknown {
 function droppedManagedFields(event: unknown): unknown {
   const metadata = metadataOf(event);
   if (metadata?.['managedFields'] === undefined) return event;
-  (event as ObjectEvent).object.metadata = dropMember(metadata, 'managedFields');
+  (event as ObjectEvent).object.metadata = assignMembers({}, metadata, ['managedFields']);
   return event;
 }
 

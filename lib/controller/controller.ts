@@ -13,6 +13,7 @@ import type {
 } from './options.js';
 import { reconcileOnce } from './reconcile.js';
 import type { Reconciler, SingleReconcile } from './reconcile.js';
+import { shapeOf } from './result.js';
 import type { Result } from './result.js';
 import { RunningController } from './running-controller.js';
 import type { Source } from './sources.js';
@@ -158,7 +159,9 @@ function builder(description: Description): ControllerBuilder {
     from: (source) => withSource(source),
     withOptions: (more) => {
       refuseUnknownOptions('withOptions', more, controllerOptionNames, ofTheWatch);
-      return builder({ ...description, options: { ...options, ...withoutUndefined(more) } });
+      const all = { ...options, ...withoutUndefined(more) };
+      resolveControllerOptions(type.kind, all);
+      return builder({ ...description, options: all });
     },
     complete: (reconciler) => {
       refuseNoFunction('complete', reconciler);
@@ -168,12 +171,19 @@ function builder(description: Description): ControllerBuilder {
   };
 }
 
-/** Rejects an undefined type, which a circular import or plain JavaScript can pass despite the compiler. */
+/**
+ * Rejects a value that is no type. Despite the compiler, plain JavaScript can pass one, and a circular import
+ * passes undefined.
+ */
 function refuseNoType(where: string, type: TypeReference<KubernetesObject> | undefined): void {
   if (typeof type?.kind === 'string') return;
   const remedy = 'pass a ResourceType, such as ConfigMap, or { apiVersion, kind }';
-  const cause = 'check for circular imports';
-  throw new OperatorError('InvalidOption', `${where}: the type is undefined: ${remedy}; ${cause}`);
+  const given: unknown = type;
+  const problem =
+    given === undefined
+      ? `the type is undefined: ${remedy}; check for circular imports`
+      : `want a type, got ${typeof given === 'string' ? JSON.stringify(given) : shapeOf(given)}: ${remedy}`;
+  throw new OperatorError('InvalidOption', `${where}: ${problem}`);
 }
 
 function refuseNoFunction(where: string, given: unknown): void {

@@ -28,10 +28,6 @@ export interface Delayed {
 export class DelayHeap<T extends Delayed> {
   readonly #items: T[] = [];
 
-  get size(): number {
-    return this.#items.length;
-  }
-
   /** Returns the soonest item, or undefined. */
   peek(): T | undefined {
     return this.#items[0];

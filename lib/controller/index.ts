@@ -12,28 +12,18 @@
  * `hot-loop.ts` slows down keys that write one object repeatedly.
  */
 export { Controller, controllerFor } from './controller.js';
-export type {
-  ControllerBuilder,
-  ControllerForOptions,
-  OwnsOptions,
-  WatchKindOptions,
-} from './controller.js';
+export type { ControllerBuilder, WatchKindOptions } from './controller.js';
 export { Backoff } from './delays.js';
-export type { BackoffOptions } from './delays.js';
-export type { HotLoop, HotLoopOptions } from './hot-loop.js';
+export type { HotLoop } from './hot-loop.js';
 export type { KeyOwnership, KeyOwnershipListener, ReconcileKey } from './keys.js';
 export {
-  enqueueObject,
   enqueueOwner,
   initialListPriority,
   kindSource,
-  requestFor,
   and,
   annotationChanged,
   answerOf,
   generationChanged,
-  ignoreAnnotated,
-  ignoreNamespaces,
   labelChanged,
   labelSelector,
   not,
@@ -41,43 +31,21 @@ export {
   or,
   resourceVersionChanged,
 } from './kind-source.js';
-export type {
-  EnqueueOwnerOptions,
-  KindSourceOptions,
-  MapContext,
-  Mapped,
-  Mapper,
-  EventPredicates,
-  Predicate,
-} from './kind-source.js';
+export type { Mapper, Predicate } from './kind-source.js';
 export { forgetMetrics } from './metrics.js';
-export type {
-  ControllerKind,
-  ControllerOptions,
-  ControllerRuntime,
-  ControllerSettings,
-  MultiClusterRuntime,
-} from './options.js';
+export type { ControllerKind, ControllerOptions, ControllerSettings } from './options.js';
 export { bothOf, reconcileFailed } from './outcome.js';
 export type {
   ControllerEvent,
   ControllerEventListener,
-  HotLoopEvent,
   LastError,
   ReconciledEvent,
-  ReconcileOutcome,
 } from './outcome.js';
 export { WorkQueue } from './queue.js';
-export type {
-  AddOptions,
-  ReadyKeyStatus,
-  WaitingKey,
-  WorkItem,
-  WorkQueueOptions,
-} from './queue.js';
 export type { ReconcileClient } from './reconcile-client.js';
 export { extendContext, warnOfPendingWrites } from './lazy-context.js';
-export type { ReconcileContext, Reconciler, SingleReconcile } from './reconcile.js';
+export { reconcileWatch } from './reconcile.js';
+export type { ReconcileContext, Reconciler, WatchedReconcile } from './reconcile.js';
 export {
   checkedResult,
   done,
@@ -91,38 +59,17 @@ export {
   TerminalError,
   UnfinishedFailure,
 } from './result.js';
-export type { Done, FailureKind, RequeueAfter, Result, TerminalErrorOptions } from './result.js';
-export type { ClusterStatus, ControllerCluster, SourceStatus } from './running-cluster.js';
+export type { Result } from './result.js';
+export type { ControllerCluster, SourceStatus } from './running-cluster.js';
 export type { RunningController } from './running-controller.js';
-export { callbackSource, emitterSource, streamSource, timerSource } from './sources.js';
+export { callbackSource, streamSource, timerSource } from './sources.js';
 export type {
   CallbackSource,
-  CallbackSourceOptions,
-  Emitter,
-  EmitterSourceOptions,
-  EnqueueOptions,
-  ItemMapper,
   Source,
   SourceContext,
   StartedSource,
   StartedSourceStatus,
-  StreamSourceOptions,
-  TimerSourceOptions,
 } from './sources.js';
-export type {
-  ActiveHotLoop,
-  ActiveReconcile,
-  ControllerStatus,
-  DelayedReconcile,
-  WaitingReconcile,
-} from './status.js';
+export type { ActiveReconcile, ControllerStatus } from './status.js';
 export { eventTrigger } from './trigger.js';
-export type {
-  AcquiredTrigger,
-  EventTrigger,
-  RequeueTrigger,
-  RetryTrigger,
-  SourceTrigger,
-  Trigger,
-  TriggerList,
-} from './trigger.js';
+export type { Trigger, TriggerList } from './trigger.js';

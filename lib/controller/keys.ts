@@ -61,7 +61,8 @@ function checked(key: ReconcileKey): ReconcileKey {
     const { cluster = '', namespace = '', name } = key;
     if (name !== '' && isPart(cluster) && isPart(namespace) && isPart(name)) return key;
   }
-  throw new OperatorError('InvalidValue', `no object has the key ${shown(key)}`);
+  const remedy = isObjectItself(key) ? '; it is an object: return keyOf(object)' : '';
+  throw new OperatorError('InvalidValue', `no object has the key ${shown(key)}${remedy}`);
 }
 
 function isPart(part: unknown): boolean {
@@ -118,7 +119,7 @@ export interface KeyOwnershipListener {
   released(graceMs: number): Promise<void>;
 }
 
-/** The maximum number of remembered keys that this process does not own and no cache shows. */
+/** The maximum number of remembered keys that this process may not reconcile and no cache shows. */
 const maxUnseen = 10_000;
 
 /** The keys that this process may reconcile, and those to enqueue when it acquires them. */
@@ -156,16 +157,17 @@ export class OwnedKeys {
   }
 
   /**
-   * Remembers `work`, which is not owned now and whose object no cache shows. No source will enqueue it when
-   * it is acquired, for example when this process regains a lapsed lease.
+   * Remembers `work`, which may not be reconciled now and whose object no cache shows. No source will enqueue it
+   * when it may be, for example when this process regains a lapsed lease.
    */
   rememberUnseen(work: WorkKey): void {
+    this.#unseen.delete(work.text);
     const [oldest] = this.#unseen;
     if (this.#unseen.size >= maxUnseen && oldest !== undefined) this.#unseen.delete(oldest);
     this.#unseen.add(work.text);
   }
 
-  /** Returns and removes the remembered keys that are now owned. */
+  /** Returns and removes the remembered keys that are owned. */
   takeUnseen(): WorkKey[] {
     const owned = [...this.#unseen].map(parseWorkKey).filter((work) => this.owns(work));
     for (const { text } of owned) this.#unseen.delete(text);
@@ -182,4 +184,9 @@ const none: readonly Fence[] = [];
 
 function requestOf({ cluster, key }: WorkKey): ReconcileKey {
   return cluster === '' ? key : { ...key, cluster };
+}
+
+function isObjectItself(key: unknown): boolean {
+  const { metadata } = (key ?? {}) as { readonly metadata?: unknown };
+  return typeof metadata === 'object' && metadata !== null;
 }

@@ -2,7 +2,6 @@ import type { AddedEvent, CacheEvent, DeletedEvent, UpdatedEvent } from '../cach
 import type { Client } from '../client/index.js';
 import type {
   KubernetesObject,
-  ObjectKey,
   LabelSelector,
   ResourceType,
   TypeReference,
@@ -180,11 +179,6 @@ export interface EnqueueOwnerOptions {
   readonly matchEveryOwner?: boolean | undefined;
 }
 
-/** Returns the key of `object`, for the mapper of a watch. */
-export function requestFor(object: KubernetesObject): ObjectKey {
-  return keyOf(object);
-}
-
 /** Returns a mapper that reconciles the object itself. */
 export function enqueueObject(): Mapper {
   return toItself;
@@ -232,11 +226,22 @@ export function enqueueOwner(
 }
 
 const scopeRetryMs = 1_000;
+/** Milliseconds until the kind is requested again from the client, which has it in memory unless its CRD was removed. */
+const scopeValidMs = 1_000;
 
-/** Resolves an owner's kind once per client, since clusters may serve it with different scopes. */
+interface KnownScope {
+  readonly type: ResourceType<KubernetesObject>;
+  /** By the monotonic clock. */
+  readonly atMs: number;
+}
+
+/**
+ * Resolves an owner's kind per client, since clusters may serve it with different scopes, and a CRD may be replaced by one
+ * with another scope.
+ */
 class OwnerScopes {
   readonly #owner: TypeReference<KubernetesObject>;
-  readonly #known = new WeakMap<Client, ResourceType<KubernetesObject>>();
+  readonly #known = new WeakMap<Client, KnownScope>();
   /** By the signal of the source, which ends the look-up. */
   readonly #pending = new WeakMap<
     AbortSignal,
@@ -248,8 +253,10 @@ class OwnerScopes {
   }
 
   /** Returns the kind if no request is needed, which keeps events in order. */
-  known({ client }: MapContext): ResourceType<KubernetesObject> | undefined {
-    return 'plural' in this.#owner ? this.#owner : this.#known.get(client);
+  known({ client, clock }: MapContext): ResourceType<KubernetesObject> | undefined {
+    if ('plural' in this.#owner) return this.#owner;
+    const { type, atMs = -Infinity } = this.#known.get(client) ?? {};
+    return clock.monotonicMs() - atMs < scopeValidMs ? type : undefined;
   }
 
   /**
@@ -268,10 +275,16 @@ class OwnerScopes {
     for (;;) {
       try {
         const type = await client.resourceType(this.#owner);
-        this.#known.set(client, type);
+        this.#known.set(client, { type, atMs: clock.monotonicMs() });
         return type;
       } catch (error) {
         if (isOperatorError(error, 'UnknownKind') || signal.aborted) return undefined;
+        const known = this.#known.get(client);
+        if (known !== undefined) {
+          // Otherwise, each event would send a request, and wait for its failure.
+          this.#known.set(client, { type: known.type, atMs: clock.monotonicMs() });
+          return known.type;
+        }
         logger.warn('owner kind not resolved', { kind: this.#owner.kind, error });
       }
       await waited(clock, scopeRetryMs, signal);
@@ -361,24 +374,6 @@ export function labelSelector(selector: string | LabelSelector): Predicate {
   const requirements = labelRequirementsOf(selector);
   return (event) =>
     statesOf(event).some(({ metadata }) => matchesLabels(requirements, metadata.labels));
-}
-
-/** Rejects all events from these namespaces, like the `DENY_LIST` of many operators. */
-export function ignoreNamespaces(...namespaces: readonly string[]): Predicate {
-  const ignored = new Set(namespaces);
-  return ({ object }) => !ignored.has(object.metadata.namespace ?? '');
-}
-
-/**
- * Rejects events of objects that have the annotation, with `value` if given. The event that removes the
- * annotation is accepted, and so are deletions.
- */
-export function ignoreAnnotated(annotation: string, value?: string): Predicate {
-  return ({ type, object }) => {
-    const { annotations = {} } = object.metadata;
-    if (type === 'deleted' || !Object.hasOwn(annotations, annotation)) return true;
-    return value !== undefined && annotations[annotation] !== value;
-  };
 }
 
 /**

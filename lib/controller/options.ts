@@ -11,7 +11,15 @@ import {
   systemRandom,
   noTracer,
 } from '../system/index.js';
-import type { Clock, OptionNames, Logger, Metrics, Random, Tracer } from '../system/index.js';
+import type {
+  Clock,
+  OptionNames,
+  Logger,
+  Metrics,
+  Random,
+  Resolved,
+  Tracer,
+} from '../system/index.js';
 import type { BackoffOptions } from './delays.js';
 import type { HotLoopOptions } from './hot-loop.js';
 import type { KeyOwnership } from './keys.js';
@@ -45,17 +53,8 @@ export interface ControllerOptions {
 }
 
 /** {@link ControllerOptions} with the defaults filled in. */
-export interface ResolvedControllerOptions {
-  readonly name: string;
-  readonly reportingController: string;
-  readonly maxConcurrentReconciles: number;
-  readonly reconcileTimeoutMs: number;
-  readonly backoff: BackoffOptions;
-  readonly hotLoop: HotLoopOptions | false;
-  readonly onEvent: ControllerEventListener | undefined;
-}
+export type ResolvedControllerOptions = Resolved<ControllerOptions, 'onEvent'>;
 
-/** The names of {@link ControllerOptions}. */
 export const controllerOptionNames: OptionNames<ControllerOptions> = {
   ...{ name: true, reportingController: true },
   ...{ maxConcurrentReconciles: true, reconcileTimeoutMs: true },
@@ -131,20 +130,11 @@ export interface MultiClusterRuntime extends ControllerSettings {
 }
 
 /** {@link ControllerSettings} with the defaults filled in, and the clusters. */
-export interface ResolvedRuntime {
+export interface ResolvedRuntime extends Resolved<
+  ControllerSettings,
+  'signal' | 'onEvent' | 'fence' | 'ownership'
+> {
   readonly clusters: readonly ControllerCluster[];
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly tracer: Tracer;
-  readonly signal: AbortSignal | undefined;
-  readonly gracefulShutdownMs: number;
-  readonly standby: boolean;
-  /** If undefined, events need not be built. */
-  readonly onEvent: ControllerEventListener | undefined;
-  readonly fence: Fence | undefined;
-  readonly ownership: KeyOwnership | undefined;
 }
 
 /** Fills in the defaults. */
@@ -170,7 +160,6 @@ export interface ControllerKind {
   readonly role: 'reconciled' | 'owned' | 'watched';
 }
 
-/** Returns the kinds that a controller owns. */
 export function ownedTypes({
   kinds,
 }: Pick<ControllerDefinition, 'kinds'>): readonly TypeReference<KubernetesObject>[] {

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../object/index.js';
 import { keyOf, keyString } from '../object/index.js';
+import { LruMap } from '../system/index.js';
 import type { Clock, Logger, MetricLabels } from '../system/index.js';
 import type { HotLoop } from './hot-loop.js';
 import type { WorkKey } from './keys.js';
@@ -11,7 +12,7 @@ import type { FailureKind } from './result.js';
 import type { ControllerCluster } from './running-cluster.js';
 import type { ControllerParts } from './running-controller.js';
 import { isThenable } from './sources.js';
-import type { RequeueTrigger, Trigger, TriggerList } from './trigger.js';
+import type { Trigger, TriggerList } from './trigger.js';
 
 /** The prefix of the log message of a failed reconcile. */
 export const reconcileFailed = 'reconcile failed';
@@ -49,12 +50,14 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
 const shortMs = 100;
 /** The number of reconciles in a row that only such a delay causes, after which it is reported. */
 const mostShort = 100;
+/** The maximum number of keys whose short delays are counted. */
+const maxShortKeys = 10_000;
 
 /** Handles the outcome of a reconcile: requeues, counts, logs, and notifies the listener. */
 export class Outcomes {
   readonly #parts: ControllerParts;
-  /** The number of reconciles in a row that led to each requeue after a short delay. */
-  readonly #short = new WeakMap<Trigger, number>();
+  /** The number of reconciles in a row of each key that asked for a requeue after a short delay. */
+  readonly #short = new LruMap<string, number>(maxShortKeys);
   #hasWarned = false;
   readonly #labels: MetricLabels;
   readonly #resultLabels = new Map<ReconcileOutcome, MetricLabels>();
@@ -89,6 +92,8 @@ export class Outcomes {
   wrote(work: WorkKey, write: ObservedWrite, before: KubernetesObject | undefined): void {
     const { hotLoops, metrics, logger, name, runtime } = this.#parts;
     const { type, answer: after } = write;
+    // A review, a token and the Status of an eviction are not stored; most of them have no name.
+    if (after !== undefined && after.metadata.resourceVersion === undefined) return;
     // The server may have generated the name.
     const target = after === undefined ? write.key : keyOf(after);
     const found = hotLoops?.wrote({ key: work.text, type, target, before, after });
@@ -103,6 +108,7 @@ export class Outcomes {
     const { metrics, name, kind, runtime } = this.#parts;
     const { run } = ended;
     const outcome = this.#requeued(ended, end);
+    this.#countShort(run, outcome);
     const durationMs = run.lastedMs;
     metrics.reconciles.add(1, this.#resultLabels.get(outcome.outcome));
     metrics.durations.observe(durationMs / 1000, this.#labels);
@@ -152,34 +158,34 @@ export class Outcomes {
       this.#parts.giveUp(run.work);
       return { outcome: 'requeueAfter' };
     }
-    const trigger = this.#requeue(item, wantedMs);
-    if (trigger.afterMs < shortMs) this.#countShort(run, trigger);
-    return { outcome: 'requeueAfter', againInMs: trigger.afterMs };
+    return { outcome: 'requeueAfter', againInMs: this.#requeue(item, wantedMs) };
   }
 
-  /** @returns the trigger of the next reconcile */
-  #requeue({ key, priority }: WorkItem, wantedMs: number): RequeueTrigger {
+  /** @returns the delay, in milliseconds */
+  #requeue({ key, priority }: WorkItem, wantedMs: number): number {
     const { queue, triggers, hotLoops } = this.#parts;
     const afterMs = Math.max(wantedMs, hotLoops?.delayMs(key) ?? 0);
-    const trigger = { type: 'requeue', afterMs } as const;
-    triggers.add(key, trigger);
+    triggers.addRequeue(key, { type: 'requeue', afterMs });
     queue.add(key, { priority, afterMs });
-    return trigger;
+    return afterMs;
   }
 
   /**
    * Warns once of a handler that asks for short delays again and again. A reconcile that something else caused
    * too does not count: a wait that is nearly over looks the same, however often events interrupt it.
    */
-  #countShort(run: ReconcileRun, next: RequeueTrigger): void {
+  #countShort(run: ReconcileRun, { outcome, againInMs: afterMs = Infinity }: Outcome): void {
+    const { text } = run.work;
+    if (outcome !== 'requeueAfter' || afterMs >= shortMs) {
+      this.#short.delete(text);
+      return;
+    }
     const { triggers, more } = run.triggers;
-    const counts = triggers.map((trigger) => this.#short.get(trigger) ?? 0);
     const isOwn = more === 0 && triggers.every(({ type }) => type === 'requeue');
-    const count = Math.max(0, ...counts) + (isOwn ? 1 : 0);
-    this.#short.set(next, count);
+    const count = (this.#short.get(text) ?? 0) + (isOwn ? 1 : 0);
+    this.#short.set(text, count);
     if (count < mostShort || this.#hasWarned) return;
     this.#hasWarned = true;
-    const { afterMs } = next;
     const remedy = `requeueAfter takes milliseconds: requeueAfter(${afterMs * 1_000}) waits ${afterMs} s`;
     run.logger.warn(
       `the handler asks again and again for a requeue after ${afterMs} ms; ${remedy}`,
@@ -214,10 +220,10 @@ export class Outcomes {
     outcome: ReconcileOutcome,
   ): number | undefined {
     const retryMs = outcome === 'terminal' ? undefined : this.#retry(ended, error);
-    // A later requeue would be named as a cause of the retry, and counted.
+    // The metrics would count a later requeue, too.
     if (afterMs === undefined || (retryMs !== undefined && retryMs <= afterMs)) return retryMs;
     // The queue keeps the earlier of the two.
-    return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs).afterMs);
+    return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs));
   }
 
   /** @returns the delay, in milliseconds */

@@ -8,7 +8,6 @@ import type { WorkQueueMetrics } from './metrics.js';
 import { Fifo, ReadyList } from './ready-list.js';
 import type { Ticket } from './ready-list.js';
 
-/** Options of {@link WorkQueue}. */
 export interface WorkQueueOptions {
   /** The label value of its metrics. */
   readonly name: string;
@@ -236,7 +235,7 @@ export class WorkQueue {
     this.#metrics.workDuration.observe(workMs / 1000, this.#labels);
     const priority = this.#again.get(key);
     this.#again.delete(key);
-    // Its addition was counted earlier.
+    // The metrics already count this addition.
     if (priority !== undefined) this.#enqueue(key, priority);
   }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { CachingClient, Client, Fence } from '../client/index.js';
 import { silentRecorder } from '../events/index.js';
 import type { Recorder } from '../events/index.js';
@@ -88,6 +89,21 @@ export type Reconciler = (context: ReconcileContext) => Promise<Result>;
 
 const noFences: readonly Fence[] = [];
 const noWrites: readonly WriteTarget[] = [];
+
+/** A reconcile in progress, as seen from outside of its controller. */
+export interface WatchedReconcile {
+  readonly work: { readonly text: string };
+  /** Aborts the handler's signal and refuses new writes. */
+  abort(reason: OperatorError): void;
+  /** Resolves when the handler and its writes have ended. */
+  whenEnded(): Promise<void>;
+}
+
+/**
+ * Receives the reconciles of the operator that runs inside, each before its handler is called; refuses one by
+ * throwing. For the testing kit.
+ */
+export const reconcileWatch = new AsyncLocalStorage<(reconcile: WatchedReconcile) => void>();
 
 /** The result of a handler. */
 export type Settled = { readonly type: 'returned'; readonly result: Result } | Threw;
@@ -339,6 +355,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
 
   async #settle(handler: () => Promise<Result>): Promise<Settled> {
     try {
+      reconcileWatch.getStore()?.(this);
       const result = await handler();
       this.warnOfPendingWrites();
       return { type: 'returned', result: returned(result) };

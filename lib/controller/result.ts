@@ -37,6 +37,10 @@ export function done(): Result {
  * @throws OperatorError `InvalidOption`: `afterMs` is not above 0. To retry at once, throw an error.
  */
 export function requeueAfter(afterMs: number, message?: string): Result {
+  const given: unknown = message;
+  if (given !== undefined && typeof given !== 'string') {
+    throw new InvalidResultError(`requeueAfter: message: want a string, got ${shapeOf(given)}`);
+  }
   return checkedResult({
     type: 'requeueAfter',
     afterMs,
@@ -132,15 +136,25 @@ function isBugIn(error: unknown, seen: Set<unknown>): boolean {
   return isPlaced(error) && partsOf(error, seen).some((part) => isBugIn(part, seen));
 }
 
-/** Returns the delay that the server requests, in milliseconds; 0 if it requests no delay. */
+/**
+ * Returns the delay that `error` requests, in milliseconds; 0 without one. A server requests it by `Retry-After`, other
+ * errors by their field `retryAfterMs`.
+ */
 export function retryAfterMsOf(error: unknown): number {
   return longestWaitIn(error, new Set());
 }
 
 function longestWaitIn(error: unknown, seen: Set<unknown>): number {
-  const own = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
   const waits = partsOf(error, seen).map((part) => longestWaitIn(part, seen));
-  return waits.reduce((longest, wait) => Math.max(longest, wait), own);
+  return waits.reduce((longest, wait) => Math.max(longest, wait), ownWaitOf(error));
+}
+
+function ownWaitOf(error: unknown): number {
+  if (isApiError(error)) return error.context.retryAfterMs ?? 0;
+  const { retryAfterMs } = (error instanceof Error ? error : {}) as {
+    readonly retryAfterMs?: unknown;
+  };
+  return Number.isFinite(retryAfterMs) ? Math.max(0, retryAfterMs as number) : 0;
 }
 
 /** Returns true if `error` only adds the place where its cause was thrown. */
@@ -180,6 +194,12 @@ export class TerminalError extends OperatorError {
 
   /** @throws OperatorError `InvalidOption`: the reason is invalid for a condition. */
   constructor(message: string, options: TerminalErrorOptions = {}) {
+    const given: unknown = options;
+    if (typeof given !== 'object' || given === null) {
+      const got = typeof given === 'string' ? JSON.stringify(given) : shapeOf(given);
+      const problem = `TerminalError: want options such as { reason: 'InvalidSpec' }, got ${got}`;
+      throw new OperatorError('InvalidOption', problem);
+    }
     const { reason, ...others } = options;
     super('Terminal', message, others);
     // The API server's pattern for the reasons of conditions.
@@ -259,6 +279,7 @@ function read(error: unknown, seen: Set<unknown>): void {
   if (error instanceof Error) for (const text of [name, message, stack, code]) String(text);
   // The type guards of this library's errors use this check.
   Reflect.has(error, 'code');
+  Reflect.get(error, 'retryAfterMs');
   read(cause, seen);
   if (Array.isArray(errors)) for (const part of errors) read(part, seen);
 }

@@ -36,7 +36,7 @@ export class RunningController {
   readonly #logger: Logger;
   readonly #metrics: ControllerMetrics;
   readonly #queue: WorkQueue;
-  readonly #triggers = new PendingTriggers();
+  readonly #triggers: PendingTriggers;
   readonly #owned: OwnedKeys;
   readonly #parts: ControllerParts;
   readonly #workers: Workers;
@@ -60,6 +60,7 @@ export class RunningController {
     this.#logger = runtime.logger.child({ controller: name });
     this.#metrics = newControllerMetrics(metrics);
     this.#metrics.maxConcurrent.set(maxConcurrentReconciles, { controller: name });
+    this.#triggers = new PendingTriggers(clock);
     const onHandOut = (key: string): void => this.#triggers.handOut(key);
     this.#queue = new WorkQueue({ name, clock, metrics, backoff, onHandOut });
     this.#owned = new OwnedKeys(runtime.ownership);
@@ -87,7 +88,7 @@ export class RunningController {
     });
     runtime.signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (runtime.signal?.aborted === true) void this.stop();
-    else if (!runtime.standby) this.activate().catch(() => undefined); // Logged there.
+    else if (!runtime.standby) this.activate().catch(() => undefined); // `#sync` logs the error.
   }
 
   /** The name in logs and metrics. */
@@ -104,6 +105,7 @@ export class RunningController {
     this.#isActivated = true;
     this.#triggers.isActivated = true;
     this.#begin();
+    this.#addUnseen({ type: 'acquired' });
     await Promise.all(this.#syncing.values());
   }
 
@@ -286,14 +288,20 @@ export class RunningController {
       const message = `controller ${this.name}: there is no cluster ${work.cluster}: ${remedy}`;
       throw new OperatorError('InvalidValue', message);
     }
+    const isDeletion = trigger.type === 'event' && trigger.event === 'deleted';
     if (!this.#owned.owns(work)) {
       // The sources replay existing objects later; only deletions and keys from other sources must be
       // remembered.
-      const isDeletion = trigger.type === 'event' && trigger.event === 'deleted';
       if (isDeletion || trigger.type === 'source') this.#remember(work, cluster);
       return false;
     }
     if (!this.#owned.isMeant(work, trigger)) return false;
+    // A standby may wait for months: it must not hold back the key of each object that ever was.
+    if (isDeletion && !this.#isActivated && this.#remember(work, cluster)) {
+      cluster.drop(text);
+      this.#triggers.drop(text);
+      return true;
+    }
     this.#triggers.add(text, trigger);
     if (cluster.keepsBack(text, options)) return true;
     const afterMs = Math.max(options.afterMs ?? 0, this.#parts.hotLoops?.delayMs(text) ?? 0);
@@ -301,10 +309,14 @@ export class RunningController {
     return true;
   }
 
-  /** Remembers `work`, unless the cache shows its object: a source replays it when the key is acquired. */
-  #remember(work: WorkKey, cluster: RunningCluster): void {
+  /**
+   * Remembers `work`, unless the cache shows its object: a source replays it when the key is acquired.
+   * @returns false if the cache shows it
+   */
+  #remember(work: WorkKey, cluster: RunningCluster): boolean {
     const isShown = cluster.shows(this.#definition.type, work.key);
     if (!isShown) this.#owned.rememberUnseen(work);
+    return !isShown;
   }
 
   #mayQueue(work: WorkKey, of?: ControllerCluster): boolean {
@@ -316,11 +328,15 @@ export class RunningController {
   #acquired(isNew?: (key: ReconcileKey) => boolean): void {
     if (this.#stopping !== undefined) return;
     const trigger = this.#owned.newReplay(isNew);
+    this.#addUnseen(trigger);
+    for (const cluster of this.#clusters.values()) cluster.replay(trigger);
+  }
+
+  #addUnseen(trigger: Trigger): void {
     for (const work of this.#owned.takeUnseen()) {
       if (!this.#clusters.has(work.cluster)) continue;
       this.#add(work, trigger, { priority: initialListPriority });
     }
-    for (const cluster of this.#clusters.values()) cluster.replay(trigger);
   }
 
   async #released(graceMs: number): Promise<void> {

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../object/index.js';
 import { waited, refuseNonNumbers, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { Clock, Timer, Logger, Random } from '../system/index.js';
 import type { ReconcileKey } from './keys.js';
-import type { Mapped } from './kind-source.js';
+import type { MapContext, Mapped } from './kind-source.js';
 import type { Trigger } from './trigger.js';
 
 /** Returns the keys to reconcile after `item` arrived. */
@@ -73,37 +73,6 @@ async function follow<T>(
   }
 }
 
-/** An event emitter: Node's EventEmitter, eventemitter3. */
-export interface Emitter<T> {
-  on(event: string, listener: (item: T) => void): unknown;
-  off(event: string, listener: (item: T) => void): unknown;
-}
-
-/** Options of {@link emitterSource}. */
-export interface EmitterSourceOptions<T> {
-  readonly emitter: Emitter<T>;
-  /** The event to listen to, and the name of the source. */
-  readonly event: string;
-  readonly mapper: ItemMapper<T>;
-}
-
-/** Creates a source from the events of an emitter. */
-export function emitterSource<T>(options: EmitterSourceOptions<T>): Source {
-  const { emitter, event, mapper } = options;
-  const names = { emitter, event, mapper };
-  refuseUnknownOptions<EmitterSourceOptions<T>>(`emitterSource ${event}`, options, names);
-  return {
-    name: event,
-    start: (context) => {
-      const listener = (item: T): void => {
-        void enqueueItem(event, () => mapper(item), context);
-      };
-      emitter.on(event, listener);
-      return { stop: () => void emitter.off(event, listener) };
-    },
-  };
-}
-
 /** Options of {@link timerSource}. */
 export interface TimerSourceOptions {
   /** The name in logs, metrics and triggers. @defaultValue 'timer' */
@@ -112,8 +81,8 @@ export interface TimerSourceOptions {
   readonly everyMs: number;
   /** Starts the first round at once, not after `everyMs`. @defaultValue false */
   readonly atStart?: boolean | undefined;
-  /** Returns the keys to reconcile in a round. */
-  readonly requests: () => Mapped;
+  /** Returns the keys to reconcile in a round, such as those of all objects that `client.list` returns. */
+  readonly requests: (context: Omit<MapContext, 'event'>) => Mapped;
 }
 
 /**
@@ -132,18 +101,24 @@ export function timerSource(options: TimerSourceOptions): Source {
     name,
     start: (context) => {
       let timer: Timer | undefined;
-      let isStopped = false;
+      const ending = new AbortController();
+      const { signal } = ending;
+      const { cluster, client, logger, clock } = context;
+      const failed: SourceContext['failed'] = (what, error) => {
+        if (!signal.aborted) context.failed(what, error);
+      };
       const round = async (): Promise<void> => {
-        await enqueueItem(name, requests, context);
+        const map = (): Mapped => requests({ cluster, client, logger, clock, signal });
+        await enqueueItem(name, map, { ...context, failed });
         arm(everyMs);
       };
       const arm = (afterMs: number): void => {
-        if (!isStopped) timer = context.clock.setTimer(() => void round(), afterMs);
+        if (!signal.aborted) timer = clock.setTimer(() => void round(), afterMs);
       };
       arm(atStart ? 0 : everyMs);
       return {
         stop: () => {
-          isStopped = true;
+          ending.abort(new OperatorError('Stopped', `source ${name}: stopped`));
           timer?.cancel();
         },
       };

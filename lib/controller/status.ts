@@ -83,7 +83,6 @@ export interface StatusFacts {
 /** The maximum number of waiting keys, and of delayed keys, in the status. */
 const shownKeys = 20;
 
-/** Returns the state of a controller. */
 export function statusOf(parts: ControllerParts, facts: StatusFacts): ControllerStatus {
   const { name, kind, queue, hotLoops, lastErrors } = parts;
   const { isActive, runs, clusters } = facts;

@@ -1,6 +1,7 @@
 import type { CacheEvent } from '../cache/index.js';
 import { diffObjects, serverSetFields, referenceTo } from '../object/index.js';
 import type { ObjectReference } from '../object/index.js';
+import type { Clock } from '../system/index.js';
 
 /** The cause of a reconcile. */
 export type Trigger =
@@ -33,13 +34,13 @@ export interface AcquiredTrigger {
   readonly type: 'acquired';
 }
 
-/** The previous reconcile requested a requeue. */
+/** The time has come for which the previous reconcile requested a requeue. */
 export interface RequeueTrigger {
   readonly type: 'requeue';
   readonly afterMs: number;
 }
 
-/** The previous reconcile failed. */
+/** The previous reconcile failed. Present even if another trigger starts this one before the back-off ends. */
 export interface RetryTrigger {
   readonly type: 'retry';
   /** The number of consecutive failures. */
@@ -58,7 +59,8 @@ class ObjectTrigger implements EventTrigger {
   readonly object: ObjectReference;
   readonly isInInitialList: boolean;
   declare readonly changedFields: readonly string[];
-  readonly #event: CacheEvent;
+  /** Undefined unless it is an update: a trigger may wait long, and must not hold an object in memory. */
+  readonly #update: CacheEvent | undefined;
   #changedFields: readonly string[] | undefined;
 
   constructor(event: CacheEvent, cluster: string) {
@@ -66,7 +68,7 @@ class ObjectTrigger implements EventTrigger {
     this.event = event.type;
     this.object = referenceTo(event.object);
     this.isInInitialList = event.type === 'added' && event.isInInitialList;
-    this.#event = event;
+    this.#update = event.type === 'updated' ? event : undefined;
     Object.defineProperty(this, 'changedFields', ObjectTrigger.#changedFieldsProperty);
   }
 
@@ -74,13 +76,13 @@ class ObjectTrigger implements EventTrigger {
   static readonly #changedFieldsProperty: PropertyDescriptor = {
     enumerable: true,
     get(this: ObjectTrigger) {
-      return (this.#changedFields ??= changedFieldsOf(this.#event));
+      return (this.#changedFields ??= changedFieldsOf(this.#update));
     },
   };
 }
 
-function changedFieldsOf(event: CacheEvent): readonly string[] {
-  if (event.type !== 'updated') return [];
+function changedFieldsOf(event: CacheEvent | undefined): readonly string[] {
+  if (event?.type !== 'updated') return [];
   return diffObjects(event.old, event.object, { ignore: serverSetFields }).map(({ path }) => path);
 }
 
@@ -97,9 +99,16 @@ const kept = 10;
 export class PendingTriggers {
   /** False in a standby: its keys may wait for days, so events after the initial list are counted, not kept. */
   isActivated = false;
+  readonly #clock: Clock;
   readonly #pending = new Map<string, { triggers: Trigger[]; more: number }>();
   /** The triggers of keys already handed out; later ones belong to the next reconcile. */
   readonly #handedOut = new Map<string, { triggers: Trigger[]; more: number }>();
+  /** The requested requeue of each key, with its due time by the monotonic clock. */
+  readonly #requeues = new Map<string, { trigger: RequeueTrigger; dueMs: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   add(key: string, trigger: Trigger): void {
     const pending = this.#pending.get(key);
@@ -113,8 +122,21 @@ export class PendingTriggers {
     }
   }
 
+  /**
+   * Adds a requeue, which counts only if the next reconcile starts after its delay. Call it before the key is
+   * queued, so that the requeue is due when the queue hands the key out.
+   */
+  addRequeue(key: string, trigger: RequeueTrigger): void {
+    this.#requeues.set(key, { trigger, dueMs: this.#clock.monotonicMs() + trigger.afterMs });
+  }
+
   /** Assigns the triggers of `key` so far to the reconcile that is about to start. */
   handOut(key: string): void {
+    const requeue = this.#requeues.get(key);
+    this.#requeues.delete(key);
+    if (requeue !== undefined && requeue.dueMs <= this.#clock.monotonicMs()) {
+      this.add(key, requeue.trigger);
+    }
     const pending = this.#pending.get(key);
     this.#pending.delete(key);
     if (pending !== undefined) this.#handedOut.set(key, pending);
@@ -124,20 +146,22 @@ export class PendingTriggers {
   take(key: string): TriggerList {
     const pending = this.#handedOut.get(key) ?? { triggers: [], more: 0 };
     this.#handedOut.delete(key);
-    // A requeue may not be due yet, so other triggers explain the reconcile better.
-    const isOwn = ({ type }: Trigger): boolean => type === 'requeue' || type === 'retry';
+    // A retry may not be due yet, so other triggers explain the reconcile better.
+    const isRetry = ({ type }: Trigger): boolean => type === 'retry';
     const { triggers, more } = pending;
     if (triggers.length === 1) return pending;
-    return { more, triggers: triggers.toSorted((a, b) => Number(isOwn(a)) - Number(isOwn(b))) };
+    return { more, triggers: triggers.toSorted((a, b) => Number(isRetry(a)) - Number(isRetry(b))) };
   }
 
   drop(key: string): void {
     this.#pending.delete(key);
+    this.#requeues.delete(key);
   }
 
   clear(): void {
     this.#pending.clear();
     this.#handedOut.clear();
+    this.#requeues.clear();
   }
 }
 

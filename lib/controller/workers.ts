@@ -220,7 +220,6 @@ const unwindMs = 1_000;
 export interface EndOptions {
   /** Grace period before reconciles are aborted, in milliseconds. */
   readonly graceMs: number;
-  /** The reason for the abort. */
   readonly reason: OperatorError;
   /**
    * Cuts off pending writes one second after the abort. Use it if no other process takes over the keys, or

@@ -8,7 +8,7 @@ export { compileCel } from './cel/program.js';
 export type { CelProgram } from './cel/program.js';
 export type { CelExtension, CelStructType } from './cel/checker.js';
 export { declare, overloadsOf } from './cel/overload.js';
-export type { Declaration, Overload } from './cel/overload.js';
+export type { Declaration } from './cel/overload.js';
 export { parseDuration } from './cel/times.js';
 export {
   boolType,
@@ -27,7 +27,6 @@ export { isConvertedResource } from './definition/convert-object.js';
 export type { ConvertedResource } from './definition/convert-object.js';
 export type { WebhookClientConfig } from './definition/custom-resource.js';
 export { approvalAnnotation, isProtectedGroup } from './definition/define-resource.js';
-export { pluralOf } from './definition/resource-definition.js';
 export { keywordsWithoutStatus } from './definition/schema-metadata.js';
 export { allParts } from './definition/schema-parts.js';
 export { validateStructure } from './definition/schema-structure.js';
@@ -39,14 +38,7 @@ export type { InputOf } from './schema/typed-schema.js';
 export { withOwnEnum } from './schema/union-schema.js';
 export { FieldErrors } from './validation/field-errors.js';
 export { compileJsonPath, readJsonPath } from './validation/json-path.js';
-export {
-  defaultFields,
-  dropNulls,
-  fillInDefaults,
-  memberSchema,
-  memberSchemaOf,
-  prune,
-} from './validation/prune.js';
+export { defaultFields, dropNulls, fillInDefaults, prune } from './validation/prune.js';
 export { validateScaleSpec, validateScaleStatus } from './validation/scale-range.js';
 export { isKnownFormat } from './validation/schema-formats.js';
 export { validateResource } from './validation/validate-resource.js';

@@ -15,6 +15,8 @@ export interface SpecProblem {
 /** The path of the compiled part, and a receiver of all its problems, not only the first. */
 export interface CompileContext {
   readonly path: SpecPath;
+  /** All problems that were reported so far. */
+  readonly problems: readonly SpecProblem[];
   /** Reports a problem at `path`, or below it. */
   report(problem: Omit<SpecProblem, 'path'>, ...below: SpecPath): void;
   /** Returns the context of a member. */
@@ -24,7 +26,7 @@ export interface CompileContext {
 /** Returns a context that adds problems to `problems`. */
 export function compileContext(problems: SpecProblem[], path: SpecPath = []): CompileContext {
   return {
-    path,
+    ...{ path, problems },
     report: (problem, ...below) => {
       problems.push({ ...problem, path: [...path, ...below] });
     },

@@ -27,6 +27,7 @@ import {
   maxTextBytes,
   newEvent,
   referenceKey,
+  refuseInvalidEvent,
   separator,
   toReference,
 } from './recorder.js';
@@ -162,21 +163,22 @@ export class EventRecorder implements Recorder {
   }
 
   /**
-   * Writes all recorded events, summaries, and counts of running series.
+   * Writes all recorded events, summaries, and counts of running series. Events whose write failed are tried at once.
    * @throws the signal's reason when `signal` is aborted; writing continues.
    */
   async flush(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     this.#closeBatches(Infinity);
     this.#sumUp(Infinity);
-    // Counts that grow meanwhile are not awaited, so that it ends while events are recorded.
+    // Does not wait for counts that grow meanwhile: otherwise it would not end while events are recorded.
     const counts = new Map(this.#series.unwritten().map((entry) => [entry, entry.count]));
     this.#enqueueBelow(counts);
+    this.#writer.retryNow();
     while (this.#writer.draining !== undefined) {
       await unlessAborted(this.#writer.draining, signal);
       this.#closeBatches(Infinity);
       this.#sumUp(Infinity);
-      // The queue may have been too short for all.
+      // The queue may have had no place for all counts.
       this.#enqueueBelow(counts);
     }
   }
@@ -222,6 +224,7 @@ export class EventRecorder implements Recorder {
       this.#observe(single, { key: seriesKey(single), now, objects: [single.related] });
       return;
     }
+    refuseInvalidEvent(event);
     const key = [reason, action, referenceKey(toReference(event.regarding))].join(separator);
     const item = { text, related: toReference(related) };
     const ended = this.#batches.add(key, item, now, () => newEvent(event, origin));
@@ -349,7 +352,7 @@ interface Observed {
   readonly objects: readonly Event['related'][];
 }
 
-/** Returns the key of an Event about several objects: like ones are a series only if their notes are equal. */
+/** Returns the key of an Event about several objects: such Events form a series only if their notes are equal too. */
 function notedKey(event: Event): string {
   return [seriesKey(event), event.note].join(separator);
 }

@@ -10,7 +10,7 @@ import {
   Event,
   formatMicroTime,
 } from '../object/index.js';
-import { delayAfter, spread, sleep, LruMap, Turns, isOperatorError } from '../system/index.js';
+import { delayAfter, spread, waited, LruMap, Turns, isOperatorError } from '../system/index.js';
 import type { Clock, LogFields, Logger, Counter, Metrics, Random } from '../system/index.js';
 import { isUnwritten } from './event-books.js';
 import type { SeriesEntry } from './event-books.js';
@@ -49,7 +49,8 @@ const maxRequests = 16;
 
 /**
  * Writes the Events of each namespace one after the other, in the order in which they were queued, and counts the
- * dropped ones. While a failed Event waits for its next attempt, the other Events are written.
+ * dropped ones. While a failed Event waits for its next attempt, the other Events are written. While all attempts fail,
+ * they share one back-off.
  */
 export class EventWriter {
   readonly #options: EventWriterOptions;
@@ -60,15 +61,19 @@ export class EventWriter {
   readonly #requests = new Slots(maxRequests);
   readonly #logged = new LruMap<string, true>(capacity);
   readonly #stopping = new AbortController();
+  /** Ends the waits for next attempts; replaced each time. */
+  #waiting = newWaiting();
   readonly #written: Counter;
   readonly #dropped: Counter;
   #droppedEvents = 0;
+  /** The number of failed attempts in a row, of all Events. */
+  #failures = 0;
+  /** The end of the pause of all requests, by the monotonic clock. */
+  #resumeMs = 0;
   #draining: Promise<void> | undefined;
 
   constructor(options: EventWriterOptions) {
     this.#options = options;
-    // By default Node warns of a leak when the eleventh Event waits for its next attempt.
-    setMaxListeners(0, this.#stopping.signal);
     this.#written = options.metrics.counter({
       name: 'operator_builder_events_written_total',
       help: 'Events recorded about objects that reached the API server.',
@@ -113,9 +118,19 @@ export class EventWriter {
     return true;
   }
 
+  /** Ends the waits for next attempts, for example because the process ends: the server may answer again. */
+  retryNow(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#resumeMs = 0;
+    const waiting = this.#waiting;
+    this.#waiting = newWaiting();
+    waiting.abort();
+  }
+
   /** Aborts the current writes. @returns the entries that were queued */
   async stop(): Promise<readonly SeriesEntry[]> {
     this.#stopping.abort();
+    this.#waiting.abort();
     await this.#draining;
     const queued = [...this.#queue];
     this.#queue.clear();
@@ -141,7 +156,7 @@ export class EventWriter {
     this.#options.onIdle();
   }
 
-  /** Writes an entry until nothing of it is queued. */
+  /** Writes an entry repeatedly, until it is no longer in the queue. */
   async #deliver(entry: SeriesEntry): Promise<void> {
     const { signal } = this.#stopping;
     // Waits until the caller's synchronous code ends, so that like events become one write.
@@ -170,25 +185,56 @@ export class EventWriter {
    * @throws the signal's reason when `signal` is aborted.
    */
   async #tryUntilSettled(entry: SeriesEntry, signal: AbortSignal): Promise<WriteOutcome> {
-    const { clock, maxTries } = this.#options;
+    const { maxTries } = this.#options;
     for (let tries = 1; ; tries++) {
       const outcome = await this.#inTurn(entry, signal);
       if (outcome.type !== 'failed') return outcome;
       const { error } = outcome;
       if (tries >= maxTries) return { type: 'exhausted', error };
       this.#queue.add(entry);
-      await sleep(clock, delayMs(error, tries, this.#options), signal);
+      await this.#wait(delayMs(error, tries, this.#options), signal);
     }
   }
 
   #inTurn(entry: SeriesEntry, signal: AbortSignal): Promise<AttemptOutcome> {
-    const attempt = (): Promise<AttemptOutcome> => {
-      signal.throwIfAborted();
+    const attempt = async (): Promise<AttemptOutcome> => {
+      await this.#untilResumed(signal);
       this.#queue.delete(entry);
-      return attemptWrite(entry, this.#options.client, signal);
+      const outcome = await attemptWrite(entry, this.#options.client, signal);
+      this.#pauseAfter(outcome);
+      return outcome;
     };
     const { namespace = '' } = entry.event.metadata;
     return this.#turns.run(namespace, () => this.#requests.run(attempt));
+  }
+
+  /** @throws the signal's reason when `signal` is aborted. */
+  async #untilResumed(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    signal.throwIfAborted();
+    for (;;) {
+      const waitMs = this.#resumeMs - clock.monotonicMs();
+      if (waitMs <= 0) return;
+      await this.#wait(waitMs, signal);
+    }
+  }
+
+  /** Waits `ms` milliseconds, or until {@link EventWriter.retryNow}. @throws as `#untilResumed`. */
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    await waited(this.#options.clock, ms, this.#waiting.signal);
+    signal.throwIfAborted();
+  }
+
+  /**
+   * Pauses all requests once as many have failed in a row as may run at once: the server is away or overloaded.
+   * Without it, each queued Event would retry by itself, a thousand of them within a second.
+   */
+  #pauseAfter({ type }: AttemptOutcome): void {
+    const { clock, baseDelayMs: baseMs, maxDelayMs: maxMs, random } = this.#options;
+    this.#failures = type === 'failed' ? this.#failures + 1 : 0;
+    const rounds = Math.floor(this.#failures / maxRequests);
+    const pauseMs = rounds === 0 ? 0 : delayAfter(rounds, { baseMs, maxMs });
+    this.#resumeMs = clock.monotonicMs() + Math.ceil(spread(pauseMs, random, 1, 1.25));
   }
 
   #settle(entry: SeriesEntry, outcome: WriteOutcome): void {
@@ -201,7 +247,7 @@ export class EventWriter {
     this.#queue.delete(entry);
     this.#options.onDropped(entry);
     this.drop(outcome.type, entry.count - entry.writtenCount);
-    // Nothing of it is due anymore.
+    // The dropped events must not be counted again.
     entry.writtenCount = entry.count;
     this.#explain(entry.event, outcome);
   }
@@ -220,6 +266,13 @@ export class EventWriter {
       this.#options.logger.warn(`event dropped: ${outcome.type}`, fields);
     }
   }
+}
+
+function newWaiting(): AbortController {
+  const waiting = new AbortController();
+  // By default Node warns of a leak when the eleventh Event waits for its next attempt.
+  setMaxListeners(0, waiting.signal);
+  return waiting;
 }
 
 /** Describes the object at which the event is shown. */
@@ -295,7 +348,7 @@ function delayMs(error: unknown, tries: number, options: EventWriterOptions): nu
   const { baseDelayMs: baseMs, maxDelayMs: maxMs, random } = options;
   const askedMs = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
   const backOffMs = delayAfter(tries, { baseMs, maxMs });
-  // The queue has a place for it until then, so a server can't delay it by an hour.
+  // The entry stays in the queue until then, so the delay that a server requests is limited.
   return spread(Math.max(Math.min(askedMs, maxMs), backOffMs), random, 1, 1.25);
 }
 

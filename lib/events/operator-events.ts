@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3';
 import type { FieldChange, ObjectReference, RolloutStatus } from '../object/index.js';
-import { silentLogger, refuseUnknownOptions } from '../system/index.js';
+import { silentLogger, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { Logger } from '../system/index.js';
 
 /** An object was written. */
@@ -131,8 +131,10 @@ export class OperatorEvents extends EventEmitter<OperatorEventMap> {
 
   /** Returns a function that calls `listener` and logs its errors; the same one each time. */
   #guard<N extends EventName>(name: N, listener: Listener<N>): Listener<N> {
-    // The emitter refuses it.
-    if (typeof (listener as unknown) !== 'function') return listener;
+    if (typeof (listener as unknown) !== 'function') {
+      const message = `OperatorEvents: listener of '${name}': want a function, got ${typeof listener}`;
+      throw new OperatorError('InvalidOption', message);
+    }
     const known = this.#guards.get(listener) ?? new Map<EventName, Listener>();
     this.#guards.set(listener, known);
     const logger = this.#logger;

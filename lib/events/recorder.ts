@@ -63,16 +63,12 @@ export interface EventOrigin {
 /**
  * Returns `event` as an events.k8s.io/v1 Event that the API server accepts. An Event is stored in the
  * namespace of its `regarding` object; for cluster-scoped objects, in `default`.
- * @throws OperatorError `InvalidObject`: `regarding` or `related` has no name, or `reason` or `action` is
- * empty.
+ * @throws OperatorError `InvalidObject`: `regarding` or `related` has no name, or another field has no valid value.
  */
 export function newEvent(event: ObjectEvent, origin: EventOrigin): Event {
+  refuseInvalidEvent(event);
   const { type, reason, action, note } = event;
   const regarding = toReference(event.regarding);
-  if (reason === '' || action === '') {
-    const missing = reason === '' ? 'reason' : 'action';
-    throw new OperatorError('InvalidObject', `event on ${regarding.kind}: no ${missing}`);
-  }
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
@@ -90,6 +86,27 @@ export function newEvent(event: ObjectEvent, origin: EventOrigin): Event {
     reportingController: origin.controllerName,
     reportingInstance: origin.instance,
   };
+}
+
+/** @throws OperatorError `InvalidObject`: a field has no valid value, which plain JavaScript can pass. */
+export function refuseInvalidEvent(event: ObjectEvent): void {
+  const { regarding, type, reason, action, note, item, name } = event as Partial<ObjectEvent>;
+  if (typeof regarding !== 'object') {
+    const problem = 'event: no regarding; give the object at which the event is shown';
+    throw new OperatorError('InvalidObject', problem);
+  }
+  const refuse = (problem: string): never => {
+    throw new OperatorError('InvalidObject', `event on ${regarding.kind}: ${problem}`);
+  };
+  if (type !== 'Normal' && type !== 'Warning') {
+    refuse(`type: want "Normal" or "Warning", got ${JSON.stringify(type)}`);
+  }
+  for (const [field, given] of Object.entries({ reason, action, note, item, name })) {
+    const isOptional = field === 'item' || field === 'name';
+    if (given === undefined && isOptional) continue;
+    if (given === undefined || (given === '' && field !== 'note')) refuse(`no ${field}`);
+    if (typeof given !== 'string') refuse(`${field}: want a string, got ${typeof given}`);
+  }
 }
 
 /**

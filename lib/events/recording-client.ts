@@ -61,7 +61,7 @@ const optionNames: OptionNames<RecordingClientOptions> = {
  * `CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed` and `DeleteFailed`. Results and errors are
  * those of the inner client.
  *
- * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, and updates and applies with a
+ * Not recorded: reads, dry runs, subresources (`status`), Events, Leases and reviews, and updates and applies with a
  * `resourceVersion` that changed nothing. Expected failures are not recorded either: a conflict, an object that
  * already exists or is already gone, a namespace that is being deleted, an aborted call, a call that was not sent
  * because the replica stops or no longer leads.
@@ -135,8 +135,9 @@ export class WriteReport {
       resourceVersion !== undefined && object?.metadata.resourceVersion === resourceVersion;
     if (isReplaced && isSame) return;
     const name = object?.metadata.name ?? ref.name;
-    if (name === undefined) this.#collectionDeleted(target);
-    else this.#written(outcomeOf(verb, result), target, { ...ref, name, ...uidOf(object) }, object);
+    if (verb === 'deleteCollection') this.#collectionDeleted(target);
+    else if (name !== undefined)
+      this.#written(outcomeOf(verb, result), target, { ...ref, name, ...uidOf(object) }, object);
   }
 
   #failed({ verb, ref }: WriteTarget, error: unknown): void {
@@ -272,7 +273,8 @@ function collection(
 
 /**
  * Returns true for writes that are not recorded: dry runs and writes of subresources; Events, because each
- * would cause another Event without end; Leases, because they are renewed every few seconds.
+ * would cause another Event without end; Leases, because they are renewed every few seconds; reviews, because they are
+ * answered and not stored.
  */
 function isSilent(
   type: TypeReference<KubernetesObject>,
@@ -283,6 +285,7 @@ function isSilent(
 ): boolean {
   if (dryRun === true || (subresource ?? '') !== '') return true;
   const group = groupOf(apiVersionOf(type));
+  if (group === 'authorization.k8s.io' || group === 'authentication.k8s.io') return true;
   if (type.kind === 'Event') return group === '' || group === 'events.k8s.io';
   return type.kind === 'Lease' && group === 'coordination.k8s.io';
 }
@@ -335,8 +338,9 @@ function causeText({ ref, changes, cause }: ObjectWritten): string | undefined {
   if (taken.length === 0) return cause;
   const by = [...new Set(taken.map(({ manager }) => manager))].join(', ');
   const isScaled = scalable.includes(ref.kind) && taken.some(({ path }) => path === scalePath);
-  const remedy = "the builder leaves it to an autoscaler with replicas: 'external'";
-  return `drift by ${by}${isScaled ? `; ${remedy}` : ''}`;
+  // Writes do not show their style: in a builder, no replicas are one replica.
+  const remedy = "replicas: 'external' in a builder, no replicas elsewhere";
+  return `drift by ${by}${isScaled ? `; if an autoscaler sets it: ${remedy}` : ''}`;
 }
 
 const scalable: readonly string[] = ['Deployment', 'StatefulSet'];

@@ -10,6 +10,7 @@ import type {
   TypeReference,
 } from '../object/index.js';
 import { apiVersionOf, groupOf } from '../object/index.js';
+import { LruMap } from '../system/index.js';
 import type { ObjectChange } from './object-news.js';
 
 /** The newest version of an object that a client has received. */
@@ -19,6 +20,9 @@ interface KnownObject {
   /** Its last change, if not reported yet. The object may turn out to belong to the operator. */
   readonly unreported?: ObjectChange | undefined;
 }
+
+/** Maximum number of remembered deletions: the watch event and the response of one come soon after each other. */
+const mostGone = 1_000;
 
 /**
  * Reports the changes of an operator's objects from the traffic of its client. It reports the client's
@@ -31,7 +35,8 @@ interface KnownObject {
  */
 export class ObservedObjects {
   readonly #onChange: (change: ObjectChange) => void;
-  readonly #known = new Map<string, KnownObject>();
+  readonly #existing = new Map<string, KnownObject>();
+  readonly #gone = new LruMap<string, KnownObject>(mostGone);
   readonly #written = new Set<string>();
   #kinds: ReadonlySet<string> = new Set();
 
@@ -46,13 +51,13 @@ export class ObservedObjects {
 
   /** Records an object that was read; this is not a change. */
   read(object: KubernetesObject): void {
-    const known = this.#known.get(idOf(object));
+    const known = this.#known(idOf(object));
     if (known === undefined || isNewer(object, known)) this.#keep({ object: plain(object) });
   }
 
   /** Handles a watch event. */
   watched(type: ObjectChange['type'], object: KubernetesObject): void {
-    const known = this.#known.get(idOf(object));
+    const known = this.#known(idOf(object));
     // First event of an object that was neither listed nor added: the change is unknown.
     if (known === undefined && type === 'MODIFIED') {
       this.read(object);
@@ -78,7 +83,7 @@ export class ObservedObjects {
       return;
     }
     this.#written.add(uid);
-    const known = this.#known.get(idOf(object));
+    const known = this.#known(idOf(object));
     if (known === undefined && type === 'MODIFIED') {
       // The object was never read: the change is unknown.
       this.#keep({ object: plain(object) });
@@ -100,7 +105,7 @@ export class ObservedObjects {
     const { namespace, name } = key;
     const metadata = { name, ...(namespace !== undefined && { namespace }) };
     const named = { apiVersion: apiVersionOf(type), kind, metadata };
-    const known = this.#known.get(idOf(named));
+    const known = this.#known(idOf(named));
     if (known?.isGone === true) {
       if (known.unreported !== undefined) this.#onChange(known.unreported);
       return;
@@ -115,8 +120,20 @@ export class ObservedObjects {
     if (isOwn) this.#onChange(change);
   }
 
+  #known(id: string): KnownObject | undefined {
+    return this.#existing.get(id) ?? this.#gone.get(id);
+  }
+
   #keep(known: KnownObject): void {
-    this.#known.set(idOf(known.object), known);
+    const id = idOf(known.object);
+    if (known.isGone === true) {
+      this.#existing.delete(id);
+      this.#gone.set(id, known);
+      this.#written.delete(known.object.metadata.uid ?? '');
+    } else {
+      this.#gone.delete(id);
+      this.#existing.set(id, known);
+    }
   }
 
   #isOwn({ apiVersion, kind, metadata }: KubernetesObject): boolean {

@@ -125,9 +125,7 @@ export function failureLines(lines: NewsLines, clock: Clock): ControllerEventLis
     if (former?.text === text && atMs - former.atMs < repeatedAfterMs) return;
     last.set(id, { text, atMs });
     const next =
-      againInMs === undefined
-        ? 'not again before it changes'
-        : `again in ${durationText(againInMs)}`;
+      againInMs === undefined ? 'no retry before a change' : `again in ${durationText(againInMs)}`;
     lines.print({ mark: 'warned', text: `${text} (${next})`, detail: '' });
   };
 }

@@ -1,6 +1,6 @@
 /*
  * Hashes of objects and of configuration. They are stored in annotations and compared by later releases, so
- * equal values must give the same hash in every release. `hash-object.ts` is the whole room.
+ * equal values must give the same hash in every release. `hash-object.ts` is the only other file.
  */
 export {
   canonicalJson,

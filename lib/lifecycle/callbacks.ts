@@ -7,10 +7,8 @@ import type { Client } from '../client/index.js';
 import type { Recorder } from '../events/index.js';
 import type { Logger } from '../system/index.js';
 
-/** Callbacks for operations on objects; {@link CallbackDispatcher} is an implementation. */
+/** Calls callbacks for operations on objects; {@link CallbackDispatcher} is an implementation. */
 export interface Callbacks<CR extends LifecycleObject = LifecycleObject> {
-  /** Adds a callback for objects of `type`; `null` adds it for every kind, after those of the kind. */
-  addCallback(type: TypeReference<KubernetesObject> | null, callback: Callback<CR>): void;
   /** Calls the callbacks in sequence. The first error ends the sequence and is thrown. */
   invokeCallbacks(args: CallbackArguments<CR>): Promise<void>;
   /** Whether there is a callback for the kind of `object`. @defaultValue always true */
@@ -23,7 +21,10 @@ export class CallbackDispatcher<
 > implements Callbacks<CR> {
   readonly #byKind = new Map<string | null, Callback<CR>[]>();
 
-  /** @throws OperatorError `InvalidOption`: `callback` is not a function. */
+  /**
+   * Adds a callback for objects of `type`; `null` adds it for every kind, after those of the kind.
+   * @throws OperatorError `InvalidOption`: `callback` is not a function.
+   */
   addCallback(type: TypeReference<KubernetesObject> | null, callback: Callback<CR>): void {
     if (typeof callback !== 'function') {
       const message = `addCallback: want a function, got ${typeof callback}`;

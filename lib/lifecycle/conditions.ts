@@ -17,42 +17,12 @@ export interface Marked {
   readonly event: Explanation & { readonly type: 'Normal' | 'Warning' };
 }
 
-type Value = LifecycleCondition['status'];
-
-interface Mark {
-  readonly available: Value;
-  readonly progressing: Value;
-  readonly degraded: Value;
-  /** The condition that gets the reason and the message; the others get neither. */
-  readonly on: 'Available' | 'Progressing' | 'Degraded';
-  readonly event: 'Normal' | 'Warning';
-}
-
-// The values of the conditions `Available`, `Progressing` and `Degraded` for each state of a system.
-const healthy: Mark = {
-  ...{ available: 'True', progressing: 'False', degraded: 'False' },
-  ...{ on: 'Available', event: 'Normal' },
-};
-const upgradeHealingDegraded: Mark = {
-  ...{ available: 'True', progressing: 'True', degraded: 'True' },
-  ...{ on: 'Degraded', event: 'Normal' },
-};
-const failed: Mark = {
-  ...{ available: 'False', progressing: 'False', degraded: 'True' },
-  ...{ on: 'Degraded', event: 'Warning' },
-};
-const failedHealing: Mark = {
-  ...{ available: 'False', progressing: 'True', degraded: 'True' },
-  ...{ on: 'Degraded', event: 'Warning' },
-};
-const deploying: Mark = {
-  ...{ available: 'False', progressing: 'True', degraded: 'False' },
-  ...{ on: 'Progressing', event: 'Normal' },
-};
+/** The values of the conditions `Available`, `Progressing` and `Degraded`. */
+type Values = readonly [available: boolean, progressing: boolean, degraded: boolean];
 
 /** Marks the system as deployed and healthy: Available. */
 export function markHealthy(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
-  return marked(healthy, { status, why, clock });
+  return marked([true, false, false], { status, why, clock });
 }
 
 /** Marks the system as deployed, and being upgraded or repaired: Available, Progressing and Degraded. */
@@ -61,22 +31,22 @@ export function markUpgradeHealingDegraded(
   why: Explanation,
   clock: Clock,
 ): Marked {
-  return marked(upgradeHealingDegraded, { status, why, clock });
+  return marked([true, true, true], { status, why, clock });
 }
 
 /** Marks the system as not available, without further attempts: Degraded. */
 export function markFailed(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
-  return marked(failed, { status, why, clock });
+  return marked([false, false, true], { status, why, clock });
 }
 
 /** Marks the system as not available, and being repaired: Progressing and Degraded. */
 export function markFailedHealing(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
-  return marked(failedHealing, { status, why, clock });
+  return marked([false, true, true], { status, why, clock });
 }
 
 /** Marks the system as being deployed: Progressing. */
 export function markDeploying(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
-  return marked(deploying, { status, why, clock });
+  return marked([false, true, false], { status, why, clock });
 }
 
 interface Marking {
@@ -85,20 +55,20 @@ interface Marking {
   readonly clock: Clock;
 }
 
-function marked(mark: Mark, { status, why, clock }: Marking): Marked {
-  const values = {
-    Available: mark.available,
-    Progressing: mark.progressing,
-    Degraded: mark.degraded,
-  };
+/** The last condition that is True gets the reason and the message; the others get neither. */
+function marked([available, progressing, degraded]: Values, marking: Marking): Marked {
+  const { status, why, clock } = marking;
+  const on = degraded ? 'Degraded' : progressing ? 'Progressing' : 'Available';
+  const values = { Available: available, Progressing: progressing, Degraded: degraded };
   const conditions = Object.entries(values).reduce<readonly LifecycleCondition[]>(
     (list, [type, value]) => {
-      const update = { type, status: value, ...(type === mark.on && why) };
+      const update = { type, status: value ? 'True' : 'False', ...(type === on && why) } as const;
       return setLifecycleCondition(list, update, clock);
     },
     status.conditions ?? [],
   );
-  return { status: { ...status, conditions }, event: { ...why, type: mark.event } };
+  const type = degraded && !available ? 'Warning' : 'Normal';
+  return { status: { ...status, conditions }, event: { ...why, type } };
 }
 
 /** A condition to set; the clock provides its times. */

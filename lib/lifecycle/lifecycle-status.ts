@@ -15,12 +15,9 @@ export const phases = [
 /** The progress of an operator with the system that a configuration describes. */
 export type Phase = (typeof phases)[number];
 
-/** The types of conditions that OpenShift's `custom-resource-status` API defines. */
-export type LifecycleConditionType = 'Available' | 'Progressing' | 'Degraded' | 'Upgradeable';
-
 /** A condition with the fields of OpenShift's `custom-resource-status` API. */
 export interface LifecycleCondition {
-  /** A `LifecycleConditionType`, or a type that the operator defines. */
+  /** `Available`, `Progressing`, `Degraded` or `Upgradeable`, or a type that the operator defines. */
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason?: string;

@@ -1,16 +1,8 @@
 import { defineResource, s } from '../crd/index.js';
 import type { TypedSchema } from '../crd/index.js';
-import type { CustomResourceDefinition, Schema } from '../object/index.js';
+import type { CustomResourceDefinition, Schema, GroupKind } from '../object/index.js';
 import { OperatorError, refuseUnknownOptions } from '../system/index.js';
 import { phases } from './lifecycle-status.js';
-
-/** The group and kind of a configuration. */
-export interface GroupKind {
-  /** For example `example.com`. */
-  readonly group: string;
-  /** For example `SampleConfig`. */
-  readonly kind: string;
-}
 
 /** Options of {@link createCrd}. */
 export interface CreateCrdOptions {

@@ -1,35 +1,20 @@
-import type { Fence } from '../client/index.js';
-import type {
-  Controller,
-  ControllerEventListener,
-  KeyOwnership,
-  RunningController,
-} from '../controller/index.js';
+import type { Controller, ControllerSettings, RunningController } from '../controller/index.js';
 import { endsWithin } from '../system/index.js';
-import type { Clock, Logger, Metrics, Random, Tracer } from '../system/index.js';
+import type { Resolved } from '../system/index.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import { unwindMs } from './runnable.js';
 
 /** Dependencies that the controllers of a manager share. */
-export interface ControllerGroupParts {
+export interface ControllerGroupParts extends Resolved<
+  Omit<ControllerSettings, 'signal' | 'standby'>,
+  'tracer' | 'onEvent' | 'fence' | 'ownership'
+> {
   /** Clusters at the time a controller starts. */
   readonly clusters: ReadonlyMap<string, ManagedCluster>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly tracer: Tracer | undefined;
-  readonly gracefulShutdownMs: number;
-  readonly onEvent: ControllerEventListener | undefined;
-  /** Checked before each write. */
-  readonly fence: Fence | undefined;
-  /** The keys that this replica owns. */
-  readonly ownership: KeyOwnership | undefined;
   /** Called with the error of a controller that can't reconcile. */
   readonly failed: (error: unknown) => void;
 }
 
-/** A controller that is being stopped. */
 interface Stopping {
   readonly controller: Controller;
   readonly running: RunningController;

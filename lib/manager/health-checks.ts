@@ -1,16 +1,13 @@
-import { setMaxListeners } from 'node:events';
 import { errorMessage, sleep, OperatorError } from '../system/index.js';
 import type { Clock, Timer, Logger, Histogram, Metrics } from '../system/index.js';
 import type { HttpAnswer, HttpQuestion } from './http-endpoint.js';
 import type { HealthCheck } from './manager-health.js';
 
-/** Result of one check. */
 type HealthResult =
   | { readonly name: string; readonly type: 'ok'; readonly remark: string | undefined }
   | { readonly name: string; readonly type: 'excluded' }
   | { readonly name: string; readonly type: 'failed'; readonly reason: string };
 
-/** Options of {@link HealthChecks}. */
 interface HealthChecksOptions {
   readonly clock: Clock;
   /** Time limit of a check, in milliseconds; a slower check fails. */
@@ -45,7 +42,6 @@ export class HealthChecks {
     };
   }
 
-  /** Returns whether a check with this name exists. */
   has(name: string): boolean {
     return this.#checks.has(name);
   }
@@ -53,8 +49,6 @@ export class HealthChecks {
   /** Runs all checks concurrently, except those in `excluded`. */
   async run(signal: AbortSignal, excluded: ReadonlySet<string>): Promise<readonly HealthResult[]> {
     const names = [...this.#checks.keys()];
-    // Each check listens to it. By default Node.js warns about a leak at the eleventh.
-    setMaxListeners(0, signal);
     return Promise.all(
       names.map(async (name) =>
         excluded.has(name) ? { name, type: 'excluded' } : this.runOne(name, signal),
@@ -67,11 +61,10 @@ export class HealthChecks {
     const check = this.#checks.get(name);
     if (check === undefined) return { name, type: 'failed', reason: 'unknown check' };
     const over = new AbortController();
-    const onAbort = (): void => over.abort(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    const either = AbortSignal.any([signal, over.signal]);
     try {
-      const checked = async (): Promise<unknown> => check.check(over.signal);
-      const result = await Promise.race([checked(), this.#late(over.signal)]);
+      const checked = async (): Promise<unknown> => check.check(either);
+      const result = await Promise.race([checked(), this.#late(either)]);
       // Plain JavaScript, and functions such as `() => cache.isSynced`, can return it instead of throwing.
       if (result === false) return { name, type: 'failed', reason: 'the check returned false' };
       const remark = check.remark?.();
@@ -79,7 +72,6 @@ export class HealthChecks {
     } catch (error) {
       return { name, type: 'failed', reason: reasonOf(error) };
     } finally {
-      signal.removeEventListener('abort', onAbort);
       over.abort();
     }
   }
@@ -154,7 +146,6 @@ function warning(unknown: readonly string[]): string {
   return `warn: some health checks cannot be excluded: no matches for ${names}`;
 }
 
-/** Options of {@link EventLoopMonitor}. */
 interface EventLoopMonitorOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -196,7 +187,7 @@ export class EventLoopMonitor {
     this.#options = options;
     this.#lag = options.metrics.histogram({
       name: 'operator_builder_event_loop_lag_seconds',
-      help: 'How much later than due a timer fires: the event loop was busy.',
+      help: 'Delay of a timer beyond its due time, while the event loop was busy.',
       buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
     });
   }
@@ -239,7 +230,7 @@ export class EventLoopMonitor {
     const { clock, stallMs } = this.#options;
     const [dueMs, overMs, last] = [this.#dueMs, clock.monotonicMs(), this.#stall];
     if (overMs - dueMs < stallMs) return last;
-    // A probe has recorded it already.
+    // An earlier probe may have recorded this stall.
     const isSame = last?.dueMs === dueMs;
     const isSoon = last !== undefined && dueMs - last.overMs <= stallMemoryMs;
     this.#stall = { dueMs, overMs, isRepeated: isSame ? last.isRepeated : isSoon };

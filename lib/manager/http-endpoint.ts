@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 import { endsWithin, OpenSockets, OperatorError, refuseNonNumbers } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 import type { Runnable, RunnableContext } from './runnable.js';
@@ -40,7 +41,6 @@ export interface HttpQuestion {
   readonly logger: Logger;
 }
 
-/** Options of {@link HttpEndpoint}. */
 interface HttpEndpointOptions {
   readonly name: string;
   /** Undefined for all addresses of the machine. */
@@ -49,15 +49,31 @@ interface HttpEndpointOptions {
   readonly port: number;
   /** Source of the HTTPS certificate; undefined for HTTP. */
   readonly certificate?: CertificateSource | undefined;
+  /** Accepts only clients with a certificate of these authorities (PEM). @defaultValue all clients */
+  readonly clientAuthorities?: string | undefined;
   readonly clock: Clock;
   /** Paths that accept `POST`. @defaultValue none */
-  readonly posts?: ReadonlySet<string> | undefined;
+  readonly posts?: Pick<ReadonlySet<string>, 'has'> | undefined;
+  /** Time for requests in progress after a stop, in milliseconds. @defaultValue they are aborted at once */
+  readonly graceMs?: number | undefined;
   /** Answers a request. An error is logged and answered as a 500 without details. */
   readonly answer: (question: HttpQuestion) => Promise<HttpAnswer>;
 }
 
-/** Time for requests to end when the endpoint is stopped, in milliseconds. */
+/** Time for aborted requests to end when the endpoint is stopped, in milliseconds. */
 const unwindMs = 1_000;
+
+/** Limits of a connection, in milliseconds. */
+const limits = {
+  /** API servers wait at most 30 s for a webhook. */
+  requestTimeout: 30_000,
+  /**
+   * Longer than the 90 s for which API servers keep idle connections. They do not repeat a POST that meets the end of
+   * its connection, so the call of the webhook would fail.
+   */
+  keepAliveTimeout: 120_000,
+};
+const handshakeTimeout = 10_000;
 
 /** @throws OperatorError `InvalidOption`: `port` is not a port number, or 0 for a free one. */
 export function refusePort(subject: string, port: number): void {
@@ -65,6 +81,8 @@ export function refusePort(subject: string, port: number): void {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
   throw new OperatorError('InvalidOption', `${subject}: port ${port}: want 0 to 65535`);
 }
+
+type Context = Pick<RunnableContext, 'signal' | 'logger'>;
 
 /** A small HTTP server for `GET`, and for `POST` at some paths, as a runnable of a manager. */
 export class HttpEndpoint implements Runnable {
@@ -77,7 +95,7 @@ export class HttpEndpoint implements Runnable {
    * one signal.
    */
   readonly #asking = new Set<AbortController>();
-  #url: string | undefined;
+  #address: AddressInfo | undefined;
 
   constructor(options: HttpEndpointOptions) {
     this.name = options.name;
@@ -86,54 +104,84 @@ export class HttpEndpoint implements Runnable {
 
   /** Address it listens on, such as `http://127.0.0.1:8080`; undefined if it does not listen. */
   get url(): string | undefined {
-    return this.#url;
+    if (this.#address === undefined) return undefined;
+    const { address, family, port } = this.#address;
+    const scheme = this.#options.certificate === undefined ? 'http' : 'https';
+    return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  }
+
+  /** Port it listens on; undefined if it does not listen. */
+  get port(): number | undefined {
+    return this.#address?.port;
   }
 
   /** @throws OperatorError `ListenFailed`: for example, the port is in use. */
-  async run(context: RunnableContext): Promise<void> {
-    const { signal, logger } = context;
-    const server = await this.#newServer(context);
-    const sockets = new OpenSockets(server);
-    const onStop = (): void => {
-      for (const asking of this.#asking) asking.abort(signal.reason);
-    };
-    signal.addEventListener('abort', onStop, { once: true });
+  async run({ signal, logger, ready }: RunnableContext): Promise<void> {
+    if (signal.aborted) return;
+    const over = new AbortController();
+    const context = { signal, logger };
+    const running = { logger, signal: AbortSignal.any([signal, over.signal]) };
     try {
-      await this.#listen(server);
-      logger.info(`${this.name} listens`, { url: this.#url });
-      context.ready();
-      await ended(server, signal);
+      const server = await this.#newServer(context, running);
+      const sockets = new OpenSockets(server);
+      const onStop = (): void => {
+        for (const asking of this.#asking) asking.abort(signal.reason);
+      };
+      if (this.#options.graceMs === undefined) {
+        signal.addEventListener('abort', onStop, { signal: over.signal });
+      }
+      try {
+        await this.#listen(server);
+        logger.info(`${this.name} listens`, { url: this.url });
+        ready();
+        await ended(server, signal);
+      } finally {
+        this.#address = undefined;
+        await this.#close(server, sockets, logger);
+      }
     } finally {
-      signal.removeEventListener('abort', onStop);
-      this.#url = undefined;
-      await this.#close(server, sockets);
+      over.abort();
     }
   }
 
-  async #newServer(context: Pick<RunnableContext, 'signal' | 'logger'>): Promise<Server> {
-    const { certificate, clock } = this.#options;
+  /** @param running - for the source of the certificate: aborted at the end, even if the server can't listen */
+  async #newServer(context: Context, running: Context): Promise<Server> {
+    const { certificate, clientAuthorities, clock } = this.#options;
     const listener = inTurn((request, response) => {
       const answering = this.#serve(request, response, context).finally(() =>
         this.#answering.delete(answering),
       );
       this.#answering.add(answering);
     });
-    // A probe is one line and some headers; slower clients only occupy a socket.
-    const limits = { requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 60_000 };
-    const handshakeTimeout = 10_000;
     if (certificate === undefined) return createServer(limits, listener);
     const held: { server?: TlsServer } = {};
     const first = await certificate.start({
-      ...{ clock, signal: context.signal, logger: context.logger },
-      onChange: (next) => held.server?.setSecureContext(secureContextOf(next)),
+      ...{ ...running, clock },
+      onChange: (next) => held.server?.setSecureContext(this.#secureContextOf(next)),
     });
-    const tls = { ...secureContextOf(first), handshakeTimeout };
-    held.server = createTlsServer({ ...limits, ...tls }, listener);
-    return held.server;
+    const tls = { ...this.#secureContextOf(first), handshakeTimeout };
+    const asksClients = clientAuthorities !== undefined;
+    const server = createTlsServer(
+      { ...limits, ...tls, requestCert: asksClients, rejectUnauthorized: asksClients },
+      listener,
+    );
+    server.on('tlsClientError', (error) => {
+      // A client without TLS, or without trust in the certificate, reports the failure itself.
+      context.logger.debug('a TLS handshake failed', { error });
+    });
+    held.server = server;
+    return server;
+  }
+
+  /** Returns all fields: a field that is omitted when a certificate is replaced returns to its default. */
+  #secureContextOf({ certificate, privateKey }: ServingCertificate): SecureContextOptions {
+    const { clientAuthorities: ca } = this.#options;
+    const own = { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
+    return { ...own, ...(ca !== undefined && { ca }) };
   }
 
   async #listen(server: Server): Promise<void> {
-    const { host, port, certificate } = this.#options;
+    const { host, port } = this.#options;
     await new Promise<void>((resolve, reject) => {
       const onError = (cause: Error): void => reject(listenFailed(this.#options, cause));
       server.once('error', onError);
@@ -142,36 +190,44 @@ export class HttpEndpoint implements Runnable {
         resolve();
       });
     });
-    const { address, family, port: taken } = server.address() as AddressInfo;
-    const shown = family === 'IPv6' ? `[${address}]` : address;
-    this.#url = `${certificate === undefined ? 'http' : 'https'}://${shown}:${taken}`;
+    this.#address = server.address() as AddressInfo;
   }
 
-  async #close(server: Server, sockets: OpenSockets): Promise<void> {
+  async #close(server: Server, sockets: OpenSockets, logger: Logger): Promise<void> {
     if (!server.listening) return;
+    const { clock, graceMs = unwindMs } = this.#options;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeIdleConnections();
-    const answered = Promise.all(this.#answering).then(() => undefined);
-    await endsWithin(answered, unwindMs, this.#options.clock);
+    if (!(await endsWithin(this.#allAnswered(), graceMs, clock))) {
+      const count = this.#answering.size;
+      logger.warn(`${this.name}: ${count} not answered ${graceMs} ms after the stop`);
+    }
     sockets.destroy();
     await closed;
+  }
+
+  /** Loops because open connections may send further requests meanwhile. */
+  async #allAnswered(): Promise<void> {
+    while (this.#answering.size > 0) await Promise.all(this.#answering);
   }
 
   async #serve(
     request: IncomingMessage,
     response: ServerResponse,
-    { signal, logger }: Pick<RunnableContext, 'signal' | 'logger'>,
+    { signal, logger }: Context,
   ): Promise<void> {
     const gone = new AbortController();
     const onClose = (): void => gone.abort(new OperatorError('Aborted', 'the client went away'));
     response.once('close', onClose);
     this.#asking.add(gone);
-    if (signal.aborted) gone.abort(signal.reason);
+    const { clock, graceMs } = this.#options;
+    if (signal.aborted && graceMs === undefined) gone.abort(signal.reason);
     try {
       const answer = await this.#answerTo(request, { signal: gone.signal, logger });
+      // Only a stream needs to know when the client disconnects.
+      if (typeof answer.body !== 'function') response.off('close', onClose);
       // A client could send the rest of a refused body for long.
       if (signal.aborted || !request.complete) response.shouldKeepAlive = false;
-      await send({ request, response, clock: this.#options.clock }, answer);
+      await send({ request, response, clock }, answer);
     } catch (error) {
       logger.error(`${this.name}: an answer broke off`, { error });
       response.destroy();
@@ -181,10 +237,7 @@ export class HttpEndpoint implements Runnable {
     }
   }
 
-  async #answerTo(
-    request: IncomingMessage,
-    { signal, logger }: Pick<RunnableContext, 'signal' | 'logger'>,
-  ): Promise<HttpAnswer> {
+  async #answerTo(request: IncomingMessage, { signal, logger }: Context): Promise<HttpAnswer> {
     const { method = 'GET', headers } = request;
     const url = URL.parse(request.url ?? '/', 'http://localhost');
     const allowed = this.#options.posts?.has(url?.pathname ?? '') === true ? onlyPost : onlyGet;
@@ -219,11 +272,6 @@ async function textOf(request: IncomingMessage, limit: number): Promise<string |
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');
-}
-
-/** Returns all fields: a field that is omitted when a certificate is replaced returns to its default. */
-function secureContextOf({ certificate, privateKey }: ServingCertificate) {
-  return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' as const };
 }
 
 interface Exchange {
@@ -321,7 +369,7 @@ interface Line {
  * not notify waiting ones when the connection closes: their handlers would wait forever and leak. This drops
  * them with the connection. It closes a connection with too many waiting requests.
  */
-export function inTurn(
+function inTurn(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const lines = new WeakMap<Socket, Line>();

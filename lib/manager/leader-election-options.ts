@@ -11,7 +11,7 @@ import {
   OperatorError,
   systemRandom,
 } from '../system/index.js';
-import type { Clock, Logger, Metrics, Random } from '../system/index.js';
+import type { Clock, Logger, Metrics, Random, Resolved } from '../system/index.js';
 
 /** Options of {@link LeaderElector}. */
 export interface LeaderElectorOptions {
@@ -60,24 +60,10 @@ export interface LeaderElectorOptions {
 }
 
 /** {@link LeaderElectorOptions} with every default filled in. */
-export interface ResolvedLeaderElectorOptions {
-  readonly client: Client;
-  readonly name: string;
-  readonly namespace: string;
-  readonly identity: string;
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
-  readonly releaseOnCancel: boolean;
-  readonly recorder: Recorder | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
+export type ResolvedLeaderElectorOptions = Resolved<LeaderElectorOptions, 'recorder'>;
 
 /** Longest duration of a Lease, in milliseconds: the API server stores seconds in 32 bits. */
-export const longestLeaseMs = (2 ** 31 - 1) * 1_000;
+const longestLeaseMs = (2 ** 31 - 1) * 1_000;
 
 /** Maximum jitter of a candidate's wait: it waits up to `retryPeriodMs` times 1 + this factor. */
 export const jitterFactor = 1.2;
@@ -100,8 +86,7 @@ export function resolveLeaderElectorOptions(
   }
   if (identity === '') throw invalid('identity must not be empty');
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
-  refuseNonNumbers('leader election', times);
-  refuseTimes(times);
+  refuseTimes('leader election', times);
   const resolved = {
     ...{ client, name, namespace, identity, ...times, releaseOnCancel, recorder },
     ...{ clock, random, logger, metrics },
@@ -114,26 +99,31 @@ export function resolveLeaderElectorOptions(
 function refuseMissing(given: Readonly<Record<string, string | undefined>>): void {
   for (const [option, value] of Object.entries(given)) {
     if (typeof value === 'string') continue;
-    throw invalid(`${option} is missing: give the Lease's, the same to all replicas`);
+    throw invalid(`${option} is missing: give that of the Lease, the same for all replicas`);
   }
 }
 
-interface Times {
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
-}
+type Times = Pick<
+  ResolvedLeaderElectorOptions,
+  'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'
+>;
 
-// The tests are negated so that NaN is rejected too.
-function refuseTimes({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Times): void {
-  if (!(retryPeriodMs > 0)) throw invalid(`retryPeriodMs: want more than 0, got ${retryPeriodMs}`);
+/** @throws OperatorError `InvalidOption`: a duration is out of its range; `subject` begins the message */
+export function refuseTimes(subject: string, times: Times): void {
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = times;
+  const refuse = (what: string): never => {
+    throw new OperatorError('InvalidOption', `${subject}: ${what}`);
+  };
+  refuseNonNumbers(subject, { leaseDurationMs, renewDeadlineMs, retryPeriodMs });
+  // The tests are negated so that NaN is rejected too.
+  if (!(retryPeriodMs > 0)) refuse(`retryPeriodMs: want more than 0, got ${retryPeriodMs}`);
   if (!(renewDeadlineMs > retryPeriodMs * jitterFactor)) {
     const least = `${jitterFactor} times retryPeriodMs (${retryPeriodMs})`;
-    throw invalid(`renewDeadlineMs: want more than ${least}, got ${renewDeadlineMs}`);
+    refuse(`renewDeadlineMs: want more than ${least}, got ${renewDeadlineMs}`);
   }
   if (!(leaseDurationMs > renewDeadlineMs && leaseDurationMs <= longestLeaseMs)) {
     const range = `more than renewDeadlineMs (${renewDeadlineMs}), at most ${longestLeaseMs}`;
-    throw invalid(`leaseDurationMs: want ${range}, got ${leaseDurationMs}`);
+    refuse(`leaseDurationMs: want ${range}, got ${leaseDurationMs}`);
   }
 }
 
@@ -158,7 +148,7 @@ export function leaderElectionMetrics(metrics: Metrics, name: string): LeaderEle
   });
   const slowPath = metrics.counter({
     name: 'leader_election_slowpath_total',
-    help: 'How often a lease had to be read again to be renewed.',
+    help: 'Number of renewals for which a lease had to be read again.',
     labelNames,
   });
   status.set(0, { name });

@@ -1,6 +1,7 @@
 import type { Client, Fence } from '../client/index.js';
 import { Lease } from '../object/index.js';
 import { waited, whenAborted, isOperatorError, OperatorError } from '../system/index.js';
+import type { Timer } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
 import {
   jitterFactor,
@@ -12,9 +13,9 @@ import type {
   LeaderElectorOptions,
   ResolvedLeaderElectorOptions,
 } from './leader-election-options.js';
-import { LeaseClaim, closedFence, LeaseDeadline, LeaseFence } from './lease-claim.js';
+import { LeaseClaim, closedFence, LeaseFence } from './lease-claim.js';
 import type { Moment } from './lease-claim.js';
-import { LeaseObserver, LeaseStore } from './lease.js';
+import { inTime, LeaseObserver, LeaseStore } from './lease.js';
 
 /** Argument of `onStartedLeading`. */
 export interface LeaderContext {
@@ -200,8 +201,10 @@ export class LeaderElector implements Leadership {
   /** Renews the Lease until the leader's work has ended. @throws the reason why the Lease is lost. */
   async #hold(claim: LeaseClaim, fence: LeaseFence, until: Until): Promise<void> {
     const { clock, retryPeriodMs } = this.#options;
+    // Ends the waits when the work has ended, or the lease expires.
     const over = new AbortController();
-    const deadline = new LeaseDeadline(clock, fence, over);
+    const expiry = (): Timer => clock.setTimer(() => over.abort(), fence.remainingMs);
+    let timer = expiry();
     let isDone = false;
     const isOver = (): boolean => isDone;
     const drain = async (): Promise<void> => {
@@ -215,12 +218,15 @@ export class LeaderElector implements Leadership {
       while (!isOver()) {
         await waited(clock, retryPeriodMs, over.signal);
         if (isOver()) return;
-        deadline.check();
+        if (fence.remainingMs === 0) {
+          throw new OperatorError('LeadershipLost', 'it was not renewed in time');
+        }
         await this.#renew(claim, fence, over.signal);
-        deadline.restart();
+        timer.cancel();
+        timer = expiry();
       }
     } finally {
-      deadline.stop();
+      timer.cancel();
     }
   }
 
@@ -247,7 +253,7 @@ export class LeaderElector implements Leadership {
   ): Promise<Moment | undefined> {
     const { logger } = this.#options;
     try {
-      const started = await this.#store.within({ timeoutMs, signal }, attempt);
+      const started = await inTime({ ...this.#limits(timeoutMs), signal }, attempt);
       this.#problem = undefined;
       return started;
     } catch (error) {
@@ -257,6 +263,10 @@ export class LeaderElector implements Leadership {
       logger.warn(`Lease ${this.#store.key}: attempt failed`, { error });
       return undefined;
     }
+  }
+
+  #limits(timeoutMs: number) {
+    return { what: `Lease ${this.#store.key}`, clock: this.#options.clock, timeoutMs };
   }
 
   #end(fence: LeaseFence, reason: OperatorError, callbacks: LeaderCallbacks): void {
@@ -277,9 +287,8 @@ export class LeaderElector implements Leadership {
   async #release(claim: LeaseClaim): Promise<void> {
     const { releaseOnCancel, renewDeadlineMs, logger } = this.#options;
     if (!releaseOnCancel) return;
-    const limits = { timeoutMs: renewDeadlineMs / 2 };
     try {
-      await this.#store.within(limits, (signal) => claim.release(signal));
+      await inTime(this.#limits(renewDeadlineMs / 2), (signal) => claim.release(signal));
     } catch (error) {
       const message = `Lease ${this.#store.key}: not released; other replicas wait until it expires`;
       logger.warn(message, { error });
@@ -381,7 +390,6 @@ export function leadershipOf(
   return new LeaderElector({ ...wanted, ...parts, client });
 }
 
-/** Returns the access that an election needs. */
 export function electionAccess(
   wanted: LeaderElectionOptions | Leadership | undefined,
 ): readonly RequiredAccess[] {

@@ -1,7 +1,7 @@
 import type { Fence } from '../client/index.js';
 import { isAlreadyExists, isConflict, isNotFound, formatMicroTime } from '../object/index.js';
 import type { Lease } from '../object/index.js';
-import type { Clock, Timer } from '../system/index.js';
+import type { Clock } from '../system/index.js';
 import { OperatorError } from '../system/index.js';
 import type { ResolvedLeaderElectorOptions } from './leader-election-options.js';
 import { leaseRecordOf, newLease, releasedLease, renewedLease, takenLease } from './lease.js';
@@ -177,7 +177,6 @@ export interface Moment {
   readonly uptimeMs: number | undefined;
 }
 
-/** Returns the current moment. */
 export function momentOf(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), uptimeMs: clock.uptimeMs?.() };
 }
@@ -191,7 +190,6 @@ export function elapsedMs(clock: Clock, moment: Moment): number {
   return Math.max(monotonicMs, clock.uptimeMs() - moment.uptimeMs);
 }
 
-/** Options of {@link LeaseFence}. */
 interface LeaseFenceOptions {
   readonly clock: Clock;
   /** Time that a renewal permits writes, from the start of its request, in milliseconds. */
@@ -259,36 +257,4 @@ export function closedFence(lease: string): Fence {
       throw new OperatorError('Fenced', `${what}: not sent, for Lease ${lease} is not held`);
     },
   };
-}
-
-/** Aborts a leader's waits when its lease expires. */
-export class LeaseDeadline {
-  readonly #clock: Clock;
-  readonly #fence: LeaseFence;
-  readonly #over: AbortController;
-  #timer: Timer | undefined;
-
-  /** @param over - aborted when `fence` closes */
-  constructor(clock: Clock, fence: LeaseFence, over: AbortController) {
-    this.#clock = clock;
-    this.#fence = fence;
-    this.#over = over;
-    this.restart();
-  }
-
-  /** Restarts the timer after a renewal of the fence. */
-  restart(): void {
-    this.stop();
-    this.#timer = this.#clock.setTimer(() => this.#over.abort(), this.#fence.remainingMs);
-  }
-
-  stop(): void {
-    this.#timer?.cancel();
-  }
-
-  /** @throws OperatorError `LeadershipLost`: the lease has expired. */
-  check(): void {
-    if (this.#fence.remainingMs > 0) return;
-    throw new OperatorError('LeadershipLost', 'it was not renewed in time');
-  }
 }

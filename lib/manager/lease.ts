@@ -9,9 +9,8 @@ import {
   formatMicroTime,
 } from '../object/index.js';
 import type { Clock } from '../system/index.js';
-import { errorMessage, isOperatorError, OperatorError } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 
-/** Options of {@link LeaseStore}. */
 export interface LeaseStoreOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -19,13 +18,50 @@ export interface LeaseStoreOptions {
   readonly name: string;
 }
 
-/** Limits of one attempt: a timeout and a signal. */
-export interface AttemptLimits {
+/** Limits of a request for Leases. */
+interface LeaseRequestLimits {
+  /** Names the request in the error. */
+  readonly what: string;
+  readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads and writes one Lease on the server, with a timeout and errors that name the remedy. */
+/**
+ * Sends a request, and rejects at the timeout even if the client hangs.
+ * @throws OperatorError `Timeout`
+ */
+export async function inTime<T>(
+  { what, clock, timeoutMs, signal }: LeaseRequestLimits,
+  send: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline(signal, clock, timeoutMs);
+  try {
+    return await deadline.until(send(deadline.signal));
+  } catch (error) {
+    if (!deadline.expired) throw error;
+    const message = `${what}: no answer within ${Math.round(timeoutMs)} ms`;
+    throw new OperatorError('Timeout', message, { cause: error });
+  } finally {
+    deadline.release();
+  }
+}
+
+/** Returns the error of a forbidden request with the RBAC rule to add; other errors are unchanged. */
+export function withLeaseRule(
+  error: unknown,
+  what: string,
+  { namespace, verbs }: { readonly namespace: string; readonly verbs: string },
+): unknown {
+  if (!isForbidden(error) || !isApiError(error) || isNamespaceTerminating(error)) return error;
+  const rule = `{ apiGroups: [coordination.k8s.io], resources: [leases], verbs: [${verbs}] }`;
+  // A quota or an admission plugin forbids with the same status.
+  const remedy = `if RBAC denies it, add the rule ${rule} to a Role in namespace ${namespace}`;
+  const message = `${what}: forbidden: ${error.body.message ?? ''}; ${remedy}`;
+  return new OperatorError('LeaseForbidden', message, { cause: error });
+}
+
+/** Reads and writes one Lease on the server, with errors that name the remedy. */
 export class LeaseStore {
   readonly #options: LeaseStoreOptions;
 
@@ -66,51 +102,13 @@ export class LeaseStore {
     }
   }
 
-  /**
-   * Runs `attempt` and rejects at the timeout even if the client hangs.
-   * @throws OperatorError `Timeout`
-   */
-  async within<T>(limits: AttemptLimits, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { timeoutMs, signal } = limits;
-    const deadline = new Deadline(signal, this.#options.clock, timeoutMs);
-    try {
-      return await deadline.until(attempt(deadline.signal));
-    } catch (error) {
-      if (!deadline.expired) throw error;
-      const message = `Lease ${this.key}: no answer within ${Math.round(timeoutMs)} ms`;
-      throw new OperatorError('Timeout', message, { cause: error });
-    } finally {
-      deadline.release();
-    }
-  }
-
   #explain(verb: string, error: unknown): unknown {
-    if (!isForbidden(error) || !isApiError(error) || isNamespaceTerminating(error)) return error;
-    return new LeaseForbiddenError(verb, this.#options, error);
+    const { namespace } = this.#options;
+    return withLeaseRule(error, `${verb} Lease ${this.key}`, {
+      namespace,
+      verbs: 'get, create, update',
+    });
   }
-}
-
-/** RBAC forbids this process to take part in the election; `message` contains the rule to add. */
-export class LeaseForbiddenError extends OperatorError {
-  /** The forbidden verb: `get`, `create` or `update`. */
-  readonly verb: string;
-
-  constructor(verb: string, key: { namespace: string; name: string }, cause: unknown) {
-    const { namespace, name } = key;
-    const rule =
-      '{ apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update] }';
-    // A quota or an admission plugin forbids with the same status.
-    const why = isApiError(cause) ? cause.body.message : errorMessage(cause);
-    const remedy = `if RBAC denies it, add the rule ${rule} to a Role in namespace ${namespace}`;
-    const message = `${verb} Lease ${namespace}/${name}: forbidden: ${why}; ${remedy}`;
-    super('LeaseForbidden', message, { cause });
-    this.verb = verb;
-  }
-}
-
-/** Returns whether `error` is a {@link LeaseForbiddenError}. */
-export function isLeaseForbidden(error: unknown): error is LeaseForbiddenError {
-  return isOperatorError(error, 'LeaseForbidden');
 }
 
 /** The holder's data in a Lease. Its times must not be compared with a local clock: clocks differ. */
@@ -145,7 +143,6 @@ export function leaseRecordOf({ spec }: Lease): LeaseRecord {
   };
 }
 
-/** Returns a new Lease to create. */
 export function newLease(key: { namespace: string; name: string }, holding: LeaseHolding): Lease {
   const now = formatMicroTime(holding.nowMs);
   const spec = { ...renewal(holding, now), acquireTime: now, leaseTransitions: 0 };

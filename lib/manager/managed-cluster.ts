@@ -7,7 +7,7 @@ import { EventRecorder, eventName, silentRecorder } from '../events/index.js';
 import type { ObjectEvent, Recorder } from '../events/index.js';
 import { hashObject } from '../hash/index.js';
 import { sleep, withMetricLabels, OperatorError } from '../system/index.js';
-import type { Clock, Logger, Metrics, Random } from '../system/index.js';
+import type { Clock, Metrics } from '../system/index.js';
 import { checkClusterName } from './manager-options.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
 import { endRecorder } from './runnable.js';
@@ -29,13 +29,12 @@ export interface ManagerCluster {
 }
 
 /** Dependencies that the clusters of a manager share. */
-export interface ManagedClusterParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface ManagedClusterParts extends Pick<
+  ResolvedManagerOptions,
+  'clock' | 'random' | 'logger' | 'cacheOptions'
+> {
   readonly metrics: Metrics;
   readonly fence: Fence;
-  readonly cacheOptions: ManagerCacheOptions;
 }
 
 /** One cluster of a manager: its clients and its cache. */

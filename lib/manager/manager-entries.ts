@@ -75,7 +75,6 @@ export function refuseOther(item: unknown): void {
 /** `withOptions` of an operator's controller accepts no name. */
 const namings = 'operator.for(type, { name }), or withOptions({ name }) of controllerFor(type)';
 
-/** Returns the name of an entry. */
 function entryName(entry: ManagerEntry): string {
   return entry.type === 'controller' ? entry.controller.name : entry.runnable.name;
 }
@@ -184,7 +183,6 @@ export interface ManagerStatus {
   readonly shards?: ShardingStatus | undefined;
 }
 
-/** Sources of a {@link ManagerStatus}. */
 interface ManagerStatusParts {
   /** Undefined before the start. */
   readonly run: ManagerRun | undefined;
@@ -193,7 +191,6 @@ interface ManagerStatusParts {
   readonly sharding: Sharding | undefined;
 }
 
-/** Collects the status of a manager. */
 export function managerStatus(parts: ManagerStatusParts): ManagerStatus {
   const { run, entries, clusters, sharding } = parts;
   const controllers: ManagedControllerStatus[] = [];

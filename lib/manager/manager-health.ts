@@ -4,18 +4,17 @@ import type { ActiveReconcile } from '../controller/index.js';
 import { describeObject } from '../object/index.js';
 import {
   errorMessage,
+  isOperatorError,
   refuseNonNumbers,
   refuseUnknownOptions,
   OperatorError,
 } from '../system/index.js';
-import type { Clock, Logger, Metrics } from '../system/index.js';
+import type { Clock, Logger, Metrics, Resolved } from '../system/index.js';
 import { EventLoopMonitor, HealthChecks, answerHealth } from './health-checks.js';
 import { HttpEndpoint, refusePort } from './http-endpoint.js';
-import { isLeaseForbidden } from './lease.js';
 import type { ManagerStatus } from './manager-entries.js';
 import type { Runnable, RunnableState } from './runnable.js';
 
-/** Dependencies of `ManagerHealth`. */
 interface ManagerHealthParts {
   readonly options: ResolvedHealthOptions;
   readonly status: StatusSource;
@@ -28,26 +27,22 @@ interface ManagerHealthParts {
 export class ManagerHealth {
   readonly healthz: HealthChecks;
   readonly readyz: HealthChecks;
+  /** Monitors the event loop while the manager runs. */
+  readonly monitor: EventLoopMonitor;
   readonly #parts: ManagerHealthParts;
-  readonly #monitor: EventLoopMonitor;
 
   constructor(parts: ManagerHealthParts) {
     const { options, status, clock } = parts;
     this.#parts = parts;
-    this.#monitor = new EventLoopMonitor({ ...parts, stallMs: options.stallMs });
+    this.monitor = new EventLoopMonitor({ ...parts, stallMs: options.stallMs });
     const { checkTimeoutMs, stuckReconcileFactor } = options;
     this.healthz = new HealthChecks({ clock, checkTimeoutMs });
     this.readyz = new HealthChecks({ clock, checkTimeoutMs });
-    const live = [ping, this.#monitor.check, stuckReconcilesCheck(status, stuckReconcileFactor)];
+    const live = [ping, this.monitor.check, stuckReconcilesCheck(status, stuckReconcileFactor)];
     for (const check of live) this.healthz.add(check);
     const ready = [cachesCheck, webhooksCheck, leaderElectionCheck, heldKeysCheck, shutdownCheck];
     this.readyz.add(ping);
     for (const newCheck of ready) this.readyz.add(newCheck(status));
-  }
-
-  /** Monitors the event loop while the manager runs. */
-  get monitor(): EventLoopMonitor {
-    return this.#monitor;
   }
 
   /** Returns the server of `/healthz` and `/readyz`. */
@@ -151,11 +146,12 @@ function leaderElectionCheck(status: StatusSource): HealthCheck {
       if (phase !== 'running') throw notReady('neither leads nor stands by yet');
       if (election?.problem === undefined) return;
       const isOld = election.leaderlessMs >= leaderlessMs;
-      if (isLeaseForbidden(election.problem) || isOld) throw notReady(messageOf(election.problem));
+      if (isOperatorError(election.problem, 'LeaseForbidden') || isOld)
+        throw notReady(errorMessage(election.problem));
     },
     remark: () => {
       const { problem } = status().election ?? {};
-      return problem === undefined ? undefined : messageOf(problem);
+      return problem === undefined ? undefined : errorMessage(problem);
     },
   };
 }
@@ -204,10 +200,6 @@ function throwHeld(
   if (held.length > 0) throw notReady(held.join('; '));
 }
 
-function messageOf(error: unknown): string {
-  return errorMessage(error);
-}
-
 function notReady(why: string): OperatorError {
   return new OperatorError('Timeout', why);
 }
@@ -232,14 +224,7 @@ export interface HealthOptions {
   readonly stuckReconcileFactor?: number | undefined;
 }
 
-/** {@link HealthOptions}, resolved. */
-export interface ResolvedHealthOptions {
-  readonly host: string | undefined;
-  readonly port: number;
-  readonly checkTimeoutMs: number;
-  readonly stallMs: number;
-  readonly stuckReconcileFactor: number;
-}
+export type ResolvedHealthOptions = Resolved<HealthOptions, 'host'>;
 
 /**
  * Fills in the defaults.

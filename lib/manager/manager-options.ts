@@ -8,7 +8,7 @@ import {
   OperatorError,
   systemRandom,
 } from '../system/index.js';
-import type { Clock, Logger, Random, Tracer, OptionNames } from '../system/index.js';
+import type { Clock, Logger, Random, Resolved, Tracer, OptionNames } from '../system/index.js';
 import type { PreflightMode } from './access/preflight.js';
 import { checkRequiredAccess } from './access/required-access.js';
 import type { RequiredAccess } from './access/required-access.js';
@@ -93,29 +93,15 @@ export interface ManagerOptions {
 /** Options of the webhook server of a manager. */
 export type ManagerWebhookOptions = Omit<WebhookServerOptions, 'clock' | 'logger' | 'metrics'>;
 
-/** {@link ManagerOptions}, resolved. */
-export interface ResolvedManagerOptions {
-  readonly name: string;
+export interface ResolvedManagerOptions extends Resolved<
+  Omit<ManagerOptions, 'client' | 'clusters' | 'health' | 'metrics' | 'inspector'>,
+  'leaderElection' | 'shards' | 'webhooks' | 'tracer' | 'onEvent'
+> {
   /** The first cluster also has the Leases and the manager's own objects. */
   readonly clusters: readonly [ManagerCluster, ...ManagerCluster[]];
-  readonly cacheOptions: ManagerCacheOptions;
-  readonly leaderElection: LeaderElectionOptions | Leadership | undefined;
-  readonly shards: ShardsOptions | false | undefined;
-  readonly whenLeadershipIsLost: 'fail' | 'standby';
   readonly health: ResolvedHealthOptions | undefined;
   readonly metrics: ResolvedMetricsOptions | undefined;
   readonly inspector: ResolvedInspectorOptions | undefined;
-  readonly webhooks: ManagerWebhookOptions | undefined;
-  readonly rbacPreflight: PreflightMode;
-  readonly requires: readonly RequiredAccess[];
-  readonly tracer: Tracer | undefined;
-  readonly onEvent: ControllerEventListener | undefined;
-  readonly gracefulShutdownMs: number;
-  readonly startTimeoutMs: number;
-  readonly cacheSyncTimeoutMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 /**

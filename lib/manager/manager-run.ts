@@ -22,7 +22,6 @@ import type {
 import { RunnableGroup, eventAccess, unwindMs } from './runnable.js';
 import type { RunnablePhase } from './runnable.js';
 
-/** Dependencies of a {@link ManagerRun}. */
 interface ManagerRunParts {
   readonly options: ResolvedManagerOptions;
   readonly leadership: Leadership;
@@ -46,13 +45,13 @@ interface ManagerRunParts {
  * The lease is released only after the controllers have ended.
  */
 export class ManagerRun {
+  readonly runnables: Readonly<Record<RunnablePhase, RunnableGroup>>;
+  readonly controllers: Readonly<Record<ControllerPhase, ControllerGroup>>;
   readonly #parts: ManagerRunParts;
   /** Aborted when everything must end: a stop or a failure. */
   readonly #ending = new AbortController();
   /** Aborted when the lease is to be released. */
   readonly #releasing = new AbortController();
-  readonly #runnables: Readonly<Record<RunnablePhase, RunnableGroup>>;
-  readonly #controllers: Readonly<Record<ControllerPhase, ControllerGroup>>;
   readonly #open = new Set<RunnablePhase | 'caches'>();
   #phase: ManagerPhase = 'starting';
   #failure: { readonly error: unknown } | undefined;
@@ -69,13 +68,13 @@ export class ManagerRun {
     const shared = { ...options, clusters, metrics, failed, ownership: undefined };
     const { fence } = parts.leadership;
     this.#parts = parts;
-    this.#runnables = {
+    this.runnables = {
       server: group('server'),
       webhook: group('webhook'),
       replica: group('replica'),
       leader: group('leader'),
     };
-    this.#controllers = {
+    this.controllers = {
       replica: new ControllerGroup({ ...shared, fence: undefined }),
       leader: new ControllerGroup({ ...shared, fence }),
       shards: new ControllerGroup({
@@ -93,7 +92,7 @@ export class ManagerRun {
 
   /** True if the leader's controllers reconcile here. */
   get isLeading(): boolean {
-    return this.#controllers.leader.isActive;
+    return this.controllers.leader.isActive;
   }
 
   /** Identity of the leader, if known. */
@@ -108,16 +107,6 @@ export class ManagerRun {
     const isLed = this.#leader !== undefined || this.isLeading;
     const forMs = options.clock.monotonicMs() - this.#candidateSinceMs;
     return { problem: leadership.problem, leaderlessMs: isLed ? 0 : forMs };
-  }
-
-  /** Runnables by phase, for the status. */
-  get runnables(): Readonly<Record<RunnablePhase, RunnableGroup>> {
-    return this.#runnables;
-  }
-
-  /** Controllers by phase, for the status. */
-  get controllers(): Readonly<Record<ControllerPhase, ControllerGroup>> {
-    return this.#controllers;
   }
 
   /**
@@ -149,9 +138,9 @@ export class ManagerRun {
     if (this.#ending.signal.aborted) return;
     if (entry.type === 'runnable') {
       const { phase = 'leader' } = entry.runnable;
-      if (this.#open.has(phase)) this.#runnables[phase].start(entry.runnable);
+      if (this.#open.has(phase)) this.runnables[phase].start(entry.runnable);
     } else if (this.#open.has('caches')) {
-      this.#controllers[entry.phase].start(entry.controller);
+      this.controllers[entry.phase].start(entry.controller);
     }
   }
 
@@ -162,7 +151,7 @@ export class ManagerRun {
       return;
     }
     const { phase = 'leader', name } = entry.runnable;
-    const left = await this.#runnables[phase].stop(graceMs, entry.runnable);
+    const left = await this.runnables[phase].stop(graceMs, entry.runnable);
     if (left.length === 0) return;
     throw new OperatorError('Timeout', `${name}: has not ended ${graceMs} ms after it was removed`);
   }
@@ -172,7 +161,7 @@ export class ManagerRun {
     if (this.#ending.signal.aborted || !this.#open.has('caches')) return;
     cluster.cache.start();
     try {
-      for (const group of Object.values(this.#controllers)) group.addCluster(cluster);
+      for (const group of Object.values(this.controllers)) group.addCluster(cluster);
     } catch (error) {
       // Its caches are empty, so no reconcile of it can be running.
       this.#leave(cluster, 0).catch((failed: unknown) => {
@@ -190,14 +179,14 @@ export class ManagerRun {
   }
 
   async #leave(cluster: ManagedCluster, graceMs: number): Promise<void> {
-    const groups = Object.values(this.#controllers);
+    const groups = Object.values(this.controllers);
     await Promise.all(groups.map((group) => group.removeCluster(cluster.name, graceMs)));
     await cluster.stop();
     await cluster.stopRecorders();
   }
 
   async #removeController({ phase, controller }: ControllerEntry, graceMs: number): Promise<void> {
-    const group = this.#controllers[phase];
+    const group = this.controllers[phase];
     const running = group.running(controller);
     await group.stop(graceMs, controller);
     // A controller that has not ended keeps its metrics: partial counts would be wrong.
@@ -209,7 +198,7 @@ export class ManagerRun {
     const { clusters, options } = this.#parts;
     for (const phase of ['server', 'webhook'] as const) {
       this.#openPhase(phase);
-      await this.#runnables[phase].whenReady(signal);
+      await this.runnables[phase].whenReady(signal);
     }
     this.#openPhase('caches');
     await this.#preflight(signal);
@@ -217,8 +206,8 @@ export class ManagerRun {
     const [home] = clusters.byName.values();
     await homeCachesSynced(home, options, signal);
     this.#openPhase('replica');
-    this.#controllers.replica.activate();
-    this.#controllers.shards.activate();
+    this.controllers.replica.activate();
+    this.controllers.shards.activate();
     this.#election = this.#elect();
   }
 
@@ -278,18 +267,18 @@ export class ManagerRun {
 
   #lead(): void {
     if (this.#ending.signal.aborted) return;
-    this.#controllers.leader.activate();
+    this.controllers.leader.activate();
     this.#openPhase('leader');
   }
 
   /** Stops at once everything that requires leadership. */
   #leadNoMore(): void {
     if (this.#releasing.signal.aborted || !this.#open.delete('leader')) return;
-    const { leader } = this.#controllers;
+    const { leader } = this.controllers;
     const isOver =
       this.#ending.signal.aborted || this.#parts.options.whenLeadershipIsLost === 'fail';
     const ended = isOver ? leader.stop(0) : leader.standBy();
-    this.#standingBy = this.#endAll([ended], [this.#runnables.leader.stop(0)]);
+    this.#standingBy = this.#endAll([ended], [this.runnables.leader.stop(0)]);
     this.#parts.changes.notify();
   }
 
@@ -306,8 +295,8 @@ export class ManagerRun {
     const { clock, gracefulShutdownMs } = this.#parts.options;
     const endMs = clock.monotonicMs() + gracefulShutdownMs;
     const leftMs = (): number => Math.max(0, endMs - clock.monotonicMs());
-    const { server, webhook, replica, leader } = this.#runnables;
-    const controllers = this.#controllers;
+    const { server, webhook, replica, leader } = this.runnables;
+    const controllers = this.controllers;
     // Reconciles end before keys and lease are released.
     const working = [controllers.leader.stop(leftMs()), controllers.shards.stop(leftMs())];
     await this.#endAll(working, [leader.stop(leftMs())]);
@@ -328,7 +317,7 @@ export class ManagerRun {
 
   /** A reconcile that ignores its signal is a failure: its handler still runs, though it can't write. */
   #refuseUnfinished(): void {
-    const names = Object.values(this.#controllers).flatMap(({ unfinished }) => unfinished);
+    const names = Object.values(this.controllers).flatMap(({ unfinished }) => unfinished);
     if (names.length === 0) return;
     const problem = `reconciles have not ended in time: ${names.join(', ')}`;
     const remedy = "pass the context's signal on, which is aborted at a stop";

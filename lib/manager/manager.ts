@@ -6,7 +6,7 @@ import type { Controller } from '../controller/index.js';
 import type { Recorder } from '../events/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import type { Clock, Logger, Metrics } from '../system/index.js';
-import { refuseUnknownOptions, OperatorError } from '../system/index.js';
+import { checkedMetrics, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import {
   checkRequiredAccess,
   controllerAccess,
@@ -64,7 +64,8 @@ import { WebhookServer } from './webhooks/webhook-server.js';
  * ```
  */
 export class Manager {
-  readonly #metrics = new LateMetrics();
+  readonly #late = new LateMetrics();
+  readonly #metrics = checkedMetrics(this.#late);
   readonly #options: ResolvedManagerOptions;
   readonly #clusters = new ManagerClusters();
   readonly #leadership: Leadership;
@@ -241,10 +242,8 @@ export class Manager {
     graceMs: number = this.#options.gracefulShutdownMs,
   ): Promise<void> {
     if (name === this.#home.name) {
-      throw new OperatorError(
-        'InvalidOption',
-        `removeCluster ${name}: cannot remove the first cluster`,
-      );
+      const message = `removeCluster ${name}: cannot remove the first cluster`;
+      throw new OperatorError('InvalidOption', message);
     }
     await this.#clusters.remove(name, async (cluster) => {
       await this.#run?.removeCluster(cluster, graceMs);
@@ -281,11 +280,8 @@ export class Manager {
     if (this.#run !== undefined) {
       throw new OperatorError('AlreadyStarted', 'manager: run was called before; make a new one');
     }
-    const [clusters, entries, recent] = [
-      this.#clusters,
-      this.#entries,
-      new RecentReconciles(this.#options.clock),
-    ];
+    const [clusters, entries] = [this.#clusters, this.#entries];
+    const recent = new RecentReconciles(this.#options.clock);
     const options = recent.noting(this.#options);
     const shared = { leadership: this.#leadership, metrics: this.metrics, changes: this.#changes };
     const ownership = (): Sharding | undefined => this.#sharding;
@@ -293,7 +289,7 @@ export class Manager {
     const isWatched = options.health !== undefined || options.metrics !== undefined;
     try {
       const served = { ...options, posts: postsOf(this) };
-      const server = await bindMetrics(this.#metrics, served, this.#home.given);
+      const server = await bindMetrics(this.#late, served, this.#home.given);
       if (server !== undefined) this.add(server);
       for (const cluster of clusters.all) this.#countRequestsOf(cluster);
       const shown = { status: () => this.status(), clusters: clusters.byName, entries };
@@ -379,9 +375,8 @@ export class Manager {
 
   #newCluster(cluster: ManagerCluster): ManagedCluster {
     const { fence } = this.#leadership;
-    const managed = new ManagedCluster(cluster, {
-      ...{ ...this.#options, metrics: this.metrics, fence },
-    });
+    const parts = { ...this.#options, metrics: this.metrics, fence };
+    const managed = new ManagedCluster(cluster, parts);
     this.#clusters.add(managed);
     return managed;
   }

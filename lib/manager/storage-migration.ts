@@ -1,20 +1,17 @@
 import type { Client } from '../client/index.js';
 import { TokenBucket } from '../client/index.js';
 import { CustomResourceDefinition, describeObject, isGone, isNotFound } from '../object/index.js';
-import type { ApiError, KubernetesObject, ObjectMeta } from '../object/index.js';
+import type { ApiError, KubernetesObject, ObjectMeta, ResourceType } from '../object/index.js';
 import { OperatorError, asError, refuseUnknownOptions, sleep } from '../system/index.js';
 import type { Clock, Logger, Metrics } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
 import type { Runnable, RunnableContext } from './runnable.js';
 
 /** A custom resource whose stored objects are migrated. */
-export interface MigratedKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly namespaced: boolean;
-}
+export type MigratedKind = Pick<
+  ResourceType,
+  'group' | 'version' | 'kind' | 'plural' | 'namespaced'
+>;
 
 /** Options of a storage migration. */
 export interface StorageMigrationOptions {
@@ -83,7 +80,7 @@ export function migrationAccess(type: MigratedKind): readonly RequiredAccess[] {
   ];
 }
 
-/** Where a migration began: `<storage version>/<generation> <resource version>`, on the definition. */
+/** Annotation of a definition: the start of a migration, as `<storage version>/<generation> <resource version>`. */
 const annotation = 'operator-builder.io/storage-migration';
 
 /** Time for all API servers of a cluster to store in a new version, in milliseconds. */
@@ -91,7 +88,6 @@ const settleMs = 10_000;
 
 const retryMs = { first: 1_000, longest: 300_000 } as const;
 
-/** The beginning of a migration. */
 interface Beginning {
   /** The definition then, as {@link stampOf} returns it. */
   readonly stamp: string;

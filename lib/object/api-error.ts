@@ -100,9 +100,13 @@ const forbiddenByServer =
 const denial =
   /(admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*'( with binding '[^']*')?) (denied (the )?request|does not support dry run)/;
 
-/** A refusal by an admission plugin: no permission would change it. */
+/**
+ * A refusal by an admission plugin, which no permission would change. Those that one would change begin like the
+ * refusals of an authorizer, or are about the right to delete what has owners, about finalizers of an owner, about
+ * aggregated roles, or about the constraints of OpenShift that a pod may use.
+ */
 const byPlugin =
-  /exceeded quota: |unable to create new content in namespace |violates PodSecurity /;
+  / is forbidden: (?!user |cannot set (an ownerRef|blockOwnerDeletion) |must have cluster-admin |unable to validate against any security context constraint)/i;
 
 const unusable = /failed to (create typed patch object|convert new object)/;
 

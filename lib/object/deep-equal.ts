@@ -22,6 +22,11 @@ function sameItems(left: readonly unknown[], right: readonly unknown[]): boolean
   return true;
 }
 
+/** Whether two lists have the same items, not only equal ones. */
+export function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, place) => item === other[place]);
+}
+
 type Members = Readonly<Record<string, unknown>>;
 const noNames: readonly string[] = [];
 

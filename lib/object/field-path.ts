@@ -1,3 +1,4 @@
+import { htmlSafeJson } from './go-text.js';
 import { OperatorError } from '../system/index.js';
 import { isJsonObject, memberOf } from './json.js';
 
@@ -16,7 +17,7 @@ export type PathElement = string;
 export type FieldPath = readonly PathElement[];
 
 /** A parsed {@link PathElement}. */
-type ParsedElement =
+export type ParsedElement =
   | { readonly type: 'field'; readonly name: string }
   | { readonly type: 'key'; readonly keys: readonly (readonly [string, unknown])[] }
   | { readonly type: 'value'; readonly value: unknown }
@@ -175,15 +176,21 @@ export function pathToString(path: FieldPath): string {
 }
 
 function stepText(element: ParsedElement, at: number): string {
+  if (element.type !== 'field') return entryText(element, plainText);
+  // A dot in a name (labels, annotations) must not look like a step.
+  if (/[.[\]]/.test(element.name)) return `[${JSON.stringify(element.name)}]`;
+  return at === 0 ? element.name : `.${element.name}`;
+}
+
+function entryText(
+  element: Exclude<ParsedElement, { type: 'field' }>,
+  show: (value: unknown) => string,
+): string {
   switch (element.type) {
-    case 'field':
-      // A dot in a name (labels, annotations) must not look like a step.
-      if (/[.[\]]/.test(element.name)) return `[${JSON.stringify(element.name)}]`;
-      return at === 0 ? element.name : `.${element.name}`;
     case 'key':
-      return `[${element.keys.map(([name, value]) => `${name}=${plainText(value)}`).join(',')}]`;
+      return `[${element.keys.map(([name, value]) => `${name}=${show(value)}`).join(',')}]`;
     case 'value':
-      return `[=${plainText(element.value)}]`;
+      return `[=${show(element.value)}]`;
     case 'index':
       return `[${element.index}]`;
   }
@@ -201,16 +208,7 @@ export function pathToServerString(path: FieldPath): string {
 /** Formats one step of {@link pathToServerString}. */
 export function elementToServerString(element: PathElement): string {
   const parsed = parsePathElement(element);
-  switch (parsed.type) {
-    case 'field':
-      return `.${parsed.name}`;
-    case 'key':
-      return `[${parsed.keys.map(([name, value]) => `${name}=${quoted(value)}`).join(',')}]`;
-    case 'value':
-      return `[=${quoted(parsed.value)}]`;
-    case 'index':
-      return `[${parsed.index}]`;
-  }
+  return parsed.type === 'field' ? `.${parsed.name}` : entryText(parsed, quoted);
 }
 
 function quoted(value: unknown): string {
@@ -224,23 +222,16 @@ function quoted(value: unknown): string {
 export function elementJson(value: unknown): string {
   if (typeof value === 'string' && needsNoEscapes.test(value)) return `"${value}"`;
   const text = JSON.stringify(value);
-  if (typeof value !== 'string' || !needsEscapes.test(text)) return text;
-  return text.replace(escaped, (char) => escapes.get(char) ?? unicodeEscape(char));
+  if (typeof value !== 'string') return text;
+  // Whole escape sequences, so that the `b` after an escaped backslash stays.
+  return htmlSafeJson(text).replaceAll(/\\./g, (sequence) => escapes.get(sequence) ?? sequence);
 }
 
 const needsNoEscapes = /^[\w ./:-]*$/;
-const needsEscapes = /[<>&\u2028\u2029]|\\[bf]/;
-const escaped = /[<>&\u2028\u2029]|\\./g;
-// Whole escape sequences, so that the `b` after an escaped backslash stays.
 const escapes = new Map([
   ['\\b', '\\u0008'],
   ['\\f', '\\u000c'],
 ]);
-
-function unicodeEscape(char: string): string {
-  if (char.startsWith('\\')) return char;
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
 
 function keyText(keys: Keys): PathElement {
   const sorted = keys.length < 2 ? keys : [...keys].sort(([a], [b]) => (a < b ? -1 : 1));

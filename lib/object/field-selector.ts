@@ -1,5 +1,5 @@
-import { OperatorError } from '../system/index.js';
 import { isJsonObject, memberOf } from './json.js';
+import { invalidSelector } from './label-selector.js';
 import type { KubernetesObject } from './kubernetes-object.js';
 import { apiVersionOf } from './resource-type.js';
 import type { TypeReference } from './resource-type.js';
@@ -22,13 +22,6 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
   // A comma ends a term unless a backslash precedes it.
   const terms = text.match(/(?:\\[^]|[^\\,]|\\$)+/g) ?? [];
   return terms.map((term) => parseTerm(term, text));
-}
-
-/** Formats terms as a selector; the inverse of {@link parseFieldSelector}. */
-export function formatFieldSelector(terms: readonly FieldTerm[]): string {
-  return terms
-    .map(({ field, operator, value }) => field + operator + value.replaceAll(/[\\,=]/g, '\\$&'))
-    .join(',');
 }
 
 /**
@@ -88,13 +81,14 @@ export function fieldValue(object: object, field: string): string {
 }
 
 function parseTerm(term: string, selector: string): FieldTerm {
+  const what = `field selector ${selector}`;
   const [, field, sign, value] = /^([^]*?)(!=|==|=)([^]*)$/.exec(term) ?? [];
   if (field === undefined || value === undefined) {
-    throw invalidSelector(selector, `invalid selector: '${selector}'; can't understand '${term}'`);
+    throw invalidSelector(what, `invalid selector: '${selector}'; can't understand '${term}'`);
   }
   const [right = ''] = /^(?:[^\\,=]|\\[\\,=])*/.exec(value) ?? [];
   const [wrong] = /^(?:\\[^]?|[^])/u.exec(value.slice(right.length)) ?? [];
-  if (wrong !== undefined) throw invalidSelector(selector, escapeProblem(wrong));
+  if (wrong !== undefined) throw invalidSelector(what, escapeProblem(wrong));
   const operator = sign === '!=' ? '!=' : '=';
   return { field, operator, value: value.replaceAll(/\\([^])/g, '$1') };
 }
@@ -105,10 +99,4 @@ function escapeProblem(wrong: string): string {
     ? `invalid escape sequence: ${wrong}`
     : `unescaped character in value: ${wrong.charCodeAt(0)}`;
   return `invalid field selector: ${why}`;
-}
-
-/** Its cause has the message of the API server alone. */
-function invalidSelector(selector: string, problem: string): OperatorError {
-  const cause = new Error(problem);
-  return new OperatorError('InvalidSelector', `field selector ${selector}: ${problem}`, { cause });
 }

@@ -8,6 +8,7 @@ import {
   isMember,
   leaf,
   leavesOf,
+  nodeAt,
   nodesEqual,
   recursiveDifferenceOfRoots,
   unionOfRoots,
@@ -62,11 +63,6 @@ export class FieldSet {
 
   get isEmpty(): boolean {
     return isLeaf(this.root);
-  }
-
-  /** The number of members. */
-  get size(): number {
-    return this.paths().length;
   }
 
   /** Whether the field at `path` is a member. */
@@ -147,12 +143,6 @@ function collectPaths(node: FieldNode, prefix: FieldPath, found: FieldPath[]): v
     const child = node[element];
     if (child !== undefined && !isLeaf(child)) collectPaths(child, [...prefix, element], found);
   }
-}
-
-function nodeAt(root: FieldNode, path: FieldPath): FieldNode | undefined {
-  let node: FieldNode | undefined = root;
-  for (const element of path) node = node?.[element];
-  return node;
 }
 
 // `FieldSet.ofRoot` is not called in the private method itself. tsc 6.0 would then replace every mention of

@@ -45,6 +45,13 @@ export function elementsOf(node: FieldNode): PathElement[] {
   return keys[0] === self ? keys.slice(1) : keys;
 }
 
+/** Returns the node at `path` below `root`; undefined if the set has nothing there. */
+export function nodeAt(root: FieldNode, path: readonly PathElement[]): FieldNode | undefined {
+  let node: FieldNode | undefined = root;
+  for (const element of path) node = node?.[element];
+  return node;
+}
+
 /** Collects the children of a node; elements may come in any order, each once. */
 export class FieldNodeBuilder {
   readonly #node: FieldsV1;

@@ -1,5 +1,15 @@
 import { isJsonObject } from './json.js';
 
+/** Returns JSON as Go writes it by default: safe in HTML. */
+export function htmlSafeJson(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
+}
+
+/** Returns the escape sequence of a character in JSON. */
+export function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** Formats a JSON value like Go's `%v`: `map[a:1 b:[x y]]`, `<nil>`. */
 export function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';

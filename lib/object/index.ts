@@ -8,7 +8,7 @@
  *   - selection: `label-selector.ts`, `field-selector.ts`
  *   - patches: `json-patch.ts`, `merge-patch.ts`, `strategic-merge-patch.ts`, `three-way-merge.ts`
  *   - ownership of fields: `managed-fields.ts`, on `field-set.ts`, `field-tree.ts` and `field-path.ts`
- *   - values: `quantity.ts`, `int-or-string.ts`, `micro-time.ts`, `json.ts`, `yaml-documents.ts`
+ *   - values: `quantity.ts`, `micro-time.ts`, `json.ts`, `yaml-documents.ts`
  */
 export {
   ApiError,
@@ -23,7 +23,7 @@ export {
   isTooManyRequests,
   isUnauthorized,
 } from './api-error.js';
-export type { ApiErrorContext, Status, StatusCause, StatusDetails } from './api-error.js';
+export type { Status, StatusCause, StatusDetails } from './api-error.js';
 export {
   findCondition,
   isConditionTrue,
@@ -36,7 +36,6 @@ export type { Condition, ConditionUpdate } from './conditions.js';
 export { withoutNulls } from './strategic-merge-directives.js';
 export { deepFreeze } from './deep-freeze.js';
 export { describeObject } from './describe-object.js';
-export type { Describable } from './describe-object.js';
 export {
   diffObjects,
   serverSetFields,
@@ -45,23 +44,14 @@ export {
   fieldsOf,
   redactObject,
 } from './diff-by-path.js';
-export type { DiffOptions, FieldChange } from './diff-by-path.js';
-export {
-  fieldValue,
-  formatFieldSelector,
-  isPlainField,
-  matchesFields,
-  parseFieldSelector,
-} from './field-selector.js';
+export type { FieldChange } from './diff-by-path.js';
+export { isPlainField, matchesFields, parseFieldSelector } from './field-selector.js';
 export type { FieldTerm } from './field-selector.js';
-export { rollingUpdateBounds, scaledValue } from './int-or-string.js';
-export type { IntOrString, RollingUpdateBounds } from './int-or-string.js';
 export {
   isJsonObject,
   assignMembers,
   checkJson,
   copyJson,
-  dropMember,
   jsonCopy,
   jsonText,
   memberOf,
@@ -70,14 +60,14 @@ export {
   withoutMember,
   withoutMembers,
 } from './json.js';
-export type { JsonObject, JsonValue } from './json.js';
+export type { JsonValue } from './json.js';
 export {
   applyJsonPatch,
   JsonPatchError,
   createJsonPatch,
   formatJsonPointer,
 } from './json-patch.js';
-export type { JsonPatchOperation, JsonPatchOptions, JsonPatchProblem } from './json-patch.js';
+export type { JsonPatchOperation } from './json-patch.js';
 export {
   ClusterRole,
   ClusterRoleBinding,
@@ -110,7 +100,6 @@ export {
   StorageClass,
 } from './kinds.js';
 export * as builtInKinds from './kinds.js';
-export type { Kind } from './kinds.js';
 export type {
   FieldsV1,
   KubernetesObject,
@@ -129,12 +118,7 @@ export {
   matchesLabels,
   parseLabelSelector,
 } from './label-selector.js';
-export type {
-  LabelOperator,
-  LabelRequirement,
-  LabelSelector,
-  LabelSelectorExpression,
-} from './label-selector.js';
+export type { LabelRequirement, LabelSelector, LabelSelectorExpression } from './label-selector.js';
 export {
   configKeyProblems,
   domainPathProblems,
@@ -157,7 +141,6 @@ export {
   dns1123LabelProblem,
   dns1123SubdomainProblem,
   labelsProblem,
-  labelValueProblem,
   qualifiedNameProblem,
   maxSubdomainLength,
   pathSegmentProblem,
@@ -175,33 +158,34 @@ export {
   withControllerReference,
   ownerUidLabel,
 } from './owner-reference.js';
-export type { OwnerReferenceOptions, OwnershipScopes } from './owner-reference.js';
 export type { Patch } from './patch.js';
 export {
   addQuantities,
   canonicalQuantity,
   compareQuantities,
-  equalQuantities,
+  isSameAmount,
   formatQuantity,
   parseQuantity,
   subtractQuantities,
 } from './quantity.js';
-export type { Quantity, QuantityFormat, QuantityLike } from './quantity.js';
+export type { Quantity } from './quantity.js';
 export {
   apiVersionOf,
   groupOf,
   groupOfType,
   isBuiltInGroup,
   kindText,
+  pluralOf,
   versionOf,
 } from './resource-type.js';
 export type { GroupKind, ResourceType, TypeReference } from './resource-type.js';
 export { rolloutStatus, isRollingOut } from './rollout-status.js';
-export type { RolloutReason, RolloutStatus } from './rollout-status.js';
-export type { Schema, SchemaRule } from './schema.js';
+export type { RolloutStatus } from './rollout-status.js';
+export { memberSchemaOf, propertyOf } from './schema.js';
+export type { IntOrString, Schema, SchemaRule } from './schema.js';
 export type { Wire } from './wire.js';
 export { isBookkeeping } from './bookkeeping.js';
-export { deepEqual, sameMembers } from './deep-equal.js';
+export { deepEqual, isSameList, sameMembers } from './deep-equal.js';
 export { checkDepth, isDeeperThan, maxDepth, tooDeep } from './depth.js';
 export {
   elementJson,
@@ -228,7 +212,7 @@ export {
   unionOf,
 } from './field-tree.js';
 export type { FieldNode } from './field-tree.js';
-export { goSyntax, goText, goTypeOf, quoted } from './go-text.js';
+export { goSyntax, goText, goTypeOf, htmlSafeJson, quoted, unicodeEscape } from './go-text.js';
 export {
   LazyList,
   heldBy,

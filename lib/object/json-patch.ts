@@ -90,10 +90,18 @@ class Refusal extends Error {
 /** The edit of an operation on the container at the end of its path. */
 interface ParentEdit {
   /** @param index - the index in the list; its length for one past the last */
-  list(list: readonly unknown[], index: number): unknown;
-  object(object: Readonly<Record<string, unknown>>, name: string): unknown;
+  readonly list: (list: readonly unknown[], index: number) => unknown;
+  readonly object: (object: Readonly<Record<string, unknown>>, name: string) => unknown;
   /** Whether the index may be one past the last. @defaultValue false */
   readonly mayAppend?: boolean;
+}
+
+/** Replaces the value at the end of a path. */
+function put(value: unknown): ParentEdit {
+  return {
+    list: (list, index) => list.with(index, value),
+    object: (object, name) => withMember(object, name, value),
+  };
 }
 
 /** Applies single operations, in the dialect of RFC 6902 or the laxer one of kube-apiserver. */
@@ -158,11 +166,7 @@ class JsonPatcher {
 
   #replace(document: unknown, tokens: readonly string[], value: unknown): unknown {
     if (!this.#isLax) this.#read(document, tokens);
-    if (tokens.length === 0) return value;
-    return this.#atParent(document, tokens, {
-      list: (list, index) => list.with(index, value),
-      object: (object, name) => withMember(object, name, value),
-    });
+    return tokens.length === 0 ? value : this.#atParent(document, tokens, put(value));
   }
 
   #test(document: unknown, tokens: readonly string[], value: unknown): unknown {
@@ -201,19 +205,15 @@ class JsonPatcher {
 
   /** Rebuilds the containers along the path, and the last one with `edit`. */
   #atParent(document: unknown, tokens: readonly string[], edit: ParentEdit): unknown {
-    const { mayAppend = false } = edit;
     const rebuild = (container: unknown, depth: number): unknown => {
-      const token = tokens[depth] ?? '';
-      if (depth < tokens.length - 1) {
-        const inner = rebuild(this.#child(container, tokens, depth), depth + 1);
-        return Array.isArray(container)
-          ? container.with(this.#indexIn(container, tokens, { depth }), inner)
-          : withMember(container as Record<string, unknown>, token, inner);
-      }
+      const isLast = depth === tokens.length - 1;
+      const { list, object, mayAppend } = isLast
+        ? edit
+        : put(rebuild(this.#child(container, tokens, depth), depth + 1));
       if (Array.isArray(container)) {
-        return edit.list(container, this.#indexIn(container, tokens, { depth, mayAppend }));
+        return list(container, this.#indexIn(container, tokens, { depth, mayAppend }));
       }
-      if (isJsonObject(container)) return edit.object(container, token);
+      if (isJsonObject(container)) return object(container, tokens[depth] ?? '');
       throw missing(tokens, depth);
     };
     return rebuild(document, 0);
@@ -233,7 +233,7 @@ class JsonPatcher {
   #indexIn(
     list: readonly unknown[],
     tokens: readonly string[],
-    { depth, mayAppend = false }: { depth: number; mayAppend?: boolean },
+    { depth, mayAppend = false }: { depth: number; mayAppend?: boolean | undefined },
   ): number {
     const token = tokens[depth] ?? '';
     if (token === '-' && mayAppend) return list.length;

@@ -68,18 +68,6 @@ export function withoutMembers<T extends object, K extends string>(
 }
 
 /**
- * Returns `object` without the member `name`: the object itself, changed, if that member is the last one, which V8
- * deletes cheaply; else a copy. Deleting any other member would turn the object into a slower and larger form.
- */
-export function dropMember<T extends object>(object: T, name: keyof T & string): T {
-  let last: string | undefined;
-  for (const member in object) last = member;
-  if (last !== name) return assignMembers({} as T, object, [name]);
-  Reflect.deleteProperty(object, name);
-  return object;
-}
-
-/**
  * Sets the members of `from` in `object`, one by one. A spread would create objects that use a third more
  * memory in V8, and half as much again once frozen (measured with ConfigMaps, Node 20). That matters for
  * caches.

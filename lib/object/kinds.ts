@@ -30,7 +30,7 @@ import type {
   V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
 import type { ObjectMeta } from './kubernetes-object.js';
-import { groupOf, versionOf } from './resource-type.js';
+import { groupOf, versionOf, pluralOf } from './resource-type.js';
 import type { ResourceType } from './resource-type.js';
 import type { Wire } from './wire.js';
 
@@ -44,160 +44,108 @@ export type Kind<ApiVersion extends string, Name extends string, Model> = {
 function resource<T extends { apiVersion: string; kind: string; metadata: ObjectMeta }>(
   apiVersion: T['apiVersion'],
   kind: T['kind'],
-  plural: string,
-  namespaced: boolean,
+  namespaced = true,
 ): ResourceType<T> {
+  const plural = pluralOf(kind.toLowerCase());
   return { group: groupOf(apiVersion), version: versionOf(apiVersion), kind, plural, namespaced };
 }
 
 /** `v1` ConfigMap. */
 export type ConfigMap = Kind<'v1', 'ConfigMap', V1ConfigMap>;
 /** The resource type of ConfigMap. */
-export const ConfigMap: ResourceType<ConfigMap> = resource('v1', 'ConfigMap', 'configmaps', true);
+export const ConfigMap = resource<ConfigMap>('v1', 'ConfigMap');
 
 /** `v1` Secret. */
 export type Secret = Kind<'v1', 'Secret', V1Secret>;
 /** The resource type of Secret. */
-export const Secret: ResourceType<Secret> = resource('v1', 'Secret', 'secrets', true);
+export const Secret = resource<Secret>('v1', 'Secret');
 
 /** `v1` Service. */
 export type Service = Kind<'v1', 'Service', V1Service>;
 /** The resource type of Service. */
-export const Service: ResourceType<Service> = resource('v1', 'Service', 'services', true);
+export const Service = resource<Service>('v1', 'Service');
 
 /** `v1` ServiceAccount. */
 export type ServiceAccount = Kind<'v1', 'ServiceAccount', V1ServiceAccount>;
 /** The resource type of ServiceAccount. */
-export const ServiceAccount: ResourceType<ServiceAccount> = resource(
-  'v1',
-  'ServiceAccount',
-  'serviceaccounts',
-  true,
-);
+export const ServiceAccount = resource<ServiceAccount>('v1', 'ServiceAccount');
 
 /** `v1` PersistentVolumeClaim. */
 export type PersistentVolumeClaim = Kind<'v1', 'PersistentVolumeClaim', V1PersistentVolumeClaim>;
 /** The resource type of PersistentVolumeClaim. */
-export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = resource(
-  'v1',
-  'PersistentVolumeClaim',
-  'persistentvolumeclaims',
-  true,
-);
+export const PersistentVolumeClaim = resource<PersistentVolumeClaim>('v1', 'PersistentVolumeClaim');
 
 /** `v1` PersistentVolume. */
 export type PersistentVolume = Kind<'v1', 'PersistentVolume', V1PersistentVolume>;
 /** The resource type of PersistentVolume. */
-export const PersistentVolume: ResourceType<PersistentVolume> = resource(
-  'v1',
-  'PersistentVolume',
-  'persistentvolumes',
-  false,
-);
+export const PersistentVolume = resource<PersistentVolume>('v1', 'PersistentVolume', false);
 
 /** `v1` Pod. */
 export type Pod = Kind<'v1', 'Pod', V1Pod>;
 /** The resource type of Pod. */
-export const Pod: ResourceType<Pod> = resource('v1', 'Pod', 'pods', true);
+export const Pod = resource<Pod>('v1', 'Pod');
 
 /** `v1` Namespace. */
 export type Namespace = Kind<'v1', 'Namespace', V1Namespace>;
 /** The resource type of Namespace. */
-export const Namespace: ResourceType<Namespace> = resource('v1', 'Namespace', 'namespaces', false);
+export const Namespace = resource<Namespace>('v1', 'Namespace', false);
 
 /** `v1` Node. */
 export type Node = Kind<'v1', 'Node', V1Node>;
 /** The resource type of Node. */
-export const Node: ResourceType<Node> = resource('v1', 'Node', 'nodes', false);
+export const Node = resource<Node>('v1', 'Node', false);
 
 /** `apps/v1` Deployment. */
 export type Deployment = Kind<'apps/v1', 'Deployment', V1Deployment>;
 /** The resource type of Deployment. */
-export const Deployment: ResourceType<Deployment> = resource(
-  'apps/v1',
-  'Deployment',
-  'deployments',
-  true,
-);
+export const Deployment = resource<Deployment>('apps/v1', 'Deployment');
 
 /** `apps/v1` StatefulSet. */
 export type StatefulSet = Kind<'apps/v1', 'StatefulSet', V1StatefulSet>;
 /** The resource type of StatefulSet. */
-export const StatefulSet: ResourceType<StatefulSet> = resource(
-  'apps/v1',
-  'StatefulSet',
-  'statefulsets',
-  true,
-);
+export const StatefulSet = resource<StatefulSet>('apps/v1', 'StatefulSet');
 
 /** `apps/v1` DaemonSet. */
 export type DaemonSet = Kind<'apps/v1', 'DaemonSet', V1DaemonSet>;
 /** The resource type of DaemonSet. */
-export const DaemonSet: ResourceType<DaemonSet> = resource(
-  'apps/v1',
-  'DaemonSet',
-  'daemonsets',
-  true,
-);
+export const DaemonSet = resource<DaemonSet>('apps/v1', 'DaemonSet');
 
 /** `apps/v1` ReplicaSet. */
 export type ReplicaSet = Kind<'apps/v1', 'ReplicaSet', V1ReplicaSet>;
 /** The resource type of ReplicaSet. */
-export const ReplicaSet: ResourceType<ReplicaSet> = resource(
-  'apps/v1',
-  'ReplicaSet',
-  'replicasets',
-  true,
-);
+export const ReplicaSet = resource<ReplicaSet>('apps/v1', 'ReplicaSet');
 
 /** `apps/v1` ControllerRevision. */
 export type ControllerRevision = Kind<'apps/v1', 'ControllerRevision', V1ControllerRevision>;
 /** The resource type of ControllerRevision. */
-export const ControllerRevision: ResourceType<ControllerRevision> = resource(
-  'apps/v1',
-  'ControllerRevision',
-  'controllerrevisions',
-  true,
-);
+export const ControllerRevision = resource<ControllerRevision>('apps/v1', 'ControllerRevision');
 
 /** `batch/v1` Job. */
 export type Job = Kind<'batch/v1', 'Job', V1Job>;
 /** The resource type of Job. */
-export const Job: ResourceType<Job> = resource('batch/v1', 'Job', 'jobs', true);
+export const Job = resource<Job>('batch/v1', 'Job');
 
 /** `batch/v1` CronJob. */
 export type CronJob = Kind<'batch/v1', 'CronJob', V1CronJob>;
 /** The resource type of CronJob. */
-export const CronJob: ResourceType<CronJob> = resource('batch/v1', 'CronJob', 'cronjobs', true);
+export const CronJob = resource<CronJob>('batch/v1', 'CronJob');
 
 /** `networking.k8s.io/v1` NetworkPolicy. */
 export type NetworkPolicy = Kind<'networking.k8s.io/v1', 'NetworkPolicy', V1NetworkPolicy>;
 /** The resource type of NetworkPolicy. */
-export const NetworkPolicy: ResourceType<NetworkPolicy> = resource(
-  'networking.k8s.io/v1',
-  'NetworkPolicy',
-  'networkpolicies',
-  true,
-);
+export const NetworkPolicy = resource<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy');
 
 /** `networking.k8s.io/v1` Ingress. */
 export type Ingress = Kind<'networking.k8s.io/v1', 'Ingress', V1Ingress>;
 /** The resource type of Ingress. */
-export const Ingress: ResourceType<Ingress> = resource(
-  'networking.k8s.io/v1',
-  'Ingress',
-  'ingresses',
-  true,
-);
+export const Ingress = resource<Ingress>('networking.k8s.io/v1', 'Ingress');
 
 /** `policy/v1` PodDisruptionBudget. */
 export type PodDisruptionBudget = Kind<'policy/v1', 'PodDisruptionBudget', V1PodDisruptionBudget>;
 /** The resource type of PodDisruptionBudget. */
-export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = resource(
+export const PodDisruptionBudget = resource<PodDisruptionBudget>(
   'policy/v1',
   'PodDisruptionBudget',
-  'poddisruptionbudgets',
-  true,
 );
 
 /** `autoscaling/v2` HorizontalPodAutoscaler. */
@@ -207,40 +155,27 @@ export type HorizontalPodAutoscaler = Kind<
   V2HorizontalPodAutoscaler
 >;
 /** The resource type of HorizontalPodAutoscaler. */
-export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = resource(
+export const HorizontalPodAutoscaler = resource<HorizontalPodAutoscaler>(
   'autoscaling/v2',
   'HorizontalPodAutoscaler',
-  'horizontalpodautoscalers',
-  true,
 );
 
 /** `rbac.authorization.k8s.io/v1` Role. */
 export type Role = Kind<'rbac.authorization.k8s.io/v1', 'Role', V1Role>;
 /** The resource type of Role. */
-export const Role: ResourceType<Role> = resource(
-  'rbac.authorization.k8s.io/v1',
-  'Role',
-  'roles',
-  true,
-);
+export const Role = resource<Role>('rbac.authorization.k8s.io/v1', 'Role');
 
 /** `rbac.authorization.k8s.io/v1` RoleBinding. */
 export type RoleBinding = Kind<'rbac.authorization.k8s.io/v1', 'RoleBinding', V1RoleBinding>;
 /** The resource type of RoleBinding. */
-export const RoleBinding: ResourceType<RoleBinding> = resource(
-  'rbac.authorization.k8s.io/v1',
-  'RoleBinding',
-  'rolebindings',
-  true,
-);
+export const RoleBinding = resource<RoleBinding>('rbac.authorization.k8s.io/v1', 'RoleBinding');
 
 /** `rbac.authorization.k8s.io/v1` ClusterRole. */
 export type ClusterRole = Kind<'rbac.authorization.k8s.io/v1', 'ClusterRole', V1ClusterRole>;
 /** The resource type of ClusterRole. */
-export const ClusterRole: ResourceType<ClusterRole> = resource(
+export const ClusterRole = resource<ClusterRole>(
   'rbac.authorization.k8s.io/v1',
   'ClusterRole',
-  'clusterroles',
   false,
 );
 
@@ -251,47 +186,31 @@ export type ClusterRoleBinding = Kind<
   V1ClusterRoleBinding
 >;
 /** The resource type of ClusterRoleBinding. */
-export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = resource(
+export const ClusterRoleBinding = resource<ClusterRoleBinding>(
   'rbac.authorization.k8s.io/v1',
   'ClusterRoleBinding',
-  'clusterrolebindings',
   false,
 );
 
 /** `coordination.k8s.io/v1` Lease. */
 export type Lease = Kind<'coordination.k8s.io/v1', 'Lease', V1Lease>;
 /** The resource type of Lease. */
-export const Lease: ResourceType<Lease> = resource(
-  'coordination.k8s.io/v1',
-  'Lease',
-  'leases',
-  true,
-);
+export const Lease = resource<Lease>('coordination.k8s.io/v1', 'Lease');
 
 /** `events.k8s.io/v1` Event. */
 export type Event = Kind<'events.k8s.io/v1', 'Event', EventsV1Event>;
 /** The resource type of Event. */
-export const Event: ResourceType<Event> = resource('events.k8s.io/v1', 'Event', 'events', true);
+export const Event = resource<Event>('events.k8s.io/v1', 'Event');
 
 /** `storage.k8s.io/v1` StorageClass. */
 export type StorageClass = Kind<'storage.k8s.io/v1', 'StorageClass', V1StorageClass>;
 /** The resource type of StorageClass. */
-export const StorageClass: ResourceType<StorageClass> = resource(
-  'storage.k8s.io/v1',
-  'StorageClass',
-  'storageclasses',
-  false,
-);
+export const StorageClass = resource<StorageClass>('storage.k8s.io/v1', 'StorageClass', false);
 
 /** `discovery.k8s.io/v1` EndpointSlice. */
 export type EndpointSlice = Kind<'discovery.k8s.io/v1', 'EndpointSlice', V1EndpointSlice>;
 /** The resource type of EndpointSlice. */
-export const EndpointSlice: ResourceType<EndpointSlice> = resource(
-  'discovery.k8s.io/v1',
-  'EndpointSlice',
-  'endpointslices',
-  true,
-);
+export const EndpointSlice = resource<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice');
 
 /** `apiextensions.k8s.io/v1` CustomResourceDefinition. */
 export type CustomResourceDefinition = Kind<
@@ -300,9 +219,8 @@ export type CustomResourceDefinition = Kind<
   V1CustomResourceDefinition
 >;
 /** The resource type of CustomResourceDefinition. */
-export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = resource(
+export const CustomResourceDefinition = resource<CustomResourceDefinition>(
   'apiextensions.k8s.io/v1',
   'CustomResourceDefinition',
-  'customresourcedefinitions',
   false,
 );

@@ -45,7 +45,7 @@ export function parseLabelSelector(text: string): readonly LabelRequirement[] {
  */
 export function labelRequirementsOf(selector: string | LabelSelector): readonly LabelRequirement[] {
   if (typeof selector === 'string') return parseLabelSelector(selector);
-  const text = shown(selector);
+  const text = `label selector ${shown(selector)}`;
   const problem = shapeProblem(selector);
   if (problem !== undefined) throw invalidSelector(text, problem);
   // A null of an object's JSON counts as absent, as on the API server.
@@ -182,21 +182,21 @@ function integerOf(text: string | undefined): bigint | undefined {
 }
 
 function formatRequirement({ key, operator, values }: LabelRequirement): string {
+  const [value = ''] = values;
+  const isOne = values.length === 1;
   switch (operator) {
     case 'In':
-      return values.length === 1 ? `${key}=${values[0] ?? ''}` : `${key} in (${values.join(',')})`;
+      return isOne ? `${key}=${value}` : `${key} in (${values.join(',')})`;
     case 'NotIn':
-      return values.length === 1
-        ? `${key}!=${values[0] ?? ''}`
-        : `${key} notin (${values.join(',')})`;
+      return isOne ? `${key}!=${value}` : `${key} notin (${values.join(',')})`;
     case 'Exists':
       return key;
     case 'DoesNotExist':
       return `!${key}`;
     case 'Gt':
-      return `${key}>${values[0] ?? ''}`;
+      return `${key}>${value}`;
     case 'Lt':
-      return `${key}<${values[0] ?? ''}`;
+      return `${key}<${value}`;
   }
 }
 
@@ -259,10 +259,9 @@ function inBrackets(problems: readonly string[]): string {
   return problems.length === 1 ? joined : `[${joined}]`;
 }
 
-/** Its cause has the message of the API server alone. */
-function invalidSelector(selector: string, problem: string): OperatorError {
-  const cause = new Error(problem);
-  return new OperatorError('InvalidSelector', `label selector ${selector}: ${problem}`, { cause });
+/** Returns the error for an invalid selector. Its cause has the message of the API server alone. */
+export function invalidSelector(what: string, problem: string): OperatorError {
+  return new OperatorError('InvalidSelector', `${what}: ${problem}`, { cause: new Error(problem) });
 }
 
 function sorted(requirements: readonly LabelRequirement[]): readonly LabelRequirement[] {
@@ -293,12 +292,12 @@ const comparisons: Readonly<Partial<Record<string, LabelOperator>>> = {
 
 /** Parses the grammar of label selectors. Its messages are the API server's. */
 class SelectorParser {
-  readonly #text: string;
+  readonly #what: string;
   readonly #tokens: readonly Token[];
   #position = 0;
 
   constructor(text: string) {
-    this.#text = text;
+    this.#what = `label selector ${text}`;
     this.#tokens = tokensOf(text);
   }
 
@@ -327,10 +326,10 @@ class SelectorParser {
 
   #requirement(): LabelRequirement {
     try {
-      return checked(this.#uncheckedRequirement(), this.#text);
+      return checked(this.#uncheckedRequirement(), this.#what);
     } catch (error) {
       const { message } = (error as OperatorError).cause as Error;
-      throw invalidSelector(this.#text, `unable to parse requirement: ${message}`);
+      throw invalidSelector(this.#what, `unable to parse requirement: ${message}`);
     }
   }
 
@@ -339,7 +338,7 @@ class SelectorParser {
     const key = this.#word();
     // As in the API server, a key in a string has no path.
     const [problem] = keyProblems(key, '<nil>');
-    if (problem !== undefined) throw invalidSelector(this.#text, problem);
+    if (problem !== undefined) throw invalidSelector(this.#what, problem);
     if (isAbsence) return { key, operator: 'DoesNotExist', values: [] };
     const next = this.#peek();
     if (next.type === 'end' || next.text === ',') return { key, operator: 'Exists', values: [] };
@@ -395,7 +394,7 @@ class SelectorParser {
   }
 
   #unexpected(wanted: string): OperatorError {
-    return invalidSelector(this.#text, `found '${this.#peek().text}'${wanted}`);
+    return invalidSelector(this.#what, `found '${this.#peek().text}'${wanted}`);
   }
 }
 

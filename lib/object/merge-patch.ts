@@ -55,6 +55,6 @@ function addMember(patch: Record<string, unknown>, name: string, inner: object):
 
 function sayable(value: unknown, path: string): unknown {
   if (value !== null) return value;
-  const message = `merge patch: ${path} can't become null, for null removes: use a JSON patch`;
+  const message = `merge patch: ${path} can't be set to null, because null removes a field: use a JSON patch`;
   throw new OperatorError('InvalidPatch', message);
 }

@@ -4,9 +4,9 @@ export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path' | 'any';
 const labelForm = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const label1035Form = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const subdomainForm = `${labelForm}(\\.${labelForm})*`;
-const label = new RegExp(`^${labelForm}$`);
-const label1035 = new RegExp(`^${label1035Form}$`);
-const subdomain = new RegExp(`^${subdomainForm}$`);
+export const label = new RegExp(`^${labelForm}$`);
+export const label1035 = new RegExp(`^${label1035Form}$`);
+export const subdomain = new RegExp(`^${subdomainForm}$`);
 
 const subdomainMessage =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '" +

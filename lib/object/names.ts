@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
+import { label, label1035, subdomain } from './name-problems.js';
 
-// The patterns of Kubernetes names; see "Object Names and IDs" in its documentation. All are linear, because
-// a name may be untrusted input.
-const dns1123Label = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
-const dns1123Subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
-const dns1035Label = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
+// Like the other patterns, linear, because a name may be untrusted input.
 const qualifiedPart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /** The maximum length of a DNS label, a label value and a label key's name. */
@@ -19,7 +16,7 @@ export const maxSubdomainLength = 253;
  */
 export function dns1123LabelProblem(text: string): string | undefined {
   const rule = "lower case letters, digits and '-', with a letter or digit at both ends";
-  return problem(text, { pattern: dns1123Label, maxLength: maxLabelLength, rule });
+  return problem(text, { pattern: label, maxLength: maxLabelLength, rule });
 }
 
 /**
@@ -29,7 +26,7 @@ export function dns1123LabelProblem(text: string): string | undefined {
 export function dns1123SubdomainProblem(text: string): string | undefined {
   const rule =
     "lower case letters, digits, '-' and '.', with a letter or digit at the ends of each part";
-  return problem(text, { pattern: dns1123Subdomain, maxLength: maxSubdomainLength, rule });
+  return problem(text, { pattern: subdomain, maxLength: maxSubdomainLength, rule });
 }
 
 /**
@@ -38,7 +35,7 @@ export function dns1123SubdomainProblem(text: string): string | undefined {
  */
 export function dns1035LabelProblem(text: string): string | undefined {
   const rule = "lower case letters, digits and '-', beginning with a letter, ending with no '-'";
-  return problem(text, { pattern: dns1035Label, maxLength: maxLabelLength, rule });
+  return problem(text, { pattern: label1035, maxLength: maxLabelLength, rule });
 }
 
 /**

@@ -3,7 +3,7 @@ import { OperatorError } from '../system/index.js';
 /** The notation of a quantity: `12M`, `12Mi` or `12e6`. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** An exact amount of a resource, `unscaled * 10 ** scale`; created by {@link parseQuantity}. */
+/** An exact amount of a resource, `unscaled * 10 ** scale`; created by `parseQuantity`. */
 export interface Quantity {
   /** The digits without trailing zeros, so that equal amounts have equal fields; 0n with scale 0 for zero. */
   readonly unscaled: bigint;
@@ -89,12 +89,14 @@ export function compareQuantities(one: QuantityLike, other: QuantityLike): numbe
   return low < high ? -1 : low > high ? 1 : 0;
 }
 
-/**
- * Whether both are the same amount, such as `1Gi` and `1024Mi`.
- * @throws OperatorError `InvalidValue`
- */
-export function equalQuantities(one: QuantityLike, other: QuantityLike): boolean {
-  return compareQuantities(one, other) === 0;
+/** Whether two JSON values are quantities of the same amount. */
+export function isSameAmount(one: unknown, other: unknown): boolean {
+  try {
+    return compareQuantities(parseQuantity(one as string), parseQuantity(other as string)) === 0;
+  } catch {
+    // The server reports the invalid quantity.
+    return false;
+  }
 }
 
 /**

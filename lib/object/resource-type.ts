@@ -26,6 +26,12 @@ export interface GroupKind {
   readonly kind: string;
 }
 
+/** Returns the English plural as kubebuilder guesses it. */
+export function pluralOf(singular: string): string {
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return /(?:s|x|z|ch|sh)$/.test(singular) ? `${singular}es` : `${singular}s`;
+}
+
 /** Returns `v1` for the core group, else `group/version`. */
 export function apiVersionOf(type: TypeReference<KubernetesObject>): string {
   if ('apiVersion' in type) return type.apiVersion;
@@ -53,7 +59,6 @@ export function isBuiltInGroup(group: string): boolean {
   return !group.includes('.') || group.endsWith('.k8s.io');
 }
 
-/** Returns the version of an apiVersion. */
 export function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }

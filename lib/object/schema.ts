@@ -42,6 +42,23 @@ export interface Schema {
   'x-kubernetes-validations'?: readonly SchemaRule[];
 }
 
+/** Returns the schema of an own property; undefined if the schema declares none. */
+export function propertyOf({ properties = {} }: Schema, name: string): Schema | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+/** Returns the schema of member `name`: of the property, or of the values of a map; undefined without either. */
+export function memberSchemaOf(schema: Schema, name: string): Schema | undefined {
+  const { additionalProperties } = schema;
+  const values = typeof additionalProperties === 'object' ? additionalProperties : undefined;
+  return propertyOf(schema, name) ?? values;
+}
+
+/** Returns the strategies of a strategic merge, for example `['merge', 'retainKeys']`. */
+export function patchStrategiesOf(schema: Schema | undefined): readonly string[] {
+  return schema?.['x-kubernetes-patch-strategy']?.split(',') ?? [];
+}
+
 /** A CEL rule of a schema (`x-kubernetes-validations`). */
 export interface SchemaRule {
   rule: string;
@@ -51,3 +68,6 @@ export interface SchemaRule {
   fieldPath?: string;
   optionalOldSelf?: boolean;
 }
+
+/** A number, or a percentage of a total: `3` or `25%`. */
+export type IntOrString = number | string;

@@ -42,7 +42,6 @@ export function noMergeKey(item: unknown, key: string): StrategicMergePatchError
   return misfit(`map: ${goText(item)} does not contain declared merge key: ${key}`);
 }
 
-/** Returns the error for an unknown `$patch` directive. */
 export function unknownDirective(how: unknown, patch: unknown): StrategicMergePatchError {
   return misfit(`unknown patch type: ${goText(how)} in map: ${goText(patch)}`);
 }

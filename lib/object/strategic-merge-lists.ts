@@ -1,4 +1,4 @@
-import { goText } from './go-text.js';
+import { goText, goTypeOf } from './go-text.js';
 import { isJsonObject, memberOf } from './json.js';
 import { patchDirective, withoutDirectives } from './strategic-merge-directives.js';
 import { arranged, keyOf } from './strategic-merge-order.js';
@@ -12,7 +12,6 @@ import {
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** The rules for merging a list. */
 export interface ListStrategy {
   /** False: the list is replaced. */
   readonly merges: boolean;
@@ -156,21 +155,14 @@ function sameKey(a: unknown, b: unknown, mergeKey: string): boolean {
 
 /** Whether the lists have maps; all entries must have one type. */
 function holdsMaps(...lists: readonly (readonly unknown[])[]): boolean {
-  const types = lists.flat().map(typeName);
+  const types = lists.flat().map(goTypeOf);
   const [type] = types;
   if (type === undefined) throw misfit('no elements in any of the given slices');
-  if (type === 'array') throw listOfLists();
+  if (type === '[]interface {}') throw listOfLists();
   if (types.some((other) => other !== type)) {
     throw misfit(`list element types are not identical: ${goText(lists)}`);
   }
-  return type === 'object';
-}
-
-function typeName(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  // Go has different types for whole numbers and fractions.
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
-  return value === null ? 'null' : typeof value;
+  return type === 'map[string]interface {}';
 }
 
 // Keeps the first of equal scalars, and fills the gap with the last entry.

@@ -1,3 +1,4 @@
+import { memberSchemaOf, patchStrategiesOf } from './schema.js';
 import { isJsonObject, memberOf, setMember } from './json.js';
 import type { Schema } from './schema.js';
 import { patchDirective, withoutDirectives, withoutNulls } from './strategic-merge-directives.js';
@@ -134,7 +135,7 @@ function mergeMember(
 }
 
 function mergedMap(old: JsonMap, value: JsonMap, schema: Schema | undefined): JsonMap {
-  return strategiesOf(schema).includes('replace') ? value : mergeMaps(old, value, schema);
+  return patchStrategiesOf(schema).includes('replace') ? value : mergeMaps(old, value, schema);
 }
 
 // A new value is not merged, so its nulls and directives are dropped.
@@ -146,23 +147,17 @@ function replaceMember(result: Record<string, unknown>, field: string, value: un
 
 function fieldSchema(schema: Schema | undefined, field: string): Schema | undefined {
   if (schema === undefined) return undefined;
-  const { properties = {}, additionalProperties, allOf } = schema;
-  const property = memberOf(properties, field) as Schema | undefined;
-  if (property !== undefined) return property;
-  if (typeof additionalProperties === 'object') return additionalProperties;
-  return allOf?.length === 1 ? fieldSchema(allOf[0], field) : undefined;
+  const { allOf } = schema;
+  const base = allOf?.length === 1 ? allOf[0] : undefined;
+  return memberSchemaOf(schema, field) ?? fieldSchema(base, field);
 }
 
 function strategyOf(schema: Schema | undefined, field: string): ListStrategy {
   const list = fieldSchema(schema, field);
   return {
-    merges: strategiesOf(list).includes('merge'),
+    merges: patchStrategiesOf(list).includes('merge'),
     mergeKey: list?.['x-kubernetes-patch-merge-key'] ?? '',
     mergeItems: (old, item) => mergeMaps(old, item, list?.items),
     deletes: false,
   };
-}
-
-function strategiesOf(schema: Schema | undefined): readonly string[] {
-  return schema?.['x-kubernetes-patch-strategy']?.split(',') ?? [];
 }

@@ -1,9 +1,10 @@
-import { deepEqual } from './deep-equal.js';
+import { memberSchemaOf, patchStrategiesOf } from './schema.js';
+import { deepEqual, isSameList } from './deep-equal.js';
 import { fieldElement, indexElement, keyElement, valueElement } from './field-path.js';
 import type { FieldPath, PathElement } from './field-path.js';
 import { isJsonObject, memberOf, setMember } from './json.js';
 import type { FieldsV1 } from './kubernetes-object.js';
-import { equalQuantities, parseQuantity } from './quantity.js';
+import { isSameAmount } from './quantity.js';
 import type { Schema } from './schema.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;
@@ -50,7 +51,8 @@ function merged(desired: unknown, current: unknown, merging: Merging): unknown {
   if (!isSet(current)) return isStoredAsNone(desired, merging.schema) ? current : desired;
   if (isSame(desired, current, merging.schema)) return current;
   if (isWholeMap(merging.schema)) {
-    const whole = onWire(desired);
+    // Without undefined members.
+    const whole: unknown = JSON.parse(JSON.stringify(desired));
     return deepEqual(whole, current) ? current : whole;
   }
   if (isJsonObject(desired) && isJsonObject(current)) return mergedMap(desired, current, merging);
@@ -82,17 +84,22 @@ function mergedMap(desired: JsonMap, current: JsonMap, merging: Merging): JsonMa
 
 function retainsKeys({ schema, retainsKeys: ofList = false }: Merging): boolean {
   // A list's strategy applies to its entries.
-  return ofList || (schema?.items === undefined && strategiesOf(schema).includes('retainKeys'));
+  return (
+    ofList || (schema?.items === undefined && patchStrategiesOf(schema).includes('retainKeys'))
+  );
 }
 
 function memberOfMerging(merging: Merging, name: string): Merging {
-  const element = fieldElement(name);
-  return {
-    applied: appliedAt(merging.applied, element),
-    schema: memberSchema(merging.schema, name),
-    path: [...merging.path, element],
-    isWhole: merging.isWhole,
-  };
+  return below(merging, fieldElement(name), memberSchemaOf(merging.schema ?? {}, name));
+}
+
+function below(
+  { applied, path, isWhole }: Merging,
+  element: PathElement,
+  schema: Schema | undefined,
+): Merging {
+  const own = isApplied(applied, element) ? applied[element] : undefined;
+  return { applied: own, schema, path: [...path, element], isWhole };
 }
 
 function withChanges(current: JsonMap, changes: ReadonlyMap<string, unknown>): JsonMap {
@@ -167,34 +174,16 @@ function mergedByPlace(
 }
 
 function itemOfMerging(merging: Merging, element: PathElement): Merging {
-  return {
-    applied: appliedAt(merging.applied, element),
-    schema: merging.schema?.items,
-    path: [...merging.path, element],
-    isWhole: merging.isWhole,
-    retainsKeys: strategiesOf(merging.schema).includes('retainKeys'),
-  };
+  const retainsKeys = patchStrategiesOf(merging.schema).includes('retainKeys');
+  return { ...below(merging, element, merging.schema?.items), retainsKeys };
 }
 
-function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((item, place) => item === other[place]);
-}
-
-function isApplied(applied: FieldsV1 | undefined, element: PathElement): boolean {
+function isApplied(applied: FieldsV1 | undefined, element: PathElement): applied is FieldsV1 {
   return applied !== undefined && Object.hasOwn(applied, element);
-}
-
-function appliedAt(applied: FieldsV1 | undefined, element: PathElement): FieldsV1 | undefined {
-  return isApplied(applied, element) ? applied?.[element] : undefined;
 }
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-/** Returns `value` without undefined members. */
-function onWire(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
 }
 
 /**
@@ -217,15 +206,6 @@ function isQuantity(schema: Schema | undefined): boolean {
   return schema?.type === 'string' && schema['x-kubernetes-int-or-string'] === true;
 }
 
-function isSameAmount(one: unknown, other: unknown): boolean {
-  try {
-    return equalQuantities(parseQuantity(one as string), parseQuantity(other as string));
-  } catch {
-    // The server reports the invalid quantity.
-    return false;
-  }
-}
-
 /**
  * Returns the paths that `value` sets, in the format of `managedFields`; null sets no path. List entries are
  * identified by their keys if the schema has some, else by their index. An atomic map has no paths below it.
@@ -233,13 +213,11 @@ function isSameAmount(one: unknown, other: unknown): boolean {
 export function setFieldsOf(value: unknown, schema: Schema | undefined): FieldsV1 {
   if (Array.isArray(value)) return fieldsOfList(value, schema);
   if (!isJsonObject(value) || isWholeMap(schema)) return {};
-  const members = Object.entries(value).filter(
-    ([, member]) => member !== undefined && member !== null,
-  );
+  const members = Object.entries(value).filter(([, member]) => isSet(member));
   return Object.fromEntries(
     members.map(([name, member]) => [
       fieldElement(name),
-      setFieldsOf(member, memberSchema(schema, name)),
+      setFieldsOf(member, memberSchemaOf(schema ?? {}, name)),
     ]),
   );
 }
@@ -253,13 +231,6 @@ function isWholeMap(schema: Schema | undefined): boolean {
   const { properties } = schema;
   if (properties === undefined) return true;
   return Object.values(properties).some(({ type }) => type === 'object' || type === 'array');
-}
-
-/** Returns the schema of a member: of the property, or of additional properties. */
-function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
-  const { properties, additionalProperties } = schema ?? {};
-  if (properties !== undefined && Object.hasOwn(properties, name)) return properties[name];
-  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
 function fieldsOfList(list: readonly unknown[], schema: Schema | undefined): FieldsV1 {
@@ -288,14 +259,9 @@ function listIdentity(schema: Schema | undefined): ListIdentity {
   const keys = schema?.['x-kubernetes-list-map-keys'];
   if (type === 'map' && keys !== undefined) return { type: 'keys', keys };
   if (type === 'set') return { type: 'values' };
-  if (type === 'atomic' || !strategiesOf(schema).includes('merge')) return { type: 'places' };
+  if (type === 'atomic' || !patchStrategiesOf(schema).includes('merge')) return { type: 'places' };
   const key = schema?.['x-kubernetes-patch-merge-key'];
   return key === undefined ? { type: 'values' } : { type: 'keys', keys: [key] };
-}
-
-/** Returns the strategies of a strategic merge, for example `['merge', 'retainKeys']`. */
-function strategiesOf(schema: Schema | undefined): readonly string[] {
-  return schema?.['x-kubernetes-patch-strategy']?.split(',') ?? [];
 }
 
 /**
@@ -352,10 +318,11 @@ const unions: readonly (readonly string[])[] = [
 function excludedMembers(desired: object, schema: Schema | undefined): readonly string[] {
   const { properties } = schema ?? {};
   if (properties === undefined || !isJsonObject(desired)) return [];
-  const isSet = (name: string): boolean => desired[name] !== undefined && desired[name] !== null;
+  const isDesired = (name: string): boolean => isSet(desired[name]);
   return unions
-    .filter((union) => union.every((name) => Object.hasOwn(properties, name)) && union.some(isSet))
-    .flatMap((union) => union.filter((name) => !isSet(name)));
+    .filter((union) => union.every((name) => Object.hasOwn(properties, name)))
+    .filter((union) => union.some(isDesired))
+    .flatMap((union) => union.filter((name) => !isDesired(name)));
 }
 
 // Members of built-in kinds for which a zero equals an absent value on the server. For other members it does

@@ -8,9 +8,9 @@ import {
   hasKeys,
   valueAtPath,
 } from './field-path.js';
-import type { FieldPath, PathElement } from './field-path.js';
+import type { FieldPath, ParsedElement, PathElement } from './field-path.js';
 import { FieldSet } from './field-set.js';
-import { elementsOf, isLeaf, isMember } from './field-tree.js';
+import { elementsOf, isLeaf, isMember, nodeAt } from './field-tree.js';
 import type { FieldNode } from './field-tree.js';
 import { isJsonObject, memberOf } from './json.js';
 import type { KubernetesObject } from './kubernetes-object.js';
@@ -124,11 +124,7 @@ class Walk {
     this.#sets ??= (this.#live?.metadata.managedFields ?? []).map(({ fieldsV1 = {} }) =>
       FieldSet.fromFieldsV1(fieldsV1),
     );
-    return this.#sets.some(({ root }) => {
-      let node: FieldNode | undefined = root;
-      for (const element of path) node = node?.[element];
-      return node !== undefined;
-    });
+    return this.#sets.some(({ root }) => nodeAt(root, path) !== undefined);
   }
 
   #isThere(path: FieldPath): boolean {
@@ -146,21 +142,20 @@ export function matchItems(
   list: readonly unknown[],
   elements: readonly PathElement[],
 ): readonly (PathElement | undefined)[] {
-  const left = [...elements];
+  const left = elements.map((element) => ({ element, parsed: parsePathElement(element) }));
   const matched = list.map(() => undefined as PathElement | undefined);
   // Entries with all their keys come first: `{port: 80}` must not match the UDP port's element.
   for (const exactly of [true, false]) {
     for (let index = 0; index < list.length && left.length > 0; index++) {
       if (matched[index] !== undefined) continue;
-      const at = left.findIndex((each) => isItem(list[index], each, exactly));
-      if (at >= 0) [matched[index]] = left.splice(at, 1);
+      const at = left.findIndex(({ parsed }) => isItem(list[index], parsed, exactly));
+      if (at >= 0) matched[index] = left.splice(at, 1)[0]?.element;
     }
   }
   return matched;
 }
 
-function isItem(item: unknown, element: PathElement, exactly: boolean): boolean {
-  const parsed = parsePathElement(element);
+function isItem(item: unknown, parsed: ParsedElement, exactly: boolean): boolean {
   if (parsed.type === 'key') return hasKeys(item, parsed.keys, exactly);
   return parsed.type === 'value' && deepEqual(parsed.value, item);
 }
@@ -179,8 +174,13 @@ function isNothing(value: unknown): boolean {
   if (value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
   if (!isJsonObject(value)) return false;
-  const members = Object.values(value);
-  return members.length > 0 && members.every(isNothing);
+  let isStruct = false;
+  // Ends at the first member that is something, without a list of all members.
+  for (const name in value) {
+    if (!isNothing(value[name])) return false;
+    isStruct = true;
+  }
+  return isStruct;
 }
 
 // Go omits these values from its JSON.

@@ -1,4 +1,12 @@
-import { Lexer, LineCounter, YAMLParseError, isScalar, parseAllDocuments, visit } from 'yaml';
+import {
+  Lexer,
+  LineCounter,
+  YAMLParseError,
+  isScalar,
+  parseAllDocuments,
+  visit,
+  Parser,
+} from 'yaml';
 import type {
   Document,
   DocumentOptions,
@@ -6,6 +14,7 @@ import type {
   ScalarTag,
   SchemaOptions,
   YAMLMap,
+  CST,
 } from 'yaml';
 import { OperatorError, asError } from '../system/index.js';
 import { checkDepth, maxDepth, tooDeep } from './depth.js';
@@ -65,7 +74,7 @@ const octal: ScalarTag = {
   resolve: (text) => parseInt(text, 8),
 };
 
-/** They also read `yes` and `on` as booleans, like YAML 1.1. */
+/** Reads `yes` and `on` as booleans too, as in YAML 1.1. */
 const wordBoolean: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
   default: true,
@@ -79,7 +88,6 @@ export function goYamlTags(tags: readonly (string | object)[]): ScalarTag[] {
   return [octal, wordBoolean, ...tags] as ScalarTag[];
 }
 
-/** Options of {@link parseYamlValues}. */
 interface YamlValuesOptions {
   /**
    * Whether any client can send the text. Refuses aliases, with which some bytes become gigabytes. Errors
@@ -150,21 +158,44 @@ function repeatedKeys({ items }: YAMLMap, lines: LineCounter): readonly YAMLPars
 }
 
 /**
- * Checks that a YAML text can be parsed. Parsers recurse for each level, and V8 aborts the process if it
- * compiles a regular expression near the end of the stack. The check reads the text's tokens without
- * recursion. The check does not see the nesting of aliases: check the parsed value with `checkDepth`.
+ * Checks that a YAML text can be composed. Composers recurse for each level, and V8 aborts the process if it
+ * compiles a regular expression near the end of the stack. The parser does not recurse: its stack holds the open
+ * collections. The check does not see the nesting of aliases: check the parsed value with `checkDepth`.
  * @param what - begins the message, for example the name of the file
  * @returns `text`
  * @throws OperatorError `TooDeep`: it nests deeper than {@link maxDepth}.
  */
 export function checkYamlDepth(text: string, what: string): string {
   if (indicatorsIn(text) <= maxDepth) return text;
-  const depth = new DepthCounter();
+  const parser = new Parser();
+  const open: OpenToken[] = [];
   for (const token of new Lexer().lex(text)) {
-    depth.take(token);
-    if (depth.current > maxDepth) throw tooDeep(what);
+    // The parser works as its documents are read.
+    const documents = parser.next(token);
+    while (documents.next().done !== true) continue;
+    if (depthOf(parser.stack, open) > maxDepth) throw tooDeep(what);
   }
   return text;
+}
+
+/** A token of the parser's stack, and the number of levels up to it. */
+interface OpenToken {
+  readonly token: CST.Token;
+  readonly depth: number;
+}
+
+/** Returns the number of open collections. Counts from the last token of `open` that is still on the stack. */
+function depthOf(stack: readonly CST.Token[], open: OpenToken[]): number {
+  while (open.length > 0 && open.at(-1)?.token !== stack[open.length - 1]) open.pop();
+  // The last token may have got a pair.
+  open.pop();
+  let depth = open.at(-1)?.depth ?? 0;
+  for (let at = open.length; at < stack.length; at++) {
+    const token = stack[at] as CST.Token;
+    depth += levelsOf(token);
+    open.push({ token, depth });
+  }
+  return depth;
 }
 
 /** Counts the characters that may open a level: an upper bound of the nesting. */
@@ -177,115 +208,12 @@ function indicatorsIn(text: string): number {
   return count;
 }
 
-/** An open block collection, and the column of its entries. */
-interface Block {
-  readonly column: number;
-  readonly type: 'map' | 'seq';
-}
-
-/**
- * Tokens of the lexer without a width: a document starts, a scalar follows, a flow collection has an error.
- */
-const [documentStart, scalarFollows, flowError] = ['\u0002', '\u001f', '\u0018'];
-
-/** Counts the open collections while it reads the tokens of a YAML text. */
-class DepthCounter {
-  readonly #blocks: Block[] = [];
-  /** The number of levels of each open flow collection: `[a: 1]` has two. */
-  readonly #flows: { readonly type: '[' | '{'; levels: number }[] = [];
-  #flowLevels = 0;
-  #column = 0;
-  /** The column of the entry that the next `:` belongs to; undefined before an entry. */
-  #entry: number | undefined;
-  #isScalar = false;
-  /** Whether the next scalar has a header, `|` or `>`. */
-  #isBlockScalar = false;
-
-  get current(): number {
-    return this.#blocks.length + this.#flowLevels;
-  }
-
-  take(token: string): void {
-    if (this.#isScalar) {
-      this.#isScalar = false;
-      this.#advance(token);
-      return;
-    }
-    switch (token) {
-      case documentStart:
-        this.#blocks.length = this.#flows.length = this.#flowLevels = 0;
-        return;
-      case scalarFollows:
-        // A block scalar belongs to the entry of its header, which is on an earlier line.
-        if (!this.#isBlockScalar) this.#begin();
-        this.#isScalar = true;
-        this.#isBlockScalar = false;
-        return;
-      case flowError:
-        return;
-      case '[':
-      case '{':
-        this.#begin();
-        this.#flows.push({ type: token, levels: 1 });
-        this.#flowLevels++;
-        break;
-      case ']':
-      case '}':
-        this.#flowLevels -= this.#flows.pop()?.levels ?? 0;
-        break;
-      case '-':
-      case '?':
-      case ':':
-        this.#indicator(token);
-        break;
-      default:
-        if (token.trim() !== '') this.#begin();
-        if (/^[|>]/.test(token)) this.#isBlockScalar = true;
-    }
-    this.#advance(token);
-  }
-
-  /** Closes the blocks that are further in, at the first token of an entry on its line. */
-  #begin(): void {
-    if (this.#flows.length > 0 || this.#entry !== undefined) return;
-    this.#entry = this.#column;
-    this.#close((block) => block.column > this.#column);
-  }
-
-  #indicator(indicator: '-' | '?' | ':'): void {
-    const flow = this.#flows.at(-1);
-    if (flow !== undefined) {
-      if (flow.type === '{' || flow.levels === 2) return;
-      flow.levels = 2;
-      this.#flowLevels++;
-      return;
-    }
-    const type = indicator === '-' ? 'seq' : 'map';
-    const column = indicator === ':' ? (this.#entry ?? this.#column) : this.#column;
-    // A sequence may be at the column of its key, but a map not at the column of its sequence.
-    this.#close(
-      (block) =>
-        block.column > column ||
-        (block.column === column && type === 'map' && block.type === 'seq'),
-    );
-    const last = this.#blocks.at(-1);
-    if (last?.column !== column || last.type !== type) this.#blocks.push({ column, type });
-    this.#entry = indicator === ':' ? this.#entry : undefined;
-  }
-
-  #close(isOver: (block: Block) => boolean): void {
-    for (let last = this.#blocks.at(-1); last && isOver(last); last = this.#blocks.at(-1)) {
-      this.#blocks.pop();
-    }
-  }
-
-  #advance(token: string): void {
-    const newline = token.lastIndexOf('\n');
-    if (newline < 0) {
-      this.#column += token.length;
-      return;
-    }
-    this.#column = token.length - newline - 1;
-    this.#entry = undefined;
-  }
+function levelsOf(token: CST.Token): number {
+  if (token.type !== 'flow-collection') return 'items' in token ? 1 : 0;
+  const { start = [], sep = [] } = token.items.at(-1) ?? {};
+  const isPair = [...start, ...sep].some(({ type }) =>
+    /^(?:explicit-key|map-value)-ind$/.test(type),
+  );
+  // A pair in a sequence is a mapping of its own: `[a: 1]` has two levels.
+  return isPair && token.start.type === 'flow-seq-start' ? 2 : 1;
 }

@@ -30,6 +30,7 @@ const mostSubjects = 3;
  * | all objects as desired | True `Reconciled` | False | False |
  * | a pending object, a rollout in progress, `waitsFor` | False `Waiting`, `RollingOut` | True | False |
  * | a stuck rollout | False `RolloutStuck` | False | True `RolloutStuck` |
+ * | a failed Job | False `JobFailed` | False | True `JobFailed` |
  * | an error that is retried | False, the error's code | True `Retrying` | True, the code |
  * | a terminal error | False, the error's code | False, the code | True, the code |
  */
@@ -55,9 +56,11 @@ export function deletingConditions(message: string): readonly ConditionUpdate[] 
 
 function progressOf({ results = [], waitsFor }: ReconcileEnd): readonly ConditionUpdate[] {
   const stuck = results.filter(({ rollout }) => rollout?.state === 'stuck');
-  if (stuck.length > 0) {
-    const message = listed(stuck.map(rolloutText));
-    const [reason, status] = ['RolloutStuck', 'False'] as const;
+  const failed = results.filter(({ run }) => run?.state === 'failed');
+  if (stuck.length > 0 || failed.length > 0) {
+    const message = listed([...stuck.map(rolloutText), ...failed.map(runText)]);
+    const reason = stuck.length > 0 ? 'RolloutStuck' : 'JobFailed';
+    const status = 'False';
     return [
       { type: 'Ready', status, reason, message },
       { type: 'Progressing', status, reason, message },
@@ -145,6 +148,10 @@ export function terminalReasonOf(error: unknown): string | undefined {
 function rolloutText({ ref, rollout }: ObjectResult): string {
   // The message names the workload, or the Pod that blocks it.
   return rollout?.message ?? describeObject(ref);
+}
+
+function runText({ ref, run }: ObjectResult): string {
+  return `${describeObject(ref)}: ${run?.message ?? ''}`;
 }
 
 function listed(texts: readonly string[]): string {

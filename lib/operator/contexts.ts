@@ -1,6 +1,8 @@
 import type { Builder, BuilderOptions, NoNames } from '../builder/index.js';
-import type { ReconcileContext, Result } from '../controller/index.js';
+import type { Predicate, ReconcileContext, Result } from '../controller/index.js';
+import { isJsonObject } from '../object/index.js';
 import type {
+  Condition,
   ConditionUpdate,
   KubernetesObject,
   ResourceType,
@@ -25,13 +27,19 @@ export type KindsOf<R> =
         : K
       : never;
 
-/** Status fields that a reconciler may set; undefined counts as not set. */
+/** Status fields that a reconciler may set; undefined counts as not set. Lists and objects may be read-only. */
 export type StatusFields<T> = T extends { status?: infer S }
   ? {
-      [K in Exclude<keyof NonNullable<S>, 'conditions' | 'observedGeneration'>]?:
-        NonNullable<S>[K] | undefined;
+      readonly [K in Exclude<keyof NonNullable<S>, 'conditions' | 'observedGeneration'>]?:
+        AsReadonly<NonNullable<S>[K]> | undefined;
     }
   : never;
+
+type AsReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly AsReadonly<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: AsReadonly<T[K]> }
+    : T;
 
 /**
  * The status that this reconcile sets besides the operator's conditions. The operator writes both once, at the
@@ -44,7 +52,10 @@ export interface StatusDraft<T extends KubernetesObject> {
    * given.
    */
   set(fields: StatusFields<T>): void;
-  /** Sets a condition of your own type, or replaces `Ready`, `Progressing` or `Degraded`. */
+  /**
+   * Sets a condition of your own type, or replaces `Ready`, `Progressing` or `Degraded`.
+   * @throws OperatorError `InvalidOption`: a field is unknown or has another type.
+   */
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void;
   /**
    * Marks the object as not ready, with `message` in `Ready` and `Progressing`. Use it for a wait that a
@@ -75,6 +86,7 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   }
 
   set(fields: object): void {
+    if (!isJsonObject(fields)) refuseNonObject('status.set: want fields of the status', fields);
     const taken = ['conditions', 'observedGeneration'].find((name) => name in fields);
     if (taken !== undefined) {
       const remedy = taken === 'conditions' ? 'use setCondition' : 'the operator sets it';
@@ -119,21 +131,33 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   }
 }
 
+function refuseNonObject(problem: string, given: unknown): never {
+  const kind = given instanceof Promise ? 'a promise' : `a value of type ${typeof given}`;
+  throw new OperatorError('InvalidOption', `${problem}, got ${given === null ? 'null' : kind}`);
+}
+
 const conditionStatuses: readonly unknown[] = ['True', 'False', 'Unknown'];
 
-function checkCondition({
-  type,
-  status,
-  reason,
-}: Omit<ConditionUpdate, 'observedGeneration'>): void {
+/** Fields of metav1.Condition and times of built-in kinds, so that a condition of another object can be copied. */
+const conditionFields: OptionNames<Condition> = {
+  ...{ type: true, status: true, reason: true, message: true },
+  ...{ observedGeneration: true, lastTransitionTime: true },
+  ...{ lastUpdateTime: true, lastProbeTime: true, lastHeartbeatTime: true },
+};
+
+function checkCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
+  if (!isJsonObject(condition)) refuseNonObject('status.setCondition: want an object', condition);
+  const { type, status, reason, message = '' } = condition;
+  const subject = `status.setCondition${typeof type === 'string' ? ` ${type}` : ''}`;
   const refuse = (field: string, wanted: string, got: unknown): never => {
-    const name = typeof type === 'string' ? ` ${type}` : '';
     const problem = `${field}: want ${wanted}, got ${JSON.stringify(got)}`;
-    throw new OperatorError('InvalidOption', `status.setCondition${name}: ${problem}`);
+    throw new OperatorError('InvalidOption', `${subject}: ${problem}`);
   };
   if (typeof type !== 'string') refuse('type', 'a string', type);
   if (!conditionStatuses.includes(status)) refuse('status', "'True', 'False' or 'Unknown'", status);
   if (typeof reason !== 'string') refuse('reason', 'a string', reason);
+  if (typeof message !== 'string') refuse('message', 'a string', message);
+  refuseUnknownOptions<object>(subject, condition, conditionFields);
 }
 
 /** Argument of `finalizes`: the controller's context plus the object. */
@@ -174,21 +198,21 @@ export type ReconcileHandler<T extends KubernetesObject, Owned extends string> =
 ) => Handled;
 
 /**
- * Cleans up for an object that is being deleted. `requeueAfter(ms, message)` means not finished: the handler
- * is called again. It must handle a clean-up that an earlier call began.
+ * Cleans up for an object that is being deleted. `requeueAfter(ms, message)` and `status.setWaiting(message)`
+ * mean not finished: the handler is called again. It must handle a clean-up that an earlier call began.
  */
 export type FinalizeHandler<T extends KubernetesObject> = (context: ObjectContext<T>) => Handled;
 
 /** Builder options that the operator does not set itself. */
 export type OperatorBuilderOptions = Omit<
   BuilderOptions,
-  | ('client' | 'owner' | 'controllerName' | 'owns' | 'kinds' | 'onlyOwned')
+  | ('client' | 'owner' | 'controllerName' | 'owns' | 'onlyOwned')
   | ('recorder' | 'emitter' | 'logger' | 'signal' | 'clock')
 >;
 
 /** Builder options that the operator sets itself. */
 const decidedOptions: readonly Exclude<keyof BuilderOptions, keyof OperatorBuilderOptions>[] = [
-  ...(['client', 'owner', 'controllerName', 'owns', 'kinds', 'onlyOwned'] as const),
+  ...(['client', 'owner', 'controllerName', 'owns', 'onlyOwned'] as const),
   ...(['recorder', 'emitter', 'logger', 'signal', 'clock'] as const),
 ];
 
@@ -201,6 +225,10 @@ const builderOptionNames: OptionNames<OperatorBuilderOptions> = {
 /** @throws OperatorError `InvalidOption`: the operator sets one of `options` itself, or one is unknown. */
 export function refuseDecided({ kind }: { readonly kind: string }, options: object): void {
   const subject = `for(${kind}): withBuilder`;
+  // Without types, the function may be async: its options would be ignored.
+  if (options instanceof Promise || !isJsonObject(options)) {
+    refuseNonObject(`${subject}: want options or a function that returns them`, options);
+  }
   const decided = decidedOptions.find((name) => name in options);
   if (decided !== undefined) {
     const message = `${subject}: the operator sets ${decided}; leave it out`;
@@ -214,7 +242,7 @@ export type BuilderSetting<T extends KubernetesObject> =
   OperatorBuilderOptions | ((object: T) => OperatorBuilderOptions);
 
 /** Options of {@link Operator.for}. */
-export interface ForOptions {
+export interface ForOptions<T extends KubernetesObject = KubernetesObject> {
   /** Name of the controller in logs and metrics; must be unique. @defaultValue the kind, in lower case */
   readonly name?: string | undefined;
   /**
@@ -225,6 +253,12 @@ export interface ForOptions {
   readonly status?: boolean | undefined;
   /** The finalizer of `finalizes`. @defaultValue `<group>/<name of the operator>` */
   readonly finalizer?: string | undefined;
+  /**
+   * Selects the events of the kind's own objects that cause a reconcile. It does not apply to the events of
+   * owned and watched objects, of sources and of requeues. A pause ends by a change of an annotation, which
+   * `generationChanged` alone rejects. @defaultValue all, except the operator's own status writes
+   */
+  readonly predicate?: Predicate<T> | undefined;
 }
 
 /** Kinds that a controller owns; arguments of `owns`. */

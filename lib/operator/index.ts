@@ -5,33 +5,19 @@
  *
  * Read `operator.ts` (what users declare), `operator-controller.ts` (one controller of it) and
  * `contexts.ts` (the arguments of user functions). `object-reconciler.ts` is one reconcile, and `failures.ts`
- * remembers its failures. `run-operator.ts` starts the program with the arguments of `command-line.ts`.
+ * remembers its failures; `finalizer-writer.ts` adds the finalizer. `run-operator.ts` starts the program with the
+ * arguments of `command-line.ts`.
  */
 export { conditionsOf } from './conditions.js';
-export type { ReconcileEnd } from './conditions.js';
 export type {
-  BuildHandler,
-  BuilderSetting,
-  FinalizeHandler,
   ForOptions,
-  Handled,
-  KindsOf,
-  ObjectContext,
   OperatorBuilderOptions,
-  OperatorContext,
-  OwnedTypes,
   ReconcileHandler,
   StatusDraft,
-  StatusFields,
 } from './contexts.js';
 export { Operator } from './operator.js';
 export type { OperatorOptions } from './operator.js';
-export type {
-  ControllerStyle,
-  OperatorController,
-  StyledController,
-} from './operator-controller.js';
+export type { ControllerStyle, OperatorController } from './operator-controller.js';
 export type { OperatorRunOptions } from './run-operator.js';
-export { unconverted, unconvertedCrds } from './unconverted-crds.js';
+export { unconverted, unconvertedCrds, unservedConversions } from './unconverted-crds.js';
 export { patchStatus } from '../status/index.js';
-export type { PatchStatusOptions, StatusUpdate } from '../status/index.js';

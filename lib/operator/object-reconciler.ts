@@ -1,8 +1,8 @@
 import { requeueAfterOf } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
-import { Builder, refuseUnused } from '../builder/index.js';
+import { Builder, pruneOnce, refuseUnused } from '../builder/index.js';
 import type { NoNames } from '../builder/index.js';
-import { addFinalizer, removeFinalizer, getIfExists } from '../client/index.js';
+import { removeFinalizer, getIfExists } from '../client/index.js';
 import {
   failureKindOf,
   InvalidResultError,
@@ -47,6 +47,7 @@ import type {
 } from './contexts.js';
 import { UnshownFailures } from './failures.js';
 import type { Failure, FailureReports } from './failures.js';
+import { FinalizerWriter } from './finalizer-writer.js';
 
 /** The complete description of one controller of an operator. */
 export interface ControllerPlan<T extends KubernetesObject> {
@@ -89,6 +90,8 @@ interface ObjectEnd {
 export class ObjectReconciler<T extends KubernetesObject> {
   readonly #plan: ControllerPlan<T>;
   readonly #status: StatusWriter<T> | undefined;
+  /** Undefined if objects need no finalizer. */
+  readonly #finalizer: FinalizerWriter<T> | undefined;
   readonly #unshown = new UnshownFailures();
 
   constructor(plan: ControllerPlan<T>) {
@@ -98,6 +101,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const options = { ...status, generation: status?.generation === true, remedy };
     this.#status =
       status && new StatusWriter({ ...options, type, fieldManager, strategy: 'apply' });
+    const { finalize, finalizer } = plan;
+    const isUsed = finalize !== undefined && finalizer !== undefined;
+    this.#finalizer = isUsed ? new FinalizerWriter(finalizer) : undefined;
   }
 
   async reconcile(context: ReconcileContext): Promise<Result> {
@@ -120,21 +126,19 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   /** @returns the object with the finalizer if it needs one; undefined if the object is gone */
   async #withFinalizer(object: T, context: ReconcileContext): Promise<T | undefined> {
-    const { finalize, finalizer } = this.#plan;
-    if (finalize === undefined || finalizer === undefined) return object;
-    if (object.metadata.finalizers?.includes(finalizer) === true) return object;
+    if (this.#finalizer === undefined) return object;
     const { client, signal } = context;
     try {
-      return await addFinalizer(client, object, { finalizer, signal });
+      return await this.#finalizer.add(client, object, signal);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   }
 
-  /** Returns whether an update event contains only this process's own status write. */
-  isOwnStatusWrite(old: T, object: T): boolean {
-    return this.#status?.isOwnWrite(old, object) === true;
+  /** Returns whether an update event contains only this process's own write of the status or the finalizer. */
+  isOwnWrite(old: T, object: T): boolean {
+    return [this.#status, this.#finalizer].some((writer) => writer?.isOwnWrite(old, object));
   }
 
   async #pause(
@@ -236,7 +240,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const { operatorName: controllerName, owns, builderOptions, reports } = this.#plan;
     const own = typeof builderOptions === 'function' ? builderOptions(object) : builderOptions;
     refuseDecided(this.#plan.type, own);
-    return new Builder({
+    const chain = new Builder({
       ...own,
       ...{ client, owner: object, controllerName, owns, onlyOwned: true },
       ...{ recorder, logger, signal, clock },
@@ -247,6 +251,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
         if (!planning) own.onResult?.(result);
       },
     });
+    pruneOnce(chain);
+    return chain;
   }
 
   async #fail(object: T, thrown: unknown, parts: FailedParts<T>): Promise<never> {
@@ -255,7 +261,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     // A thrown value that is not an error, even undefined, counts as a failure.
     const error = asError(readableError(thrown));
     if (isOperatorError(signal.reason, 'Timeout')) {
-      // It must no longer write, so the next reconcile shows that it timed out.
+      // After its time-out a reconcile must not write, so the next one shows the time-out.
       const failure = this.#reported(object, signal.reason, parts);
       this.#unshown.keep(object, { ...failure, isTimeout: true }, context);
       throw error;
@@ -324,15 +330,16 @@ export class ObjectReconciler<T extends KubernetesObject> {
       const answer = await finalize?.(extendContext(context, { object, status: draft }));
       warnOfPendingWrites(context);
       const returned = handled(answer, 'finalizes', object);
-      if (returned?.type !== 'requeueAfter') {
+      const isRepeated = returned?.type === 'requeueAfter';
+      const waitsFor = draft.waitsFor(isRepeated ? returned.message : undefined);
+      if (!isRepeated && waitsFor === undefined) {
         await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });
         return done();
       }
-      const waitsFor = draft.waitsFor(returned.message) ?? 'the clean-up is not finished';
-      const conditions = deletingConditions(waitsFor);
+      const conditions = deletingConditions(waitsFor ?? 'the clean-up is not finished');
       const update = draft.over({ conditions: this.#withGeneration(object, conditions) });
       const { waitMs } = await this.#write(object, update, { context, keepOthers: true });
-      return soonest(returned, waitMs);
+      return soonest(returned ?? done(), waitMs);
     } catch (error) {
       return this.#fail(object, error, { context, draft });
     }

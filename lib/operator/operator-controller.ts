@@ -1,5 +1,5 @@
 import { mayBePruned } from '../apply/index.js';
-import { controllerFor, onEvents } from '../controller/index.js';
+import { and, controllerFor, onEvents } from '../controller/index.js';
 import type {
   ControllerBuilder,
   WatchKindOptions,
@@ -9,9 +9,14 @@ import type {
 } from '../controller/index.js';
 import { builderAccess, checkRequiredAccess, eventAccess } from '../manager/index.js';
 import type { RequiredAccess, Added, ManagerAddOptions, Manager } from '../manager/index.js';
-import { apiVersionOf, isJsonObject, groupOfType } from '../object/index.js';
+import { apiVersionOf, isJsonObject, groupOfType, qualifiedNameProblem } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { withoutUndefined, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import {
+  withoutUndefined,
+  refuseOtherThan,
+  refuseUnknownOptions,
+  OperatorError,
+} from '../system/index.js';
 import { refuseDecided } from './contexts.js';
 import type {
   BuildHandler,
@@ -61,7 +66,7 @@ export interface DescribedController {
   readonly writesStatus: boolean;
   /** The finalizer that the controller cleans up for. */
   readonly finalizerInUse: string | undefined;
-  /** The objects that its chains prune. Undefined if they are known only in a reconcile. */
+  /** The objects that the controller's chains prune. Undefined if they are known only in a reconcile. */
   readonly pruning: Pruning | undefined;
   addTo(manager: Manager): Added | undefined;
 }
@@ -75,7 +80,7 @@ type Handling<T extends KubernetesObject> =
   ControllerPlan<T>['handler'] | { readonly type: 'uses'; readonly style: ControllerStyle<T> };
 
 /**
- * Describes how the objects of a kind are reconciled; see {@link Operator.for}. Every method changes the
+ * Describes how the objects of a kind are reconciled; see `Operator.for`. Every method changes the
  * description and returns it. The return type carries the owned kinds.
  */
 export interface OperatorController<T extends KubernetesObject, Owned extends string = never> {
@@ -127,7 +132,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
 {
   readonly #operator: OperatorParts;
   readonly #type: TypeReference<T>;
-  readonly #options: ForOptions;
+  readonly #options: ForOptions<T>;
   readonly #owns: TypeReference<KubernetesObject>[] = [];
   readonly #links: ((controller: ControllerBuilder) => ControllerBuilder)[] = [];
   readonly #requires: RequiredAccess[] = [];
@@ -137,11 +142,12 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   #handling: Handling<T> | undefined;
   #finalize: FinalizeHandler<T> | undefined;
 
-  /** @internal Use {@link Operator.for}. */
-  constructor(operator: OperatorParts, type: TypeReference<T>, options: ForOptions) {
-    refuseUnknownOptions<ForOptions>(`for(${type.kind})`, options, {
-      ...{ name: true, status: true, finalizer: true },
+  /** @internal Use `Operator.for`. */
+  constructor(operator: OperatorParts, type: TypeReference<T>, options: ForOptions<T>) {
+    refuseUnknownOptions<ForOptions<T>>(`for(${type.kind})`, options, {
+      ...{ name: true, status: true, finalizer: true, predicate: true },
     });
+    checkForOptions(`for(${type.kind})`, options);
     this.#operator = operator;
     this.#type = type;
     this.#options = options;
@@ -169,6 +175,8 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   from(source: Source): this {
+    const { start } = (source as Partial<Source> | null | undefined) ?? {};
+    if (typeof start !== 'function') this.#refuse('from: want a source with a method start');
     return this.#link((controller) => controller.from(source));
   }
 
@@ -277,7 +285,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     }
     const finalizer = this.finalizerInUse;
     if (finalizer !== undefined && others.some((each) => each.finalizerInUse === finalizer)) {
-      const remedy = 'give one of them another by the option finalizer';
+      const remedy = 'give one of them another finalizer, with the option finalizer';
       this.#refuse(`two controllers clean up for the finalizer ${finalizer}; ${remedy}`);
     }
     const [common] = others.flatMap(({ pruning }) => prunedByBoth(this.pruning, pruning));
@@ -297,9 +305,11 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
       reports: this.#operator.reports,
     };
     const reconciler = new ObjectReconciler(plan);
-    const predicate = onEvents<T>({
-      updated: ({ old, object }) => !reconciler.isOwnStatusWrite(old, object),
+    const foreign = onEvents<T>({
+      updated: ({ old, object }) => !reconciler.isOwnWrite(old, object),
     });
+    const { predicate: wanted } = this.#options;
+    const predicate = wanted === undefined ? foreign : and(foreign, wanted);
     const { name, options, configure, requires, place } = this.#styled();
     // The status writer finds the fields that it no longer sets in its own managed fields.
     const watch = { predicate, keepManagedFields: plan.status !== undefined };
@@ -375,14 +385,21 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   #handled(by: string, handling: Handling<T>): this {
-    const given: unknown = handling.type === 'uses' ? handling.style : handling.handle;
-    const wanted = handling.type === 'uses' ? 'object' : 'function';
-    if (typeof given !== wanted) this.#refuse(`${by}: want a ${wanted}, got ${typeof given}`);
+    if (handling.type === 'uses') this.#checkStyleGiven(handling.style);
+    else if (typeof (handling.handle as unknown) !== 'function') {
+      this.#refuse(`${by}: want a function, got ${typeof handling.handle}`);
+    }
     if (this.#handling !== undefined) {
       this.#refuse(`${by}: ${this.#handling.type} is already set; keep one of them`);
     }
     this.#handling = handling;
     return this.#checkStyle();
+  }
+
+  #checkStyleGiven(style: ControllerStyle<T> | null | undefined): void {
+    if (typeof (style?.addTo as unknown) === 'function') return;
+    const got = style === null ? 'null' : typeof style;
+    this.#refuse(`uses: want an object with a method addTo, got ${got}`);
   }
 
   /** Throws if `uses` is combined with a setting that only `builds` and `reconciles` read. */
@@ -394,7 +411,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     if (this.#builderOptions !== undefined) {
       this.#refuse('withBuilder is for builds and reconciles; give the style its options');
     }
-    for (const name of ['status', 'finalizer'] as const) {
+    for (const name of ['status', 'finalizer', 'predicate'] as const) {
       if (this.#options[name] === undefined) continue;
       this.#refuse(`the option ${name} is for builds and reconciles; give the style its options`);
     }
@@ -439,4 +456,25 @@ function statusProperties(
   );
   const properties = isJsonObject(schema) ? schema['properties'] : undefined;
   return isJsonObject(properties) ? properties : {};
+}
+
+/** Without types, the text `'false'` would count as true, and an invalid finalizer would fail each reconcile. */
+function checkForOptions<T extends KubernetesObject>(
+  subject: string,
+  { name, status, finalizer, predicate }: ForOptions<T>,
+): void {
+  refuseOtherThan(`${subject}: status`, status, [true, false]);
+  const isText = (given: unknown): boolean => given === undefined || typeof given === 'string';
+  const problem =
+    typeof finalizer === 'string'
+      ? qualifiedNameProblem(finalizer)
+      : 'want the name of a finalizer';
+  const problems = [
+    ...(isText(name) ? [] : ['name: want a text']),
+    ...(finalizer === undefined || problem === undefined ? [] : [`finalizer: ${problem}`]),
+    ...(['undefined', 'function'].includes(typeof predicate) ? [] : ['predicate: want a function']),
+  ];
+  if (problems[0] !== undefined) {
+    throw new OperatorError('InvalidOption', `${subject}: ${problems[0]}`);
+  }
 }

@@ -21,13 +21,21 @@ import {
   dns1123LabelProblem,
 } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { sleep, refuseUnknownOptions, isOperatorError, OperatorError } from '../system/index.js';
+import {
+  sleep,
+  refuseNonList,
+  refuseOtherThan,
+  refuseUnknownOptions,
+  isOperatorError,
+  OperatorError,
+} from '../system/index.js';
 import type { ForOptions } from './contexts.js';
 import { FailureReports } from './failures.js';
 import { ControllerLinks } from './operator-controller.js';
 import type { DescribedController, OperatorController } from './operator-controller.js';
 import { operatorMain, runOperator } from './run-operator.js';
 import type { OperatorRunOptions } from './run-operator.js';
+import { unservedConversions } from './unconverted-crds.js';
 
 /** Options of {@link Operator}. */
 export interface OperatorOptions {
@@ -88,11 +96,9 @@ export class Operator implements OperatorDefinition {
     refuseUnknownOptions<OperatorOptions>('Operator', options, {
       ...{ resources, webhooks, installCrds, cacheOptions },
     });
-    for (const [option, given] of Object.entries<unknown>({ resources, webhooks })) {
-      if (Array.isArray(given)) continue;
-      const message = `Operator: ${option}: want a list, got ${typeof given}`;
-      throw new OperatorError('InvalidOption', message);
-    }
+    refuseNonList('Operator: resources', resources);
+    refuseNonList('Operator: webhooks', webhooks);
+    refuseOtherThan('Operator: installCrds', installCrds, [true, false]);
     if (installCrds && webhooks.some(({ type }) => type === 'conversion')) {
       const remedy = 'install the CRDs that `operator-builder manifests` writes';
       throw new OperatorError(
@@ -134,7 +140,7 @@ export class Operator implements OperatorDefinition {
    */
   for<T extends KubernetesObject>(
     type: TypeReference<T>,
-    options: ForOptions = {},
+    options: ForOptions<T> = {},
   ): OperatorController<T> {
     // In plain JavaScript or with circular imports, the type may be undefined.
     if (typeof (type as Partial<typeof type> | undefined)?.kind !== 'string') {
@@ -155,15 +161,12 @@ export class Operator implements OperatorDefinition {
       'serve its conversionWebhook, and install the CRDs that `operator-builder manifests` writes';
     throw new OperatorError(
       'InvalidOption',
-      `Operator: installCrds is not possible for ${type.kind}, whose versions functions convert; ${remedy}`,
+      `Operator: installCrds is not possible for ${type.kind}, whose versions are converted by functions; ${remedy}`,
     );
   }
 
-  /** Functions that convert have no effect unless a webhook, perhaps of another operator, serves them. */
   #warnOfUnconverted({ logger }: Manager): void {
-    const served = this.webhooks.flatMap(({ type, name }) => (type === 'conversion' ? [name] : []));
-    for (const { kind, plural, group } of this.resources.filter(isConvertedResource)) {
-      if (served.includes(`${plural}.${group}`)) continue;
+    for (const { kind } of unservedConversions(this)) {
       const problem = 'no webhook of this operator converts between its versions';
       const remedy =
         'add its conversionWebhook to webhooks; else writes lose the fields of a version';

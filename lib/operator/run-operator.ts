@@ -168,7 +168,7 @@ async function answerPlans(
   manager: Manager,
   { client, logger, metrics }: Place & { readonly metrics: ManagerOptions['metrics'] },
 ): Promise<void> {
-  if (metrics === undefined || metrics === false || metrics.access !== 'reviewed') {
+  if (!metrics || metrics.access !== 'reviewed') {
     logger.warn('plans are off: they need authenticated metrics', { remedy: '--metrics-auth' });
     return;
   }
@@ -222,7 +222,7 @@ const leftoverMs = 1_000;
 /** Ends a process that a reconcile keeps alive by ignoring its signal, though it neither leads nor answers probes. */
 function exitSoon(): void {
   const exit = (): void => {
-    // A test of `main` among others has set its own exit code again.
+    // A test that calls `main` may have reset the exit code, and must not be ended.
     if (process.exitCode === 1) process.exit();
   };
   // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive, too

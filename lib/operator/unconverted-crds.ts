@@ -1,12 +1,26 @@
 import { getIfExists } from '../client/index.js';
 import type { Client } from '../client/index.js';
 import { isConvertedResource } from '../crd/internal.js';
-import type { OperatorDefinition } from '../manager/index.js';
+import type { OperatorDefinition, OperatorResource } from '../manager/index.js';
 import { isForbidden, CustomResourceDefinition, keyOf } from '../object/index.js';
 
 /** A state of a definition, in words: see {@link unconvertedCrds}. */
 export const unconverted =
   'served without its conversion: the API server drops the fields that a version lacks; deploy config/default';
+
+/**
+ * Returns the resources whose versions functions convert although the operator serves no conversion webhook of them.
+ * The functions have no effect unless a webhook, perhaps of another operator, calls them.
+ */
+export function unservedConversions({
+  resources = [],
+  webhooks = [],
+}: OperatorDefinition): readonly OperatorResource[] {
+  const served = webhooks.flatMap(({ type, name }) => (type === 'conversion' ? [name] : []));
+  return resources
+    .filter(isConvertedResource)
+    .filter(({ plural, group }) => !served.includes(`${plural}.${group}`));
+}
 
 /**
  * Returns the names of the definitions in a cluster that call no webhook although functions convert their versions.

@@ -114,10 +114,6 @@ function threeWayPatch({ last, given, live }: ThreeWays): Record<string, unknown
   return merged(unset, set);
 }
 
-function onlySet(patch: Record<string, unknown>): Record<string, unknown> {
-  return kept(patch, (value) => value !== null);
-}
-
 /** Keeps removals of fields that exist. */
 function onlyUnset(patch: Record<string, unknown>, live: unknown): Record<string, unknown> {
   const there = isJsonObject(live) ? live : {};
@@ -130,13 +126,11 @@ function onlyUnset(patch: Record<string, unknown>, live: unknown): Record<string
   return Object.fromEntries(entries);
 }
 
-function kept(
-  patch: Readonly<Record<string, unknown>>,
-  isKept: (value: unknown) => boolean,
-): Record<string, unknown> {
+/** Drops removals, and objects that contain only removals. */
+function onlySet(patch: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(patch).flatMap(([name, value]): [string, unknown][] => {
-    if (!isJsonObject(value)) return isKept(value) ? [[name, value]] : [];
-    const inner = kept(value, isKept);
+    if (!isJsonObject(value)) return value === null ? [] : [[name, value]];
+    const inner = onlySet(value);
     const isEmpty = Object.keys(inner).length === 0 && Object.keys(value).length > 0;
     return isEmpty ? [] : [[name, inner]];
   });

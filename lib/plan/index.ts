@@ -13,5 +13,5 @@ export { planAnswers } from './plan-answers.js';
 export { hashSources } from './plan-of.js';
 export type { PlannedManifest } from './plan-of.js';
 export { planFromJson, planJson, planResource } from './plan-resource.js';
-export type { Planning, PlanStep, ResourcePlan } from './plan-resource.js';
+export type { ResourcePlan } from './plan-resource.js';
 export { renderSteps } from './render-steps.js';

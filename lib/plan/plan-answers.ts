@@ -213,7 +213,10 @@ async function accessRefusal(
   const refusal = async (verb: string): Promise<HttpAnswer | undefined> => {
     if (await access.allows(user, { verb, group, resource, ...key })) return undefined;
     const what = `${verb} ${describeObject(object)}`;
-    return failure(403, `user ${user.username ?? ''} may not ${what}: plans are for those who may`);
+    return failure(
+      403,
+      `user ${user.username ?? ''} may not ${what}: a plan needs the same permission`,
+    );
   };
   // Before the first read: a user without this right does not learn whether the object exists.
   const refused = await refusal('update');

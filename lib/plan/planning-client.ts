@@ -54,7 +54,7 @@ export function planningClient(
         }
         return live as unknown as T;
       }
-      if (state.after === undefined) throw notFound('get', type, key);
+      if (state.after === undefined) throw notFound(type, key);
       return structuredClone(state.after) as unknown as T;
     },
     list: async (type, options = {}) => {
@@ -130,11 +130,10 @@ function isPassing(type: TypeReference<KubernetesObject>): boolean {
 
 /** Returns the server's error for a missing object. */
 function notFound(
-  verb: string,
   { kind }: TypeReference<KubernetesObject>,
   { namespace, name }: ObjectKey,
 ): ApiError {
   const message = `${kind} "${name}" not found, as planned`;
   const body = { kind: 'Status', status: 'Failure', code: 404, reason: 'NotFound', message };
-  return new ApiError(body, { verb, kind, namespace, name, status: 404 });
+  return new ApiError(body, { verb: 'get', kind, namespace, name, status: 404 });
 }

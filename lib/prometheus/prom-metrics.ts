@@ -1,18 +1,23 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { GaugeConfiguration, Registry } from 'prom-client';
-import type { MetricLabels, Metrics } from '../system/index.js';
+import { checkedMetrics, refuseOtherMetric } from '../system/index.js';
+import type { KnownMetric, MetricLabels, Metrics } from '../system/index.js';
 
 /**
- * Returns {@link Metrics} that use `registry`, for Prometheus to scrape. Does not use the global registry.
+ * Returns {@link Metrics} that use `registry`, for Prometheus to scrape. Does not use the global registry. Its methods
+ * throw an `OperatorError` `InvalidOption` if the registry has another type of metric of the same name, or one without
+ * all of the labels, and for an invalid description or sample.
  */
 export function promMetrics(registry: Registry): Metrics {
-  // Each name is registered as one type of metric only, so the casts below hold.
-  const existing = (name: string): unknown => registry.getSingleMetric(name);
+  return checkedMetrics(registeredIn(registry));
+}
+
+function registeredIn(registry: Registry): Metrics {
   const shared = { registers: [registry] };
   return {
     counter: ({ name, help, labelNames = [] }) => {
       const metric =
-        (existing(name) as Counter | undefined) ??
+        (existing(registry, 'counter', { name, labelNames }) as Counter | undefined) ??
         new Counter({ name, help, labelNames: [...labelNames], ...shared });
       return {
         add: (value = 1, labels = {}) => metric.inc(labels, value),
@@ -21,7 +26,8 @@ export function promMetrics(registry: Registry): Metrics {
     },
     gauge: ({ name, help, labelNames = [] }) => {
       const settings = { name, help, labelNames: [...labelNames], ...shared };
-      const metric = (existing(name) as Gauge | undefined) ?? collectable(settings);
+      const metric =
+        (existing(registry, 'gauge', settings) as Gauge | undefined) ?? collectable(settings);
       return {
         set: (value, labels = {}) => metric.set(labels, value),
         add: (value, labels = {}) => metric.inc(labels, value),
@@ -36,13 +42,27 @@ export function promMetrics(registry: Registry): Metrics {
     histogram: ({ name, help, labelNames = [], buckets }) => {
       const settings = { name, help, labelNames: [...labelNames], buckets: [...buckets] };
       const metric =
-        (existing(name) as Histogram | undefined) ?? new Histogram({ ...settings, ...shared });
+        (existing(registry, 'histogram', settings) as Histogram | undefined) ??
+        new Histogram({ ...settings, ...shared });
       return {
         observe: (value, labels = {}) => metric.observe(labels, value),
         remove: (labels) => removeSeries(metric, labels),
       };
     },
   };
+}
+
+/** Returns the metric of this name. One of another type or without the labels is refused. */
+function existing(
+  registry: Registry,
+  type: 'counter' | 'gauge' | 'histogram',
+  { name, labelNames = [] }: Pick<Parameters<Metrics['counter']>[0], 'name' | 'labelNames'>,
+): unknown {
+  // The types of prom-client lack these properties. Metrics of another copy of prom-client have them too.
+  const found = registry.getSingleMetric(name) as KnownMetric | undefined;
+  if (found === undefined) return undefined;
+  refuseOtherMetric({ name, type, labelNames }, found, 'the registry');
+  return found;
 }
 
 /** The functions that each gauge calls before it is collected; several parts may share a gauge. */

@@ -8,7 +8,7 @@ import type { OperatorErrorOptions } from '../system/index.js';
 
 /** A step of a resource threw, which ended the chain. `cause` is the thrown value. */
 export class ResourceFailedError extends OperatorError {
-  /** `''` without a set. */
+  /** The name of the resource set; `''` if the resource ran outside a set. */
   readonly resourceSet: string;
   readonly resource: string;
   readonly step: ResourceContext['step'];

@@ -51,7 +51,7 @@ export function newResourceContext(options: ResourceContextOptions): ResourceCon
   });
   const pass = new Pass(resourceSet);
   const parts = { client, signal, logger, recorder, clock, random, fieldManager };
-  return new PassContext(parts, pass, { place: pass.place, scope: new ResourceScope() });
+  return new PassContext(parts, pass, { place: pass.place, scope: Symbol(), attempts: [] });
 }
 
 /** The parts that all contexts of a reconcile share. */
@@ -78,10 +78,11 @@ export class PassContext implements ResourceContext {
   readonly step: StepName | 'initContext';
   readonly #parts: PassParts;
   readonly #pass: Pass;
-  readonly #scope: ResourceScope;
+  readonly #scope: symbol;
+  readonly #attempts: readonly symbol[];
   #logger: Logger | undefined;
 
-  constructor(parts: PassParts, pass: Pass, at: { place: Place; scope: ResourceScope }) {
+  constructor(parts: PassParts, pass: Pass, at: Position) {
     ({
       client: this.client,
       signal: this.signal,
@@ -94,6 +95,7 @@ export class PassContext implements ResourceContext {
     this.#parts = parts;
     this.#pass = pass;
     this.#scope = at.scope;
+    this.#attempts = at.attempts;
     Object.freeze(this);
   }
 
@@ -103,14 +105,26 @@ export class PassContext implements ResourceContext {
 
   /** Returns the context for another resource, which is not canceled. */
   inResource(resource: string, step: StepName): PassContext {
-    const place = { resourceSet: this.resourceSet, resource, step };
-    return new PassContext(this.#parts, this.#pass, { place, scope: new ResourceScope() });
+    return this.#at({ place: { resourceSet: this.resourceSet, resource, step }, scope: Symbol() });
   }
 
   /** Returns the context for another step of the same resource. */
   inStep(step: StepName): PassContext {
-    const place = { resourceSet: this.resourceSet, resource: this.resource, step };
-    return new PassContext(this.#parts, this.#pass, { place, scope: this.#scope });
+    return this.#at({ place: { resourceSet: this.resourceSet, resource: this.resource, step } });
+  }
+
+  /** Returns the context for an attempt of the same step, and a function that undoes the requests made of it. */
+  inAttempt(): { readonly context: PassContext; readonly undoRequests: () => void } {
+    const attempt = Symbol();
+    const context = this.#at({ attempts: [...this.#attempts, attempt] });
+    return { context, undoRequests: () => this.#pass.undo(attempt) };
+  }
+
+  #at(changed: Partial<Position>): PassContext {
+    const { resourceSet, resource, step } = this;
+    const place = { resourceSet, resource, step };
+    const own = { place, scope: this.#scope, attempts: this.#attempts };
+    return new PassContext(this.#parts, this.#pass, { ...own, ...changed });
   }
 
   /** Makes this the current place of the reconcile. @throws the signal's reason if it is aborted. */
@@ -127,7 +141,7 @@ export class PassContext implements ResourceContext {
   }
 
   cancelReconciliation(reason?: string): void {
-    this.#pass.reconciliationCanceled ??= this.#here(reason);
+    this.#request({ type: 'cancelReconciliation', by: this.#here(reason) });
   }
 
   get reconciliationCanceled(): Cancellation | undefined {
@@ -135,15 +149,15 @@ export class PassContext implements ResourceContext {
   }
 
   cancelResource(reason?: string): void {
-    this.#scope.canceled ??= this.#here(reason);
+    this.#request({ type: 'cancelResource', by: this.#here(reason), scope: this.#scope });
   }
 
   get resourceCanceled(): Cancellation | undefined {
-    return this.#scope.canceled;
+    return this.#pass.resourceCanceled(this.#scope);
   }
 
   keepFinalizers(reason?: string): void {
-    this.#pass.keepFinalizers(this.#here(reason));
+    this.#request({ type: 'keepFinalizers', by: this.#here(reason) });
   }
 
   get finalizersKept(): readonly Cancellation[] {
@@ -151,7 +165,7 @@ export class PassContext implements ResourceContext {
   }
 
   notReady(reason: string, { holdsChain = false }: NotReadyOptions = {}): void {
-    this.#pass.notReady(this.#here(reason), holdsChain);
+    this.#request({ type: 'notReady', by: this.#here(reason), holdsChain });
   }
 
   get notReadyFor(): readonly Cancellation[] {
@@ -164,7 +178,7 @@ export class PassContext implements ResourceContext {
       const shown = typeof got === 'number' ? got : `a value of type ${typeof got}`;
       throw new OperatorError('InvalidOption', `requeueAfter: want more than 0 ms, got ${shown}`);
     }
-    this.#pass.requeueAfter(got);
+    this.#request({ type: 'requeueAfter', ms: got });
   }
 
   get requeueAfterMs(): number | undefined {
@@ -172,37 +186,27 @@ export class PassContext implements ResourceContext {
   }
 
   setUpdateAllowed(): void {
-    this.#pass.isUpdateAllowed = true;
+    this.#request({ type: 'allowUpdate' });
   }
 
   get isUpdateAllowed(): boolean {
-    return this.#pass.isUpdateAllowed;
+    return this.#pass.has('allowUpdate');
   }
 
   setUpdateNecessary(): void {
-    this.#pass.isUpdateNecessary = true;
+    this.#request({ type: 'needUpdate' });
   }
 
   get isUpdateNecessary(): boolean {
-    return this.#pass.isUpdateNecessary;
+    return this.#pass.has('needUpdate');
   }
 
   setDeletionAllowed(): void {
-    this.#pass.isDeletionAllowed = true;
+    this.#request({ type: 'allowDeletion' });
   }
 
   get isDeletionAllowed(): boolean {
-    return this.#pass.isDeletionAllowed;
-  }
-
-  /** Returns a function that undoes the requests made after this call. Values that were set stay. */
-  checkpoint(): () => void {
-    const { canceled } = this.#scope;
-    const undo = this.#pass.checkpoint();
-    return () => {
-      this.#scope.canceled = canceled;
-      undo();
-    };
+    return this.#pass.has('allowDeletion');
   }
 
   set<V>(key: ContextKey<V>, value: V): void {
@@ -219,6 +223,10 @@ export class PassContext implements ResourceContext {
     throw new ExecutionFailedError(`context: no value of ${key.name} was set; ${remedy}`);
   }
 
+  #request(request: Request): void {
+    this.#pass.add(request, this.#attempts);
+  }
+
   #here(reason = ''): Cancellation {
     const { resource, step } = this;
     return Object.freeze({ resource, step, reason });
@@ -231,7 +239,7 @@ export class PassContext implements ResourceContext {
  */
 export function passContextOf(context: ResourceContext): PassContext {
   if (context instanceof PassContext) return context;
-  const remedy = 'hand down the one that you were given, or make one with newResourceContext()';
+  const remedy = 'pass on the context of the call, or create one with newResourceContext()';
   throw new ExecutionFailedError(`the context is not a ResourceContext: ${remedy}`);
 }
 
@@ -243,66 +251,91 @@ function fieldsOf({ resourceSet, resource, step }: Place): Record<string, string
 /** A place in a chain. */
 export type Place = Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>;
 
+/** The position of a context in its reconcile. */
+interface Position {
+  readonly place: Place;
+  /** Stands for the resource, which can be canceled. */
+  readonly scope: symbol;
+  /** The attempts of retried steps that the context belongs to. */
+  readonly attempts: readonly symbol[];
+}
+
+/** A request that a step made of its context. */
+type Request =
+  | { readonly type: 'cancelReconciliation'; readonly by: Cancellation }
+  | { readonly type: 'keepFinalizers'; readonly by: Cancellation }
+  | { readonly type: 'cancelResource'; readonly by: Cancellation; readonly scope: symbol }
+  | { readonly type: 'notReady'; readonly by: Cancellation; readonly holdsChain: boolean }
+  | { readonly type: 'requeueAfter'; readonly ms: number }
+  | { readonly type: 'allowUpdate' | 'needUpdate' | 'allowDeletion' };
+
 /** The state of one reconcile of one object, which all its contexts share. */
 class Pass {
-  reconciliationCanceled: Cancellation | undefined;
-  requeueAfterMs: number | undefined;
-  /** Whether a resource holds the ones after it. */
-  isHeld = false;
   /** The resources that were not started because the chain ended early. */
   notStarted: readonly string[] = [];
-  isUpdateAllowed = false;
-  isUpdateNecessary = false;
-  isDeletionAllowed = false;
   /** The current place. Shows where a reconcile hangs. */
   place: Place;
   readonly values = new Map<ContextKey<unknown>, unknown>();
-  readonly #kept = new Map<string, Cancellation>();
-  readonly #waiting = new Map<string, Cancellation>();
+  /** The requests in their order, each with the attempts that it was made in. */
+  #requests: { readonly request: Request; readonly attempts: readonly symbol[] }[] = [];
 
   constructor(resourceSet: string) {
     this.place = { resourceSet, resource: '', step: 'initContext' };
   }
 
-  get finalizersKept(): readonly Cancellation[] {
-    return [...this.#kept.values()];
+  add(request: Request, attempts: readonly symbol[]): void {
+    this.#requests.push({ request, attempts });
   }
 
-  /** Records that a resource keeps the finalizer. Its first reason stays. */
-  keepFinalizers(by: Cancellation): void {
-    if (!this.#kept.has(by.resource)) this.#kept.set(by.resource, by);
+  /** Removes the requests of an attempt. Values that it has set stay. */
+  undo(attempt: symbol): void {
+    this.#requests = this.#requests.filter(({ attempts }) => !attempts.includes(attempt));
+  }
+
+  has(type: Request['type']): boolean {
+    return this.#requests.some(({ request }) => request.type === type);
+  }
+
+  get reconciliationCanceled(): Cancellation | undefined {
+    return this.#ofType('cancelReconciliation')[0]?.by;
+  }
+
+  /** Returns the first cancellation of a resource. */
+  resourceCanceled(scope: symbol): Cancellation | undefined {
+    return this.#ofType('cancelResource').find((request) => request.scope === scope)?.by;
+  }
+
+  /** The resources that keep the finalizer, each with its first reason. */
+  get finalizersKept(): readonly Cancellation[] {
+    const kept = new Map<string, Cancellation>();
+    for (const { by } of this.#ofType('keepFinalizers')) {
+      if (!kept.has(by.resource)) kept.set(by.resource, by);
+    }
+    return [...kept.values()];
   }
 
   get waiting(): readonly Cancellation[] {
-    return [...this.#waiting.values()];
+    const all = this.#ofType('notReady').map(
+      ({ by }) => [`${by.resource} ${by.reason}`, by] as const,
+    );
+    return [...new Map(all).values()];
   }
 
-  notReady(by: Cancellation, holdsChain: boolean): void {
-    this.#waiting.set(`${by.resource} ${by.reason}`, by);
-    this.isHeld ||= holdsChain;
+  /** Whether a resource holds the ones after it. */
+  get isHeld(): boolean {
+    return this.#ofType('notReady').some(({ holdsChain }) => holdsChain);
   }
 
-  requeueAfter(ms: number): void {
-    this.requeueAfterMs = Math.min(ms, this.requeueAfterMs ?? Infinity);
+  get requeueAfterMs(): number | undefined {
+    const delays = this.#ofType('requeueAfter').map(({ ms }) => ms);
+    return delays.length === 0 ? undefined : Math.min(...delays);
   }
 
-  checkpoint(): () => void {
-    const { reconciliationCanceled, requeueAfterMs, isHeld } = this;
-    const { isUpdateAllowed, isUpdateNecessary, isDeletionAllowed } = this;
-    const ends = { reconciliationCanceled, requeueAfterMs, isHeld };
-    const allowed = { isUpdateAllowed, isUpdateNecessary, isDeletionAllowed };
-    const before = [this.#kept, this.#waiting].map((map) => ({ map, entries: [...map] }));
-    return () => {
-      Object.assign(this, ends, allowed);
-      for (const { map, entries } of before) {
-        map.clear();
-        for (const [key, value] of entries) map.set(key, value);
-      }
-    };
+  #ofType<Type extends Request['type']>(type: Type): Extract<Request, { type: Type }>[] {
+    const requests = this.#requests.map(({ request }) => request);
+    return requests.filter((request) => request.type === type) as Extract<
+      Request,
+      { type: Type }
+    >[];
   }
-}
-
-/** The state of one resource of a reconcile. */
-class ResourceScope {
-  canceled: Cancellation | undefined;
 }

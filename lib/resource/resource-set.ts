@@ -196,10 +196,10 @@ export class ResourceRouter<T extends KubernetesObject = KubernetesObject> {
     const what = describeObject(object);
     if (set === undefined) {
       const asked = namesOf(this.resourceSets);
-      throw new NoResourceSetError(`${what}: no resource set handles it; asked were ${asked}`);
+      throw new NoResourceSetError(`${what}: no resource set handles it; the sets are ${asked}`);
     }
     if (more.length === 0) return set;
-    const remedy = 'let the handles function of one of them say so';
+    const remedy = 'let the handles function of only one of them return true';
     const names = namesOf([set, ...more]);
     throw new ExecutionFailedError(`${what}: several resource sets handle it: ${names}; ${remedy}`);
   }

@@ -73,17 +73,17 @@ function operationMetrics(options: OperationMetricsOptions): OperationMetrics {
   return {
     total: metrics.counter({
       name: `${name}_total`,
-      help: 'How many steps of resources were run.',
+      help: 'Number of steps of resources that were run.',
       labelNames,
     }),
     errors: metrics.counter({
       name: `${name}_error_total`,
-      help: 'How many steps of resources failed.',
+      help: 'Number of steps of resources that failed.',
       labelNames,
     }),
     seconds: metrics.histogram({
       name,
-      help: 'How long the steps of resources took, in seconds.',
+      help: 'Duration of the steps of resources, in seconds.',
       ...{ labelNames, buckets },
     }),
   };

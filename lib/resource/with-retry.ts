@@ -7,6 +7,7 @@ import { passContextOf } from './pass-context.js';
 import type { Resource } from './resource-set.js';
 import { wrapSteps } from './wrap.js';
 import type { Step } from './wrap.js';
+import type { ResourceContext } from './resource-context.js';
 import type { Random } from '../system/index.js';
 
 /** Options of {@link withRetry}. */
@@ -63,15 +64,15 @@ const threeRetries: BackOffFactory = (random) => exponentialBackOff({ maxRetries
 
 async function retried<T extends KubernetesObject, R>(
   step: Step<T>,
-  run: () => Promise<R>,
+  run: (context: ResourceContext) => Promise<R>,
   backOffFactory: BackOffFactory,
 ): Promise<R> {
   const { clock, random, signal } = step.context;
   const backOff = backOffFactory(random);
-  const undoRequests = passContextOf(step.context).checkpoint();
   for (let attempt = 1; ; attempt++) {
+    const { context, undoRequests } = passContextOf(step.context).inAttempt();
     try {
-      return await run();
+      return await run(context);
     } catch (thrown) {
       const error = readableError(thrown);
       if (isPermanent(error)) throw error.cause;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../object/index.js';
 import type { KubernetesObject } from '../object/index.js';
 import { InvalidConfigError, messageOf } from './errors.js';
 import { faultInResource } from './resource-set.js';
@@ -55,10 +56,13 @@ export interface Step<T extends KubernetesObject> {
   readonly object: T;
 }
 
-/** Runs around a step: calls `run` once, several times or not at all. */
+/**
+ * Runs around a step: calls `run` once, several times or not at all. The step gets the context of `step`, unless
+ * another one is given.
+ */
 export type AroundStep<T extends KubernetesObject> = <R>(
   step: Step<T>,
-  run: () => Promise<R>,
+  run: (context?: ResourceContext) => Promise<R>,
 ) => Promise<R>;
 
 /**
@@ -79,7 +83,7 @@ export function wrapSteps<T extends KubernetesObject>(
   resource: Resource<T>,
   around: AroundStep<T>,
 ): Resource<T> {
-  // The wrapper has both methods, so that later checks would not miss one of the resource.
+  // Checked here: the wrapper has both methods, so later checks would not notice that the resource lacks one.
   const fault = faultInResource(resource, 'wrapped resource');
   if (fault !== undefined) throw new InvalidConfigError(fault);
   if (!hasOnlyItsSteps(resource)) return wrapMethods(resource, around);
@@ -109,14 +113,26 @@ function wrapMethods<T extends KubernetesObject>(
     name,
     wrapped: resource,
     ensureCreated: (context: ResourceContext, object: T) =>
-      around({ name: 'ensureCreated', resource: name, context, object }, async () =>
-        resource.ensureCreated(context, object),
+      around({ name: 'ensureCreated', resource: name, context, object }, async (own) =>
+        resource.ensureCreated(given(own) ?? context, object),
       ),
     ensureDeleted: (context: ResourceContext, object: T) =>
-      around({ name: 'ensureDeleted', resource: name, context, object }, async () =>
-        resource.ensureDeleted(context, object),
+      around({ name: 'ensureDeleted', resource: name, context, object }, async (own) =>
+        resource.ensureDeleted(given(own) ?? context, object),
       ),
   });
+}
+
+/**
+ * Returns the context that a wrapper gave to `run`. Without types, it may be another value, such as the number of the
+ * attempt from a function that repeats `run`.
+ * @throws InvalidConfigError it is not a context.
+ */
+function given(own: ResourceContext | undefined): ResourceContext | undefined {
+  const context: unknown = own;
+  if (context === undefined || (isJsonObject(context) && 'client' in context)) return own;
+  const got = context === null ? 'null' : typeof context;
+  throw new InvalidConfigError(`run of a wrapped step: want a context or nothing, got ${got}`);
 }
 
 function wrapOperations<T extends KubernetesObject, State, Change>(
@@ -129,7 +145,9 @@ function wrapOperations<T extends KubernetesObject, State, Change>(
     call: (context: ResourceContext, object: T, ...rest: Rest) => Awaitable<R>,
   ) => {
     return (context: ResourceContext, object: T, ...rest: Rest): Promise<R> =>
-      around({ name, resource, context, object }, async () => call(context, object, ...rest));
+      around({ name, resource, context, object }, async (own) =>
+        call(given(own) ?? context, object, ...rest),
+      );
   };
   return {
     name: resource,

@@ -115,7 +115,7 @@ export class ConditionClaims {
       if (rival === undefined) continue;
       const isBack = before?.get(type)?.rival === rival;
       claims.set(type, { rival, state: isBack ? 'left' : 'taken' });
-      const who = `the field manager ${rival} applies it, too, and has it now`;
+      const who = `the field manager ${rival} also applies it, and owns it now`;
       if (isBack) this.#warn(object, { type, who, rival }, logger);
     }
     const left = conditions.filter(({ type }) => claims.get(type)?.state === 'left');

@@ -51,6 +51,29 @@ export function refuseNonNumbers(
   }
 }
 
+/**
+ * Refuses a value that is not one of `choices`. A mistyped `onImmutable` must not act as `recreate`, nor the text
+ * `'false'` as true.
+ * @throws OperatorError `InvalidOption`
+ */
+export function refuseOtherThan(option: string, given: unknown, choices: readonly unknown[]): void {
+  if (given === undefined || choices.includes(given)) return;
+  const wanted = choices.map((choice) => JSON.stringify(choice)).join(' or ');
+  const isShown = typeof given === 'string' || given === null;
+  const got = isShown ? JSON.stringify(given) : typeof given;
+  throw new OperatorError('InvalidOption', `${option}: want ${wanted}, got ${got}`);
+}
+
+/**
+ * Refuses a value that is not a list, such as one name, whose letters would count as names.
+ * @throws OperatorError `InvalidOption`
+ */
+export function refuseNonList(option: string, given: unknown): void {
+  if (given === undefined || Array.isArray(given)) return;
+  const got = given === null ? 'null' : typeof given;
+  throw new OperatorError('InvalidOption', `${option}: want a list, got ${got}`);
+}
+
 function remedyFor(name: string, known: readonly string[], misplaced: MisplacedOptions): string {
   if (Object.hasOwn(misplaced, name)) return misplaced[name] ?? '';
   const nearest = nearestName(name, known);
@@ -100,7 +123,9 @@ export function withoutUndefined<T extends object>(object: T): T {
   return Object.fromEntries(given) as T;
 }
 
-/** Options with their defaults applied: no field is optional or undefined. */
-export type Resolved<Options> = {
-  readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined>;
+/** Options with their defaults applied: no field is optional, and only `Undefaulted` can be undefined. */
+export type Resolved<Options, Undefaulted extends keyof Options = never> = {
+  readonly [Name in keyof Required<Options>]: Name extends Undefaulted
+    ? Options[Name]
+    : Exclude<Options[Name], undefined>;
 };

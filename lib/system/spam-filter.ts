@@ -33,11 +33,30 @@ export class SpamFilter {
    * @returns false if no token is left: the event must not get an Event of its own
    */
   allow(key: string, nowMs: number): boolean {
-    const { burst, refillMs } = this.#options;
-    const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: burst, atMs: nowMs };
-    const filled = Math.min(burst, tokens + (nowMs - atMs) / refillMs);
+    const { burst } = this.#options;
+    this.#dropFull(nowMs);
+    const bucket = this.#buckets.get(key);
+    const filled = bucket === undefined ? burst : this.#tokensOf(bucket, nowMs);
     const isAllowed = filled >= 1;
     this.#buckets.set(key, { tokens: isAllowed ? filled - 1 : filled, atMs: nowMs });
     return isAllowed;
+  }
+
+  /** The number of remembered objects. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  #tokensOf({ tokens, atMs }: Bucket, nowMs: number): number {
+    const { burst, refillMs } = this.#options;
+    return Math.min(burst, tokens + (nowMs - atMs) / refillMs);
+  }
+
+  /** Drops the oldest objects whose buckets are full: without a bucket, they have as many tokens. */
+  #dropFull(nowMs: number): void {
+    for (const [key, bucket] of this.#buckets.entries()) {
+      if (this.#tokensOf(bucket, nowMs) < this.#options.burst) return;
+      this.#buckets.delete(key);
+    }
   }
 }

@@ -32,9 +32,7 @@ export interface UndiciTransportOptions {
   readonly proxy?: string | undefined;
 }
 
-type ResolvedOptions = Resolved<Omit<UndiciTransportOptions, 'proxy'>> & {
-  readonly proxy: string | undefined;
-};
+type ResolvedOptions = Resolved<UndiciTransportOptions, 'proxy'>;
 
 /** The number of connections for urgent requests: with two, a hanging request does not delay the next one. */
 const urgentConnections = 2;

@@ -6,7 +6,7 @@ import {
   OperatorError,
   VirtualClock,
 } from '../system/index.js';
-import type { Clock } from '../system/index.js';
+import type { Clock, Resolved } from '../system/index.js';
 
 /** Options of {@link eventually}. */
 export interface EventuallyOptions {
@@ -64,12 +64,7 @@ export async function eventually<T>(
   }
 }
 
-interface ResolvedEventuallyOptions {
-  readonly timeoutMs: number;
-  readonly intervalMs: number;
-  readonly clock: Clock;
-  readonly signal: AbortSignal | undefined;
-}
+type ResolvedEventuallyOptions = Resolved<EventuallyOptions, 'signal'>;
 
 function resolveEventuallyOptions(options: EventuallyOptions): ResolvedEventuallyOptions {
   const { timeoutMs = 10_000, intervalMs = 50, clock = systemClock, signal } = options;

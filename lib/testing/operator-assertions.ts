@@ -1,4 +1,4 @@
-import type { RequestEntry, RequestLog } from '../apiserver/index.js';
+import type { RequestEntry } from '../apiserver/index.js';
 import { findCondition, describeObject, isControlledBy } from '../object/index.js';
 import type { Condition, KubernetesObject, UnstructuredObject } from '../object/index.js';
 import { refuseUnknownOptions } from '../system/index.js';
@@ -202,7 +202,7 @@ function assertEntry(assertion: ChaiAssertion, { field, name, value }: WantedEnt
   const holds = found !== undefined && (value === undefined || found === value);
   const want = value === undefined ? name : `${name}=${value}`;
   const text = `${describeObject(object)} to have ${want} among its ${field}`;
-  const message = `expected ${text}, got ${found ?? 'no such one'}`;
+  const message = `expected ${text}, got ${found ?? 'none'}`;
   assertion.assert(holds, message, negated(text));
 }
 
@@ -228,10 +228,6 @@ export interface RequestFilter {
   readonly name?: string | undefined;
   readonly user?: string | undefined;
 }
-
-/** Sources of requests to count. */
-export type RequestSource =
-  RequestLog | readonly RequestEntry[] | { readonly requests: RequestLog };
 
 const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 

@@ -241,7 +241,7 @@ function isAdjusted(object: UnstructuredObject, { adjust, seed }: Trip): boolean
     const adjusted = adjust(copyJson(object), seededRandom(seed));
     return deepEqual(withoutEmptyMarks(adjusted), withoutEmptyMarks(object));
   } catch {
-    // It may read fields that shrinking has left out.
+    // `adjust` may read fields that shrinking has left out.
     return false;
   }
 }

@@ -159,10 +159,11 @@ function definitionOf(
 }
 
 /**
- * Permissions that requests do not show, or only late. The server checks `update` of finalizers without a
- * request of its own, and an Event is patched only when it repeats.
+ * Permissions that requests do not show, or only late. The server checks `update` of finalizers, `bind` and
+ * `escalate` without a request of its own, and an Event is patched only when it repeats.
  */
-const unseen = /^(update \S+\/finalizers(\..*)?|patch events\.events\.k8s\.io)$/;
+const unseen =
+  /^(update \S+\/finalizers(\..*)?|patch events\.events\.k8s\.io|(bind|escalate|impersonate|use) .*)$/;
 
 function unusedOf(
   given: readonly PolicyRule[],
@@ -178,7 +179,7 @@ function unusedOf(
   );
 }
 
-/** Returns `verb resource.group` for each permission in the rules. */
+/** Returns `verb resource.group` for each permission on resources: the clients of an operator request no other paths. */
 function rightsOf(rules: readonly PolicyRule[]): readonly string[] {
   return rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) =>
@@ -291,7 +292,7 @@ function globalHooks(shared: boolean): TestHooks {
   const find = (names: readonly string[]): TestHook => {
     const hook = names.map((name) => known[name]).find((each) => typeof each === 'function');
     if (hook !== undefined) return hook as TestHook;
-    const message = `testCluster: there is no global ${names.join(' or ')}: hand the hooks over`;
+    const message = `testCluster: there is no global ${names.join(' or ')}: pass the hooks`;
     throw new OperatorError('InvalidOption', message);
   };
   return {

@@ -16,12 +16,14 @@ export type {
 } from '../cache/index.js';
 export type { BuilderChain, NoNames, Plan, PlannedRollout, WithName } from '../builder/index.js';
 export type {
+  CallbackSource,
   ControllerBuilder,
   ControllerStatus,
   ReconcileClient,
   RunningController,
   Trigger,
 } from '../controller/index.js';
+export type { OperatorController } from '../operator/index.js';
 export type {
   Added,
   CertificateSource,

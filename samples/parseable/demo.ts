@@ -12,5 +12,6 @@ await play({
     const operator = tenantOperator([playground.namespace]);
     const story = new Story(playground, operator.events);
     await playground.run(operator, () => story.tell());
+    await story.conclude();
   },
 });

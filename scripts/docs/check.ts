@@ -1,5 +1,5 @@
 // Type-checks every TypeScript block of the README and docs/, and runs those fenced `ts run`. Checks that
-// docs/reference.md lists every exported name. Arguments such as docs/builder.md limit it to these pages.
+// docs/reference.md lists every exported name. Needs the build. Arguments such as docs/builder.md limit it to these pages.
 import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { committedNames, reference } from './reference.js';
@@ -19,7 +19,7 @@ await writeFile(`${folder}/tsconfig.json`, tsconfig());
 
 let failed = (await run('npx', ['tsc', '--noEmit', '-p', folder])) === 0 ? 0 : 1;
 for (const snippet of snippets.filter((each) => each.run)) {
-  const code = await run('npx', ['tsx', '--tsconfig', `${folder}/tsconfig.json`, fileOf(snippet)]);
+  const code = await run(process.execPath, ['--import', 'tsx', fileOf(snippet)]);
   if (code === 0) continue;
   console.error(`${snippet.page}:${snippet.line}: the block ended with exit code ${code}`);
   failed++;
@@ -41,28 +41,19 @@ function moduleOf({ code }: Snippet): string {
   return `${code}\nexport {};\n`;
 }
 
+/** Returns a configuration in which the package's name is that of its build, as for a user, not of its sources. */
 function tsconfig(): string {
-  const paths = {
-    'operator-builder': ['../../lib/index.ts'],
-    'operator-builder/apiserver': ['../../lib/apiserver/index.ts'],
-    'operator-builder/crd': ['../../lib/crd/index.ts'],
-    'operator-builder/declarative': ['../../lib/declarative/index.ts'],
-    'operator-builder/lifecycle': ['../../lib/lifecycle/index.ts'],
-    'operator-builder/resource': ['../../lib/resource/index.ts'],
-    'operator-builder/testing': ['../../lib/testing/index.ts'],
-    'operator-builder/types': ['../../lib/types/index.ts'],
-    'operator-builder/prometheus': ['../../lib/prometheus/index.ts'],
-  };
   return JSON.stringify({
     extends: '../../tsconfig.json',
-    compilerOptions: { paths, types: ['node'] },
+    compilerOptions: { paths: {}, types: ['node'] },
     include: ['*.ts'],
   });
 }
 
 function run(command: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const env = { ...process.env, TSX_TSCONFIG_PATH: `${folder}/tsconfig.json` };
+    const child = spawn(command, args, { env, stdio: ['ignore', 'inherit', 'inherit'] });
     child.on('error', reject);
     child.on('exit', (code) => resolve(code ?? 1));
   });

@@ -51,7 +51,7 @@ describe('the HTTP adapter', () => {
     expect(text).to.equal((await api.get(`${configMaps}/a`)).text);
   });
 
-  it('warns about fields in any script', async () => {
+  it('warns about unknown fields whose names are not ASCII', async () => {
     const names = ['größe', '字段', '😀'];
     for (const name of names) {
       const { statusCode, headers, body } = await request(`${url}${configMaps}?dryRun=All`, {
@@ -66,7 +66,7 @@ describe('the HTTP adapter', () => {
     }
   });
 
-  it('cuts warnings that are longer than clients accept together', async () => {
+  it('drops warnings beyond the total length that clients accept', async () => {
     const unknown = Array.from({ length: 900 }, (_, index) => [`unknown${index}`, 1] as const);
     const { statusCode, headers, body } = await request(`${url}${configMaps}`, {
       method: 'POST',

@@ -49,7 +49,7 @@ describe('a merger of objects', () => {
       expect(textOf(definition)).to.include('f:openAPIV3Schema');
     });
 
-    it('is understood in the format of the Go SDK, the whole object', () => {
+    it('is read in the format of the Go SDK, which contains the whole object', () => {
       const applied = service('1', { spec: { type: 'NodePort', clusterIP: 'None' } });
       const annotations = { [lastAppliedAnnotation]: JSON.stringify(applied) };
       const live = { ...applied, metadata: { ...applied.metadata, annotations } };
@@ -82,7 +82,7 @@ describe('a merger of objects', () => {
     ): boolean =>
       revertible.decide(live, { desired: wanted, metadataOnly: false }).action === 'apply';
 
-    it('is not repeated for an hour, while the object and the desired state are unchanged', async () => {
+    it('is repeated only after an hour, unless the object or the desired state changes', async () => {
       const clock = new VirtualClock();
       const revertible = mergerWith(clock);
       const live = service('1');
@@ -95,7 +95,7 @@ describe('a merger of objects', () => {
       expect(repeats(revertible, live)).to.equal(true);
     });
 
-    it('is not repeated for an hour of the monotonic clock', async () => {
+    it('is repeated only after an hour of the monotonic clock', async () => {
       const machine = new VirtualClock();
       let offsetMs = 0;
       const clock: Clock = {

@@ -65,6 +65,21 @@ describe('validateObject', () => {
     );
   });
 
+  it('rejects data that is no text by its key, and accepts null', () => {
+    const check = (kind: string, fields: object): void =>
+      validateObject({ ...named('v1', kind, 'a'), ...fields });
+    const problem = (field: string, type: string): string =>
+      `${field}["key"]: want a string, got ${type}; convert it with String(…)`;
+    expect(() => check('ConfigMap', { data: { key: 1 } })).to.throw(problem('data', 'number'));
+    expect(() => check('ConfigMap', { binaryData: { key: {} } })).to.throw(
+      problem('binaryData', 'object'),
+    );
+    expect(() => check('Secret', { stringData: { a: 'x', key: true } })).to.throw(
+      problem('stringData', 'boolean'),
+    );
+    check('ConfigMap', { data: { key: null } });
+  });
+
   it('rejects generateName and a pod template without containers', () => {
     const generated = {
       apiVersion: 'v1',

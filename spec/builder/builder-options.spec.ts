@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { requeueAfterOf } from '../../lib/apply/index.js';
 import { Builder } from '../../lib/builder/index.js';
 import type { BuilderOptions } from '../../lib/builder/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
 import { resolveBuilderOptions } from '../../lib/builder/builder-options.js';
 
 const options: BuilderOptions = {
@@ -15,7 +16,7 @@ const options: BuilderOptions = {
 };
 
 describe('Builder options', () => {
-  it('maxDeletions allows half of the owned objects by default, and at least five; a given share applies exactly', () => {
+  it('maxDeletions allows half of the owned objects by default, and at least five; a percentage applies exactly', () => {
     const limits = (maxDeletions: BuilderOptions['maxDeletions'], ...owned: readonly number[]) => {
       const limit = resolveBuilderOptions({ ...options, maxDeletions }).maxDeletions;
       return owned.map((count) => limit({ owned: count, staying: 1 }));
@@ -27,7 +28,7 @@ describe('Builder options', () => {
     expect(limits(0, 20)).to.deep.equal([0]);
   });
 
-  it('maxDeletions allows no deletion of all owned objects, unless a number or a share is given', () => {
+  it('maxDeletions allows no deletion of all owned objects, unless a number or percentage is set', () => {
     const limitOf = (maxDeletions: BuilderOptions['maxDeletions']): number =>
       resolveBuilderOptions({ ...options, maxDeletions }).maxDeletions({ owned: 3, staying: 0 });
     expect([limitOf(undefined), limitOf('100%'), limitOf(3)]).to.deep.equal([0, 3, 3]);
@@ -44,6 +45,15 @@ describe('Builder options', () => {
     [{ maxDeletions: 1.5 }, 'maxDeletions'],
     [{ maxDeletions: '101%' }, 'maxDeletions'],
     [{ maxDeletions: 'all' as '1%' }, 'maxDeletions'],
+    [{ onImmutable: 'Fail' as 'fail' }, 'onImmutable: want "fail" or "recreate"'],
+    [{ adopt: 'false' as never }, 'adopt: want true or false, got "false"'],
+    [{ pruneClaims: 'false' as never }, 'pruneClaims'],
+    [{ onlyOwned: 'false' as never }, 'onlyOwned'],
+    [{ orderCreation: 'false' as never }, 'orderCreation'],
+    [{ adoptManagers: 'manager' as never }, 'adoptManagers: want a list, got string'],
+    [{ rolloutOrder: 'main' as never }, 'rolloutOrder: want a list'],
+    [{ owns: ConfigMap as never }, 'owns: want a list, got object'],
+    [{ labels: 'app' as never }, 'labels: want an object'],
   ];
   for (const [bad, text] of refused) {
     it(`reject ${JSON.stringify(bad).slice(0, 40)}`, () => {
@@ -53,7 +63,7 @@ describe('Builder options', () => {
     });
   }
 
-  it('reject an unknown option and another rollout, and name the right ones', () => {
+  it('reject an unknown option and an unknown rollout value, and list the valid ones', () => {
     const misspelt = { ...options, onlyOwnd: true } as BuilderOptions;
     expect(() => new Builder(misspelt))
       .to.throw('Builder: unknown option "onlyOwnd"; did you mean "onlyOwned"?')
@@ -67,7 +77,7 @@ describe('Builder options', () => {
     ]);
   });
 
-  it('take the namespace of the owner, and the option namespace for a cluster-scoped owner', () => {
+  it('default the namespace to that of the owner; a cluster-scoped owner uses the option namespace', () => {
     expect(resolveBuilderOptions(options).namespace).to.equal('shops');
     const clusterScoped = { ...options.owner, metadata: { name: 'shop', uid: 'u' } };
     const placed = { ...options, owner: clusterScoped, namespace: 'elsewhere' };
@@ -111,6 +121,25 @@ describe('A Builder chain', () => {
         .to.throw(/^\w+ a: unknown option "podspec"; did you mean "podSpec"\?$/)
         .with.property('code', 'InvalidOption');
     }
+  });
+
+  it('rejects values of other types for options of workloads, as plain JavaScript can give them', () => {
+    const podSpec = { containers: [{ name: 'web', image: 'web:1' }] };
+    for (const [bad, problem] of [
+      [{ rolloutOn: 'env' }, 'StatefulSet web: rolloutOn: want a list, got string'],
+      [{ envFromConfigMap: 'env' }, 'envFromConfigMap: want a list'],
+      [{ envFromSecret: null }, 'envFromSecret: want a list, got null'],
+      [{ followReferences: 'false' }, 'followReferences: want true or false'],
+      [{ unblock: 'false' }, 'unblock: want true or false'],
+      [{ podSpec: { containers: [null] } }, 'containers of its pods: want objects in the list'],
+      [{ podSpec: { containers: [false] } }, 'containers of its pods: want objects in the list'],
+    ] as const) {
+      const chain = (): unknown =>
+        new Builder(options).statefulSet({ name: 'web', podSpec, ...bad } as never);
+      expect(chain).to.throw(problem).with.property('code', 'InvalidOption');
+    }
+    const absent = { name: 'web', podSpec, podLabels: null, podAnnotations: null } as never;
+    expect(() => new Builder(options).statefulSet(absent)).not.to.throw();
   });
 
   it('rejects a pod specification without a list of containers', () => {

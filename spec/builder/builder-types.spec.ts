@@ -44,6 +44,22 @@ describe('The types of Builder', () => {
     expectTypeOf<Names['workload']>().toEqualTypeOf<never>();
   });
 
+  it('accept literals of objects of any kind', () => {
+    new Builder(options)
+      .object({
+        ...{ apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'limits' } },
+        spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] },
+      })
+      .object({
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'quota' },
+        spec: { hard: { pods: '4' } },
+      });
+    // @ts-expect-error an object has a kind
+    new Builder(options).object({ metadata: { name: 'none' } });
+  });
+
   it('accept undefined for optional members', () => {
     const left: { readonly replicas?: number; readonly port?: number } = {};
     const { replicas, port: targetPort } = left;

@@ -7,6 +7,7 @@ import { Manager } from '../../lib/manager/index.js';
 import { getIfExists } from '../../lib/client/index.js';
 import { ConfigMap, NetworkPolicy, Secret, Service, StatefulSet } from '../../lib/object/kinds.js';
 import { Operator } from '../../lib/operator/index.js';
+import { silentLogger } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { startOperator, testCluster } from '../../lib/testing/index.js';
 import { podSpec } from './suite/scene.js';
@@ -99,7 +100,7 @@ describe('An operator that owns no Deployments', () => {
   const cluster = testCluster({ crds: [Shop] });
   const key = { name: 'toys', namespace: 'default' };
 
-  it('needs no rights on them to move a Service to another StatefulSet', async () => {
+  it('needs no permissions for Deployments to move a Service to another StatefulSet', async () => {
     const operator = new Operator('shops');
     operator
       .for(Shop)
@@ -158,5 +159,25 @@ describe('A Builder with `owns` of other kinds than its workloads', () => {
       .statefulSet({ name: 'db', ...pods })
       .reconcile();
     expect(await selected()).to.deep.equal(['deployment.web']);
+  });
+});
+
+describe('A Builder without `owns`', () => {
+  const cluster = testCluster();
+
+  it('logs once, for all owners, that pruning lists every kind', async () => {
+    const client = cluster().client();
+    const [controllerName, lines] = ['unlimited-operator', new Array<string>()];
+    const logger = { ...silentLogger, info: (text: string) => void lines.push(text) };
+    for (const name of ['one', 'two']) {
+      const owner = await client.create<ConfigMap>({
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
+      });
+      const options = { client, owner, controllerName, logger };
+      await new Builder({ ...options, owns: [Secret] }).secret({ name }).reconcile();
+      expect(lines).to.have.length(name === 'one' ? 0 : 1);
+      await new Builder(options).secret({ name }).reconcile();
+    }
+    expect(lines).to.deep.equal(['pruning without owns lists every kind for each owner']);
   });
 });

@@ -86,7 +86,7 @@ describe('renderPlan', () => {
     expect(renderPlan(plan, { color: true })).to.include('\u001b[');
   });
 
-  it('counts objects that the server refuses among those in trouble', () => {
+  it('counts an object that the server refuses as "in trouble"', () => {
     const objects = [
       { ...exact, action: 'fail', ref: ref('Job', 'copy'), reason: 'is invalid' } as const,
     ];

@@ -57,7 +57,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('sends a late handler the cached objects, and no handler an event twice', async () => {
+  it('sends the cached objects to a handler that is added later, and no event twice to a handler', async () => {
     const { cache, server, clock } = newCache();
     server.put('a');
     server.put('b');
@@ -560,6 +560,8 @@ describe('Cache', () => {
 
   for (const [options, code] of [
     [{ namespaces: [] }, 'InvalidOption'],
+    [{ namespaces: [''] }, 'InvalidOption'],
+    [{ namespaces: 'default' as never }, 'InvalidOption'],
     [{ types: [cachedType({ type: Thing, namespaces: [] })] }, 'InvalidOption'],
     [{ types: [cachedType({ type: Thing, labelSelector: '=' })] }, 'InvalidSelector'],
     [

@@ -4,9 +4,9 @@ import { cachedType } from '../../lib/cache/index.js';
 import type { CacheOptions } from '../../lib/cache/index.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
 import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
-import { ConfigMap, Node, Pod } from '../../lib/object/kinds.js';
+import { ConfigMap, Node, Pod, Service } from '../../lib/object/kinds.js';
 import type { CustomResourceDefinition } from '../../lib/object/kinds.js';
-import { isNotFound } from '../../lib/object/api-error.js';
+import { isConflict, isNotFound } from '../../lib/object/api-error.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../lib/object/resource-type.js';
 import { seededRandom } from '../../lib/system/random.js';
@@ -123,7 +123,71 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('leaves field selectors to the server whose values the cache does not have', async () => {
+  it('keeps the last-applied annotation of kubectl apply in an update, although it does not cache it', async () => {
+    const { clock, cluster, other, cached, stop } = await start(true);
+    const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+    const annotations = { [lastApplied]: '{}', other: 'x' };
+    const applied = configMap('applied');
+    await other.create({ ...applied, metadata: { ...applied.metadata, annotations } });
+    await other.create(configMap('plain'));
+    await clock.advance(0);
+    const key = (name: string) => ({ namespace: 'default', name });
+    const mark = cluster.requests.mark();
+    for (const name of ['applied', 'plain']) {
+      const { metadata } = await cached.get(ConfigMap, key(name));
+      expect(metadata.annotations).to.deep.equal(name === 'plain' ? undefined : { other: 'x' });
+      await cached.update({ ...configMap(name, 1), metadata });
+      // The second update is made from the answer to the first one, which the cache lays over its state.
+      const again = await cached.get(ConfigMap, key(name));
+      await cached.update({ ...configMap(name, 2), metadata: again.metadata });
+    }
+    const requests = [...cluster.requests.since(mark)].map(({ verb, name }) => `${verb} ${name}`);
+    expect(requests).to.deep.equal([
+      ...['get applied', 'update applied', 'get applied', 'update applied'],
+      ...['update plain', 'update plain'],
+    ]);
+    const live = await other.get(ConfigMap, key('applied'));
+    expect(live.metadata.annotations).to.deep.equal(annotations);
+    expect(live.data).to.deep.equal({ size: '2' });
+    await stop();
+  });
+
+  it('keeps the annotation in a status update of a built-in kind, which would remove it', async () => {
+    const { cache, clock, other, cached, stop } = await start(true);
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+    const key = { namespace: 'default', name: 'web' };
+    await other.create<Service>({
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { ...key, annotations } },
+      spec: { ports: [{ port: 80 }] },
+    });
+    cache.informer(Service);
+    await clock.advance(0);
+    const service = await cached.get(Service, key);
+    const ingress = [{ ip: '192.0.2.1' }];
+    const status = { loadBalancer: { ingress } };
+    await cached.update<Service>({ ...service, status }, { subresource: 'status' });
+    expect((await other.get(Service, key)).metadata.annotations).to.deep.equal(annotations);
+    await stop();
+  });
+
+  it('leaves an update of an old version to the server, with or without the annotation', async () => {
+    const { clock, other, cached, stop } = await start(true);
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+    const applied = configMap('applied');
+    await other.create({ ...applied, metadata: { ...applied.metadata, annotations } });
+    await clock.advance(0);
+    const key = { namespace: 'default', name: 'applied' };
+    const { metadata } = await cached.get(ConfigMap, key);
+    await other.patch(ConfigMap, key, { type: 'merge', body: { data: { size: '3' } } });
+    const error = await cached.update({ ...applied, metadata }).catch((thrown: unknown) => thrown);
+    expect(isConflict(error)).to.equal(true);
+    await other.delete(ConfigMap, key);
+    const gone = await cached.update({ ...applied, metadata }).catch((thrown: unknown) => thrown);
+    expect(isNotFound(gone)).to.equal(true);
+    await stop();
+  });
+
+  it('leaves a field selector to the server if the cache does not have the values of the field', async () => {
     const { cache, cached, clock, cluster, stop } = await start(true);
     const namespace = 'default';
     const containers = [{ name: 'app', image: 'app' }];

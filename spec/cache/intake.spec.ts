@@ -95,7 +95,7 @@ describe('newIntake', () => {
     expect(object).to.deep.equal(thing('', { managedFields }));
   });
 
-  it('accepts frozen objects whose strings others have, and checks what a transform makes of them', () => {
+  it('accepts frozen objects with pooled strings, and checks the depth of transformed objects', () => {
     const take = intake();
     for (const name of ['the first object', 'the second object']) {
       expect(take(deepFreeze(thing('', { name })))).to.deep.equal(thing('', { name }));

@@ -1,10 +1,14 @@
 import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { Cache, cachedClient } from '../../lib/cache/index.js';
 import { createClient } from '../../lib/client/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { FakeServer, Thing } from './fake-server.js';
 
 /** Returns the resources that keep the process alive, except the test runner's pipes. */
 function resources(): string[] {
@@ -94,4 +98,31 @@ describe('many starts and stops', () => {
     await cache.stop();
     await client.close();
   });
+});
+
+describe('a cache whose objects were deleted', () => {
+  for (const streamingLists of [true, false]) {
+    const how = streamingLists ? 'a streaming list' : 'pages';
+    it(`keeps none of the objects that it has read from ${how}`, async () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc') as () => void;
+      const [server, clock] = [new FakeServer(), new VirtualClock()];
+      const names = Array.from({ length: 100 }, (_, n) => `thing-${n}`);
+      for (const name of names) server.put(name);
+      const cache = new Cache({ client: server.client(), clock, streamingLists });
+      const seen: WeakRef<Thing>[] = [];
+      cache.informer(Thing).addHandler(({ type, object }) => {
+        if (type === 'added') seen.push(new WeakRef(object));
+      });
+      cache.start();
+      await clock.advance(0);
+      for (const name of names) server.remove(name);
+      await clock.advance(1_000);
+      collect();
+      expect(seen).to.have.length(names.length);
+      // The last one may still be referenced by an unfinished frame.
+      expect(seen.filter((each) => each.deref() !== undefined)).to.have.length.below(3);
+      await cache.stop();
+    });
+  }
 });

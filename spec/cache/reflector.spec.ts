@@ -96,6 +96,16 @@ function version(object: Thing): string {
 
 const reset = new OperatorError('ConnectionFailed', 'reset');
 
+/** Returns a cache whose first watch had a bookmark and broke off; the second one is open and silent. */
+async function watchingAgain(): Promise<Setup> {
+  const setup = new Setup();
+  await setup.settle(5_000);
+  setup.server.bookmark();
+  await setup.settle(10_000);
+  setup.server.disconnect(reset);
+  return setup;
+}
+
 describe('Reflector', () => {
   it('emits the existing objects, then changes', async () => {
     const setup = new Setup();
@@ -189,6 +199,33 @@ describe('Reflector', () => {
     // The objects present when the handler was added, and those from the list.
     expect(initial).to.deep.equal([true, true, true, true, false]);
     setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('relists at once if its version expired during an outage', async () => {
+    const setup = new Setup(new FakeServer(), { random: { next: () => 0, uuid: () => '' } });
+    await setup.settle(15_000);
+    const refused = new ConnectionError('refused', { requestSent: false });
+    setup.server.failures['watch'] = [refused, refused, refused];
+    setup.server.disconnect(reset);
+    setup.server.put('a');
+    setup.server.compact();
+    // Resumed after 0.8 s, then after delays of 0.8 s, 1.6 s and 3.2 s.
+    await setup.settle(6_399);
+    expect(setup.mirror.seen).to.deep.equal([]);
+    await setup.settle(1);
+    expect(setup.mirror.seen).to.deep.equal(['added a']);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('does not list in a hot loop if each watch after a list expires at once', async () => {
+    const server = new FakeServer();
+    server.streamingLists = false;
+    server.failures['watch'] = Array.from({ length: 100 }, () => apiError(410, 'Expired'));
+    const setup = new Setup(server);
+    for (let ms = 0; ms < 60_000; ms += 100) await setup.settle(100);
+    expect(server.requests.length).to.be.within(4, 16);
     await setup.cache.stop();
   });
 
@@ -450,6 +487,27 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
+  it('sets no timer for the events of a watch', async () => {
+    const setup = new Setup();
+    // The list is complete, and its time-out is over.
+    await setup.settle(31_000);
+    const setTimer = setup.clock.setTimer.bind(setup.clock);
+    let timers = 0;
+    setup.clock.setTimer = (...args) => {
+      timers++;
+      return setTimer(...args);
+    };
+    for (let n = 0; n < 10; n++) {
+      setup.server.put('a');
+      await setup.settle(1_000);
+    }
+    setup.server.remove('a');
+    await setup.settle(0);
+    setup.verify();
+    expect(timers).to.equal(0);
+    await setup.cache.stop();
+  });
+
   it('restarts a watch that had bookmarks, after 2.5 minutes of silence', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
@@ -465,6 +523,30 @@ describe('Reflector', () => {
     expect(setup.informer.status().problem).to.equal(undefined);
     await setup.cache.stop();
     expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('restarts a watch that was silent from its start, if an earlier one had bookmarks', async () => {
+    const setup = await watchingAgain();
+    await setup.settle(151_000);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'watch']);
+    await setup.settle(4_000);
+    expect(setup.server.requests).to.have.length(3);
+    expect(setup.informer.status().problem).to.equal(undefined);
+    await setup.cache.stop();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('tolerates the silence of later watches if one without a bookmark was restarted', async () => {
+    const setup = await watchingAgain();
+    await setup.settle(155_000);
+    expect(setup.server.requests).to.have.length(3);
+    // Not twice: the kind has not changed since the server was restarted, and so has no bookmarks.
+    await setup.settle(290_000);
+    expect(setup.server.requests).to.have.length(3);
+    setup.server.bookmark();
+    await setup.settle(155_000);
+    expect(setup.server.requests).to.have.length(4);
+    await setup.cache.stop();
   });
 
   it('tolerates the silence of a server that sends no bookmark after the initial one', async () => {
@@ -483,6 +565,24 @@ describe('Reflector', () => {
     await setup.settle(0);
     const lists = setup.server.requests.map(({ options }) => options.sendInitialEvents);
     expect(lists).to.deep.equal([true, true]);
+    await setup.cache.stop();
+  });
+
+  it('does not list in a hot loop when slow streaming lists expire at once', async () => {
+    const setup = new Setup();
+    setup.server.paused = true;
+    let lists = 0;
+    for (let ms = 0; ms < 120_000; ms += 1_500) {
+      lists += setup.server.requests.length;
+      setup.server.requests.length = 0;
+      await setup.settle(1_500);
+      // The list takes 1.5 s, and the error follows its end.
+      setup.server.disconnect(apiError(410, 'Expired'));
+      setup.server.resume();
+      await setup.settle(0);
+      setup.server.paused = true;
+    }
+    expect(lists).to.be.within(3, 12);
     await setup.cache.stop();
   });
 

@@ -4,8 +4,17 @@ import { Cache, cachedClient, cachedType } from '../../lib/cache/index.js';
 import type { CachedClient } from '../../lib/cache/index.js';
 import { forwarding } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
-import { ClusterRole, ConfigMap, isNotFound } from '../../lib/object/index.js';
+import {
+  ClusterRole,
+  ConfigMap,
+  CustomResourceDefinition,
+  isNotFound,
+  keyOf,
+  keyString,
+} from '../../lib/object/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../../lib/object/index.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { eventually } from '../../lib/testing/index.js';
 
 const apiVersion = 'rbac.authorization.k8s.io/v1';
 const named = { apiVersion, kind: 'ClusterRole' };
@@ -27,6 +36,28 @@ function held(client: Client, gate: { open: Promise<void> }): Client {
         await gate.open;
         yield event;
       }
+    },
+  };
+}
+
+const toyType = { group: 'example.com', version: 'v1', kind: 'Toy', plural: 'toys' };
+
+function toyDefinition(scope: 'Cluster' | 'Namespaced'): CustomResourceDefinition {
+  const { group, kind, plural } = toyType;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      ...{ group, scope, names: { kind, plural, singular: 'toy', listKind: 'ToyList' } },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object' } },
+        },
+      ],
     },
   };
 }
@@ -141,6 +172,56 @@ describe('the scope of a cached kind', () => {
       });
     });
   }
+
+  it('follows CRDs that replace each other, within the namespaces in its settings', async () => {
+    const clock = new VirtualClock();
+    const cluster = await EmbeddedCluster.start({ clock });
+    const live = cluster.client();
+    const type = { apiVersion: 'example.com/v1', kind: 'Toy' };
+    const namespaces = ['default', 'other'];
+    for (const name of ['other', 'third']) {
+      await live.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    }
+    const cache = new Cache({ client: cluster.client({ user: 'cache' }), namespaces, clock });
+    const informer = cache.informer(type);
+    cache.start();
+    const shows = async (...expected: string[]): Promise<void> => {
+      const keys = (): string[] => informer.list().map((object) => keyString(keyOf(object)));
+      await eventually(() => expect(keys()).to.have.members(expected), { clock });
+    };
+    const serve = async (scope: 'Cluster' | 'Namespaced'): Promise<void> => {
+      await live.create(toyDefinition(scope));
+      await eventually(
+        async () =>
+          expect(await live.list({ ...toyType, namespaced: false })).to.have.property('items'),
+        { clock },
+      );
+    };
+    // The first try may use the scope of the former CRD.
+    const create = (name: string, namespace?: string): Promise<unknown> => {
+      const metadata = { name, ...(namespace !== undefined && { namespace }) };
+      return eventually(() => live.create({ ...type, metadata }), { clock });
+    };
+    const unserve = async (): Promise<void> => {
+      await live.delete(CustomResourceDefinition, { name: 'toys.example.com' });
+      await shows();
+    };
+    try {
+      for (const round of [1, 2]) {
+        await serve('Namespaced');
+        for (const namespace of ['default', 'other', 'third']) await create(`a${round}`, namespace);
+        await shows(`default/a${round}`, `other/a${round}`);
+        await unserve();
+        await serve('Cluster');
+        await create('b');
+        await shows('b');
+        await unserve();
+      }
+    } finally {
+      await cache.stop();
+      await cluster.stop();
+    }
+  });
 
   it('makes reads refuse a key of a namespaced kind that the server cannot address', async () => {
     await withCache(ClusterRole, async ({ cached, live }) => {

@@ -168,7 +168,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('11');
   });
 
-  it('lays writes over a list, within its namespace only', () => {
+  it('merges writes into a list, within the namespace of the list only', () => {
     const { overlay, show } = newOverlay();
     const b = object('6', 'ub', 'b');
     show(object('5'), '10');

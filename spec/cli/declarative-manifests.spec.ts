@@ -231,7 +231,7 @@ describe('operator-builder declarative manifests', () => {
     });
   });
 
-  it('needs no permissions for views and for sources that watch nothing', async () => {
+  it('needs no permissions for views, nor for OneShot and Periodic sources', async () => {
     const view = operatorOf({ target: '{ kind: Limit }' });
     expect(await rightsOf(view)).to.deep.equal({ namespaces: watched });
     const trigger = operatorOf({ source: '{ kind: Start, type: OneShot }' });

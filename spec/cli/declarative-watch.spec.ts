@@ -63,7 +63,7 @@ describe('operator-builder declarative run --watch', () => {
   it('continues with the previous operators when a file becomes invalid, and reports it', async () => {
     await writeFile(file('copy.yaml'), copying('third').replace('@project', '@projct'));
     await eventually(() => {
-      expect(running.written().stderr).to.include('what ran before goes on');
+      expect(running.written().stderr).to.include('the previous state continues to run');
     });
     expect(running.written().stderr).to.include('did you mean @project?');
     await writeFile(file('copy.yaml'), copying('third'));

@@ -109,6 +109,28 @@ describe('operator-builder envtest', () => {
     });
   }
 
+  it('writes a program kube-apiserver that runs controllers if the command had --workloads', async () => {
+    for (const [folder, ...more] of [['alone'], ['working', '--workloads']] as const) {
+      expect((await cli(['envtest', file(folder), ...more])).code).to.equal(0);
+    }
+    expect(await readFile(file('alone', 'kube-apiserver'), 'utf8')).not.to.include('--workloads');
+    const admin = await asUser('admin', 'system:masters');
+    const server = spawn(file('working', 'kube-apiserver'), [...flags]);
+    try {
+      let written = '';
+      server.stdout.setEncoding('utf8').on('data', (text: string) => (written += text));
+      await eventually(async () => {
+        const [url = ''] = /https:\S+/.exec(written) ?? [];
+        const path = '/api/v1/namespaces/default/serviceaccounts';
+        expect((await send(admin, `${url}${path}`)).text).to.include('"name":"default"');
+      });
+    } finally {
+      server.kill();
+      await once(server, 'close');
+      await admin.close();
+    }
+  });
+
   it('serves by the certificates and the authorization of the flags, without controllers', async () => {
     const admin = await asUser('admin', 'system:masters');
     const jane = await asUser('jane');

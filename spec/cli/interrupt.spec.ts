@@ -34,7 +34,7 @@ describe('An interrupted command', () => {
     expect(await textsIn(file('old'))).to.deep.equal(before);
   });
 
-  it('records what it has written', async () => {
+  it('records the files that it has already written', async () => {
     await makeProject(file('late'));
     const named = ['--group', 'shop', '--version', 'v1', '--kind', 'Shop'];
     const created = startCli(['create', 'api', ...named, '-C', file('late')]);

@@ -44,12 +44,14 @@ describe('The process of a command', () => {
       .and.include('+kind: ClusterRole\n');
   });
 
-  it('prints an unhandled rejection, and fails', async () => {
+  it('prints the failure of a promise that nothing awaits, and fails', async () => {
     const request = "manager.liveClient.list({ apiVersion: 'v1', kind: 'Pod' })";
     const setup = `setup(manager) { void ${request}; }`;
     const ended = await manifestsOf('loses', `export const operator = { name: 'a', ${setup} };`);
     expect(ended).to.include({ code: 1, stdout: '' });
-    expect(ended.stderr).to.match(/^error: unhandled rejection: [^\n]* sends a request [^\n]*\n$/);
+    expect(ended.stderr).to.match(
+      /^error: a promise that nothing awaits failed \(await it, [^\n]* sends a request [^\n]*\n$/,
+    );
   });
 
   describe('that writes a long result', () => {
@@ -110,7 +112,7 @@ describe('The process of a command', () => {
       expect(first.stdout).to.match(/^[^\n]+\n$/);
     });
 
-    it('writes all of it into a file, after what the file has', async () => {
+    it('appends the result to the content of a file', async () => {
       const path = file('whole');
       const ended = await endOf(`echo before > '${path}'; ${command} >> '${path}'; ${command}`);
       expect(ended).to.include({ code: 0, stderr: '' });

@@ -87,7 +87,7 @@ describe('The command line', () => {
     });
   }
 
-  it('names no other option for an unknown one', async () => {
+  it('suggests no folder option for an unknown option that names no folder', async () => {
     const { stderr } = await cli(['manifests', '--projct', 'shop']);
     expect(stderr).to.not.include('this command has');
   });

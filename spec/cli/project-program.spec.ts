@@ -37,7 +37,7 @@ describe('projectProgram', () => {
     expect(projectProgram(file('single'), global)).to.equal(join(root, 'dist/main.js'));
   });
 
-  it('returns undefined if the version of the project is itself, also through a link', async () => {
+  it('returns undefined if the running program is that of the project, also through a link', async () => {
     expect(projectProgram(file('global'), global)).to.equal(undefined);
     await mkdir(file('linked/node_modules'), { recursive: true });
     await symlink(global, file('linked/node_modules/operator-builder'));

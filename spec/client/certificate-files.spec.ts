@@ -53,7 +53,7 @@ describe('withCertificateFiles', () => {
     expect(counts.reconnects).to.equal(1);
   });
 
-  it('leaves the former certificate, even if the files were missing at the connection after a 401', async () => {
+  it('replaces a rejected certificate, even if the files were missing at the next connection', async () => {
     const { clock, connected, credentials, files } = setUp();
     await credentials.headers();
     expect(await connected()).to.equal('a');

@@ -14,9 +14,7 @@ import { writeContract } from './contract/writes.js';
 /** Options of {@link clientContract}. */
 export interface ClientContractOptions {
   /** Client under test, of a running cluster, with permission to write anywhere. */
-  readonly newClient: (namespace: string) => Client | Promise<Client>;
-  /** Client that creates and deletes the namespaces. @defaultValue the one under test */
-  readonly admin?: () => Client | Promise<Client>;
+  readonly newClient: () => Client | Promise<Client>;
   /** Titles of behaviours that do not hold, with the reasons. */
   readonly skip?: Readonly<Record<string, string>>;
 }
@@ -27,20 +25,19 @@ let namespaces = 0;
  * Declares the behaviours of every Client as specs of the surrounding `describe`; each runs in its
  * own namespace.
  */
-export function clientContract({ newClient, admin, skip = {} }: ClientContractOptions): void {
+export function clientContract({ newClient, skip = {} }: ClientContractOptions): void {
   const unused = new Set(Object.keys(skip));
   const behaviour = (title: string, run: (subject: ContractSubject) => Promise<void>): void => {
     if (unused.delete(title)) return;
     it(title, async () => {
       namespaces += 1;
       const namespace = `contract-${process.pid}-${namespaces}`;
-      const client = await newClient(namespace);
-      const manager = (await admin?.()) ?? client;
-      await manager.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      const client = await newClient();
+      await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
       try {
         await run({ client, namespace });
       } finally {
-        await manager.delete(Namespace, { name: namespace }).catch(unlessNotFound);
+        await client.delete(Namespace, { name: namespace }).catch(unlessNotFound);
       }
     });
   };

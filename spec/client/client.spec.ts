@@ -1,17 +1,9 @@
-import {
-  createClient,
-  faulty,
-  forwarding,
-  namespaced,
-  withFieldManager,
-} from '../../lib/client/index.js';
+import { createClient, faulty, forwarding } from '../../lib/client/index.js';
 import type { Client, ConnectedClient } from '../../lib/client/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { Transport } from '../../lib/system/transport.js';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import { clientContract } from './client-contract.js';
-
-const outside = 'namespaced refuses it first';
 
 /** Behaviours that the embedded server lacks; all hold on a real one. */
 const unfinished: Readonly<Record<string, string>> = {
@@ -22,10 +14,8 @@ const unfinished: Readonly<Record<string, string>> = {
 /** Skipped for wrappers: it takes a second each, and they do not affect it. */
 const slow = { 'a watch ends when its timeout expires': 'takes a second' };
 
-const wrappers: Readonly<Record<string, (client: Client, namespace: string) => Client>> = {
+const wrappers: Readonly<Record<string, (client: Client) => Client>> = {
   forwarding: (client) => forwarding(client),
-  namespaced: (client, namespace) => namespaced(client, namespace),
-  withFieldManager: (client) => withFieldManager(client, 'contract'),
   'faulty without rules': (client) => faulty(client, { rules: [] }),
 };
 
@@ -50,18 +40,7 @@ describe('Client', () => {
 
     for (const [name, wrap] of Object.entries(wrappers)) {
       describe(`wrapped in ${name}`, () => {
-        clientContract({
-          newClient: (namespace) => wrap(client, namespace),
-          admin: () => client,
-          skip: {
-            ...unfinished,
-            ...slow,
-            ...(name === 'namespaced' && {
-              'create in a missing namespace is NotFound': outside,
-              'list of a missing namespace is empty': outside,
-            }),
-          },
-        });
+        clientContract({ newClient: () => wrap(client), skip: { ...unfinished, ...slow } });
       });
     }
   });

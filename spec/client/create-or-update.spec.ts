@@ -14,7 +14,7 @@ const inPlace = (object: ConfigMap): ConfigMap => {
 
 for (const createOr of [createOrUpdate, createOrPatch]) {
   describe(createOr.name, () => {
-    it('passes mutate a copy that it may change', async () => {
+    it('gives mutate a copy of the live object that it may change', async () => {
       const { client } = embeddedClient();
       await client.create(configMapNamed('web', { other: '1' }));
       const frozen = Object.freeze(configMapNamed('web'));

@@ -15,7 +15,7 @@ describe('Deadline', () => {
     expect(deadline.signal.aborted).to.equal(true);
   });
 
-  it('follows its source with the reason, without expiring', () => {
+  it('aborts with the reason of its source, without expiring', () => {
     const source = new AbortController();
     const deadline = new Deadline(source.signal, new VirtualClock(), Infinity);
     source.abort(new Error('enough'));
@@ -57,14 +57,14 @@ describe('Deadline', () => {
     }
   });
 
-  it('is aborted from the start when its source is', () => {
+  it('is aborted from the start if its source is aborted', () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(AbortSignal.abort(), clock, 100);
     expect(deadline.signal.aborted).to.equal(true);
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('can be restarted', async () => {
+  it('can be restarted with another time', async () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(undefined, clock, 100);
     deadline.restart(clock, 1_000);

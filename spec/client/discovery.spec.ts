@@ -45,7 +45,7 @@ describe('discovery', () => {
     expect(transport.requests[0]?.headers['accept']).to.contain('as=APIGroupDiscoveryList');
   });
 
-  it('ends for each call with its signal, and goes on for others', async () => {
+  it('rejects the calls whose signal aborts, and continues for the others', async () => {
     let respond: (answer: ScriptedAnswer) => void = () => undefined;
     const { client, transport } = scripted(({ path }) => {
       if (path !== '/apis') return { json: { metadata: {}, items: [] } };
@@ -107,6 +107,57 @@ describe('discovery', () => {
     expect(await client.resourceType(widget)).to.have.property('plural', 'widgets');
     const sent = transport.requests.map(({ headers }) => headers['if-none-match']);
     expect(sent).to.deep.equal([undefined, '"1"', '"1"']);
+  });
+
+  it('is queried again by ETag after a 404 that is not about an object', async () => {
+    const key = { namespace: 'default', name: 'a' };
+    const unserved = { status: 404, text: '404 page not found' };
+    const answers = [
+      ...[aggregated({ Widget: 'Namespaced' }), unserved, { status: 304, text: '' }, unserved],
+      ...[refusal(500, 'InternalError'), aggregated({ Widget: 'Cluster' })],
+      ...[refusal(404, 'NotFound'), refusal(404, 'NotFound')],
+    ];
+    const { client, transport } = scripted((_, nth) => answers[nth - 1] ?? new Error('too many'));
+    for (const status of [404, 404, 500, 404, 404]) {
+      expect(await failureOf(client.get(widget, key))).to.have.property('status', status);
+    }
+    expect(transport.calls).to.deep.equal([
+      ...['GET /apis', 'GET /apis/example.com/v1/namespaces/default/widgets/a'],
+      ...['GET /apis', 'GET /apis/example.com/v1/namespaces/default/widgets/a'],
+      ...['GET /apis', 'GET /apis'],
+      ...['GET /apis/example.com/v1/widgets/a', 'GET /apis/example.com/v1/widgets/a'],
+    ]);
+  });
+
+  it('is not queried again after a 404 of a kind that it does not list', async () => {
+    const monitor = {
+      ...{ group: 'monitoring.example.com', version: 'v1', kind: 'Monitor' },
+      ...{ plural: 'monitors', namespaced: true },
+    };
+    const { client, transport } = scripted(({ path }) => {
+      if (path === '/apis') return aggregated({ Widget: 'Namespaced' });
+      return path.includes('/widgets/')
+        ? { json: {} }
+        : { status: 404, text: '404 page not found' };
+    });
+    const key = { namespace: 'default', name: 'a' };
+    for (let n = 0; n < 3; n++) {
+      await client.get(widget, key);
+      expect(await failureOf(client.get(monitor, key))).to.have.property('status', 404);
+      expect(await failureOf(client.get(ConfigMap, key))).to.have.property('status', 404);
+    }
+    expect(transport.calls.filter((call) => call === 'GET /apis')).to.have.length(1);
+  });
+
+  it('is queried again if an object lacks the namespace that its kind needs', async () => {
+    const answers = [aggregated({ Widget: 'Namespaced' }), aggregated({ Widget: 'Cluster' })];
+    const { client, transport } = scripted((_, nth) => answers[nth - 1] ?? { json: {} });
+    await client.get(widget, { name: 'a' });
+    await client.get(widget, { name: 'b' });
+    expect(transport.calls).to.deep.equal([
+      ...['GET /apis', 'GET /apis'],
+      ...['GET /apis/example.com/v1/widgets/a', 'GET /apis/example.com/v1/widgets/b'],
+    ]);
   });
 
   it('is queried once for concurrent lookups', async () => {

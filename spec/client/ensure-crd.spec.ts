@@ -124,7 +124,7 @@ describe('ensureCrd', () => {
     expect(looks).to.have.length(8);
   });
 
-  it('times out when discovery does not list the kind, and ends with its signal', async () => {
+  it('times out while discovery does not list the kind, and rejects when its signal aborts', async () => {
     const { client, clock } = await scene();
     const { client: hiding, looks } = hidden(client, clock, Infinity);
     const endOf = async (crd: CustomResourceDefinition, more: object): Promise<unknown> => {
@@ -214,7 +214,7 @@ describe('ensureCrd', () => {
     await client.get(CustomResourceDefinition, { name: 'things.example.com' });
   });
 
-  it('still fails while the names are taken, and repairs a changed definition of its own', async () => {
+  it('fails while the names are taken, and still repairs a changed definition', async () => {
     const { client, clock } = await scene();
     await ensureCrd(client, gadgets([]), options(clock));
     const other = gadgets([], 'other');
@@ -264,7 +264,7 @@ describe('ensureCrd', () => {
     expect(isConditionTrue(second.status?.conditions, 'Established')).to.equal(true);
   });
 
-  it('times out, ends with its signal, and deletes nothing', async () => {
+  it('times out while the definition is being deleted, rejects when its signal aborts, and deletes nothing', async () => {
     const { client, clock, cluster, verbs } = await scene();
     await ensureCrd(client, gadgets(['size']), options(clock));
     const key = { name: 'gadgets.example.com' };

@@ -368,7 +368,7 @@ describe('a broken connection', () => {
 });
 
 describe('the rate limit', () => {
-  it('passes a burst and spaces the rest', async () => {
+  it('sends a burst at once and delays later requests', async () => {
     const clock = new VirtualClock();
     const rateLimit = { qps: 10, burst: 2 };
     const { client, transport } = scripted(() => ({ json: configMap }), { clock, rateLimit });

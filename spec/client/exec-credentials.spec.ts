@@ -157,7 +157,7 @@ describe('ExecCredentials', () => {
     expect(message).to.not.match(/eyJ|c2lnb|hunter2/);
   });
 
-  it('can be a certificate, whose change is announced', () =>
+  it('can be a certificate, and notify the client when it changes', () =>
     withFolder({}, async (folder) => {
       const more = `clientCertificateData: 'cert-' + n, clientKeyData: 'key-' + n`;
       const { credentials, renewals } = credentialsOf(counting(folder, more));
@@ -168,7 +168,7 @@ describe('ExecCredentials', () => {
       expect(renewals()).to.equal(1);
     }));
 
-  it('need only a token or a certificate: empty and null fields count as absent', async () => {
+  it('require only a token or a certificate: empty and null fields count as absent', async () => {
     const none = `clientCertificateData: '', clientKeyData: null, expirationTimestamp: null`;
     const token = credentialsOf(print(`{ token: 'abc', ${none} }`)).credentials;
     expect(await token.headers()).to.deep.equal({ authorization: 'Bearer abc' });

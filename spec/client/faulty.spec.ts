@@ -80,7 +80,7 @@ describe('faulty', () => {
     );
   });
 
-  it('tells the verbs of all calls apart', async () => {
+  it('distinguishes the verbs of all calls', async () => {
     const inner = embeddedClient().client;
     await inner.create(configMapNamed('web'));
     const calls: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
@@ -164,7 +164,7 @@ describe('faulty', () => {
     expect(seen.splice(0)).to.deep.equal(['a', 'a', 'b']);
   });
 
-  it('does not count a duplicate as injected without an event', async () => {
+  it('does not count a duplicated event as injected if no event occurs', async () => {
     const rule = { fault: { type: 'duplicate' } } as const;
     const client = withRules(rule, { ...rule, verbs: ['get'] });
     await client.create(configMapNamed('web'));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fenced, namespaced, withFieldManager } from '../../lib/client/index.js';
+import { fenced, forwarding } from '../../lib/client/index.js';
 import type { Client, Fence } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { ConnectionError, OperatorError } from '../../lib/system/operator-error.js';
@@ -76,7 +76,7 @@ describe('a fenced client', () => {
     });
   }
 
-  it('refuses a type that is null, as its client does', async () => {
+  it('refuses a null type as the wrapped client does', async () => {
     const { client, transport } = scripted(() => ({ json: configMap }));
     const gated = fenced(client, new Gate());
     const none = null as never;
@@ -106,7 +106,7 @@ describe('a fenced client', () => {
     const { sent, asking } = sending(() => ({ json: configMap }));
     const { client } = scripted(asking);
     const [inner, outer] = [new Gate(), new Gate()];
-    const wrapped = fenced(withFieldManager(namespaced(fenced(client, inner), 'shop'), 'x'), outer);
+    const wrapped = fenced(forwarding(fenced(client, inner)), outer);
     await wrapped.create(configMap);
     expect([inner.asked.length, outer.asked.length].every((times) => times >= 3)).to.be.true;
     for (const shut of [inner, outer]) {

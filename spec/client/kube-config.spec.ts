@@ -149,6 +149,29 @@ describe('clientFromKubeConfig', () => {
     expect(values('impersonate-extra-scopes')).to.deep.equal(['x', 'y']);
   });
 
+  for (const [user, problem] of [
+    [{ 'as-groups': ['devs'] }, 'as: want text without control characters and surrounding spaces'],
+    [
+      { as: 'you\n' },
+      'as: want text without control characters and surrounding spaces, got "you\\n"',
+    ],
+    [{ as: 'you', 'as-groups': 'devs' }, 'as-groups: want a list, got "devs"'],
+    [{ as: 'you', 'as-user-extra': { a: 'b' } }, 'as-user-extra: want an object of lists'],
+    [{ as: 5 }, 'as: want text without control characters and surrounding spaces, got 5'],
+  ] as const) {
+    it(`refuses a kubeconfig with ${JSON.stringify(user)}`, async () => {
+      const error = await failureOf(clientFromKubeConfig({ text: kubeConfig(cluster(), user) }));
+      expect(error).to.have.property('code', 'InvalidKubeConfig');
+      expect(error.message).to.include(`kubeconfig: ${problem}`);
+    });
+  }
+
+  it('impersonates no user if the fields are empty', async () => {
+    const user = { as: '', 'as-uid': '', 'as-groups': [], 'as-user-extra': {} };
+    const { headers } = await ask(kubeConfig(cluster(), user));
+    expect(Object.keys(headers).join()).not.to.include('impersonate-');
+  });
+
   it('connects through a proxy', async () => {
     const proxy = await startConnectProxy();
     const proxied = { ...cluster(), 'proxy-url': proxy.url };
@@ -196,7 +219,7 @@ describe('clientFromKubeConfig', () => {
     });
   });
 
-  it('keeps the former client certificate while its files are absent or do not fit together', async () => {
+  it('keeps the previous client certificate while its files are absent or do not match', async () => {
     const pair = {
       'client.pem': certificate('client.pem'),
       'client.key': certificate('client.key'),
@@ -235,7 +258,7 @@ describe('clientFromKubeConfig', () => {
     });
   });
 
-  it('refuses a client certificate with the key of another one', async () => {
+  it('refuses a client certificate with the private key of another certificate', async () => {
     const user = {
       'client-certificate-data': data('client.pem'),
       'client-key-data': data('server.key'),

@@ -27,7 +27,7 @@ describe('TokenBucket', () => {
     expect(passed).to.equal(2);
   });
 
-  it('passes the place of an aborted request to the next', async () => {
+  it('gives the place of an aborted request to the next', async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ qps: 1, burst: 1 }, clock);
     await bucket.take();

@@ -3,13 +3,12 @@ import {
   addFinalizer,
   createOrPatch,
   createOrUpdate,
-  podLog,
   removeFinalizer,
   retryOnConflict,
   waitFor,
 } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
-import { ConfigMap } from '../../lib/object/kinds.js';
+import { ConfigMap, Pod } from '../../lib/object/kinds.js';
 import type { LabelSelector } from '../../lib/object/label-selector.js';
 import { configMapNamed, embeddedClient } from './embedded-client.js';
 import { failureOf } from './scripted-transport.js';
@@ -28,6 +27,9 @@ describe('Calls of a client', () => {
   const calls: readonly [verb: string, call: (client: Client) => Promise<unknown>][] = [
     ['get', (client) => client.get(ConfigMap, key, misspelt)],
     ['list', (client) => client.list(ConfigMap, misspelt)],
+    ['pages', (client) => first(client.pages(ConfigMap, misspelt))],
+    ['watch', (client) => first(client.watch(ConfigMap, misspelt))],
+    ['stream', (client) => first(client.stream(Pod, key, { subresource: 'log', ...misspelt }))],
     ['create', (client) => client.create(configMapNamed('web'), misspelt)],
     ['update', (client) => client.update(configMapNamed('web'), misspelt)],
     ['patch', (client) => client.patch(ConfigMap, key, merge, misspelt)],
@@ -45,6 +47,14 @@ describe('Calls of a client', () => {
       expect(server.requests.since(mark).entries).to.deep.equal([]);
     });
   }
+
+  it('say what a key is if a text is given in its place', async () => {
+    const { client } = embeddedClient();
+    const error = await failureOf(client.get(ConfigMap, 'web' as never));
+    expect(error.message).to.include(
+      'name: want a string, got undefined; a key is an object: { name, namespace }',
+    );
+  });
 
   // Without this, `deleteCollection` would delete every object.
   const labelSelector = { app: 'web' } as LabelSelector;
@@ -72,7 +82,6 @@ describe('Calls of a client', () => {
     ['addFinalizer', (client) => addFinalizer(client, web, { finalizer: 'a/b', ...misspelt })],
     ['removeFinalizer', (client) => removeFinalizer(client, web, { finalizer: 'a', ...misspelt })],
     ['retryOnConflict', (client) => retryOnConflict(() => client.get(ConfigMap, key), misspelt)],
-    ['podLog', (client) => podLog(client, key, misspelt)],
   ];
   for (const [name, call] of functions) {
     it(`by ${name} refuse an unknown option before any request`, async () => {
@@ -114,6 +123,22 @@ describe('Calls of a client', () => {
           .to.match(new RegExp(`^${verb}`))
           .and.to.match(message);
       }
+    });
+  }
+
+  for (const [patch, got] of [
+    [undefined, 'none'],
+    [null, 'none'],
+    [{ body: {} }, 'none'],
+    [{ type: 'smart', body: {} }, 'smart'],
+  ] as const) {
+    it(`refuse ${patch === undefined ? 'undefined' : JSON.stringify(patch)} as a patch before any request`, async () => {
+      const { client, server } = embeddedClient();
+      const mark = server.requests.mark();
+      const error = await failureOf((async () => client.patch(ConfigMap, key, patch as never))());
+      expect(error).to.have.property('code', 'InvalidPatch');
+      expect(error.message).to.equal(`patch: type: want one of json, merge, strategic, got ${got}`);
+      expect(server.requests.since(mark).entries).to.deep.equal([]);
     });
   }
 });

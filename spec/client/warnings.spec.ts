@@ -15,7 +15,7 @@ describe('warningsIn', () => {
     ['', []],
   ];
   for (const [header, expected] of headers) {
-    it(`finds ${expected.length} in: ${header}`, () => {
+    it(`finds ${expected.length} warnings in: ${header}`, () => {
       expect(warningsIn(header)).to.deep.equal(expected);
     });
   }

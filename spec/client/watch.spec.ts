@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInThisContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonLines } from '../../lib/client/watch-events.js';
@@ -221,7 +223,7 @@ describe('a watch without managed fields', () => {
   ];
   const head = { apiVersion: 'v1', kind: 'ConfigMap' };
 
-  it('leaves managedFields out of metadata, at any position', async () => {
+  it('omits managedFields from metadata, at any position', async () => {
     const objects = [
       { ...head, metadata: { name: 'last', labels: { a: 'b' }, managedFields } },
       { ...head, metadata: { name: 'middle', managedFields, uid: '5' }, data: { a: '{"[' } },
@@ -240,7 +242,21 @@ describe('a watch without managed fields', () => {
     expect(await omitted(lines.join(''))).to.deep.equal(expected);
   });
 
-  it('keeps what follows an unusual list of managers', async () => {
+  it("leaves the metadata in V8's fast form, in which the caller may keep many objects", async () => {
+    setFlagsFromString('--allow-natives-syntax');
+    const isFast = runInThisContext('(object) => %HasFastProperties(object)') as (
+      object: object,
+    ) => boolean;
+    const metadata = { name: 'last', labels: { a: 'b' }, managedFields };
+    const middle = { name: 'middle', managedFields, uid: '5' };
+    const unusual = { managedFields: [managedFields], name: 'unusual' };
+    const objects = [metadata, middle, unusual].map((each) => ({ ...head, metadata: each }));
+    const seen = await omitted(...objects.map((object) => line('ADDED', object)));
+    const forms = seen.map((object) => isFast((object as ConfigMap).metadata));
+    expect(forms).to.deep.equal([true, true, true]);
+  });
+
+  it('keeps the fields after managedFields, even if the list of managers is unusual', async () => {
     const rest = '"name":"x"},"spec":{"list":[{"b":1}]}}}\n';
     for (const list of ['[{"a":1} ]', '[{"a":1},null]', '[{"a":[{"b":"]"}]}]', '[{"a":"}]"}]']) {
       const text = `{"type":"ADDED","object":{"metadata":{"managedFields":${list},${rest}`;
@@ -250,14 +266,15 @@ describe('a watch without managed fields', () => {
     }
   });
 
-  it('keeps fields of that name elsewhere, and the rest of every object', async () => {
+  it('keeps fields named managedFields elsewhere, and the rest of every object', async () => {
     const names = fc.constantFrom(
       'managedFields',
       'metadata',
       'object',
       'a',
       '"',
-      '\\',
+      // Not a backslash alone: Node.js 24 then reads the name `"` as a backslash (an error of V8's JSON.parse).
+      'a\\b',
       'x"managedFields":[',
     );
     const { tree } = fc.letrec((tie) => ({
@@ -284,7 +301,7 @@ describe('a watch without managed fields', () => {
     await fc.assert(property);
   });
 
-  it('leaves managedFields out of a line that is not compact, and reports a line that is cut off', async () => {
+  it('omits managedFields from JSON with spaces, and reports a truncated line', async () => {
     const object = { ...head, metadata: { name: 'a', managedFields } };
     const event = { type: 'ADDED', object };
     const spaced = JSON.stringify(event, undefined, 1).replaceAll('\n', ' ');

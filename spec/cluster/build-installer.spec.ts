@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { copyFile, readFile } from 'node:fs/promises';
-import { parseObjects } from '../../lib/cli/object-texts.js';
+import { objectsOfText } from '../../lib/cli/object-files.js';
 import { defaultClient } from '../../lib/client/index.js';
-import type { KubernetesObject } from '../../lib/object/index.js';
 import { cli, scratchDirectory } from '../cli/cli.js';
 import { createApi } from '../cli/scaffold/project.js';
 import { sharedControlPlane } from './control-plane/shared.js';
@@ -38,10 +37,9 @@ describe("a project's installer", () => {
   it('can be applied by our own client, object by object', async () => {
     const client = await defaultClient({ path: kubeconfig });
     try {
-      for (const object of parseObjects(await readFile(installer(), 'utf8'), installer())) {
-        const applied = await client.apply(object as unknown as KubernetesObject, {
-          fieldManager: 'installer',
-        });
+      const text = await readFile(installer(), 'utf8');
+      for (const object of await objectsOfText(text, installer())) {
+        const applied = await client.apply(object, { fieldManager: 'installer' });
         expect(applied.object.metadata).to.have.property('uid');
       }
     } finally {

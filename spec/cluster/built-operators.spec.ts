@@ -203,7 +203,7 @@ for (const style of styles) {
 
     it("needs no permissions beyond the project's roles", async () => {
       expect(await operator?.stop(), operator?.output).to.equal(0);
-      expect(operator?.output).to.include('webhooks are served');
+      expect(operator?.output).to.include('webhooks listens');
       expect(operator?.output).not.to.include('permissions are missing');
       const requests = await plane.auditLog.read({ user: operator?.user ?? '' });
       const refused = requests.filter(({ code }) => code === 403);

@@ -113,7 +113,7 @@ describe('what a cluster does by itself', () => {
     }, 60_000);
   }
 
-  it('writes the same events about workloads', async () => {
+  it('writes the same Events about workloads on both servers', async () => {
     const [real, ours] = await onBoth(async (client, namespace) => {
       const volumeClaimTemplates = claimTemplates();
       const workloads = inNamespace(
@@ -144,7 +144,7 @@ describe('what a cluster does by itself', () => {
     expect(ours).to.deep.equal(real);
   }).timeout(180_000);
 
-  it('writes the same event about a pod that cannot be created', async () => {
+  it('writes the same Event about a pod that cannot be created on both servers', async () => {
     const [real, ours] = await onBoth(async (client, namespace) => {
       const containers = [{ name: 'main', image: 'app:1' }];
       const template = {
@@ -160,7 +160,7 @@ describe('what a cluster does by itself', () => {
     expect(ours).to.deep.equal(real);
   }).timeout(120_000);
 
-  it('publishes its certificate in the same way', async () => {
+  it('publishes its certificate in the same way on both servers', async () => {
     const found = await onBoth(
       async (client, namespace) =>
         await eventually(async () => {
@@ -176,7 +176,7 @@ describe('what a cluster does by itself', () => {
     expect(found[1]).to.deep.equal(found[0]);
   });
 
-  it('reports missing metrics of a HorizontalPodAutoscaler in the same words', async () => {
+  it('reports missing metrics of a HorizontalPodAutoscaler in the same words on both servers', async () => {
     const [real, ours] = await onBoth(async (client, namespace) => {
       const hpa: HorizontalPodAutoscaler = {
         apiVersion: 'autoscaling/v2',
@@ -202,7 +202,7 @@ describe('what a cluster does by itself', () => {
     expect(ours).to.deep.equal(real);
   }).timeout(120_000);
 
-  it('has the same PriorityClasses of the system', async () => {
+  it('has the same PriorityClasses of the system on both servers', async () => {
     const found = await Promise.all(
       sides.map(async (client) => {
         const { items } = await client.list(priorityClass);

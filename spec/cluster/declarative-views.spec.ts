@@ -171,7 +171,7 @@ describe('views in kubectl', () => {
     );
   });
 
-  it('answer `kubectl auth can-i` by the rules of a token', async () => {
+  it('answer `kubectl auth can-i` from the rules of the token', async () => {
     const rules = [{ ...everything, verbs: ['get', 'list'] }];
     const it = await overHttps({ rules });
     const canI = async (...args: string[]): Promise<readonly [string, number | null]> => {

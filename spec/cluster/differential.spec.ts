@@ -32,7 +32,7 @@ describe('the embedded API server compared with a real one', function () {
     });
   }
   // Last: it defines kinds, which the answers about discovery would show.
-  it('ends random writes of several managers with equal objects and managers', async () => {
+  it('has the same objects and field managers after random writes of several managers', async () => {
     const { comparisons, failure } = await compareRandomWrites(servers, { steps: 1_000, seed });
     expect(comparisons.length).to.be.greaterThan(500);
     expect(failure && sequenceText(failure)).to.equal(undefined);

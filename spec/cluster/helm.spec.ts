@@ -83,6 +83,13 @@ const spread = {
   labelSelector: {},
 };
 
+const podNamespace = {
+  name: 'POD_NAMESPACE',
+  valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } },
+};
+const own = { name: 'DNS_PROVIDER_URL', value: 'https://a.example' };
+const secret = { secretKeyRef: { name: 'dns', key: 'url' } };
+
 /** For each value: its change, the observed part, and that part before and after. */
 const switches: readonly (readonly [values: object, Effect, before: unknown, after: unknown])[] = [
   [
@@ -105,9 +112,30 @@ const switches: readonly (readonly [values: object, Effect, before: unknown, aft
   [{ extraArgs: ['--x=1'] }, argument('--x=1'), false, true],
   [
     { extraEnv: [{ name: 'A', value: 'b' }] },
-    (_, deployment) => deployment.spec.template.spec.containers[0].env.length,
-    1,
-    2,
+    container('env'),
+    [podNamespace, own],
+    [podNamespace, own, { name: 'A', value: 'b' }],
+  ],
+  [
+    { env: { B: '1', DNS_PROVIDER_URL: 'https://b.example' } },
+    container('env'),
+    [podNamespace, own],
+    [podNamespace, { name: 'B', value: '1' }, { ...own, value: 'https://b.example' }],
+  ],
+  [{ env: { DNS_PROVIDER_URL: null } }, container('env'), [podNamespace, own], [podNamespace]],
+  [
+    {
+      extraEnv: [
+        { name: own.name, valueFrom: secret },
+        { name: podNamespace.name, value: 'x' },
+      ],
+    },
+    container('env'),
+    [podNamespace, own],
+    [
+      { name: own.name, valueFrom: secret },
+      { name: podNamespace.name, value: 'x' },
+    ],
   ],
   [
     { resources: { limits: { memory: '1Gi' } } },
@@ -249,6 +277,7 @@ const refused = [
   { replicas: 'two' },
   { image: { digest: 'x' } },
   { logLevel: 'loud' },
+  { env: { DNS_PORT: 8080 } },
   { webhook: { enable: false } },
   { podDisruptionBudget: { maxUnavailable: 'one' } },
   { metrics: { auth: 'yes' } },
@@ -269,6 +298,10 @@ describe("a project's chart", () => {
       ...['-C', file('shops')],
     ]);
     expect(made).to.include({ code: 0 });
+    const manager = file('shops/config/manager/manager.yaml');
+    const text = await readFile(manager, 'utf8');
+    const variable = `            - ${JSON.stringify(own)}\n          ports:\n`;
+    await writeFile(manager, text.replace('          ports:\n', variable));
     expect(await cli(['helm', '--project', file('shops')])).to.include({ code: 0 });
     const all = [{}, {}, ...switches.map(([values]) => values), ...refused];
     const renderings = all.map((values, index) => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { LeaderElector } from '../../lib/manager/leader-election.js';
-import { isLeaseForbidden } from '../../lib/manager/lease.js';
+import { isOperatorError } from '../../lib/system/operator-error.js';
 import { Lease } from '../../lib/object/kinds.js';
 import type { ConfigMap, Namespace } from '../../lib/object/kinds.js';
 import { systemRandom } from '../../lib/system/random.js';
@@ -118,7 +118,9 @@ describe('leader election on a real API server', () => {
     const elector = new LeaderElector({ client, namespace, name: 'forbidden', ...times });
     const ending = new AbortController();
     const ended = elector.run({}, ending.signal);
-    await eventually(async () => expect(isLeaseForbidden(elector.problem)).to.be.true);
+    await eventually(
+      async () => expect(isOperatorError(elector.problem, 'LeaseForbidden')).to.be.true,
+    );
     expect(elector.problem)
       .to.have.property('message')
       .that.matches(/get Lease .*forbidden: .*; if RBAC denies it, add the rule .*leases/);

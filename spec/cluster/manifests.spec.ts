@@ -53,6 +53,7 @@ const builder: Case = {
 const cases: readonly Case[] = [
   builder,
   { ...builder, held: true },
+  { ...builder, style: 'reconciles' },
   {
     style: 'resources',
     isReady: hasConditionReady,

@@ -168,7 +168,7 @@ describe("a plan and the operator's later writes on a real API server", () => {
   const first = { config: 'one' };
   const wanted = { config: 'two', workers: false };
 
-  it('are the same: objects, fields, restarts, order, and pruned objects', async () => {
+  it('have the same objects, fields, restarts, order and pruned objects', async () => {
     await run(first);
     const { code, stdout, stderr } = await plan(wanted, '--output', 'json');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
@@ -222,7 +222,7 @@ describe("a plan and the operator's later writes on a real API server", () => {
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
   });
 
-  it('begin with the changes of kubectl apply, for fields that are removed or set by others', async () => {
+  it('begin with the changes that kubectl apply would make to removed fields and fields of others', async () => {
     const body = { spec: { barn: 'theirs' }, metadata: { labels: { their: 'label' } } };
     await client.patch(Farm, key, { type: 'merge', body });
     const given = { config: 'three', image: 'farm:9' };

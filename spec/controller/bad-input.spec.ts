@@ -1,11 +1,10 @@
-import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { controllerFor } from '../../lib/controller/controller.js';
 import type { Mapped, Predicate } from '../../lib/controller/kind-source.js';
 import type { Reconciler } from '../../lib/controller/reconcile.js';
 import { done } from '../../lib/controller/result.js';
-import { emitterSource, streamSource } from '../../lib/controller/sources.js';
+import { callbackSource, streamSource } from '../../lib/controller/sources.js';
 import type { Fence } from '../../lib/client/client.js';
 import { and, not, or } from '../../lib/controller/kind-source.js';
 import type { Logger } from '../../lib/system/logger.js';
@@ -97,6 +96,13 @@ describe('a mapper with bad output', () => {
       ].map((key) => `no object has the key ${key}`),
     );
     expect(errors.slice(bad.length + 1)).to.deep.equal([unknown]);
+  });
+
+  it('is reported with a remedy when it returns an object instead of its key', async () => {
+    const { errors } = await mapped(() => [{ kind: 'Thing', metadata: { name: 'a' } }]);
+    expect(errors).to.deep.equal([
+      'no object has the key {}; it is an object: return keyOf(object)',
+    ]);
   });
 
   it('may return ten thousand keys', async () => {
@@ -346,10 +352,8 @@ describe('a faulty source', () => {
 
   it('does not starve other keys when it enqueues the same keys repeatedly', async () => {
     const setup = new ControllerSetup();
-    const emitter = new EventEmitter();
-    const source = emitterSource<string>({
-      emitter,
-      event: 'change',
+    const source = callbackSource<string>({
+      name: 'change',
       mapper: (name) => [{ name, namespace: 'flood' }],
     });
     const seen: string[] = [];
@@ -361,7 +365,7 @@ describe('a faulty source', () => {
         return done();
       });
     const running = await setup.start(controller);
-    for (let n = 0; n < 50_000; n++) emitter.emit('change', `k${n % 100}`);
+    for (let n = 0; n < 50_000; n++) void source.notify(`k${n % 100}`);
     setup.things.put('quiet');
     await setup.clock.advance(0);
     expect(running.status().depth).to.be.at.most(101);

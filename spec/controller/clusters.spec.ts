@@ -346,7 +346,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('checks ownership of keys per cluster', async () => {
+  it('checks the ownership of a key separately in each cluster', async () => {
     const setup = new Clusters();
     const ownership = new FakeOwnership('east:ns/a');
     const clusters = [setup.named('east'), setup.named('west')];

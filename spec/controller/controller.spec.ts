@@ -149,7 +149,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('names the earlier of retry and requeue after a failure that must run again', async () => {
+  it('lists the earlier of retry and requeue as the trigger after an UnfinishedFailure', async () => {
     const setup = new ControllerSetup();
     const seen: unknown[] = [];
     const delays = [60_000, 1];
@@ -190,18 +190,42 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('lists an event before the requeue that was already planned', async () => {
+  it('does not list a requeue whose time has not come', async () => {
     const setup = new ControllerSetup();
     const seen: string[][] = [];
     const controller = controllerFor(Thing).complete(async ({ triggers }) => {
       seen.push(triggers.map(({ type }) => type));
+      return seen.length < 3 ? requeueAfter(1_000) : done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(999);
+    setup.things.put('a');
+    await setup.clock.advance(999);
+    expect(seen).to.deep.equal([['event'], ['event']]);
+    await setup.clock.advance(1);
+    expect(seen.slice(2)).to.deep.equal([['requeue']]);
+    await setup.stop(running);
+  });
+
+  it('lists an event before a requeue that fires while no worker is free', async () => {
+    const setup = new ControllerSetup();
+    const seen: string[] = [];
+    const held = deferred();
+    const controller = controllerFor(Thing).complete(async ({ key, triggers }) => {
+      seen.push(`${key.name} ${triggers.map(({ type }) => type).join(' ')}`);
+      if (key.name === 'b') await held.promise;
       return seen.length === 1 ? requeueAfter(1_000) : done();
     });
     setup.things.put('a');
     const running = await setup.start(controller);
+    setup.things.put('b');
+    await setup.clock.advance(0);
     setup.things.put('a');
-    await setup.clock.advance(5_000);
-    expect(seen).to.deep.equal([['event'], ['event', 'requeue']]);
+    await setup.clock.advance(1_000);
+    held.resolve();
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal(['a event', 'b event', 'a event requeue']);
     await setup.stop(running);
   });
 
@@ -245,7 +269,7 @@ describe('Controller', () => {
     });
   }
 
-  it('keeps ten triggers and counts the rest', async () => {
+  it('passes at most ten triggers to a reconcile, and the number of the others', async () => {
     const setup = new ControllerSetup();
     const seen: [number, number][] = [];
     const first = deferred();
@@ -310,7 +334,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('names the retry among its triggers, however many changes came before the failure', async () => {
+  it('lists the retry as the last trigger, however many changes came before the failure', async () => {
     const setup = new ControllerSetup();
     const seen: unknown[] = [];
     const first = deferred();
@@ -397,7 +421,8 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('logs predicates and mappers that throw, and handles the event of a failing predicate', async () => {
+  it('logs and counts predicates and mappers that throw, and handles the event of a failing predicate', async () => {
+    const registry = new Registry();
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const fail = (): never => {
@@ -410,7 +435,7 @@ describe('Controller', () => {
         seen.push(key.name);
         return done();
       });
-    const running = await setup.start(controller);
+    const running = await setup.start(controller, { metrics: promMetrics(registry) });
     setup.parts.put('p');
     setup.things.put('a');
     await setup.clock.advance(0);
@@ -423,6 +448,12 @@ describe('Controller', () => {
       'predicate of source Thing threw',
       'predicate of source Thing threw',
     ]);
+    const text = await registry.metrics();
+    for (const source of ['Part', 'Thing']) {
+      expect(text).to.include(
+        `operator_builder_source_errors_total{controller="thing",source="${source}"} 2`,
+      );
+    }
     await setup.stop(running);
   });
 

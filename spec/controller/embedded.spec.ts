@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { controllerFor } from '../../lib/controller/controller.js';
 import type { Controller } from '../../lib/controller/controller.js';
+import type { ControllerEvent } from '../../lib/controller/index.js';
 import { done } from '../../lib/controller/result.js';
 import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
 import { Manager } from '../../lib/manager/manager.js';
-import { ConfigMap, Secret } from '../../lib/object/kinds.js';
+import { ConfigMap, Pod, Secret } from '../../lib/object/kinds.js';
 import { withControllerReference } from '../../lib/object/owner-reference.js';
 import { isNotFound } from '../../lib/object/api-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -59,7 +60,7 @@ async function run(controllers: readonly Controller[]) {
 }
 
 describe('Controllers on the embedded cluster', () => {
-  it('converge, repair drift, and send no requests once nothing changes', async () => {
+  it('converge, revert drift, and send no requests once nothing changes', async () => {
     const { clock, cluster, end, person } = await run([secretKeeper()]);
     const value = async (name: string): Promise<string> => {
       const { data = {} } = await person.get(Secret, { namespace: 'default', name });
@@ -86,6 +87,37 @@ describe('Controllers on the embedded cluster', () => {
     const before = ofOperator();
     await clock.advance(60_000);
     expect(ofOperator()).to.equal(before);
+    await end();
+  });
+
+  it('evict a Pod, and review access often, though the answers are no stored objects', async () => {
+    const namespace = 'default';
+    const [answers, events]: [unknown[], ControllerEvent[]] = [[], []];
+    const evictor = controllerFor(ConfigMap)
+      .withOptions({ name: 'evictor', onEvent: (event) => events.push(event) })
+      .complete(async ({ key, client }) => {
+        const review = {
+          ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
+          ...{ metadata: {}, spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
+        };
+        for (let n = 0; n < 20; n++) answers.push((await client.create(review)).kind);
+        const metadata = { namespace, name: key.name };
+        const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata };
+        answers.push((await client.create(eviction, { subresource: 'eviction' })).kind);
+        return done();
+      });
+    const { clock, end, person } = await run([evictor]);
+    await person.create<Pod>({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'web' } },
+      spec: { containers: [{ name: 'web', image: 'web:1' }] },
+    });
+    await person.create(configMap('web'));
+    await clock.advance(100);
+    const reviews = Array.from({ length: 20 }, () => 'SelfSubjectAccessReview');
+    expect(answers).to.deep.equal([...reviews, 'Status']);
+    expect(events.map(({ type }) => type)).to.deep.equal(['reconciled']);
+    expect(events[0]).to.include({ outcome: 'success' });
+    expect((await person.list(Pod)).items).to.deep.equal([]);
     await end();
   });
 });

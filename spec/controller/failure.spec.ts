@@ -142,4 +142,16 @@ describe('retryAfterMsOf', () => {
     expect(retryAfterMsOf(inStep(asked(7)))).to.equal(7);
     expect(retryAfterMsOf(other)).to.equal(0);
   });
+
+  it('returns the field retryAfterMs of an own error, unless it is no delay', () => {
+    const own = (retryAfterMs: unknown): Error =>
+      Object.assign(new Error('slow down'), { retryAfterMs });
+    expect(retryAfterMsOf(new AggregateError([own(5), inStep(own(8.5)), other]))).to.equal(8.5);
+    for (const retryAfterMs of [0, -1, NaN, Infinity, '7', null, {}]) {
+      expect(retryAfterMsOf(own(retryAfterMs))).to.equal(0);
+    }
+    for (const thrown of [null, undefined, 'text', { retryAfterMs: 7 }]) {
+      expect(retryAfterMsOf(thrown)).to.equal(0);
+    }
+  });
 });

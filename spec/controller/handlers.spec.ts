@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { enqueueObject, enqueueOwner, requestFor } from '../../lib/controller/kind-source.js';
+import { enqueueObject, enqueueOwner } from '../../lib/controller/kind-source.js';
 import type { OwnerReference } from '../../lib/object/kubernetes-object.js';
 import { Deployment, Namespace } from '../../lib/object/kinds.js';
 import { silentLogger } from '../../lib/system/logger.js';
@@ -20,7 +20,6 @@ function owned(...owners: readonly Partial<OwnerReference>[]) {
 describe('handlers', () => {
   it('enqueue the object itself', () => {
     const key = { namespace: 'ns', name: 'p' };
-    expect(requestFor(owned())).to.deep.equal(key);
     expect(enqueueObject()(owned(), context)).to.deep.equal([key]);
   });
 
@@ -65,7 +64,7 @@ describe('handlers', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('look up an owner kind once for all events that wait for it, and never again', async () => {
+  it('look up an owner kind once for all events that wait for it, and not for the next ones', async () => {
     let calls = 0;
     const client = {
       resourceType: () => {
@@ -75,11 +74,33 @@ describe('handlers', () => {
     };
     const toOwner = enqueueOwner({ apiVersion: 'apps/v1', kind: 'Deployment' });
     const { signal } = new AbortController();
-    const lookUp = async () => toOwner(owned({}), { client, signal } as never);
+    const clock = new VirtualClock();
+    const lookUp = async () => toOwner(owned({}), { client, signal, clock } as never);
     const key = { namespace: 'ns', name: 'web' };
     expect(await Promise.all([lookUp(), lookUp()])).to.deep.equal([[key], [key]]);
     expect(await lookUp()).to.deep.equal([key]);
     expect(calls).to.equal(1);
+  });
+
+  it('follow the scope of an owner kind whose CRD was replaced, and keep it while discovery fails', async () => {
+    const clock = new VirtualClock();
+    const { signal } = new AbortController();
+    let answer = (): Promise<object> => Promise.resolve(Deployment);
+    const client = { resourceType: () => answer() };
+    const toOwner = enqueueOwner({ apiVersion: 'apps/v1', kind: 'Deployment' });
+    const logger = silentLogger;
+    const lookUp = async () => toOwner(owned({}), { client, signal, clock, logger } as never);
+    expect(await lookUp()).to.deep.equal([{ namespace: 'ns', name: 'web' }]);
+    answer = () => Promise.resolve({ ...Deployment, namespaced: false });
+    await clock.advance(1_000);
+    expect(await lookUp()).to.deep.equal([{ name: 'web' }]);
+    let failures = 0;
+    answer = () => Promise.reject(new Error(`away ${++failures}`));
+    await clock.advance(1_000);
+    for (let event = 0; event < 3; event++) {
+      expect(await lookUp()).to.deep.equal([{ name: 'web' }]);
+    }
+    expect(failures).to.equal(1);
   });
 
   it('enqueue a cluster-scoped owner without a namespace', () => {

@@ -81,7 +81,7 @@ describe('HotLoopDetector', () => {
     });
   }
 
-  it('ignores progress, such as a status that counts pods', () => {
+  it('ignores writes that make progress, such as a status that counts pods', () => {
     const { detector } = newDetector(100, 3);
     for (let n = 0; n < 99; n++) {
       expect(detector.wrote(sample({ ready: String(n) }))).to.equal(undefined);
@@ -181,7 +181,7 @@ describe('HotLoopDetector', () => {
     expect([detector.delayMs('ns/owner'), detector.all()]).to.deep.equal([0, []]);
   });
 
-  it('reports paths that others changed in between, never values', () => {
+  it('reports paths that others changed between two writes, never values', () => {
     const { detector } = newDetector(1);
     const mine = sample({ password: 'secret' });
     const theirs = sample({ password: 'other' }).after;

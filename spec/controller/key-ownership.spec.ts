@@ -164,7 +164,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('records no deletion of dependents whose owner still exists', async () => {
+    it('does not reconcile an existing owner for a dependent that was deleted before', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const seen: string[] = [];
@@ -185,7 +185,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    describe('of which it released some after their objects were deleted', () => {
+    describe('after it released keys of deleted objects', () => {
       /** Runs only `handler` once the object is deleted. */
       async function deleted(handler: Handler) {
         const setup = new ControllerSetup();

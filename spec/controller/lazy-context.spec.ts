@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { controllerFor } from '../../lib/controller/controller.js';
 import type { ControllerRuntime } from '../../lib/controller/options.js';
+import { extendContext } from '../../lib/controller/index.js';
 import type { ReconcileContext } from '../../lib/controller/reconcile.js';
 import { done } from '../../lib/controller/result.js';
 import type { Logger } from '../../lib/system/logger.js';
@@ -67,6 +68,33 @@ describe('the context of a reconcile', () => {
     await reconcileOne((context) => [context.logger, context.logger], { logger });
     expect(ofReconciles()).to.have.length(1);
   });
+
+  it('can be extended without creating its lazy fields, which the copy creates itself', async () => {
+    const made: object[] = [];
+    let [before, after] = [NaN, NaN];
+    const handler = (context: ReconcileContext): void => {
+      before = made.length;
+      extendContext(context, { size: 1 });
+      after = made.length;
+    };
+    await reconcileOne(handler, { logger: countingLogger(made) });
+    expect(after).to.equal(before);
+    await reconcileOne((context) => {
+      const { client, key } = context;
+      const extended = extendContext(context, { size: 1 });
+      expect(extended).to.include({ size: 1, key, client });
+      expect(extended.logger).to.equal(context.logger);
+      expect(context).to.not.have.property('size');
+    });
+  });
+
+  it('can be extended after it was spread', () =>
+    reconcileOne((context) => {
+      const spread = { ...context };
+      const extended = extendContext(spread, { size: 1 });
+      expect(extended).to.deep.equal({ ...spread, size: 1 });
+      expect(spread).to.not.have.property('size');
+    }));
 
   it('returns an aborted signal when it is first read after the abort', async () => {
     let late: ReconcileContext | undefined;

@@ -9,11 +9,13 @@ const broken = {
 const refuse = (): never => {
   throw new Error('not for you');
 };
+const secretive = Object.defineProperty(new Error('x'), 'retryAfterMs', { get: refuse });
 
 const unreadable: readonly [title: string, error: unknown][] = [
   ['its message', broken],
   ['the message of its cause', new Error('x', { cause: new Error('y', { cause: broken }) })],
   ['the message of one of its parts', new AggregateError([new Error('one'), broken])],
+  ['its retry delay', secretive],
   ['its `has` trap', new Proxy({ message: 'x' }, { has: refuse })],
   ['a code that is not a string', Object.assign(new Error('x'), { code: { toString: refuse } })],
 ];

@@ -44,7 +44,7 @@ describe('ReadyList', () => {
     expect(takeAll(list)).to.deep.equal(['a/1', 'a/2', 'a/low', 'a/3', 'a/4']);
   });
 
-  it('gives a group its turn again after it was empty', () => {
+  it('gives a turn to a group that was empty and has keys again', () => {
     const list = new ReadyList(never);
     for (const key of ['a/1', 'b/1', 'b/2', 'b/3', 'b/4']) list.add(ticket(key));
     expect([1, 2, 3].map(() => list.take()?.key)).to.deep.equal(['a/1', 'b/1', 'b/2']);

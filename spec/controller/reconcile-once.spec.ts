@@ -34,7 +34,7 @@ describe('A single reconcile', () => {
     });
   });
 
-  it('is not planning by default', async () => {
+  it('has planning false in its context by default', async () => {
     let planning: boolean | undefined;
     const controller = controllerFor(ConfigMap).complete((context) => {
       ({ planning } = context);

@@ -1,22 +1,17 @@
-import { EventEmitter, getEventListeners } from 'node:events';
 import { expect } from 'chai';
+import type { Client } from '../../lib/client/index.js';
 import type { Source, SourceContext } from '../../lib/controller/sources.js';
-import {
-  callbackSource,
-  emitterSource,
-  streamSource,
-  timerSource,
-} from '../../lib/controller/sources.js';
+import { callbackSource, streamSource, timerSource } from '../../lib/controller/sources.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { deferred } from './deferred.js';
 
-function start(source: Source) {
+function start(source: Source, client: Client = {} as never) {
   const clock = new VirtualClock();
   const [keys, failures]: [string[], string[]] = [[], []];
   const context: SourceContext = {
-    ...{ cluster: '', cache: {} as never, client: {} as never, clock },
+    ...{ cluster: '', cache: {} as never, client, clock },
     ...{ random: seededRandom(1), logger: silentLogger },
     enqueue: ({ name }, { trigger }) => {
       keys.push(`${name} by ${trigger.type === 'source' ? trigger.source : trigger.type}`);
@@ -52,6 +47,38 @@ describe('timerSource', () => {
     await clock.advance(100);
     expect([failures, keys]).to.deep.equal([['mapper'], ['a by sweep']]);
     await started.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('lists the objects to enqueue by its client, until a stop aborts its signal', async () => {
+    const client = { list: async () => ({ items: [{ name: 'a' }, { name: 'b' }] }) };
+    const signals: AbortSignal[] = [];
+    const source = timerSource({
+      everyMs: 100,
+      requests: async (context) => {
+        signals.push(context.signal);
+        const { items } = await (context.client as unknown as typeof client).list();
+        return items.map(({ name }) => ({ name: `${name}${context.cluster}` }));
+      },
+    });
+    const { clock, keys, started } = start(source, client as never);
+    await clock.advance(100);
+    expect(keys).to.deep.equal(['a by timer', 'b by timer']);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
+    await started.stop();
+    expect(signals[0]?.reason).to.have.property('code', 'Stopped');
+  });
+
+  it('reports no failure of a round that its stop aborts', async () => {
+    const requests = ({ signal }: { signal: AbortSignal }) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const { clock, failures, started } = start(timerSource({ everyMs: 100, requests }));
+    await clock.advance(100);
+    await started.stop();
+    await clock.advance(100);
+    expect(failures).to.deep.equal([]);
     expect(clock.pendingTimers).to.equal(0);
   });
 
@@ -114,20 +141,6 @@ describe('streamSource', () => {
     await clock.advance(0);
     expect([failures, keys]).to.deep.equal([['mapper'], ['a by feed']]);
     await started.stop();
-  });
-});
-
-describe('emitterSource', () => {
-  it('handles events until it is stopped', async () => {
-    const emitter = new EventEmitter();
-    const source = emitterSource<string>({ emitter, event: 'change', mapper: toKey });
-    const { clock, failures, keys, started } = start(source);
-    for (const item of ['a', 'bad', 'b']) emitter.emit('change', item);
-    await clock.advance(0);
-    expect(keys).to.deep.equal(['a by change', 'b by change']);
-    expect(failures).to.deep.equal(['mapper']);
-    await started.stop();
-    expect(getEventListeners(emitter, 'change')).to.deep.equal([]);
   });
 });
 

@@ -88,7 +88,7 @@ describe('WorkQueue', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('never hands out early when the clock has fractions of milliseconds', async () => {
+  it('never hands out a key early when the clock has fractions of milliseconds', async () => {
     const fractions = new VirtualClock(0.3);
     const { queue } = newQueue({ clock: fractions });
     queue.add('ns/a', { afterMs: 1.7 });
@@ -128,7 +128,7 @@ describe('WorkQueue', () => {
     expect([queue.depth, queue.delayed]).to.deep.equal([0, 0]);
   });
 
-  it('holds a key that falls due in process until done()', async () => {
+  it('holds a key whose delay ends while it is in process until done()', async () => {
     const { clock, queue, take } = newQueue();
     queue.add('ns/a');
     await take();
@@ -139,7 +139,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(1);
   });
 
-  it('backs off per key, at least by the given minimum, and resets on forget()', () => {
+  it('delays each key with back-off, at least by the given minimum, and resets on forget()', () => {
     const { queue } = newQueue();
     expect([1, 2, 3].map(() => queue.addRateLimited('ns/a'))).to.deep.equal([5, 10, 20]);
     expect(queue.addRateLimited('ns/b', 0, 7_000)).to.equal(7_000);
@@ -210,7 +210,7 @@ describe('WorkQueue', () => {
     { maxLength: 60 },
   );
 
-  it('hands out every addition in time, and no key twice at once', async () => {
+  it('hands out every added key in time, and no key twice at once', async () => {
     const property = fc.asyncProperty(commands, async (script) => {
       const { clock, queue, take } = newQueue();
       /** Latest time at which each key must be ready, since it was last handed out. */

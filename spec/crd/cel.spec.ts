@@ -116,7 +116,7 @@ describe('CEL', () => {
     expect(() => compileCel(deep, new Map())).to.throw('recursion limit');
   });
 
-  it('names function and types of a dynamic call without an overload, except for tests of strings', () => {
+  it('names function and types in a dynamic call without an overload, except for string tests such as contains', () => {
     const evaluate = (source: string) => () => compileCel(source, new Map()).evaluate({});
     for (const name of ['contains', 'endsWith', 'matches', 'startsWith']) {
       expect(evaluate(`dyn(1).${name}('a')`)).to.throw(/^no such overload$/);
@@ -126,7 +126,7 @@ describe('CEL', () => {
     );
   });
 
-  it('finds the entries of a map by numbers of other types', () => {
+  it('finds the entries of a map by equal numbers of other types', () => {
     for (const source of [
       "{1: 'a'}[dyn(1.0)] == 'a'",
       "dyn(1.0) in {1u: 'a'}",
@@ -141,7 +141,7 @@ describe('CEL', () => {
     expect(compileCel(source, new Map()).evaluate({})).to.equal(true);
   });
 
-  it('refuses an offset that leaves the range of dates', () => {
+  it('refuses a time zone offset that moves a time out of the range of dates', () => {
     for (const zone of ['99999999999999999:00', '1:999999999999999999999']) {
       const source = `timestamp('2020-01-01T00:00:00Z').getHours('${zone}') >= 0`;
       const evaluate = () => compileCel(source, new Map()).evaluate({});

@@ -96,7 +96,8 @@ describe('defineResource', () => {
 
   it('embeds built-in types with metadata and key defaults, but without descriptions', () => {
     const text = JSON.stringify(CronTab.crd);
-    expect(text).not.to.contain('description');
+    const { spec } = CronTab.schema().properties ?? {};
+    expect(JSON.stringify(spec)).not.to.contain('description');
     expect(text).to.match(/"protocol":\{[^}]*"default":"TCP"/);
     expect(text).to.contain('"annotations":{"type":"object","additionalProperties"');
   });

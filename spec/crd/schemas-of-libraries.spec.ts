@@ -40,7 +40,7 @@ function shopOf(spec: unknown): never {
 }
 
 describe('schemas of other libraries', () => {
-  it('give the types of zod to objects', () => {
+  it('give objects the types that zod infers', () => {
     const { spec } = shop.object({ metadata: { name: 'a' }, spec: { size: 'small' } });
     const replicas: number = spec.replicas;
     const owner: string | null | undefined = spec.owner;
@@ -96,7 +96,7 @@ describe('schemas of other libraries', () => {
     expect(Math.min(verdicts.valid, verdicts.invalid)).to.be.greaterThan(50);
   });
 
-  it('keep the keywords of Kubernetes', () => {
+  it('keep x-kubernetes keywords and nullable', () => {
     const { properties = {} } = shop.schema().properties?.['spec'] ?? {};
     expect(properties['items']).to.include({ 'x-kubernetes-list-type': 'map' });
     expect(properties['port']).to.include({ 'x-kubernetes-int-or-string': true });

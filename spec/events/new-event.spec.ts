@@ -34,6 +34,21 @@ describe('newEvent', () => {
     expect(() => made({ action: '' })).to.throw('event on Pod: no action');
   });
 
+  it('names a field that plain JavaScript gave no valid value, and the values that it may have', () => {
+    const refused = (part: object, message: string): void => {
+      const isRefused = expect(() => made(part), message).to.throw(message);
+      isRefused.with.property('code', 'InvalidObject');
+    };
+    refused({ note: undefined }, 'event on Pod: no note');
+    refused({ note: 5 }, 'event on Pod: note: want a string, got number');
+    refused({ type: 'warning' }, 'event on Pod: type: want "Normal" or "Warning", got "warning"');
+    refused({ type: undefined }, 'event on Pod: type: want "Normal" or "Warning", got undefined');
+    refused({ reason: undefined }, 'event on Pod: no reason');
+    refused({ item: 5 }, 'event on Pod: item: want a string, got number');
+    refused({ regarding: undefined }, 'event: no regarding; give the object');
+    expect(made({ note: '' }).note).to.equal('');
+  });
+
   it('cuts fields that are too long', () => {
     const long = 'ä'.repeat(2_000);
     const { note, reason, action } = made({ note: long, reason: long, action: long });

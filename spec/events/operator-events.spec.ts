@@ -66,10 +66,9 @@ describe('OperatorEvents', () => {
     it(`refuses ${JSON.stringify(listener)} as a listener`, () => {
       const events = new OperatorEvents();
       for (const method of ['on', 'addListener', 'once'] as const) {
-        expect(() => events[method]('created', listener as never)).to.throw(
-          TypeError,
-          'The listener must be a function',
-        );
+        expect(() => events[method]('created', listener as never))
+          .to.throw("OperatorEvents: listener of 'created': want a function, got ")
+          .with.property('code', 'InvalidOption');
       }
       expect(events.eventNames()).to.deep.equal([]);
     });

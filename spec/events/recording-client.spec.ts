@@ -101,6 +101,19 @@ describe('recordingClient', () => {
     expect([...recorded, ...emitted]).to.be.empty;
   });
 
+  for (const metadata of [{}, { name: 'may-i' }]) {
+    it(`does not report a review ${metadata.name ?? 'without a name'}, which is not stored`, async () => {
+      const { fake, client, recorded, emitted } = setUp();
+      const review = {
+        ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', metadata },
+        spec: { resourceAttributes: { verb: 'get', resource: 'pods' } },
+      };
+      fake.answer = () => ({ ...review, status: { allowed: true } });
+      expect(await client.create(review)).to.have.property('status');
+      expect([recorded, emitted]).to.deep.equal([[], []]);
+    });
+  }
+
   it('does not report dry runs, subresources, Events and Leases, even failed ones', async () => {
     const { fake, client, recorded, emitted } = setUp();
     const event = { apiVersion: 'v1', kind: 'Event', metadata: key };

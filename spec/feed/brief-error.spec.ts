@@ -82,7 +82,7 @@ describe('briefError', () => {
     ).to.deep.equal(['Error', 'RangeError', 'NoTill', 'AggregateError']);
   });
 
-  it('omits the object that the line begins with', () => {
+  it('omits an object that the log line already names', () => {
     expect(briefError(required, 'Deployment shop/web')).to.equal(`422 ${field}: Required value`);
     expect(briefError(new Error('Shop a: the till is full'), 'Shop a')).to.equal(
       'the till is full',
@@ -107,7 +107,7 @@ describe('briefError', () => {
     expect(text.length).to.be.below(200);
   });
 
-  it('joins several errors in one line, without those of waiting dependents', () => {
+  it('joins several errors in one line, without errors of dependents that only wait', () => {
     const waited = new OperatorError('DependencyFailed', 'Service shop/web: not applied');
     const all = new AggregateError(
       [required, new Error('one\n  two'), waited, required],

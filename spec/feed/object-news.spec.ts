@@ -82,7 +82,7 @@ describe('The feed of cluster changes', () => {
     expect(told('v1', 'Pod', {}, { spec: { nodeName: 'node-1' } })).to.equal(undefined);
   });
 
-  it('shows no conditions that repeat the counts of a workload, and those of other kinds', () => {
+  it('shows conditions of a workload only if they do not repeat its counts', () => {
     const conditions = [{ type: 'Available', status: 'True' }];
     const details = ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet'].map((kind) =>
       detailOf(told('apps/v1', kind, {}, { status: { conditions } })),

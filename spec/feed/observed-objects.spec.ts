@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { ObservedObjects } from '../../lib/feed/observed-objects.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
@@ -52,7 +54,24 @@ describe('ObservedObjects', () => {
     ]);
   });
 
-  it('reports changes of others to its resources, to the objects they own and to those it wrote', () => {
+  it('keeps few of the objects that come and go in memory', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const seen: WeakRef<KubernetesObject>[] = [];
+    for (let n = 0; n < 3_000; n++) {
+      const object = web(String(2 * n), { name: `web-${n}`, uid: `web-${n}` });
+      seen.push(new WeakRef(object));
+      objects.wrote('ADDED', object);
+      objects.deleted(object, { namespace: 'shop', name: `web-${n}` });
+      objects.watched('DELETED', web(String(2 * n + 1), { name: `web-${n}`, uid: `web-${n}` }));
+    }
+    await new Promise(setImmediate);
+    collect();
+    expect(reported).to.have.length(2 * seen.length);
+    expect(seen.filter((each) => each.deref() !== undefined)).to.have.length.below(1_003);
+  });
+
+  it('reports changes of other clients to its resources, to objects that these own, and to objects that it wrote', () => {
     objects.watched('ADDED', { ...web('1'), apiVersion: 'shop.example/v2', kind: 'Shop' });
     objects.watched('ADDED', web('2', { ownerReferences }));
     objects.read(web('3', { name: 'loose', uid: 'loose' }));

@@ -71,7 +71,7 @@ describe('OperatorFeed', () => {
     expect([again.created, told()]).to.deep.equal([true, ['+ ConfigMap default/web']]);
   });
 
-  it('prints no dry runs, and no writes whose answer is another object', async () => {
+  it('prints no dry runs, and no writes that return another kind of object', async () => {
     const { client, other, told } = newFeed();
     await other.create(configMapNamed('web'));
     const dryRun = true;
@@ -114,7 +114,7 @@ describe('OperatorFeed', () => {
     }
   });
 
-  it('prints what happens after the initial events of a watch, and none of those', async () => {
+  it('prints events that follow the initial events of a watch, and none of the initial ones', async () => {
     const { client, feed, other, told } = newFeed();
     feed.use([{ group: '', kind: 'ConfigMap' }]);
     await other.create(configMapNamed('old'));
@@ -125,7 +125,7 @@ describe('OperatorFeed', () => {
     expect(told()).to.deep.equal(['+ ConfigMap default/new']);
   });
 
-  it('takes nothing from reads of metadata or subresources', async () => {
+  it('ignores reads of metadata and of subresources', async () => {
     const { client, feed, other, told } = newFeed();
     feed.use([{ group: '', kind: 'ConfigMap' }]);
     const { metadata } = await other.create(configMapNamed('web', { a: '1' }));
@@ -141,7 +141,7 @@ describe('OperatorFeed', () => {
     expect(told()).to.deep.equal([]);
   });
 
-  it('prints failed reconciles, the same one of a key once a second', async () => {
+  it('prints failed reconciles, and a repeated failure of one key at most once a second', async () => {
     const { clock, feed, told } = newFeed();
     const failed = (more: Partial<Reconciled>): void => {
       feed.onEvent({
@@ -159,7 +159,7 @@ describe('OperatorFeed', () => {
     failed({});
     await clock.advance(1);
     failed({});
-    expect(told()).to.deep.equal([`${line} (not again before it changes)`]);
+    expect(told()).to.deep.equal([`${line} (no retry before a change)`]);
     failed({ key: 'default/b', againInMs: 20 });
     failed({ error: new Error('fire'), againInMs: 20 });
     expect(told()).to.deep.equal([
@@ -177,7 +177,7 @@ describe('OperatorFeed', () => {
     expect(told()).to.deep.equal([]);
   });
 
-  it('has the logger leave out the failures that it prints', () => {
+  it('makes the logger omit failures that the feed prints', () => {
     const lines: LogLine[] = [];
     const logger = withoutFailures(rememberingLogger(lines)).child({ controller: 'shops' });
     logger.error('reconcile failed: error');

@@ -89,7 +89,7 @@ describe('lifecycle in an Operator', () => {
     ['default, outside of a Pod', undefined, {}, 'default'],
     ['the one of its options', 'operators', { namespace: 'others' }, 'others'],
   ] as const) {
-    it(`has the namespace of callbacks: ${what}`, async () => {
+    it(`passes the namespace to callbacks: ${what}`, async () => {
       const { POD_NAMESPACE: before } = process.env;
       const setNamespace = (value: string | undefined): void => {
         if (value === undefined) delete process.env['POD_NAMESPACE'];
@@ -108,7 +108,7 @@ describe('lifecycle in an Operator', () => {
     });
   }
 
-  it('records its Events, and hands each to onEvent first', async () => {
+  it('passes each Event to onEvent before it records the Event', async () => {
     const events: ObjectEvent[] = [];
     const { metadata } = await deployed({ onEvent: (event) => void events.push(event) });
     const { namespace = '' } = metadata;
@@ -121,7 +121,7 @@ describe('lifecycle in an Operator', () => {
     });
   });
 
-  it('reads and writes its status, and decides what is new, by functions of its options', async () => {
+  it('reads and writes its status with functions of its options, which also decide whether a deployment is new', async () => {
     const asked: unknown[] = [];
     const { spec, status } = await deployed({
       subresourceEnabled: false,

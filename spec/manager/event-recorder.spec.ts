@@ -46,7 +46,7 @@ describe('Manager.eventRecorder', () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     manager.eventRecorder('shop-operator');
-    const access = manager.requiredAccess().find(({ type: { kind } }) => kind === 'Event');
+    const access = manager.requiredAccess().find(({ type }) => type?.kind === 'Event');
     expect(access?.verbs).to.deep.equal(['create', 'patch']);
     await setup.cluster.stop();
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LeaseDeadline, LeaseFence, momentOf } from '../../lib/manager/lease-claim.js';
+import { LeaseFence, momentOf } from '../../lib/manager/lease-claim.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 const validMs = 2_000;
@@ -33,18 +33,5 @@ describe('The fence of a term', () => {
     await clock.advance(1_500);
     expect([fence.renew(started), fence.remainingMs]).to.deep.equal([false, 0]);
     expect(() => fence.check('a write')).to.throw(/not sent/);
-  });
-
-  it('ends the term at its deadline, not after it', async () => {
-    const over = new AbortController();
-    const deadline = new LeaseDeadline(clock, fence, over);
-    await clock.advance(validMs - 1);
-    deadline.check();
-    expect(over.signal.aborted).to.be.false;
-    await clock.advance(1);
-    expect(over.signal.aborted).to.be.true;
-    expect(() => deadline.check())
-      .to.throw()
-      .with.property('code', 'LeadershipLost');
   });
 });

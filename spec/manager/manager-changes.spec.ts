@@ -105,7 +105,7 @@ describe('A controller that is being removed', () => {
     await setup.end();
   });
 
-  it('gets no more time than the manager that stops', async () => {
+  it('must end within the grace period of a manager that stops', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager({ gracefulShutdownMs: 5_000 });

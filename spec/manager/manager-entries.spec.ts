@@ -36,6 +36,19 @@ describe('requires', () => {
     [undefined, 'type: want a kind, such as ConfigMap, got undefined'],
     [{ type: Pod, verbs: ['get'], names: 'web' }, 'names of Pod: want a list of names, got "web"'],
     [{ type: Pod, verbs: ['get'], names: [5] }, 'names of Pod: want a list of names, got [5]'],
+    [
+      { nonResourceURLs: '/metrics', verbs: ['get'] },
+      'nonResourceURLs: want a list of paths such as ["/metrics"], got "/metrics"',
+    ],
+    [
+      { nonResourceURLs: ['metrics'], verbs: ['get'] },
+      'nonResourceURLs: want a list of paths such as ["/metrics"], got ["metrics"]',
+    ],
+    [{ nonResourceURLs: ['/metrics'] }, 'verbs of /metrics: want a list such as ["get"]'],
+    [
+      { type: Pod, nonResourceURLs: ['/metrics'], verbs: ['get'] },
+      'requires with nonResourceURLs: unknown option "type"',
+    ],
   ] as const) {
     it(`of a controller and of a manager rejects ${problem}`, async () => {
       const requires = [access as never];

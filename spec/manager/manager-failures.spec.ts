@@ -79,7 +79,7 @@ describe('Manager with bad input', () => {
     expect(await setup.end()).to.equal(failure);
   });
 
-  it('warns about a runnable that fails while it ends, unless it throws the reason of its end', async () => {
+  it('warns about a runnable that fails after its abort, unless it throws the reason of the abort', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const failing = (name: string, errorAfter: (signal: AbortSignal) => unknown): Runnable => ({
@@ -131,7 +131,7 @@ describe('Manager with bad input', () => {
     const begun = ({ setup, ends }: Awaited<ReturnType<typeof holding>>, count: number) =>
       setup.until(() => ends.length === count);
 
-    it('fails with controller and key, after the lease was released', async () => {
+    it('fails with an error that names controller and key, after it has released the Lease', async () => {
       const leadership = new ScriptedLeadership();
       const held = await holding(['a'], { leaderElection: leadership });
       leadership.lead();

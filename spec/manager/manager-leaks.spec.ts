@@ -105,7 +105,7 @@ const spans = 7;
 
 describe('A thousand starts and stops of a manager', () => {
   it('leave no timer, socket, listener or growing heap', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     // The Leases of the warm-up fill the log, so that it does not grow afterwards.
     const setup = await Setup.start({ logLength: 5 });
     await setup.person.create(configMap('a'));

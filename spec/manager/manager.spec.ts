@@ -92,7 +92,7 @@ describe('Manager', () => {
     await setup.clock.advance(0);
     expect(manager.cache.status()[0]).to.include({ kind: 'ConfigMap', synced: true });
     // A leadership of its own may need no Lease.
-    const kinds = manager.requiredAccess().map(({ type }) => type.kind);
+    const kinds = manager.requiredAccess().map(({ type }) => type?.kind);
     expect(kinds).not.to.include('Lease');
     expect([onLeader, everywhere.includes('a')]).to.deep.equal([[], true]);
     const before = setup.cluster.requests.entries.length;

@@ -39,7 +39,7 @@ describe('operatorWebhooks', () => {
     const access = new Manager({ client, webhooks: served }).requiredAccess();
     expect(
       access.map(({ type, names = [], verbs, namespace = '' }) =>
-        [type.kind, names.join(), verbs.join(), namespace].join(' '),
+        [type?.kind, names.join(), verbs.join(), namespace].join(' '),
       ),
     ).to.deep.equal([
       'Secret shops-webhook-certificates get,update system',
@@ -57,7 +57,7 @@ describe('operatorWebhooks', () => {
     expect(new Manager({ client, webhooks: served }).requiredAccess()).to.deep.equal([]);
   });
 
-  it('returns undefined without webhooks or a place for certificates, and logs the latter', () => {
+  it('returns undefined without webhooks; without a namespace for certificates, also logs a warning', () => {
     const client = cluster.client();
     const lines: LogLine[] = [];
     const logger = rememberingLogger(lines);

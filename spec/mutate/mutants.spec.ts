@@ -111,7 +111,7 @@ describe('Mutants of a source text', () => {
     expect(changesDrawn(mutants, 2)).not.to.deep.equal(changesDrawn(mutants, 1));
   });
 
-  it('counts the blocks that ran, so that specs are known by the mutants that they run', () => {
+  it('counts the blocks that ran, to find the specs that run a mutant', () => {
     const mutants = mutantsOf('lib/a.ts', source);
     const blocks = blocksOf('lib/a.ts', source);
     const blockOfChange = (change: string) =>

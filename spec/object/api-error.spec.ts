@@ -91,8 +91,22 @@ describe('the message of an ApiError', () => {
       'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
       'pods "a" is forbidden: violates PodSecurity "restricted:latest": privileged',
       'pods "a" is forbidden: unable to create new content in namespace n because it is being terminated',
+      'pods "a" is forbidden: error looking up service account n/s: serviceaccount "s" not found',
+      'pods "a" is forbidden: no PriorityClass with name high was found',
+      'pods "a" is forbidden: maximum cpu usage per Container is 1, but limit is 2',
     ].map((message): [Status, Partial<ApiErrorContext>, string] => [
       ...([{ message }, { status: 403 }, `get Pod: 403: ${message}`] as const),
+    ]),
+    ...[
+      'pods "a" is forbidden: User "u" cannot get resource "pods" in API group "" in the namespace "n"',
+      'roles.rbac.authorization.k8s.io "a" is forbidden: user "u" is attempting to grant RBAC permissions not currently held',
+      'pods "a" is forbidden: cannot set an ownerRef on a resource you can\'t delete: , <nil>',
+      'pods "a" is forbidden: unable to validate against any security context constraint: []',
+      'pods "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can\'t set finalizers on',
+    ].map((message): [Status, Partial<ApiErrorContext>, string] => [
+      { message },
+      { status: 403 },
+      `get Pod: 403: ${message} (check the RBAC rules of this operator)`,
     ]),
     [{}, { status: 410 }, 'get Pod: 410: no message (list again)'],
     [{}, { status: 429 }, 'get Pod: 429: no message (slow down and retry)'],
@@ -161,7 +175,7 @@ describe('an ApiError about a Secret', () => {
     });
   }
 
-  it('omits a denial with a reason whose message has only names otherwise', () => {
+  it('omits the message of a webhook denial for every reason', () => {
     const message = 'admission webhook "a.b" denied the request: hunter2';
     expect(messageOf({ reason: 'Conflict', message })).to.not.contain('hunter2');
   });

@@ -48,7 +48,7 @@ describe('applyJsonPatch', () => {
     expect(apply({ op: 'remove', path: '' })).to.equal(null);
   });
 
-  it('limits the values of all copies together', () => {
+  it('limits the total number of values that copy operations create', () => {
     const list = { a: Array.from({ length: 600_000 }, () => null) };
     const copy = { op: 'copy', from: '/a', path: '/b' } as const;
     expect(applyJsonPatch(list, [copy])).to.deep.equal({ ...list, b: list.a });

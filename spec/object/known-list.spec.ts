@@ -38,7 +38,7 @@ describe('a lazily created list', () => {
     expect(made).to.equal(0);
   });
 
-  it('is compared by its digest once it was read', () => {
+  it('is compared by its digest after it has been read', () => {
     const [one, same, other] = [holder(), holder(), holder('other')].map(({ list }) => list);
     expect(deepEqual(one, same)).to.equal(true);
     expect(deepEqual(one, other)).to.equal(false);

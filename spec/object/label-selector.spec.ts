@@ -174,7 +174,7 @@ describe('matchesLabels', () => {
 
 describe('formatLabelSelector', () => {
   for (const text of ['', 'a', '!a', 'a=', 'a!=b', 'a in (,b)', 'a notin (b,c)', 'a>1', 'a<2']) {
-    it(`formats what was parsed from ${JSON.stringify(text)} like it`, () => {
+    it(`formats the parsed ${JSON.stringify(text)} as the same text`, () => {
       expect(formatLabelSelector(parseLabelSelector(text))).to.equal(text);
     });
   }

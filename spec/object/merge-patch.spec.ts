@@ -79,7 +79,7 @@ describe('createMergePatch', () => {
 
   it('rejects changes that a merge patch cannot express', () => {
     expect(() => createMergePatch({ a: {} }, { a: { b: null } }))
-      .to.throw("a.b can't become null")
+      .to.throw("a.b can't be set to null")
       .with.property('code', 'InvalidPatch');
     expect(createMergePatch({ a: null }, { a: null })).to.deep.equal({});
   });

@@ -65,12 +65,15 @@ describe('withControllerReference', () => {
   it('rejects an object owned by a predecessor of the same name', () => {
     const before = owned({ ...reference, uid: 'u-0' });
     expect(() => withControllerReference(before, owner, inNamespace))
-      .to.throw('earlier life')
+      .to.throw('an earlier object with that name')
       .with.nested.property('controller.uid', 'u-0');
     for (const other of [{ kind: 'Other' }, { name: 'rival' }]) {
       const foreign = owned({ ...reference, ...other, uid: 'u-0' });
       const adopt = () => withControllerReference(foreign, owner, inNamespace);
-      expect(adopt).to.throw().with.property('message').that.does.not.include('earlier life');
+      expect(adopt)
+        .to.throw()
+        .with.property('message')
+        .that.does.not.include('an earlier object with that name');
     }
   });
 

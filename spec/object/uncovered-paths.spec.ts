@@ -36,7 +36,7 @@ describe('uncoveredPaths', () => {
     expect(uncovered(entry, { metadata })).to.deep.equal([]);
   });
 
-  it('skips the members of metadata that no manager owns', () => {
+  it('skips members of metadata that the server sets', () => {
     const entry = { 'f:metadata': { 'f:labels': { 'f:a': {} } } };
     const identity = { name: 'x', namespace: 'y', uid: 'u', resourceVersion: '1', generation: 1 };
     const recorded = {

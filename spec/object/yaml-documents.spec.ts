@@ -39,7 +39,7 @@ describe('parseYamlDocuments', () => {
     expect(document?.errors.map(({ message }) => message)).to.deep.equal([
       'Map keys must be unique: "key-7" is a key since line 8, and again at line 30001, column 1:',
     ]);
-  }).timeout(5_000);
+  }).timeout(20_000);
 });
 
 describe('parseYamlValues', () => {

@@ -85,6 +85,20 @@ describe('conditionsOf', () => {
     });
   }
 
+  it('sets all three conditions for a failed Job', () => {
+    const ref = { apiVersion: 'batch/v1', kind: 'Job', namespace: 'a', name: 'b', uid: '1' };
+    const run = { state: 'failed', message: 'too late (DeadlineExceeded)' } as const;
+    const result: ObjectResult = { operation: 'unchanged', ref, changes: [], run };
+    const texts = conditionsOf({ results: [result] }).map(
+      ({ type, status, reason, message }) => `${type} ${status} ${reason} ${message}`,
+    );
+    expect(texts).to.deep.equal([
+      'Ready False JobFailed Job a/b: too late (DeadlineExceeded)',
+      'Progressing False JobFailed Job a/b: too late (DeadlineExceeded)',
+      'Degraded True JobFailed Job a/b: too late (DeadlineExceeded)',
+    ]);
+  });
+
   it('sanitizes reasons and messages for metav1.Condition', () => {
     expect(readyAfter(403, { reason: 'no space: left,' })?.reason).to.equal('noSpace:Left');
     expect(readyAfter(403, { reason: '507 Insufficient' })?.reason).to.equal(

@@ -97,6 +97,15 @@ describe('The status of a failed reconcile', () => {
       " Fed: status: want 'True', 'False' or 'Unknown', got true",
     ],
     [{ status: 'True', reason: 'Full' }, ': type: want a string, got undefined'],
+    [
+      { type: 'Fed', status: 'True', reason: 'Full', message: 5 },
+      ' Fed: message: want a string, got 5',
+    ],
+    [
+      { type: 'Fed', status: 'True', reason: 'Full', mesage: 'to the brim' },
+      ' Fed: unknown option "mesage"; did you mean "message"?',
+    ],
+    [null, ': want an object, got null'],
   ] as const) {
     it(`names the field of a wrong condition:${problem}`, async () => {
       stage.operator.for(Tenant).reconciles(({ status }) => {
@@ -111,7 +120,34 @@ describe('The status of a failed reconcile', () => {
     });
   }
 
-  it('is replaced by that of the next change if the server has not accepted it', async () => {
+  it('refuses a status that is no object', async () => {
+    stage.operator.for(Tenant).reconciles(({ status }) => {
+      status.set('ready' as never);
+    });
+    stage.start();
+    await stage.create('acme');
+    await eventually(async () => {
+      const { message } = await stage.condition('acme', 'Ready', 'False');
+      expect(message).to.equal('status.set: want fields of the status, got a value of type string');
+    });
+  });
+
+  it('takes the condition of a Deployment, a Pod or a Node, with the times that only these have', async () => {
+    const time = '2026-01-01T00:00:00Z';
+    const times = { lastUpdateTime: time, lastProbeTime: time, lastHeartbeatTime: time };
+    const copied = { type: 'Fed', status: 'True', reason: 'Full', message: 'to the brim' } as const;
+    stage.operator.for(Tenant).reconciles(({ status }) => {
+      status.setCondition({ ...copied, ...times });
+    });
+    stage.start();
+    await stage.create('acme');
+    await eventually(async () => {
+      expect(await stage.condition('acme', 'Fed', 'True')).to.include(copied);
+    });
+    expect(await stage.condition('acme', 'Fed', 'True')).to.not.have.any.keys(times);
+  });
+
+  it('is replaced by the status of the next change if the server has not accepted it', async () => {
     const { seen } = startStrict();
     await stage.create('acme', { env: { MODE: 'fast' } });
     await stage.condition('acme', 'Ready', 'True');
@@ -171,7 +207,7 @@ describe('The status of a failed reconcile', () => {
     });
   });
 
-  it('is written if the server rejects a status field of a clean-up that waits', async () => {
+  it('is written if the server rejects a status field of a waiting clean-up', async () => {
     stage.operator
       .for(Tenant)
       .reconciles(() => undefined)
@@ -204,7 +240,7 @@ describe('The status of a failed reconcile', () => {
     expect(await stage.events('acme')).to.deep.equal([]);
   });
 
-  it('is sent once in each attempt if the handler has set nothing', async () => {
+  it('is written once per attempt if the handler has set nothing', async () => {
     const { ended } = startStrict();
     const fault = refuseStatus();
     await stage.create('acme', { env: { MODE: 'slow' } });
@@ -243,7 +279,7 @@ describe('The status of a failed reconcile', () => {
     expect(runs).to.be.greaterThan(1);
   });
 
-  it('ends after a time-out if the next reconcile succeeds', async () => {
+  it('no longer shows a time-out once the next reconcile succeeds', async () => {
     let runs = 0;
     stage.operator
       .for(Tenant)
@@ -260,7 +296,7 @@ describe('The status of a failed reconcile', () => {
     expect(await stage.events('acme')).to.have.length(1);
   });
 
-  it('shows a time-out of an earlier generation as such', async () => {
+  it('shows a time-out of an earlier generation until the next reconcile ends', async () => {
     const seen: unknown[] = [];
     stage.operator
       .for(Tenant)
@@ -286,7 +322,7 @@ describe('The status of a failed reconcile', () => {
     ]);
   });
 
-  it('is left to the retry of the handler if the failure is not terminal', async () => {
+  it('is left to the next attempt of the handler if the failure is not terminal', async () => {
     let runs = 0;
     const ended: ReconciledEvent[] = [];
     stage.operator.for(Tenant).reconciles(() => {
@@ -305,7 +341,7 @@ describe('The status of a failed reconcile', () => {
     for (const { error } of ended) expect(error).to.have.property('message', 'the bank is closed');
   });
 
-  it('shows the message of a second terminal failure, at most five seconds later', async () => {
+  it('shows the message of a second terminal failure within five seconds', async () => {
     const { seen, ended } = startStrict();
     await stage.create('acme', { env: { MODE: 'slow' } });
     await stage.condition('acme', 'Ready', 'False');
@@ -379,7 +415,7 @@ describe('The status of a failed reconcile', () => {
       });
     }
 
-    it('names a returned chain as such, and the remedy', async () => {
+    it('reports that reconciles returned a chain, and the remedy', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -391,7 +427,7 @@ describe('The status of a failed reconcile', () => {
       expect(message).to.contain('got a chain; give the chain to builds(…)');
     });
 
-    it('accepts stages, plans, a returned result, and an object that the handler calls not ready', async () => {
+    it('reports no problem for stages, plans, a returned result, and an object that the handler sets not ready', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)

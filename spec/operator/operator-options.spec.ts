@@ -58,7 +58,7 @@ describe('Operator', () => {
       const kinds = manager.controllers[0]?.kinds.map(({ type, role }) => `${role} ${type.kind}`);
       expect(kinds).to.deep.equal(['reconciled Tenant', 'owned ConfigMap', 'owned Deployment']);
       const rules = manager.requiredAccess().map(({ type, subresource = '', verbs }) => {
-        const kind = subresource === '' ? type.kind : `${type.kind}/${subresource}`;
+        const kind = `${type?.kind}${subresource === '' ? '' : `/${subresource}`}`;
         return `${kind}: ${[...verbs].sort().join(' ')}`;
       });
       expect(rules).to.have.members([
@@ -112,7 +112,7 @@ describe('Operator', () => {
       },
     });
 
-    it('warns about a resource whose functions convert, but are served by no webhook', () => {
+    it('warns about a resource that is converted by functions, but by no webhook', () => {
       const warned = (webhooks: readonly Webhook[]): readonly string[] => {
         const lines: LogLine[] = [];
         const operator = new Operator('shops', { resources: [Shop, Tenant], webhooks });
@@ -126,9 +126,9 @@ describe('Operator', () => {
       expect(warned([conversionWebhook(Shop)])).to.deep.equal([]);
     });
 
-    it('rejects installCrds of a resource whose functions convert, which a definition alone cannot do', () => {
+    it('rejects installCrds of a resource that is converted by functions, because a definition cannot call them', () => {
       const refusal =
-        'Operator: installCrds is not possible for Shop, whose versions functions convert; serve its conversionWebhook, and install the CRDs that `operator-builder manifests` writes';
+        'Operator: installCrds is not possible for Shop, whose versions are converted by functions; serve its conversionWebhook, and install the CRDs that `operator-builder manifests` writes';
       expect(() => new Operator('shops', { resources: [Shop], installCrds: true })).to.throw(
         refusal,
       );
@@ -136,7 +136,7 @@ describe('Operator', () => {
       expect(new Operator('shops', { resources: [Shop] }).resources).to.deep.equal([Shop]);
     });
 
-    it('accepts handlers that return nothing, whatever type the compiler infers for that', () => {
+    it('accepts handlers that return nothing, whether their type is void or Promise of void', () => {
       // Before version 6.0, TypeScript infers these types where a function returns nothing.
       const now = (): void => undefined;
       const later = async (): Promise<void> => Promise.resolve();
@@ -174,6 +174,19 @@ describe('Operator', () => {
           return builder.secret({ name: 'keys', stringData: object.spec.env });
         });
     });
+
+    it('takes read-only lists and objects as fields of the status', () => {
+      const status = s.status({ zones: s.array(s.string()), sizes: s.map(s.integer()) });
+      const version = { name: 'v1', schema: s.object({ spec: s.object({}) }), status };
+      const Place = defineResource({ group: 'a.example', kind: 'Place', versions: [version] });
+      new Operator('places').for(Place).reconciles((context) => {
+        const zones: readonly string[] = ['a'];
+        const sizes: Readonly<Record<string, number>> = { a: 1 };
+        context.status.set({ zones, sizes });
+        // @ts-expect-error the zones are strings
+        context.status.set({ zones: [1] });
+      });
+    });
   });
 
   it('refuses two controllers with the same name, with a remedy that works', () => {
@@ -196,7 +209,7 @@ describe('Operator', () => {
     expect(named.controllers.map(({ name }) => name)).to.deep.equal(['cluster-a', 'cluster']);
   });
 
-  it('runs as a program with options of its own, and passes its manager to added functions', async () => {
+  it('adds its own options to the program, and passes its manager to added functions', async () => {
     const operator = new Operator('tenants');
     operator.for(Tenant).reconciles(() => done());
     const given = new Promise<Manager>((resolve) => operator.add(resolve));
@@ -214,7 +227,7 @@ describe('Operator', () => {
     expect(process.exitCode).to.equal(exitCode);
   });
 
-  it('warns about a definition that the cluster serves without the conversion of its resource', async () => {
+  it('warns about a definition in the cluster that lacks the conversion of its resource', async () => {
     const one = (field: string) => s.object({ spec: s.object({ [field]: s.string() }) });
     const Kiosk = defineResource({
       ...{ group: 'front.example', kind: 'Kiosk' },
@@ -372,7 +385,7 @@ describe('Operator', () => {
         'for(Tenant): two controllers would write the status of the same objects; give all but one of them the option status: false',
       );
       expect(() => managed(two({}, { name: 'second', status: false }))).to.throw(
-        'for(Tenant): two controllers clean up for the finalizer front.example/tenants; give one of them another by the option finalizer',
+        'for(Tenant): two controllers clean up for the finalizer front.example/tenants; give one of them another finalizer, with the option finalizer',
       );
     });
 
@@ -437,6 +450,9 @@ describe('Operator', () => {
     expect(() => operator.for(Tenant, { status: false }).uses(style)).to.throw(
       'for(Tenant): the option status is for builds and reconciles; give the style its options',
     );
+    expect(() => operator.for(Tenant, { predicate: () => true }).uses(style)).to.throw(
+      'for(Tenant): the option predicate is for builds and reconciles; give the style its options',
+    );
     const ofBuilder = 'for(Tenant): withBuilder is for builds and reconciles; give the style';
     expect(() => tenants().withBuilder({}).uses(style)).to.throw(ofBuilder);
     expect(() => tenants().uses(style).withBuilder({})).to.throw(ofBuilder);
@@ -450,12 +466,31 @@ describe('Operator', () => {
 
   it('rejects options that another link or the operator sets', () => {
     const tenants = () => new Operator('tenants').for(Tenant);
+    const of = (options: object) => new Operator('tenants').for(Tenant, options);
     const end = () => undefined;
     for (const [describe, problem] of [
       [() => tenants().withBuilder({}).withBuilder({}), 'withBuilder: called twice'],
       [() => tenants().finalizes(end).finalizes(end), 'finalizes: called twice'],
       [() => tenants().withBuilder({ owner: {} } as never), 'withBuilder: the operator sets owner'],
       [() => tenants().withBuilder({ scpe: 'a' } as never), 'did you mean "scope"?'],
+      [
+        () => tenants().withBuilder(null as never),
+        'for(Tenant): withBuilder: want options or a function that returns them, got null',
+      ],
+      [() => tenants().withBuilder('a' as never), 'got a value of type string'],
+      [() => of({ status: 'false' }), 'for(Tenant): status: want true or false, got "false"'],
+      [() => of({ finalizer: '' }), 'for(Tenant): finalizer: '],
+      [() => of({ finalizer: 'my finalizer' }), 'for(Tenant): finalizer: '],
+      [() => of({ finalizer: null }), 'finalizer: want the name of a finalizer'],
+      [() => of({ predicate: {} }), 'for(Tenant): predicate: want a function'],
+      [() => of({ name: 1 }), 'for(Tenant): name: want a text'],
+      [() => tenants().from(null as never), 'for(Tenant): from: want a source'],
+      [() => tenants().uses(null as never), 'uses: want an object with a method addTo, got null'],
+      [() => tenants().uses({} as never), 'uses: want an object with a method addTo, got object'],
+      [
+        () => new Operator('a', { installCrds: 'false' as never }),
+        'Operator: installCrds: want true or false, got "false"',
+      ],
       [() => tenants().withOptions({ name: 'a' } as never), "withOptions: name can't be set here"],
       [() => tenants().withOptions({ workers: 2 } as never), 'unknown option "workers"'],
       [() => tenants().runsOn('cluster' as never), 'want leader, replica or shards, got cluster'],
@@ -464,7 +499,67 @@ describe('Operator', () => {
     }
   });
 
-  it('keeps options of an earlier withOptions that a later one leaves undefined', () => {
+  it('rejects two chains in one call of a handler, which would prune the objects of each other', async () => {
+    const lines: LogLine[] = [];
+    const client = cluster.client();
+    const operator = new Operator('two');
+    const metadata = { name: 'two', namespace: 'default' };
+    operator
+      .for(Secret, { name: 'two' })
+      .owns(ConfigMap)
+      .reconciles(async ({ object, builder }) => {
+        if (object.metadata.name !== metadata.name) return;
+        const failing = builder.configMap({ name: 'two-c', namespace: 'nowhere' }).reconcile();
+        expect(await failing.catch(errorMessage)).to.include('nowhere');
+        const chain = builder.configMap({ name: 'two-a' });
+        await chain.reconcileConfigMap();
+        await chain.reconcile();
+        await builder.configMap({ name: 'two-a' }).reconcileStore();
+        await builder.configMap({ name: 'two-b' }).reconcile();
+      });
+    await client.create({ apiVersion: 'v1', kind: 'Secret', metadata });
+    const stop = new AbortController();
+    const logger = rememberingLogger(lines);
+    const running = operator.run({ client, signal: stop.signal, logger });
+    const problem =
+      'ConfigMap two-b: it is not in the chain that was reconciled before; chains prune the objects of each other; put all of them into one chain';
+    await eventually(() => {
+      expect(lines.map(({ fields }) => errorMessage(fields['error']))).to.include(problem);
+    });
+    stop.abort();
+    await running;
+    const { items } = await client.list(ConfigMap, { namespace: 'default' });
+    const made = items.map(({ metadata: { name = '' } }) => name);
+    expect(made.filter((name) => name.startsWith('two-'))).to.deep.equal(['two-a']);
+  });
+
+  it('rejects an async function of withBuilder, whose options would be ignored', async () => {
+    const lines: LogLine[] = [];
+    const client = cluster.client();
+    const operator = new Operator('maps');
+    operator
+      .for(ConfigMap, { name: 'async' })
+      .withBuilder((async () => ({ scope: 'a' })) as never)
+      .reconciles(async ({ builder }) => {
+        await builder.reconcile();
+      });
+    await client.create({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: { name: 'async', namespace: 'default' },
+    });
+    const stop = new AbortController();
+    const logger = rememberingLogger(lines);
+    const running = operator.run({ client, signal: stop.signal, logger });
+    const problem =
+      'for(ConfigMap): withBuilder: want options or a function that returns them, got a promise';
+    await eventually(() => {
+      expect(lines.map(({ fields }) => errorMessage(fields['error']))).to.include(problem);
+    });
+    stop.abort();
+    await running;
+  });
+
+  it('keeps an option of an earlier withOptions if a later one sets it to undefined', () => {
     let options: unknown;
     const style: ControllerStyle<Tenant> = {
       addTo: (_manager, controller) => void ({ options } = controller),
@@ -481,7 +576,7 @@ describe('Operator', () => {
     });
   });
 
-  it('keeps its cacheOptions if those of run are undefined', async () => {
+  it('keeps its cacheOptions if the cacheOptions of run are undefined', async () => {
     const seen: (string | undefined)[] = [];
     const operator = new Operator('maps', { cacheOptions: { namespaces: ['default'] } });
     operator.for(ConfigMap).reconciles(({ key }) => void seen.push(key.namespace));

@@ -122,7 +122,7 @@ describe('A deployed operator that answers plans', () => {
     expect(plan.settled).to.equal(true);
   });
 
-  it('plans no kind of a style that calls code without knowledge of plans', () => {
+  it('plans no kind of a resource chain, whose code does not support plans', () => {
     const operator = new Operator('chains');
     const domain: Resource<Shop> = {
       name: 'domain',
@@ -188,7 +188,7 @@ describe('A deployed operator that answers plans', () => {
     const { status, text } = await ask(shop({}, 'other'), 'e');
     expect({ status, message: message(text) }).to.deep.equal({
       status: 403,
-      message: 'user editor may not create Shop default/other: plans are for those who may',
+      message: 'user editor may not create Shop default/other: a plan needs the same permission',
     });
   });
 

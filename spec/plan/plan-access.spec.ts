@@ -5,7 +5,10 @@ import { ConfigMap } from '../../lib/object/kinds.js';
 import { Operator } from '../../lib/operator/index.js';
 import { hideUnreadable } from '../../lib/plan/hide-unreadable.js';
 import type { ReadResource } from '../../lib/plan/hide-unreadable.js';
+import { eventually } from '../../lib/testing/index.js';
 import { grant } from '../manager/grant.js';
+import { rememberingLogger } from '../manager/manager-setup.js';
+import type { LogLine } from '../manager/manager-setup.js';
 import { DeployedOperator, post } from './deployed-operator.js';
 
 const Region = defineResource({
@@ -93,4 +96,41 @@ describe('Plans for a cluster-scoped resource', () => {
       { path: 'rules', from: '(redacted)', to: '(redacted)' },
     ]);
   });
+});
+
+describe('An operator whose metrics do not review their callers', () => {
+  const off = 'plans are off: they need authenticated metrics';
+  let cluster: EmbeddedCluster;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start({ crds: [Region] });
+  });
+
+  after(() => cluster.stop());
+
+  it('answers no plan, and says so', async () => {
+    const metrics = { host: '127.0.0.1', port: 0 };
+    const deployed = await DeployedOperator.start(regionOperator(), cluster.client(), { metrics });
+    const warnings = deployed.lines.filter(({ message }) => message === off);
+    const { status } = await post(`${deployed.url}/plan`, '{}');
+    await deployed.stop();
+    expect(status).to.equal(405);
+    expect(warnings.map(({ level, fields }) => [level, fields])).to.deep.equal([
+      ['warn', { remedy: '--metrics-auth' }],
+    ]);
+  });
+
+  for (const metrics of [undefined, false] as const) {
+    it(`says that it answers no plan with metrics: ${String(metrics)}`, async () => {
+      const lines: LogLine[] = [];
+      const stop = new AbortController();
+      const running = regionOperator().run({
+        ...{ client: cluster.client(), metrics, plan: true, rbacPreflight: 'off' },
+        ...{ signal: stop.signal, logger: rememberingLogger(lines) },
+      });
+      await eventually(() => expect(lines.map(({ message }) => message)).to.include(off));
+      stop.abort();
+      await running;
+    });
+  }
 });

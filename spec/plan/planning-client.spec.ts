@@ -82,7 +82,7 @@ describe('planningClient', () => {
       if (exists) expect((await client.get(ConfigMap, key)).data).to.deep.equal({ x: '1' });
     });
 
-    it(`takes back what an earlier apply to ${what} has set`, async () => {
+    it(`removes fields that an earlier apply to ${what} has set`, async () => {
       const by = { fieldManager: 'operator', force: true };
       await (exists ? client : planning).apply(configMap({ ready: '1/1', x: '1' }), by);
       await planning.apply(configMap({ note: 'of another' }), { fieldManager: 'other' });
@@ -202,7 +202,7 @@ describe('planningClient', () => {
     expect((await planning.list(ConfigMap, { namespace })).items).to.have.length(1);
   });
 
-  it('answers like a server that an object is missing which it has deleted', async () => {
+  it('answers 404 like a server for an object that it has deleted', async () => {
     await client.create(configMap({ x: '1' }));
     await planning.delete(ConfigMap, key);
     const error = await planning.get(ConfigMap, key).catch((thrown: unknown) => thrown);
@@ -261,7 +261,7 @@ describe('planningClient', () => {
     expect(await data()).to.deep.equal({ y: '1' });
   });
 
-  it('deletes as the server would, and answers as it does', async () => {
+  it('checks preconditions of a deletion, and returns the object, as the server does', async () => {
     await client.create(configMap({ x: '1' }));
     const preconditions = { uid: 'another' };
     expect(await codeOf(planning.delete(ConfigMap, key, { preconditions }))).to.equal(409);
@@ -271,7 +271,7 @@ describe('planningClient', () => {
     expect(await codeOf(planning.get(ConfigMap, key))).to.equal(404);
   });
 
-  it('creates an object with a name as long as its kind allows again', async () => {
+  it('creates a deleted object again although its name has the maximum length', async () => {
     const name = 's'.repeat(63);
     const service = { apiVersion: 'v1', kind: 'Service', metadata: { namespace, name } };
     const spec = { selector: { app: 'shop' }, ports: [{ port: 80 }] };
@@ -287,7 +287,7 @@ describe('planningClient', () => {
     expect(await data()).to.deep.equal({ x: '1', y: '1' });
   });
 
-  it('sends what is no part of a plan as dry runs, and does not lay it over reads', async () => {
+  it('sends writes of Events and subresources as dry runs, and does not show them in reads', async () => {
     const reported = {
       ...{ eventTime: '2024-05-06T07:08:09.000000Z', reportingInstance: 'a' },
       ...{ action: 'Open', reason: 'Opened', type: 'Normal', metadata: key },
@@ -322,7 +322,7 @@ describe('planningClient', () => {
     expect(planned.known).to.have.lengthOf(1);
   });
 
-  it('answers as the server does for objects that it lacks or has already', async () => {
+  it('answers 404 for a missing and 409 for an existing object, as the server does', async () => {
     const patch = { type: 'merge', body: {} } as const;
     const lacking = {
       ...{ kind: 'Status', status: 'Failure', code: 404, reason: 'NotFound' },

@@ -87,7 +87,7 @@ export function recreationSuite(room: () => PressRoom): void {
     }
   }
 
-  it('show the changes of a Job, without the names and uids that the server gives it', async () => {
+  it('show the changes of a Job, without the names and uids that the server generates', async () => {
     const { client } = room();
     await run(press('job', 1));
     const before = await eventually(async () => {
@@ -126,7 +126,7 @@ export function recreationSuite(room: () => PressRoom): void {
 
   const policy = { path: 'spec.podManagementPolicy', from: 'OrderedReady', to: 'Parallel' };
 
-  it('say that pods stay where the operator keeps them', async () => {
+  it('say that pods stay with onImmutable: recreateOrphan', async () => {
     await run(press('kept', 1));
     const planned = await plan(press('kept', 2));
     const set = planned.steps[0]?.objects.find(({ ref }) => ref.kind === 'StatefulSet');

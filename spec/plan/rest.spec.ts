@@ -215,7 +215,7 @@ describe('The cluster at rest in a plan', () => {
     });
   });
 
-  it('is reached by what is underway, and not by what has failed or is paused', async () => {
+  it('shows objects in progress as complete, but not those that have failed or are paused', async () => {
     const seen = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1 };
     const deadline = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' };
     const stuck = { ...seen, unavailableReplicas: 1, conditions: [deadline] };

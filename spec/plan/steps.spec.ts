@@ -180,7 +180,7 @@ describe('The steps of a plan', () => {
     expect(renderSteps(plans, {})).to.include('The operator did not settle');
   });
 
-  it('name what pauses the resource', async () => {
+  it('name the annotation that pauses the resource', async () => {
     const Shed = defineResource({
       ...{ group: 'farms.example', kind: 'Shed' },
       versions: [

@@ -166,12 +166,12 @@ describe('A plan of a resource in another version than the reconciled one', () =
     expect(made.error).to.equal(undefined);
   });
 
-  it('converts a resource that does not exist yet with the defaults of its own version', async () => {
+  it('converts a resource that does not exist yet with the defaults of the given version', async () => {
     const made = await plan(given('Tank', 'v2', {}));
     expect(changesOf(made)).to.deep.include(['ConfigMap', 'data', undefined, { text: '4' }]);
   });
 
-  it('leaves the objects of the resource alone if both versions have the same fields', async () => {
+  it('plans no change of the objects if both versions have the same fields', async () => {
     await run(given('Lamp', 'v1', { watts: 5 }));
     const { objects } = await plan(given('Lamp', 'v2', { watts: 5 }), true);
     const changed = objects.filter(({ action }) => action !== 'unchanged');

@@ -73,7 +73,7 @@ describe('Warnings of plans', () => {
     expect(await warningsOf('bookcases', { text: 'two' })).to.deep.equal([]);
   });
 
-  it('do not ask to own a kind for objects in a namespace that is also planned', async () => {
+  it('do not ask to own a kind for objects in a namespace that the plan creates', async () => {
     expect(await warningsOf('shelves', { text: 'two', room: 'attic' })).to.deep.equal([]);
   });
 

@@ -116,7 +116,7 @@ describe('A whole plan', () => {
     }),
   });
 
-  it('shows the default that goes with the change of another field', async () => {
+  it('shows a default that the server changes together with another field', async () => {
     await client.create(yard('y'));
     const podSpec = { containers: [{ name: 'c', image: 'app:1' }] };
     const building =
@@ -149,7 +149,7 @@ describe('A whole plan', () => {
     expect(String(invalid.error)).to.include('"Sometimes"');
   });
 
-  it('has created, changed, recreated, unchanged and deleted objects', async () => {
+  it('lists created, changed, recreated, unchanged and deleted objects', async () => {
     await applyAll(client, [
       configMap('same', '1'),
       configMap('changes', '1'),
@@ -281,7 +281,7 @@ describe('A whole plan', () => {
     expect(calls).to.deep.equal(['default/y', 'default/y', ...others]);
   });
 
-  it('goes on after a creation and after a deletion', async () => {
+  it('continues after a creation and after a deletion', async () => {
     await client.create(configMap('old', '1'));
     const { steps } = await plan(async (own) => {
       const has = async (name: string): Promise<boolean> =>
@@ -295,7 +295,7 @@ describe('A whole plan', () => {
     ]);
   });
 
-  it('replaces pods if one of two deletions does', async () => {
+  it('replaces pods if at least one of two deletions deletes them', async () => {
     const agent = workload('DaemonSet', 'agent', 'web:1', {});
     const key = { namespace, name: 'agent' };
     await client.create(agent);
@@ -338,7 +338,7 @@ describe('A whole plan', () => {
     ]);
   });
 
-  it('has what was planned before an error, and its message', async () => {
+  it('contains the changes before an error, and the message of the error', async () => {
     const whole = await plan(async (own) => {
       await applyAll(own, [configMap('a', '1')]);
       throw new Error('no stock');

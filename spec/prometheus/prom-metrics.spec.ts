@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Registry, register } from 'prom-client';
+import { Gauge, Registry, register } from 'prom-client';
 import { noMetrics } from '../../lib/system/metrics.js';
 import { promMetrics } from '../../lib/prometheus/index.js';
 
@@ -76,6 +76,19 @@ describe('promMetrics', () => {
     register();
     const lines = await textOf(registry);
     expect(lines).to.include.members(['c 2', 'g 2', 'h_count 2']);
+  });
+
+  it('refuses a metric whose name has another type or other labels in the registry', () => {
+    const registry = new Registry();
+    new Gauge({ name: 'metric', help: 'Help.', labelNames: ['name'], registers: [registry] });
+    const metrics = promMetrics(registry);
+    const problem = 'metric metric: the registry has a metric of this name';
+    expect(() => metrics.counter(named)).to.throw(`${problem} that is a gauge`);
+    expect(() => metrics.histogram({ ...named, buckets: [1] })).to.throw('that is a gauge');
+    expect(() => metrics.gauge(named))
+      .to.throw(`${problem} without the labels kind`)
+      .with.property('code', 'InvalidOption');
+    expect(() => metrics.gauge({ ...named, labelNames: ['name'] })).not.to.throw();
   });
 
   it('removes only the samples with the given labels', async () => {

@@ -81,18 +81,18 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
         notes = new Notes();
       });
 
-      it('fails for an empty chain', async () => {
+      it('fails for a chain without resources', async () => {
         const error = await failureOf(process(newPass(), tenant, []));
         expect(isExecutionFailed(error)).to.be.true;
         expect(error.message).to.equal('Tenant shop/acme: no resources: want at least one');
       });
 
-      it('runs one resource', async () => {
+      it('runs a chain of one resource', async () => {
         await process(newPass(), tenant, [notes.plain('r1')]);
         expect(notes.ran).to.deep.equal([`r1.${method}`]);
       });
 
-      it('runs two resources in order', async () => {
+      it('runs a chain of two resources in order', async () => {
         await process(newPass(), tenant, [notes.plain('r1'), notes.plain('r2')]);
         expect(notes.ran).to.deep.equal([`r1.${method}`, `r2.${method}`]);
       });
@@ -160,7 +160,7 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
   describe('unwrap', () => {
     const innermost = new Notes().plain('r1');
 
-    it('returns an unwrapped resource itself', () => {
+    it('returns a resource without wrappers unchanged', () => {
       expect(unwrap(innermost)).to.equal(innermost);
     });
 

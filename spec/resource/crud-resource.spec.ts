@@ -105,7 +105,7 @@ describe('CrudResource', () => {
     ]);
   });
 
-  it('continues with undefined states', async () => {
+  it('runs all steps although a state is undefined', async () => {
     const operations = { ...notes.operations('r'), getCurrentState: () => undefined };
     await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
     expect(notes.ran).to.have.length(5);
@@ -220,7 +220,7 @@ describe('CrudResource', () => {
     }
   });
 
-  it('cancels only itself when another resource calls it', async () => {
+  it('cancels only the inner resource when a resource calls another one', async () => {
     const inner = notes.crud('inner', { getCurrentState: (context) => context.cancelResource() });
     const outer = notes.crud('outer', {
       getCurrentState: async (context, object) => {

@@ -14,7 +14,7 @@ import type { LogLine } from '../manager/manager-setup.js';
 import { Notes, newPass, tenant } from './chain-setup.js';
 
 describe('ResourceContext', () => {
-  it('passes on its parts', () => {
+  it('contains the given parts', () => {
     const parts = {
       client: {} as Client,
       signal: new AbortController().signal,
@@ -37,7 +37,7 @@ describe('ResourceContext', () => {
     });
   });
 
-  it('is frozen, in resources too', async () => {
+  it('is frozen, also when it is passed to resources', async () => {
     const seen: ResourceContext[] = [newPass()];
     const look = (context: ResourceContext): void => void seen.push(context);
     await processUpdate(seen[0]!, tenant, [

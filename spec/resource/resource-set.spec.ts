@@ -113,7 +113,7 @@ describe('ResourceRouter', () => {
   it('throws a recognizable error when no set handles the object', () => {
     const router = new ResourceRouter({ resourceSets: [ofNobody, ofTenants] });
     expect(() => router.resourceSet({ ...tenant, kind: 'Other' }))
-      .to.throw('Other shop/acme: no resource set handles it; asked were v2, v1')
+      .to.throw('Other shop/acme: no resource set handles it; the sets are v2, v1')
       .that.satisfies(isNoResourceSet);
   });
 

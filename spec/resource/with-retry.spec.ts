@@ -4,6 +4,7 @@ import { isInvalidConfig, PermanentError } from '../../lib/resource/errors.js';
 import { processDelete, processUpdate } from '../../lib/resource/process.js';
 import type { ResourceContext } from '../../lib/resource/resource-context.js';
 import { withRetry } from '../../lib/resource/with-retry.js';
+import { withLogging } from '../../lib/resource/wrap.js';
 import { TerminalError } from '../../lib/controller/result.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
@@ -92,7 +93,7 @@ describe('withRetry', () => {
     expect([made, notes.ran.length]).to.deep.equal([6, 12]);
   });
 
-  it('keeps what a part that runs beside it requests while a retry waits', async () => {
+  it('keeps the requests of a resource that runs at the same time while a retry waits', async () => {
     const context = pass();
     let isFirst = true;
     const failsOnce = notes.plain('a', {
@@ -113,6 +114,58 @@ describe('withRetry', () => {
     };
     await ended(processDelete(context, tenant, [both]));
     expect(context.finalizersKept.map(({ reason }) => reason)).to.deep.equal(['a backup runs']);
+  });
+
+  it('keeps what a part that runs beside it requests during a failing attempt', async () => {
+    const context = pass();
+    const wait = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
+    let isFirst = true;
+    const failsOnce = notes.plain('a', {
+      ensureDeleted: async (own) => {
+        if (!isFirst) return;
+        isFirst = false;
+        own.keepFinalizers('no answer');
+        own.requeueAfter(5);
+        await wait(100);
+        throw away;
+      },
+    });
+    const both = {
+      ...notes.plain('both'),
+      ensureDeleted: async (own: ResourceContext): Promise<void> => {
+        const retried = withRetry(withLogging(failsOnce)).ensureDeleted(own, tenant);
+        await wait(50);
+        own.keepFinalizers('a backup runs');
+        own.requeueAfter(60_000);
+        own.notReady('a backup runs');
+        own.setDeletionAllowed();
+        own.cancelResource('a backup runs');
+        await retried;
+      },
+    };
+    await ended(processDelete(context, tenant, [both]));
+    const { requeueAfterMs, isDeletionAllowed, finalizersKept, notReadyFor } = context;
+    expect([requeueAfterMs, isDeletionAllowed]).to.deep.equal([60_000, true]);
+    const reasons = [...finalizersKept, ...notReadyFor].map(({ reason }) => reason);
+    expect(reasons).to.deep.equal(['a backup runs', 'a backup runs']);
+    expect(lines.map(({ message }) => message)).to.include('resource canceled: a backup runs');
+  });
+
+  it('undoes the requests of a failed attempt with those of the attempts within it', async () => {
+    const context = pass();
+    let left = 1;
+    const inner = withRetry(notes.plain('a', { ensureCreated: (own) => own.requeueAfter(5) }));
+    const outer = {
+      ...notes.plain('outer'),
+      ensureCreated: async (own: ResourceContext): Promise<void> => {
+        if (left-- === 0) return;
+        await inner.ensureCreated(own, tenant);
+        expect(own.requeueAfterMs).to.equal(5);
+        throw away;
+      },
+    };
+    await ended(processUpdate(context, tenant, [withRetry(outer)]));
+    expect(context.requeueAfterMs).to.equal(undefined);
   });
 
   for (const kind of ['crud', 'plain'] as const) {

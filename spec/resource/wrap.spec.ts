@@ -54,7 +54,7 @@ describe('wrappers', () => {
         expect(notes.ran).to.deep.equal(['r.ensureCreated', 'r.ensureDeleted']);
       });
 
-      it('reject what is no resource', () => {
+      it('reject a value that is not a resource', () => {
         const nameless = { ensureCreated: async () => undefined };
         const wrong = [null, nameless, { name: 'r', ...nameless }];
         for (const resource of wrong) {
@@ -107,6 +107,18 @@ describe('wrappers', () => {
       });
     });
   }
+
+  it('refuse a value other than a context for a step, such as the number of an attempt', async () => {
+    const attempt = (_: unknown, run: (value: never) => Promise<unknown>) => run(1 as never);
+    for (const resource of [notes.plain('r'), notes.crud('r')]) {
+      const wrapped = wrapSteps(resource, attempt as never);
+      const error = await failureOf(wrapped.ensureCreated(newPass(), tenant));
+      expect(error.message).to.contain(
+        'run of a wrapped step: want a context or nothing, got number',
+      );
+    }
+    expect(notes.ran).to.deep.equal([]);
+  });
 
   describe('wrap', () => {
     it('wraps each resource, the first wrapper innermost, and keeps the list', async () => {

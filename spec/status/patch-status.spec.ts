@@ -28,7 +28,7 @@ describe('patchStatus', () => {
   const ready = (status: 'True' | 'False', message = '') =>
     ({ type: 'Ready', status, reason: 'Checked', message }) as const;
 
-  it('writes fields and conditions, and sends nothing while they are as wanted', async () => {
+  it('writes fields and conditions, and sends nothing while they are current', async () => {
     const update = { fields: { phase: 'Open', url: undefined }, conditions: [ready('True')] };
     const written = await patch(await scene.create(), update);
     expect(written.status).to.deep.equal({
@@ -53,7 +53,7 @@ describe('patchStatus', () => {
     expect(timeOf(changed)).not.to.equal(timeOf(first));
   });
 
-  it('removes what it no longer sets, and keeps the parts of other managers', async () => {
+  it('removes fields and conditions that it no longer sets, and keeps those of other managers', async () => {
     const object = await scene.create();
     await patch(object, { fields: { url: 'a' } }, { fieldManager: 'other' });
     const both = await patch(await scene.read(object), {
@@ -75,7 +75,7 @@ describe('patchStatus', () => {
     expect(status?.conditions?.map(({ type }) => type)).to.have.members(types);
   });
 
-  it('keeps its earlier parts with keepOthers', async () => {
+  it('keeps its earlier fields and conditions with keepOthers', async () => {
     const first = await patch(await scene.create(), {
       ...{ fields: { phase: 'Open' }, conditions: [ready('True')] },
     });
@@ -89,7 +89,7 @@ describe('patchStatus', () => {
     expect(next.status?.conditions?.map(({ type }) => type)).to.have.members(['Ready', 'Synced']);
   });
 
-  it('keeps its earlier parts with keepOthers, although the given object is older than they are', async () => {
+  it('keeps its earlier fields and conditions with keepOthers, although the given object lacks them', async () => {
     const object = await scene.create();
     const synced = { ...ready('True'), type: 'Synced' };
     await patch(object, { fields: { phase: 'Open' }, conditions: [synced] });
@@ -111,7 +111,7 @@ describe('patchStatus', () => {
     expect(timeOf(third)).to.equal(timeOf(second));
   });
 
-  it('keeps the conditions of others in a plain list, and is a conflict after another write', async () => {
+  it('keeps conditions of others in an atomic list, and throws a conflict after another write', async () => {
     const object = await scene.create('Stall');
     const atomic = { atomicConditions: true };
     const theirs = { ...ready('True'), type: 'Theirs' };
@@ -139,7 +139,7 @@ describe('patchStatus', () => {
     expect(await scene.read(object)).to.deep.equal(written);
   });
 
-  it('writes to no other object of the same name', async () => {
+  it('writes nothing to another object of the same name', async () => {
     const object = await scene.create();
     const { apiVersion, kind } = object;
     await scene.client.delete({ apiVersion, kind }, keyOf(object));
@@ -150,7 +150,7 @@ describe('patchStatus', () => {
     expect((await scene.read(object)).status).to.equal(undefined);
   });
 
-  it('refuses an unknown option and a value that JSON does not have', async () => {
+  it('refuses an unknown option, and a value that JSON cannot express', async () => {
     const object = await scene.create();
     const misspelt = { keepOther: true } as Partial<PatchStatusOptions>;
     const unknown = await thrownBy(() => patch(object, {}, misspelt));

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { silentLogger } from '../../lib/system/index.js';
+import { forwarding } from '../../lib/client/index.js';
+import type { Client } from '../../lib/client/index.js';
+import { errorMessage, silentLogger } from '../../lib/system/index.js';
 import { StatusWriter } from '../../lib/status/index.js';
 import type { StatusWriterOptions } from '../../lib/status/index.js';
 import { StatusScene } from './scene.js';
@@ -33,7 +35,7 @@ describe('StatusWriter', () => {
     (await scene.read(object)).status?.conditions?.map(({ reason }) => reason);
 
   describe('with server-side apply', () => {
-    it('takes a condition over once from an earlier release, and leaves it if that still runs', async () => {
+    it('takes a condition over from an earlier release once, and not again if that release still writes it', async () => {
       const object = await scene.create();
       const [old, young] = [writerOf('old'), writerOf('young')];
       await old.write(object, 'Old');
@@ -49,11 +51,31 @@ describe('StatusWriter', () => {
       expect(old.warnings).to.deep.equal([]);
       expect(young.warnings).to.have.length(1);
       expect(young.warnings[0]).to.match(
-        /^condition Ready of Shop .*: the field manager old applies it, too, and has it now; rename one$/,
+        /^condition Ready of Shop .*: the field manager old also applies it, and owns it now; rename one$/,
       );
     });
 
-    it('writes its other conditions while it leaves one to another writer', async () => {
+    it('takes a condition over at a later write if the first one fails', async () => {
+      const object = await scene.create();
+      const [old, young] = [writerOf('old'), writerOf('young')];
+      await old.write(object, 'Old');
+      const client: Client = {
+        ...forwarding(scene.client),
+        apply: () => Promise.reject(new Error('the server is away')),
+      };
+      const conditions = [{ type: 'Ready', status: 'True', reason: 'Young', message: '' }] as const;
+      const current = await scene.read(object);
+      const away = { context: { ...young.context, client } };
+      const failure = await young.writer
+        .write(current, { conditions }, away)
+        .catch((error: unknown) => error);
+      expect(errorMessage(failure)).to.equal('the server is away');
+      await young.write(object, 'Young');
+      expect(await reasonIn(object)).to.deep.equal(['Young']);
+      expect(young.warnings).to.deep.equal([]);
+    });
+
+    it('writes its other conditions although it does not take one over from another writer', async () => {
       const object = await scene.create();
       const [old, young] = [writerOf('old'), writerOf('young')];
       for (const each of [old, young, old])
@@ -102,7 +124,7 @@ describe('StatusWriter', () => {
       expect(writer.isOwnWrite(written, edited)).to.equal(false);
     });
 
-    it('leaves out all of its fields if the schema has no status, and says so once', async () => {
+    it('omits all its fields if the schema has no status, and logs this once', async () => {
       const type = { apiVersion: 'status.example.com/v1', kind: 'Booth' };
       const booth = writerOf('shop', { type, generation: true });
       for (let round = 0; round < 2; round++) {
@@ -117,7 +139,7 @@ describe('StatusWriter', () => {
   });
 
   describe('with merge patches', () => {
-    it('leaves a condition alone that another writer replaces three times in a row', async () => {
+    it('stops writing a condition that another writer replaces three times in a row', async () => {
       const object = await scene.create();
       const ours = writerOf('ours', { strategy: 'merge' });
       const theirs = writerOf('theirs', { strategy: 'merge' });

@@ -24,16 +24,10 @@ import {
   waitFor,
   webhookConfigurations,
 } from '../../lib/index.js';
-import {
-  emitterSource,
-  Backoff,
-  WorkQueue,
-  enqueueOwner,
-  kindSource,
-} from '../../lib/controller/index.js';
+import { Backoff, WorkQueue, enqueueOwner, kindSource } from '../../lib/controller/index.js';
 import { UndiciTransport, openTelemetryTracer } from '../../lib/system/index.js';
 import { applyJsonPatch, diffObjects } from '../../lib/object/index.js';
-import { clientInCluster, faulty, podLog } from '../../lib/client/index.js';
+import { clientInCluster, faulty } from '../../lib/client/index.js';
 import { operatorWebhooks } from '../../lib/manager/index.js';
 import { recordingClient } from '../../lib/events/index.js';
 import {
@@ -179,7 +173,6 @@ describe('unknown options', () => {
     ['WorkQueue.add', () => new WorkQueue({ name: 'a' }).add('key', unknown)],
     ['streamSource', () => streamSource({ ...unknown, ...named, open: () => [] as never })],
     ['callbackSource', () => callbackSource({ ...unknown, ...named })],
-    ['emitterSource', () => emitterSource({ ...unknown, ...named, event: 'e' } as never)],
     ['kindSource', () => kindSource(ConfigMap, { ...unknown, ...named })],
     ['enqueueOwner', () => enqueueOwner(ConfigMap, unknown)],
     ['defineResource', () => defineResource({ ...definition, ...unknown })],
@@ -213,7 +206,6 @@ describe('unknown options', () => {
     ['openTelemetryTracer', () => openTelemetryTracer(unknown)],
     ['waitFor', () => waitFor(cluster().client(), anObject, { ...unknown, until: () => true })],
     ['retryOnConflict', () => retryOnConflict(async () => 1, unknown)],
-    ['podLog', () => podLog(cluster().client(), { name: 'a' }, unknown)],
     ['ensureCrd', () => ensureCrd(cluster().client(), anObject as never, unknown)],
     [
       'addFinalizer',

@@ -73,7 +73,7 @@ describe('pinoLogger', () => {
     expect(text).to.include('db: not there').and.include('"code":"Terminal"');
   });
 
-  it('writes the stack of a defect, and none of an OperatorError with a cause', () => {
+  it('writes the stack of a defect that an OperatorError has as its cause, and no other stack', () => {
     const { lines, logger } = setUp();
     const cause = new TypeError('x is not a function');
     logger.error('failed', { error: new OperatorError('Terminal', 'web: broken', { cause }) });

@@ -15,4 +15,16 @@ describe('SpamFilter', () => {
     const allowed = ['a', 'b', 'a', 'c', 'a', 'b'].map((key) => filter.allow(key, 0));
     expect(allowed).to.deep.equal([true, true, false, true, false, true]);
   });
+
+  it('forgets an object once it may have a whole burst again', () => {
+    const filter = new SpamFilter({ burst: 2, refillMs: 100, capacity: 10 });
+    const sizes = [
+      ...[['a', 0] as const, ['a', 0] as const, ['b', 50] as const],
+      ...[['c', 199] as const, ['c', 200] as const],
+    ].map(([key, ms]) => {
+      filter.allow(key, ms);
+      return filter.size;
+    });
+    expect(sizes).to.deep.equal([1, 1, 2, 3, 1]);
+  });
 });

@@ -76,7 +76,7 @@ describe('UndiciTransport', () => {
         });
       });
 
-      it('passes over hints before the response', async () => {
+      it('ignores early hints before the response', async () => {
         const transport = await start((_, response) => {
           response.writeEarlyHints({ link: '</style.css>; rel=preload' });
           response.end('done');
@@ -158,7 +158,21 @@ describe('UndiciTransport', () => {
     expect(Buffer.concat(read).equals(sent)).to.equal(true);
   });
 
-  it('lets the server wait while a body is not read', async () => {
+  it('serves the next request on the connection of a small response that is not read yet', async () => {
+    const transport = await start(
+      ({ url }, response) => {
+        response.write(`${url} `);
+        response.end('ended');
+      },
+      { maxConnections: 1 },
+    );
+    const first = await transport.request(get('/first'));
+    expect(await textOf(await transport.request(get('/second')))).to.equal('/second ended');
+    expect(server.sockets.size).to.equal(1);
+    expect(await textOf(first)).to.equal('/first ended');
+  });
+
+  it('makes the server wait while the client does not read a body', async () => {
     const piece = Buffer.alloc(1024 * 1024);
     const all = 200;
     let accepted = 0;

@@ -45,7 +45,7 @@ describe('eventually', () => {
     expect(clock.monotonicMs()).to.equal(1_000);
   });
 
-  it('advances time for a check that waits itself', async () => {
+  it('advances time while the check itself waits', async () => {
     const clock = new VirtualClock();
     await eventually(() => sleep(clock, 200), { clock });
     expect(clock.monotonicMs()).to.equal(200);

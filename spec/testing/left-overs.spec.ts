@@ -97,7 +97,7 @@ describe('assertNothingLeft', () => {
     expect(message).to.include('ConfigMap default/env is still there: example.com/hold holds it');
   });
 
-  it('rejects what leaves nothing to check: no recorded object, or an owner that never existed', async () => {
+  it('rejects a check of nothing: no recorded object, or an owner that never existed', async () => {
     const problemOf = (more: Partial<AssertNothingLeftOptions>): Promise<unknown> => {
       const options = { owner, created: operator.created, ...more };
       return assertNothingLeft(cluster().client(), options).catch((thrown: unknown) => thrown);
@@ -161,7 +161,7 @@ describe('the option leftOvers', () => {
     );
   });
 
-  it('does not count what an operator creates before the owner exists', async () => {
+  it('does not count objects that an operator creates before the owner exists', async () => {
     const operator = async (stage: OperatorStage): Promise<void> => {
       const isNew = (await find(stage.client, 'settings')) === undefined;
       if (isNew) await stage.client.create(configMap('settings'));

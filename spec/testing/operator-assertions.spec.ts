@@ -58,6 +58,24 @@ describe('operatorAssertions', () => {
     expect(budget).to.throw(found);
   });
 
+  it('list at most 20 of the requests that they found, and count the rest', async () => {
+    const client = cluster().client({ user: 'shop' });
+    for (let index = 1; index <= 20; index++) await client.create(named(`m${index}`));
+    const listed = (): readonly string[] => {
+      try {
+        expect(cluster()).to.have.writes(0, { resource: 'configmaps' });
+        return [];
+      } catch (error) {
+        return (error as Error).message.split('\n').slice(1);
+      }
+    };
+    expect(listed()).to.have.length(20);
+    expect(listed().at(-1)).to.equal('  create configmaps default by shop → 201');
+    for (const name of ['m21', 'm22']) await client.create(named(name));
+    expect(listed()).to.have.length(21);
+    expect(listed().at(-1)).to.equal('  … and 2 more');
+  });
+
   it('refuse a budget that no request can break', () => {
     const refused: readonly (readonly [() => unknown, string])[] = [
       [() => expect(cluster()).to.have.writes(0, { resource: 'ConfigMap' }), 'the plural'],

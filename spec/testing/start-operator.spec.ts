@@ -3,7 +3,7 @@ import { controllerFor, done } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import type { Manager } from '../../lib/manager/index.js';
 import { isForbidden } from '../../lib/object/api-error.js';
-import { ConfigMap, Service } from '../../lib/object/kinds.js';
+import { ClusterRole, ConfigMap, Role, RoleBinding, Service } from '../../lib/object/kinds.js';
 import { Operator } from '../../lib/operator/index.js';
 import { sleep } from '../../lib/system/clock.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
@@ -94,6 +94,62 @@ describe('startOperator', () => {
     expect(await stop().catch((thrown: unknown) => thrown)).to.equal(error);
   });
 
+  it('fails at the first role that grants more than the operator may, with the right to escalate', async () => {
+    const grants = new Operator('grants');
+    grants
+      .for(Shop)
+      .owns(Role)
+      .builds(({ builder }) => {
+        const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }];
+        return builder.role({ name: 'reader', rules });
+      });
+    operator = await startOperator(cluster(), grants);
+    await cluster()
+      .client()
+      .create(Shop.object({ metadata: key, spec: { act: '' } }));
+    const error = await operator.eventually(() => expect.fail('not yet')).catch(String);
+    expect(error).to.include(
+      'controller shop: its role does not allow it to escalate roles of rbac.authorization.k8s.io in namespace default',
+    );
+    expect(error)
+      .to.include(
+        "requires: { type: Role, names: ['reader'], namespace: 'default', verbs: ['escalate'] }",
+      )
+      .and.include("resources: [roles], resourceNames: ['reader'], verbs: [escalate]")
+      .and.include('or require the rights that the role gives');
+  });
+
+  for (const [kind, requires] of [
+    ['ClusterRole', "{ type: ClusterRole, names: ['pods'], verbs: ['bind'] }"],
+    ['Role', "{ type: Role, names: ['pods'], namespace: 'default', verbs: ['bind'] }"],
+  ] as const) {
+    it(`proposes the right to bind no other role than the bound ${kind}`, async () => {
+      const readers = new Operator('readers');
+      readers
+        .for(Shop)
+        .owns(RoleBinding)
+        .builds(({ builder }) => {
+          const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind, name: 'pods' };
+          const subjects = [{ kind: 'ServiceAccount', ...key }];
+          return builder.roleBinding({ name: 'readers', roleRef, subjects });
+        });
+      const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }];
+      const client = cluster().client();
+      await client.create({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind,
+        metadata: { ...key, name: 'pods' },
+        rules,
+      });
+      operator = await startOperator(cluster(), readers);
+      await client.create(Shop.object({ metadata: key, spec: { act: '' } }));
+      const error = await operator.eventually(() => expect.fail('not yet')).catch(String);
+      expect(error)
+        .to.include(`requires: ${requires}`)
+        .and.include("resourceNames: ['pods'], verbs: [bind]");
+    });
+  }
+
   it("names the remedy in the server's response too", async () => {
     const { eventually, signal } = await start('status');
     const limits = { signal: new AbortController().signal };
@@ -134,6 +190,28 @@ describe('startOperator', () => {
       ...['create events.events.k8s.io', 'delete services', 'update shops/status.shops.example'],
     ]);
     await stop();
+  });
+
+  it('does not list the right to bind a role as unused, since no request shows its use', async () => {
+    const viewers = new Operator('viewers');
+    viewers
+      .for(Shop)
+      .owns(RoleBinding)
+      .requires({ type: ClusterRole, names: ['view'], verbs: ['bind'] })
+      .builds(({ builder }) => {
+        const roleRef = {
+          apiGroup: 'rbac.authorization.k8s.io',
+          kind: 'ClusterRole',
+          name: 'view',
+        };
+        const subjects = [{ kind: 'ServiceAccount', ...key }];
+        return builder.roleBinding({ name: 'viewer', roleRef, subjects });
+      });
+    operator = await startOperator(cluster(), viewers);
+    const client = cluster().client();
+    await client.create(Shop.object({ metadata: key, spec: { act: '' } }));
+    await operator.eventually(() => client.get(RoleBinding, { ...key, name: 'viewer' }));
+    expect(operator.unusedRights().join()).to.not.include('bind clusterroles');
   });
 
   it('starts an Operator with the permissions that its chain declares', async () => {
@@ -197,7 +275,7 @@ describe('startOperator', () => {
     expect(await never.catch((thrown: unknown) => thrown)).to.equal(failure);
   });
 
-  it('refuses an unknown option with the nearest of its own', async () => {
+  it('refuses an unknown option, and suggests the nearest one', async () => {
     const cases = [
       [{ asAdmn: true }, 'startOperator: unknown option "asAdmn"; did you mean "asAdmin"?'],
       [{ rule: [] }, 'startOperator: unknown option "rule"; did you mean "rules"?'],

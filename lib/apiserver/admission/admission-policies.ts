@@ -170,7 +170,7 @@ function compiledMutation(policy: PolicyPrograms, given: Mutation): PolicyMutati
 
 /**
  * Returns the parameters of a policy for a binding. The policy is evaluated once per parameter;
- * undefined stands for an evaluation without one.
+ * undefined: it is evaluated without a parameter.
  * @returns a string with the reason if the binding cannot be used
  */
 export function paramsOf(

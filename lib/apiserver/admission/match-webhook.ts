@@ -8,7 +8,7 @@ import { CelError } from '../../crd/internal.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { forbidden, notFound } from '../status-error.js';
+import { aggregated, forbidden, notFound } from '../status-error.js';
 import type { Collection, MvccLog } from '../storage/mvcc-log.js';
 import { isEmptySelector, selects } from '../rules/metadata.js';
 import { admissionReview, compileAdmission, jsonValue, rightsOf } from './admission-review.js';
@@ -244,7 +244,6 @@ class MatchConditions {
     if (problems.length === 0) return true;
     if (failurePolicy === 'Ignore') return false;
     const { group, plural } = attributes.kind.type;
-    const text = problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`;
-    throw forbidden({ group, plural, name: attributes.name }, text);
+    throw forbidden({ group, plural, name: attributes.name }, aggregated(problems));
   }
 }

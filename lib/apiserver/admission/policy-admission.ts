@@ -3,7 +3,7 @@ import type { CelValue } from '../../crd/internal.js';
 import type { UnstructuredObject } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { failure, forbidden } from '../status-error.js';
+import { aggregated, failure, forbidden } from '../status-error.js';
 import type { AdmissionAttributes } from './admission-review.js';
 import { jsonValue, admissionReview, rightsOf } from './admission-review.js';
 import { paramsOf } from './admission-policies.js';
@@ -152,8 +152,7 @@ export function conditionsOf(
     if (result instanceof CelError) problems.push(failedExpression(expression, result));
     else if (result === false) return 'unmet';
   }
-  if (problems.length < 2) return problems[0];
-  return `[${problems.join(', ')}]`;
+  return problems.length === 0 ? undefined : aggregated(problems);
 }
 
 function denialOf(

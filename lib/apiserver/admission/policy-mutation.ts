@@ -1,5 +1,11 @@
 import { CelError, CelList } from '../../crd/internal.js';
-import { applyJsonPatch, deepEqual, isJsonObject, JsonPatchError } from '../../object/index.js';
+import {
+  apiVersionOf,
+  applyJsonPatch,
+  deepEqual,
+  isJsonObject,
+  JsonPatchError,
+} from '../../object/index.js';
 import type { JsonPatchOperation, UnstructuredObject } from '../../object/index.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -79,7 +85,7 @@ function refusal(
   const own = name || object.metadata.name || object.metadata.generateName || 'Unknown';
   const { body } = forbidden({ group, plural, name: own }, message);
   const causes = failures.map((failed) => ({ message: failed }));
-  // As on a real server: the code of one reason, and the text of another.
+  // As on a real server: the code 403 beside the reason `Invalid`, which elsewhere has the code 422.
   return failure(403, 'Invalid', message, { ...body.details, causes });
 }
 
@@ -134,7 +140,8 @@ function mutated(
     for (const mutation of programs.mutations) {
       const given = inVersion(current, attributes, kind) ?? current;
       const reader = attributes.objectKind ?? kind;
-      const changed = attempted(mutation, { kind: reader, given, values: valuesFor(current) });
+      const result = attempted(mutation, { kind: reader, given, values: valuesFor(current) });
+      const changed = typeof result === 'string' ? result : (scaleProblem(attributes) ?? result);
       if (typeof changed === 'string') fail(changed);
       else if (!deepEqual(changed, given)) {
         const { kind: own } = attributes;
@@ -143,6 +150,12 @@ function mutated(
     }
   }
   return current;
+}
+
+/** The real server converts the changed Scale of a custom resource as if it were one, which fails. */
+function scaleProblem({ kind, objectKind }: Mutable): string | undefined {
+  if (kind.custom === undefined || objectKind === undefined) return undefined;
+  return `request to convert CR to an invalid group/version: ${apiVersionOf(objectKind.type)}`;
 }
 
 interface Given {

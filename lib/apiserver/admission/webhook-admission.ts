@@ -166,7 +166,7 @@ export class WebhookAdmission implements WriteHooks {
       if (changed !== current) {
         current = changed;
         for (const id of reinvocable) again.add(id);
-        // The later ones have not seen this change.
+        // The webhooks that follow have not seen this change.
         called = second?.reinvocable;
       }
       if (one.webhook.reinvocationPolicy === 'IfNeeded') reinvocable.add(one.id);

@@ -128,7 +128,7 @@ export class ApiServices {
     }
   }
 
-  /** Makes the APIService of a version what the CRDs need. It leaves those that a user registered. */
+  /** Creates, updates or removes the APIService of a version for the CRDs. Keeps one that a user registered. */
   #sync(name: string): void {
     const live = this.#core.log.collection(apiServiceCollection).get(name) as
       ApiService | undefined;

@@ -116,7 +116,7 @@ export class Availability {
       this.#store(live, problem);
       return;
     }
-    // The real server fails to connect, and never says so in the condition.
+    // The real server fails to connect then, and never reports that in the condition.
     if (!isBundle(live.spec.caBundle)) return;
     const checked = this.#checked.get(name);
     const { uid } = live.metadata;

@@ -2,7 +2,7 @@ import type { V1ClusterRole, V1ClusterRoleBinding } from '@kubernetes/client-nod
 import { deepEqual, withoutMembers } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import type { Clock, Random } from '../../system/index.js';
-import { forbidden, notFound } from '../status-error.js';
+import { aggregated, forbidden, notFound } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
 import { Authenticator, ServiceAccountTokens, mastersGroup } from './authenticator.js';
@@ -10,7 +10,7 @@ import type { UserInfo, UserOptions } from './authenticator.js';
 import { RbacAuthorizer, RuleResolver, allowAll } from './authorizer.js';
 import type { Authorizer, ResolvedRules } from './authorizer.js';
 import { describeRules, quotedList, uncovered } from './policy-rule.js';
-import type { PolicyRule } from './policy-rule.js';
+import type { AccessAttributes, PolicyRule } from './policy-rule.js';
 
 interface AccessControlOptions {
   readonly log: MvccLog;
@@ -79,6 +79,12 @@ interface Grant {
   readonly requestedName: string;
 }
 
+/** The rules that a {@link Grant} grants, and the right to grant them without having them. */
+interface Granted {
+  readonly rules: readonly PolicyRule[];
+  readonly asked: AccessAttributes;
+}
+
 /** Returns whether a write to `group`/`plural` may grant rights. */
 export function isGrant(type: { readonly group: string; readonly plural: string }): boolean {
   return type.group === group && checked.includes(type.plural);
@@ -110,11 +116,14 @@ class GrantCheck {
   #checkRole(user: UserInfo, grant: Grant): void {
     const { plural, object, old, requestedName } = grant;
     const { namespace = '' } = object.metadata;
-    const asked = { group, resource: plural, subresource: '', namespace, name: requestedName };
-    if (this.#authorizer.authorize(user, { ...asked, verb: 'escalate' }).allowed) return;
+    const asked = {
+      ...{ group, resource: plural, subresource: '', namespace, name: requestedName },
+      verb: 'escalate',
+    };
+    if (this.#authorizer.authorize(user, asked).allowed) return;
     if (onlyForCollector(grant)) return;
     const { rules, aggregationRule } = roleOf(object);
-    this.#confirm(user, grant, rules ?? []);
+    this.#confirm(user, grant, { rules: rules ?? [], asked });
     const before = old === undefined ? undefined : roleOf(old).aggregationRule;
     if (aggregationRule === undefined && before === undefined) return;
     const owned = this.#resolver.rulesFor(user, '').granted.map(({ rule }) => rule);
@@ -135,14 +144,15 @@ class GrantCheck {
       subresource: '',
       namespace,
       name: roleRef.name,
+      verb: 'bind',
     };
-    if (this.#authorizer.authorize(user, { ...asked, verb: 'bind' }).allowed) return;
+    if (this.#authorizer.authorize(user, asked).allowed) return;
     const role = this.#resolver.roleRules(roleRef, namespace);
     if ('error' in role) throw notFound({ group, plural: grant.plural, name: roleRef.name });
-    this.#confirm(user, grant, role.rules);
+    this.#confirm(user, grant, { rules: role.rules, asked });
   }
 
-  #confirm(user: UserInfo, grant: Grant, rules: readonly PolicyRule[]): void {
+  #confirm(user: UserInfo, grant: Grant, { rules, asked }: Granted): void {
     const { namespace = '' } = grant.object.metadata;
     const { granted, errors } = this.#resolver.rulesFor(user, namespace);
     const missing = uncovered(
@@ -150,10 +160,9 @@ class GrantCheck {
       rules,
     );
     if (missing.length === 0) return;
+    this.#authorizer.onRefused?.(user, asked);
     const who = `user ${JSON.stringify(user.username)} (groups=${quotedList(user.groups)})`;
-    const said = [...new Set(errors)];
-    const text = said.length === 1 ? said.join() : `[${said.join(', ')}]`;
-    const unresolved = said.length === 0 ? '' : `; resolution errors: [${text}]`;
+    const unresolved = errors.length === 0 ? '' : `; resolution errors: [${aggregated(errors)}]`;
     const why = `${who} is attempting to grant RBAC permissions not currently held:\n`;
     throw refused(grant, `${why}${describeRules(missing)}${unresolved}`);
   }

@@ -95,12 +95,8 @@ interface Wanted {
  * impersonate it, else `user` itself.
  * @throws StatusError 403: `user` may not impersonate it; 400: the headers name no user.
  */
-function impersonated(
-  { headers }: TransportRequest,
-  user: UserInfo,
-  authorizer: Authorizer,
-): UserInfo {
-  const wanted = readHeaders(headers);
+function impersonated(request: TransportRequest, user: UserInfo, authorizer: Authorizer): UserInfo {
+  const wanted = readHeaders(request);
   if (wanted === undefined) return user;
   for (const attributes of asked(wanted)) {
     const refusal = refusalOf(authorizer, user, attributes);
@@ -117,8 +113,9 @@ function impersonated(
 
 const extraPrefix = 'impersonate-extra-';
 
-function readHeaders(headers: TransportRequest['headers']): Wanted | undefined {
-  const names = Object.keys(headers).filter(isImpersonating);
+function readHeaders({ headers, repeatedHeaders }: TransportRequest): Wanted | undefined {
+  const all = repeatedHeaders === undefined ? headers : { ...headers, ...repeatedHeaders };
+  const names = Object.keys(all).filter(isImpersonating);
   if (names.length === 0) return undefined;
   let username = '';
   let uid = '';
@@ -126,13 +123,12 @@ function readHeaders(headers: TransportRequest['headers']): Wanted | undefined {
   const extra: Record<string, string[]> = {};
   for (const header of names) {
     const name = header.toLowerCase();
-    const value = headers[header] ?? '';
-    if (name === 'impersonate-user') username = value;
-    else if (name === 'impersonate-uid') uid = value;
-    // A repeated header arrives as one, joined by commas.
-    else if (name === 'impersonate-group') groups.push(...splitValues(value));
+    const value = all[header] ?? '';
+    if (name === 'impersonate-user') username = decoded(String(value));
+    else if (name === 'impersonate-uid') uid = decoded(String(value));
+    else if (name === 'impersonate-group') groups.push(...valuesOf(value));
     else if (name.startsWith(extraPrefix)) {
-      extra[unescaped(name.slice(extraPrefix.length))] = splitValues(value);
+      extra[unescaped(name.slice(extraPrefix.length))] = valuesOf(value);
     }
   }
   if (username !== '') return { username, uid, groups, extra };
@@ -146,8 +142,15 @@ function isImpersonating(name: string): boolean {
   return /^impersonate-/i.test(name);
 }
 
-function splitValues(value: string): string[] {
-  return value.split(', ').filter((part) => part !== '');
+/** Over HTTP, a repeated header arrives as one, joined by commas. */
+function valuesOf(value: string | readonly string[]): string[] {
+  const values = typeof value === 'string' ? value.split(', ') : value;
+  return values.filter((part) => part !== '').map(decoded);
+}
+
+/** Decodes UTF-8, of which each character of a header is a byte. */
+function decoded(value: string): string {
+  return Buffer.from(value, 'latin1').toString();
 }
 
 function unescaped(key: string): string {

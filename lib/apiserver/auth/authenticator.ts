@@ -26,18 +26,24 @@ export class Authenticator {
   }
 
   /**
-   * Returns the user of a client certificate or a bearer token.
+   * Returns the user of a client certificate or a bearer token. A valid one makes up for the other one.
    * @returns undefined if the certificate or the token is invalid
    */
   authenticate(
     { headers }: TransportRequest,
     certified: CertifiedClient | undefined,
   ): UserInfo | undefined {
-    if (certified !== undefined) return certifiedUser(certified);
+    const isTrusted = certified?.trusted ?? true;
+    if (certified !== undefined && isTrusted && certified.user !== '') {
+      return certifiedUser(certified);
+    }
     const [, token] = /^Bearer +(.+)$/i.exec(headers['authorization'] ?? '') ?? [];
-    if (token === undefined) return this.#options.anonymous ? anonymous : administrator;
-    const verdict = this.tokenUser(token);
-    return 'user' in verdict ? verdict.user : undefined;
+    if (token !== undefined) {
+      const verdict = this.tokenUser(token);
+      return 'user' in verdict ? verdict.user : undefined;
+    }
+    if (!isTrusted) return undefined;
+    return this.#options.anonymous ? anonymous : administrator;
   }
 
   /**
@@ -58,13 +64,7 @@ export class Authenticator {
   }
 }
 
-function certifiedUser({
-  trusted,
-  user,
-  groups,
-  fingerprint,
-}: CertifiedClient): UserInfo | undefined {
-  if (!trusted || user === '') return undefined;
+function certifiedUser({ user, groups, fingerprint }: CertifiedClient): UserInfo {
   const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] };
   return userInfoOf({ name: user, groups, extra });
 }

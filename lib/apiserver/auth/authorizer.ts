@@ -5,7 +5,7 @@ import type {
   V1RoleBinding,
 } from '@kubernetes/client-node';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
-import { failure, forbidden, qualifiedPlural } from '../status-error.js';
+import { aggregated, failure, forbidden, qualifiedPlural } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
 import { mastersGroup, serviceAccountOf } from './authenticator.js';
@@ -50,9 +50,7 @@ export class RbacAuthorizer implements Authorizer {
     if (allowing !== undefined) {
       return { allowed: true, reason: `RBAC: allowed by ${allowing.source()}` };
     }
-    const said = [...new Set(errors)];
-    const text = said.length === 1 ? said.join() : `[${said.join(', ')}]`;
-    return { allowed: false, reason: said.length === 0 ? '' : `RBAC: ${text}` };
+    return { allowed: false, reason: errors.length === 0 ? '' : `RBAC: ${aggregated(errors)}` };
   }
 }
 

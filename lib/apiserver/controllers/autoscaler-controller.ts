@@ -39,11 +39,7 @@ const scalable: readonly ResourceType<Scalable>[] = [Deployment, StatefulSet, Re
  * Scales the target of each HorizontalPodAutoscaler by the metrics of `rules`, between `minReplicas` and
  * `maxReplicas`. Without metrics, it does not scale within these bounds, and the status reports that.
  */
-export function startAutoscalerController(host: ControllerHost, rules: MetricRules): void {
-  new AutoscalerController(host, rules);
-}
-
-class AutoscalerController {
+export class AutoscalerController {
   readonly #host: ControllerHost;
   readonly #rules: MetricRules;
   readonly #writer: ObjectWriter;

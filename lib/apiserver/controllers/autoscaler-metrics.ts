@@ -210,13 +210,14 @@ function replicasFor(
     const kept = within(first.ratio);
     return { ...computed, replicas: kept ? replicas : Math.ceil(first.ratio * used.size) };
   }
+  const shrinks = first.ratio < 1;
   // As the real controller: pods without a metric must not cause a change of their own.
-  for (const pod of missing) used.set(pod, first.ratio < 1 ? fallbackOf(pod, wanted) : 0);
+  for (const pod of missing) used.set(pod, shrinks ? fallbackOf(pod, wanted) : 0);
   if (growsWithUnready) for (const pod of unready) used.set(pod, 0);
   const { ratio } = ratioOf(used, wanted);
+  if (within(ratio) || shrinks !== ratio < 1) return { ...computed, replicas };
   const next = Math.ceil(ratio * used.size);
-  const turned = first.ratio < 1 !== ratio < 1 || (ratio < 1 ? next > replicas : next < replicas);
-  return { ...computed, replicas: within(ratio) || turned ? replicas : next };
+  return { ...computed, replicas: (shrinks ? Math.min : Math.max)(next, replicas) };
 }
 
 function fallbackOf(pod: Pod, { target, requests }: Wanted): number {

@@ -191,7 +191,7 @@ export class ControllerEvents {
 
   /** Returns the name of a new Event, as client-go does: the object's name and the time in nanoseconds. */
   #nameFor(name: string, nowMs: number): string {
-    // The counter keeps the names of one millisecond apart.
+    // The counter makes the names of Events of the same millisecond different.
     const nanoseconds = BigInt(Math.floor(nowMs)) * 1_000_000n + BigInt(this.#count++ % 1_000_000);
     const full = `${name}.${nanoseconds.toString(16)}`;
     return subdomainProblems(full).length === 0 ? full : this.#host.random.uuid();

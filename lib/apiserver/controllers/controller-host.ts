@@ -165,7 +165,7 @@ export class ControllerHost {
     }
   }
 
-  /** Calls `listener` before the store gets earlier content. What it remembers of objects may be wrong then. */
+  /** Calls `listener` before a snapshot is restored: state that it derived from objects may then be wrong. */
   onRestore(listener: () => void): void {
     this.loopback.onRestore(listener);
   }
@@ -336,7 +336,7 @@ export function labelWords(labels: Readonly<Record<string, string>> = {}): reado
   return [anyLabels, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)];
 }
 
-// The word of selectors without `matchLabels`. It differs from all label words.
+// The word of a selector without `matchLabels`. It differs from the words of labels, which contain `=`.
 const anyLabels = '*';
 
 function entryKey({ metadata }: KubernetesObject, word: string): string {

@@ -19,18 +19,14 @@ import { finishedCondition } from './job-status.js';
 import { failureMessage, timestampMs } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Creates the Jobs of each CronJob when they are due, and deletes the oldest finished Jobs. */
-export function startCronJobController(host: ControllerHost): void {
-  new CronJobController(host);
-}
-
 type CronJobStatus = NonNullable<CronJob['status']>;
 
 // As in the real controller: a margin for a clock that lags behind.
 const laterMs = 100;
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 
-class CronJobController {
+/** Creates the Jobs of each CronJob when they are due, and deletes the oldest finished Jobs. */
+export class CronJobController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #recordEvent: RecordEvent;

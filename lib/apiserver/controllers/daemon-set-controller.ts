@@ -21,11 +21,6 @@ import type { PodTemplate } from './pod-state.js';
 import { podFitsNode, podMayStayOn } from './scheduler.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Keeps one pod of each DaemonSet on each node that it fits. */
-export function startDaemonSetController(host: ControllerHost): void {
-  new DaemonSetController(host);
-}
-
 interface SetState {
   readonly set: DaemonSet;
   readonly pods: readonly Pod[];
@@ -34,7 +29,8 @@ interface SetState {
   readonly collisionCount: number;
 }
 
-class DaemonSetController {
+/** Keeps one pod of each DaemonSet on each node that it fits. */
+export class DaemonSetController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #recordEvent: RecordEvent;

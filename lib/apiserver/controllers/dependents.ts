@@ -4,7 +4,7 @@ import type {
   LabelSelector,
   ResourceType,
 } from '../../object/index.js';
-import { keyOf, controllerOf, ownerReferenceTo, groupOf } from '../../object/index.js';
+import { keyOf, controllerOf, groupOf, withControllerReference } from '../../object/index.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -98,11 +98,8 @@ export class DependentsClaim<T extends KubernetesObject> {
   }
 
   async #adopt(object: T, owner: KubernetesObject): Promise<T> {
-    const reference = ownerReferenceTo(owner, { controller: true, blockOwnerDeletion: true });
-    const others = (object.metadata.ownerReferences ?? []).filter(
-      ({ uid }) => uid !== reference.uid,
-    );
-    const ownerReferences = [...others, reference];
+    const scopes = { ownerNamespaced: true, objectNamespaced: true };
+    const { ownerReferences = [] } = withControllerReference(object, owner, scopes).metadata;
     return await this.#writer.updateMetadata(object, { ownerReferences });
   }
 

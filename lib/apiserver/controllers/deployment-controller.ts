@@ -5,7 +5,6 @@ import {
   Deployment,
   Pod,
   ReplicaSet,
-  isControlledBy,
 } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
@@ -44,11 +43,7 @@ import { failureMessage, isPodFinished } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Rolls out each Deployment with ReplicaSets, by the rules of kube-controller-manager. */
-export function startDeploymentController(host: ControllerHost): void {
-  new DeploymentController(host);
-}
-
-class DeploymentController {
+export class DeploymentController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #recordEvent: RecordEvent;
@@ -157,24 +152,18 @@ class DeploymentController {
       this.#recordScaling(deployment, created, 0);
       return created;
     } catch (error) {
-      if (isAlreadyExists(error)) return await this.#taken(deployment, set, error);
-      if (!isNamespaceTerminating(error)) await this.#reportFailedCreate(deployment, set, error);
+      if (isAlreadyExists(error)) await this.#countCollision(deployment);
+      else if (!isNamespaceTerminating(error)) {
+        await this.#reportFailedCreate(deployment, set, error);
+      }
       throw error;
     }
   }
 
-  /**
-   * Handles a name that is taken. Another template may have the same hash; the next attempt then uses another
-   * name, because `collisionCount` is part of the hash.
-   */
-  async #taken(deployment: Deployment, set: ReplicaSet, error: unknown): Promise<ReplicaSet> {
-    const { namespace, name = '' } = set.metadata;
-    const existing = this.#host.get(ReplicaSet, { namespace, name });
-    const ours = existing !== undefined && isControlledBy(existing, deployment);
-    if (ours && hasTemplateOf(existing, deployment)) return existing;
+  /** Another ReplicaSet has the name. `collisionCount` is part of the hash, so that the next name differs. */
+  async #countCollision(deployment: Deployment): Promise<void> {
     const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
     await this.#writer.updateStatus(deployment, { ...deployment.status, collisionCount });
-    throw error;
   }
 
   async #reportFailedCreate(

@@ -14,17 +14,13 @@ import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { isPodFinished, isPodReady, isPodTerminating } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Keeps the EndpointSlices of each Service with a selector up to date. */
-export function startEndpointSliceController(host: ControllerHost): void {
-  new EndpointSliceController(host);
-}
-
 // The real controller's default.
 const endpointsPerSlice = 100;
 const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 const managedBy = 'endpointslice-controller.k8s.io';
 
-class EndpointSliceController {
+/** Keeps the EndpointSlices of each Service with a selector up to date. */
+export class EndpointSliceController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #queue: WorkQueue<ObjectKey>;

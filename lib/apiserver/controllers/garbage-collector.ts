@@ -18,14 +18,6 @@ import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { safeSuffix } from './controller-revisions.js';
 import type { WorkQueue } from './work-queue.js';
 
-/**
- * Deletes objects whose owners are gone. Keeps owners that are deleted in the foreground until their blocking
- * dependents are deleted; see "Garbage Collection" in the Kubernetes documentation.
- */
-export function startGarbageCollector(host: ControllerHost): void {
-  new GarbageCollector(host);
-}
-
 /** An object to check. A later object with the same key has another uid. */
 interface Item {
   readonly type: ResourceType;
@@ -33,7 +25,11 @@ interface Item {
   readonly uid: string;
 }
 
-class GarbageCollector {
+/**
+ * Deletes objects whose owners are gone. Keeps owners that are deleted in the foreground until their blocking
+ * dependents are deleted; see "Garbage Collection" in the Kubernetes documentation.
+ */
+export class GarbageCollector {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #kinds: ServedKinds;

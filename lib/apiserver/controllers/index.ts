@@ -10,7 +10,7 @@ export { startControllers, controllerNames } from './start-controllers.js';
 export type { Controllers, ControllerName, ControllersOptions } from './start-controllers.js';
 export type { PodOptions } from './pod-behavior.js';
 export { PodRules } from './pod-rules.js';
-export type { ActivePodRule, CommandAnswer, PodBehavior, PodMatch, PodRule } from './pod-rules.js';
+export type { PodBehavior } from './pod-rules.js';
 export { MetricRules } from './metric-rules.js';
 export type { MetricRule } from './metric-rules.js';
 export { RootCertificate } from './root-certificate.js';

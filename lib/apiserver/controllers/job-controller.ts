@@ -34,18 +34,14 @@ import { podsInRemovalOrder } from './replica-set-controller.js';
 import { safeSuffix } from './controller-revisions.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Options of {@link startJobController}. */
+/** Options of {@link JobController}. */
 interface JobOptions {
   /** Delay before a Job replaces a failed pod, in milliseconds. */
   readonly podBackoffMs: number;
 }
 
 /** Runs the pods of each Job to completion. */
-export function startJobController(host: ControllerHost, options: JobOptions): void {
-  new JobController(host, options);
-}
-
-class JobController {
+export class JobController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #recordEvent: RecordEvent;

@@ -17,11 +17,6 @@ import type { PodBehavior } from './pod-rules.js';
 import { isPodFinished, isPodReady, isPodTerminating, timestampMs } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Simulates the kubelet of every node: starts pods, makes them ready, ends and removes them. */
-export function startKubelet(host: ControllerHost, options: ResolvedPodOptions): void {
-  new Kubelet(host, options);
-}
-
 /** The kubelet's record of a pod. The times in a pod's status are too coarse for the simulation. */
 interface PodRecord {
   /** The behavior and the images of the pod. A change starts its script again. */
@@ -35,7 +30,8 @@ interface PodRecord {
   readonly podIP: string;
 }
 
-class Kubelet {
+/** Simulates the kubelet of every node: starts pods, makes them ready, ends and removes them. */
+export class Kubelet {
   readonly #host: ControllerHost;
   readonly #options: ResolvedPodOptions;
   readonly #writer: ObjectWriter;

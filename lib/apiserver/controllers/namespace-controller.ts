@@ -16,11 +16,7 @@ import type { WorkQueue } from './work-queue.js';
 const namespaceFinalizer = 'kubernetes';
 
 /** Deletes the content of each namespace that is being deleted, Pods first, then removes its finalizer. */
-export function startNamespaceController(host: ControllerHost): void {
-  new NamespaceController(host);
-}
-
-class NamespaceController {
+export class NamespaceController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #queue: WorkQueue<ObjectKey>;

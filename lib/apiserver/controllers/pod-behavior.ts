@@ -1,6 +1,7 @@
 import type { Pod } from '../../object/index.js';
 import { controllerOf } from '../../object/index.js';
 import { OperatorError, delayAfter } from '../../system/index.js';
+import type { Resolved } from '../../system/index.js';
 import { PodRules, podBehaviors } from './pod-rules.js';
 import type { PodBehavior } from './pod-rules.js';
 
@@ -79,15 +80,7 @@ export interface PodOptions {
 }
 
 /** {@link PodOptions} with defaults. */
-export interface ResolvedPodOptions {
-  readonly runningAfterMs: number;
-  readonly readyAfterMs: number;
-  readonly completeAfterMs: number;
-  readonly terminatedAfterMs: number;
-  readonly restartAfterMs: number;
-  readonly behavior: (pod: Pod) => PodBehavior | undefined;
-  readonly rules: PodRules;
-}
+export type ResolvedPodOptions = Resolved<PodOptions>;
 
 /**
  * Fills in the defaults.

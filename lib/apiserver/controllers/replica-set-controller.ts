@@ -22,11 +22,7 @@ import type { WorkQueue } from './work-queue.js';
 const burst = 500;
 
 /** Keeps `spec.replicas` pods for each ReplicaSet. */
-export function startReplicaSetController(host: ControllerHost): void {
-  new ReplicaSetController(host);
-}
-
-class ReplicaSetController {
+export class ReplicaSetController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #control: PodControl;

@@ -16,11 +16,6 @@ import { isPodTerminating, podCondition } from './pod-state.js';
 import { readinessOf } from './simulated-nodes.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Assigns each pod to a node that it fits, once its claims are bound. */
-export function startScheduler(host: ControllerHost): void {
-  new Scheduler(host);
-}
-
 /** The node for a pod, or the obstacle to its scheduling. */
 type Placement =
   | { readonly node: Node }
@@ -30,7 +25,8 @@ type Placement =
 // Time for a claim to be bound before the scheduler reports an obstacle.
 const claimPatienceMs = 1;
 
-class Scheduler {
+/** Assigns each pod to a node that it fits, once its claims are bound. */
+export class Scheduler {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #recordEvent: RecordEvent;

@@ -5,9 +5,9 @@ import {
   OperatorError,
   systemRandom,
 } from '../../system/index.js';
-import type { Clock, Logger, Random } from '../../system/index.js';
+import type { Clock, Logger, Random, Resolved } from '../../system/index.js';
 import type { Loopback } from '../loopback.js';
-import { startAutoscalerController } from './autoscaler-controller.js';
+import { AutoscalerController } from './autoscaler-controller.js';
 import {
   startDefaultStorageClass,
   startKubernetesService,
@@ -16,24 +16,24 @@ import {
 import { startNodeTaints, startSimulatedNodes } from './simulated-nodes.js';
 import { startControllerEvents } from './controller-events.js';
 import { ControllerHost } from './controller-host.js';
-import { startCronJobController } from './cron-job-controller.js';
-import { startDaemonSetController } from './daemon-set-controller.js';
-import { startDeploymentController } from './deployment-controller.js';
+import { CronJobController } from './cron-job-controller.js';
+import { DaemonSetController } from './daemon-set-controller.js';
+import { DeploymentController } from './deployment-controller.js';
 import { startDisruptionController } from './disruption-controller.js';
-import { startEndpointSliceController } from './endpoint-slice-controller.js';
-import { startGarbageCollector } from './garbage-collector.js';
-import { startJobController } from './job-controller.js';
+import { EndpointSliceController } from './endpoint-slice-controller.js';
+import { GarbageCollector } from './garbage-collector.js';
+import { JobController } from './job-controller.js';
 import { MetricRules } from './metric-rules.js';
-import { startNamespaceController } from './namespace-controller.js';
+import { NamespaceController } from './namespace-controller.js';
 import { resolvePodOptions } from './pod-behavior.js';
-import { startKubelet } from './kubelet.js';
-import { startScheduler } from './scheduler.js';
+import { Kubelet } from './kubelet.js';
+import { Scheduler } from './scheduler.js';
 import type { PodOptions, ResolvedPodOptions } from './pod-behavior.js';
 import { startQuotaController } from './quota-controller.js';
-import { startReplicaSetController } from './replica-set-controller.js';
+import { ReplicaSetController } from './replica-set-controller.js';
 import { RootCertificate, startRootCertificates } from './root-certificate.js';
-import { startStatefulSetController } from './stateful-set-controller.js';
-import { startVolumeController } from './volume-controller.js';
+import { StatefulSetController } from './stateful-set-controller.js';
+import { VolumeController } from './volume-controller.js';
 import { Workload } from './work-queue.js';
 
 /** The running controllers of a server. */
@@ -81,31 +81,31 @@ export function startControllers(
 
 function starters(
   options: ResolvedControllersOptions,
-): Readonly<Record<ControllerName, (host: ControllerHost) => void>> {
+): Readonly<Record<ControllerName, (host: ControllerHost) => unknown>> {
   const { pods, metrics, nodes, jobPodBackoffMs, rootCertificate } = options;
   return {
-    garbageCollector: startGarbageCollector,
-    namespaces: startNamespaceController,
+    garbageCollector: (host) => new GarbageCollector(host),
+    namespaces: (host) => new NamespaceController(host),
     serviceAccounts: startServiceAccountController,
     nodes: (host) => startSimulatedNodes(host, nodes),
     pods: (host) => {
       startNodeTaints(host);
-      startScheduler(host);
-      startKubelet(host, pods);
+      new Scheduler(host);
+      new Kubelet(host, pods);
     },
-    replicaSets: startReplicaSetController,
-    deployments: startDeploymentController,
-    statefulSets: startStatefulSetController,
-    daemonSets: startDaemonSetController,
-    jobs: (host) => startJobController(host, { podBackoffMs: jobPodBackoffMs }),
-    cronJobs: startCronJobController,
-    endpointSlices: startEndpointSliceController,
+    replicaSets: (host) => new ReplicaSetController(host),
+    deployments: (host) => new DeploymentController(host),
+    statefulSets: (host) => new StatefulSetController(host),
+    daemonSets: (host) => new DaemonSetController(host),
+    jobs: (host) => new JobController(host, { podBackoffMs: jobPodBackoffMs }),
+    cronJobs: (host) => new CronJobController(host),
+    endpointSlices: (host) => new EndpointSliceController(host),
     volumes: (host) => {
       startDefaultStorageClass(host);
-      startVolumeController(host);
+      new VolumeController(host);
     },
     disruptionBudgets: startDisruptionController,
-    autoscalers: (host) => startAutoscalerController(host, metrics),
+    autoscalers: (host) => new AutoscalerController(host, metrics),
     quotas: startQuotaController,
     kubernetesService: startKubernetesService,
     rootCertificates: (host) => startRootCertificates(host, rootCertificate),
@@ -172,20 +172,13 @@ export interface ControllersOptions {
 }
 
 /** {@link ControllersOptions} with defaults. */
-interface ResolvedControllersOptions {
+type ResolvedControllersOptions = Resolved<Omit<ControllersOptions, 'controllers' | 'pods'>> & {
   readonly isOn: (name: ControllerName) => boolean;
   readonly pods: ResolvedPodOptions;
-  readonly metrics: MetricRules;
-  readonly nodes: number;
-  readonly jobPodBackoffMs: number;
-  readonly rootCertificate: RootCertificate;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-}
+};
 
 /** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is out of its range. */
-function resolveControllersOptions(options: ControllersOptions = {}): ResolvedControllersOptions {
+function resolveControllersOptions(options: ControllersOptions): ResolvedControllersOptions {
   const { controllers = {}, pods, nodes = 1, jobPodBackoffMs = 10_000 } = options;
   const { metrics = new MetricRules(), rootCertificate = new RootCertificate() } = options;
   const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;

@@ -38,11 +38,6 @@ import {
 import type { StatefulPodView, StatefulSetAction, StatefulSetView } from './stateful-set-plan.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Keeps the pods of each StatefulSet, one per ordinal, by the rules of kube-controller-manager. */
-export function startStatefulSetController(host: ControllerHost): void {
-  new StatefulSetController(host);
-}
-
 /** A StatefulSet and the two revisions that its pods may have. */
 interface SetState {
   readonly set: StatefulSet;
@@ -59,7 +54,8 @@ type RevisionNames = Pick<
 
 const hashLabel = 'controller.kubernetes.io/hash';
 
-class StatefulSetController {
+/** Keeps the pods of each StatefulSet, one per ordinal, by the rules of kube-controller-manager. */
+export class StatefulSetController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #recordEvent: RecordEvent;

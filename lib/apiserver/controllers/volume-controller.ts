@@ -15,11 +15,7 @@ import { isPodFinished, isPodTerminating } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Finds or creates a volume for each claim, grows it on request, and deletes unused volumes. */
-export function startVolumeController(host: ControllerHost): void {
-  new VolumeController(host);
-}
-
-class VolumeController {
+export class VolumeController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #claims: WorkQueue<ObjectKey>;

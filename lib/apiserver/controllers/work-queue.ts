@@ -179,11 +179,6 @@ export class Workload {
     return timer;
   }
 
-  /** True if work is running. */
-  get isRunning(): boolean {
-    return this.#running > 0;
-  }
-
   /** Milliseconds until the next timer for pending work, or undefined if none is set. */
   get nextTimerMs(): number | undefined {
     if (this.#timers.size === 0) return undefined;

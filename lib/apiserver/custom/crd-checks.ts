@@ -1,4 +1,5 @@
-import { keywordsWithoutStatus, memberSchemaOf } from '../../crd/internal.js';
+import { memberSchemaOf } from '../../object/index.js';
+import { keywordsWithoutStatus } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Schema } from '../../object/index.js';
 import { validateReviewVersions, validateWebhookClient } from '../rules/admission.js';
@@ -19,66 +20,58 @@ export function validateConversion({ spec }: Crd, errors: FieldErrors): void {
   }
   if (webhook?.clientConfig === undefined) {
     errors.required(field, 'required when strategy is set to Webhook');
-  } else validateWebhookClient(webhook.clientConfig, field, errors);
-  validateReviewVersions(versions, versionsField, { missing: '', errors });
+  } else validateWebhookClient(webhook.clientConfig, errors.at(field));
+  validateReviewVersions(versions, '', errors.at(versionsField));
 }
 
 /** Checks the fields that all versions of a CRD share, or the fields of one version. */
-export function validateVersionFields(
-  version: CrdVersion,
-  field: string,
-  errors: FieldErrors,
-): void {
-  validateColumns(version, field, errors);
-  validateScale(version, `${field}.subresources.scale`, errors);
+export function validateVersionFields(version: CrdVersion, errors: FieldErrors): void {
+  validateColumns(version, errors);
+  validateScale(version, errors.at('subresources.scale'));
 }
 
 /** Checks the root of a schema whose status is a subresource: the server checks the status by itself. */
-export function validateRoot(
-  root: Schema,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
-): void {
+export function validateRoot(root: Schema, errors: FieldErrors): void {
   const { type = '' } = root as { readonly type?: string };
   if (type !== '' && type !== 'object') {
     const why =
       'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
-    errors.invalid(`${field}.type`, type, why);
+    errors.invalid('type', type, why);
   }
   if (keywordsWithoutStatus(root).length === 0) return;
   const allowed =
     'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
   const why = `only [${allowed}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  errors.invalid(field, root, why);
+  errors.invalid('', root, why);
 }
 
 const columnFormats = 'byte,date,date-time,double,float,int32,int64,password';
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 
-function validateColumns(version: CrdVersion, field: string, errors: FieldErrors): void {
-  for (const [index, column] of (version.additionalPrinterColumns ?? []).entries()) {
+function validateColumns(version: CrdVersion, errors: FieldErrors): void {
+  errors.each('additionalPrinterColumns', version.additionalPrinterColumns, (column, errors) => {
     const { name, type, jsonPath, format = '' } = column;
-    const at = `${field}.additionalPrinterColumns[${index}]`;
-    if (name === '') errors.required(`${at}.name`);
+    if (name === '') errors.required('name');
     const oneOf = `must be one of ${columnTypes.join(',')}`;
-    if (type === '') errors.required(`${at}.type`, oneOf);
-    else if (!columnTypes.includes(type)) errors.invalid(`${at}.type`, type, oneOf);
+    if (type === '') errors.required('type', oneOf);
+    else if (!columnTypes.includes(type)) errors.invalid('type', type, oneOf);
     if (format !== '' && !columnFormats.split(',').includes(format)) {
-      errors.invalid(`${at}.format`, format, `must be one of ${columnFormats}`);
+      errors.invalid('format', format, `must be one of ${columnFormats}`);
     }
-    if (jsonPath === '') errors.required(`${at}.JSONPath`);
-    else validateSimplePath(jsonPath, `${at}.JSONPath`, errors);
-  }
+    if (jsonPath === '') errors.required('JSONPath');
+    else validateSimplePath(jsonPath, errors.at('JSONPath'));
+  });
 }
 
 const simplePath = 'must be a simple json path starting with .';
 
-function validateSimplePath(path: string, field: string, errors: FieldErrors): boolean {
+function validateSimplePath(path: string, errors: FieldErrors): boolean {
   if (path.startsWith('.')) return true;
-  errors.invalid(field, path, simplePath);
+  errors.invalid('', path, simplePath);
   return false;
 }
 
-function validateScale({ subresources }: CrdVersion, field: string, errors: FieldErrors): void {
+function validateScale({ subresources }: CrdVersion, errors: FieldErrors): void {
   const scale = subresources?.scale;
   if (scale === undefined) return;
   const under = (path: string, ...roots: string[]): boolean =>
@@ -88,40 +81,40 @@ function validateScale({ subresources }: CrdVersion, field: string, errors: Fiel
     statusReplicasPath: found,
     labelSelectorPath: selector,
   } = scale;
-  if (wanted === '') errors.required(`${field}.specReplicasPath`);
-  else if (validateSimplePath(wanted, `${field}.specReplicasPath`, errors)) {
+  if (wanted === '') errors.required('specReplicasPath');
+  else if (validateSimplePath(wanted, errors.at('specReplicasPath'))) {
     if (!under(wanted, '.spec')) {
-      errors.invalid(`${field}.specReplicasPath`, wanted, 'should be a json path under .spec');
+      errors.invalid('specReplicasPath', wanted, 'should be a json path under .spec');
     }
   }
-  if (found === '') errors.required(`${field}.statusReplicasPath`);
-  else if (validateSimplePath(found, `${field}.statusReplicasPath`, errors)) {
+  if (found === '') errors.required('statusReplicasPath');
+  else if (validateSimplePath(found, errors.at('statusReplicasPath'))) {
     if (!under(found, '.status')) {
-      errors.invalid(`${field}.statusReplicasPath`, found, 'should be a json path under .status');
+      errors.invalid('statusReplicasPath', found, 'should be a json path under .status');
     }
   }
   if (selector === undefined || selector === '') return;
-  if (!validateSimplePath(selector, `${field}.labelSelectorPath`, errors)) return;
+  if (!validateSimplePath(selector, errors.at('labelSelectorPath'))) return;
   if (under(selector, '.spec', '.status')) return;
   const why = 'should be a json path under either .spec or .status';
-  errors.invalid(`${field}.labelSelectorPath`, selector, why);
+  errors.invalid('labelSelectorPath', selector, why);
 }
 
 const mostSelectable = 8;
 
 /** Checks the selectable fields of a version whose schema is valid. */
-export function validateSelectable(version: CrdVersion, field: string, errors: FieldErrors): void {
+export function validateSelectable(version: CrdVersion, errors: FieldErrors): void {
   const paths = new Set<string>();
-  for (const [index, { jsonPath }] of (version.selectableFields ?? []).entries()) {
-    const at = `${field}.selectableFields[${index}].jsonPath`;
+  errors.each('selectableFields', version.selectableFields, ({ jsonPath }, errors) => {
+    const at = 'jsonPath';
     if (jsonPath === '') {
       errors.required(at);
-      continue;
+      return;
     }
     const found = selected(version.schema?.openAPIV3Schema ?? {}, jsonPath);
     if (typeof found === 'string') {
       errors.invalid(at, jsonPath, `is an invalid path: ${found}`);
-      continue;
+      return;
     }
     if (/^\.metadata(?:\.|$)/.test(jsonPath)) {
       errors.invalid(at, jsonPath, 'must not point to fields in metadata');
@@ -132,10 +125,8 @@ export function validateSelectable(version: CrdVersion, field: string, errors: F
       errors.invalid(at, jsonPath, why);
     }
     errors.unique(at, jsonPath, paths);
-  }
-  if (paths.size > mostSelectable) {
-    errors.tooMany(`${field}.selectableFields`, paths.size, mostSelectable);
-  }
+  });
+  if (paths.size > mostSelectable) errors.tooMany('selectableFields', paths.size, mostSelectable);
 }
 
 /** Returns the schema that a path leads to, or why it leads to none. */

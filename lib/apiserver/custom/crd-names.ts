@@ -1,4 +1,5 @@
 import { deepEqual } from '../../object/index.js';
+import { aggregated } from '../status-error.js';
 import type { Crd, CrdCondition, CrdNames } from './crd.js';
 
 /** The names that the CRDs of a group have. */
@@ -68,12 +69,6 @@ function conflict(name: string, message: string): AcceptedNames['condition'] {
 
 function inUse(name: string): string {
   return `${JSON.stringify(name)} is already in use`;
-}
-
-/** Joins messages as Go joins several errors. */
-function aggregated(messages: readonly string[]): string {
-  const different = [...new Set(messages)];
-  return different.length === 1 ? different.join() : `[${different.join(', ')}]`;
 }
 
 /** Returns the conditions with `next` in its place; its time changes with its status only. */

@@ -22,11 +22,6 @@ import type { KindRules, ServerView } from '../rules/kind-rules.js';
 import { specChanged } from '../rules/kind-rules.js';
 import type { FieldErrors } from '../../crd/internal.js';
 
-interface FieldCheck {
-  readonly field: string;
-  readonly errors: FieldErrors;
-}
-
 /** The fields of a CustomResourceDefinition that this server reads. */
 export interface Crd {
   readonly metadata: ObjectMeta;
@@ -134,7 +129,7 @@ function defaults(object: UnstructuredObject): void {
   if (spec.names.kind !== '') spec.names.listKind ??= `${spec.names.kind}List`;
   spec.conversion ??= { strategy: 'None' };
   const { webhook } = spec.conversion;
-  // The real server's internal type has the members of the webhook, not the webhook.
+  // The internal type of the real server has no `webhook`, only its two members: without them it is dropped.
   const isEmpty = webhook?.clientConfig === undefined && webhook?.conversionReviewVersions === null;
   if (isEmpty) delete spec.conversion.webhook;
   const { service } = webhook?.clientConfig ?? {};
@@ -184,14 +179,14 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
 function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): void {
   // Go's zero value is null.
   const versions = (spec.versions as typeof spec.versions | null) ?? [];
-  for (const [index, stored] of (status?.storedVersions ?? []).entries()) {
-    if (versions.some(({ name }) => name === stored)) continue;
+  errors.each('status.storedVersions', status?.storedVersions, (stored, errors) => {
+    if (versions.some(({ name }) => name === stored)) return;
     const until = `a storage migration ensures no data remains persisted in ${stored}`;
     const why =
       `missing from spec.versions; ${stored} was previously a storage version, and must remain in ` +
       `spec.versions until ${until} and removes ${stored} from status.storedVersions`;
-    errors.invalid(`status.storedVersions[${index}]`, stored, why);
-  }
+    errors.invalid('', stored, why);
+  });
 }
 
 function validateNew(object: UnstructuredObject, errors: FieldErrors): void {
@@ -230,12 +225,11 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
     );
   }
   if (names.listKind !== undefined && names.listKind === names.kind) {
-    const why = 'kind and listKind may not be the same';
-    errors.invalid('spec.names.listKind', names.listKind, why);
+    errors.invalid('spec.names.listKind', names.listKind, 'kind and listKind may not be the same');
   }
   for (const member of ['shortNames', 'categories'] as const) {
-    errors.each(`spec.names.${member}`, names[member], (name, field) => {
-      errors.text(field, name, label1035Problems);
+    errors.each(`spec.names.${member}`, names[member], (name, errors) => {
+      errors.text('', name, label1035Problems);
     });
   }
 }
@@ -247,16 +241,15 @@ function validateVersions(
   server: ServerView,
 ): void {
   const before = errors.causes.length;
-  for (const [index, version] of versions.entries()) {
+  errors.each('spec.versions', versions, (version, errors) => {
     const { name, schema, deprecated, deprecationWarning } = version;
-    const field = `spec.versions[${index}]`;
-    errors.text(`${field}.name`, name, label1035Problems);
+    errors.text('name', name, label1035Problems);
     if (deprecationWarning !== undefined) {
       const problems = warningProblems(deprecationWarning, deprecated);
-      errors.invalidEach(`${field}.deprecationWarning`, deprecationWarning, problems);
+      errors.invalidEach('deprecationWarning', deprecationWarning, problems);
     }
-    if (schema?.openAPIV3Schema === undefined) errors.required(`${field}.schema.openAPIV3Schema`);
-  }
+    if (schema?.openAPIV3Schema === undefined) errors.required('schema.openAPIV3Schema');
+  });
   const [first] = versions;
   if (first === undefined) return;
   const same = (
@@ -266,31 +259,30 @@ function validateVersions(
   const hasStatus = ({ subresources }: CrdVersion): boolean => subresources?.status !== undefined;
   for (const [index, version] of (oneSchema ? [first] : versions).entries()) {
     const parent = oneSchema ? 'spec.validation' : `spec.versions[${index}].schema`;
-    const at = { field: `${parent}.openAPIV3Schema`, errors };
+    const field = `${parent}.openAPIV3Schema`;
     const { openAPIV3Schema: root } = version.schema ?? {};
     if (root === undefined) continue;
-    if (oneSchema ? versions.some(hasStatus) : hasStatus(version)) validateRoot(root, at);
-    refuseEmptyDependencies(root, at);
-    validateStructure(root, { ...at, isServer: true });
+    if (oneSchema ? versions.some(hasStatus) : hasStatus(version))
+      validateRoot(root, errors.at(field));
+    refuseEmptyDependencies(root, errors.at(field));
+    validateStructure(root, { field, errors, isServer: true });
   }
   const isSound = errors.causes.length === before;
   const members = ['additionalPrinterColumns', 'subresources', 'selectableFields'] as const;
   const shared = versions.length === 1 || members.every(same);
   for (const [index, version] of (shared ? [first] : versions).entries()) {
     const field = shared ? 'spec' : `spec.versions[${index}]`;
-    validateVersionFields(version, field, errors);
-    if (isSound && !server.looseCustomResources) validateSelectable(version, field, errors);
+    validateVersionFields(version, errors.at(field));
+    if (isSound && !server.looseCustomResources) validateSelectable(version, errors.at(field));
   }
 }
 
 /** Refuses an empty `dependencies`, which the decoded schema lacks. */
-function refuseEmptyDependencies(schema: Schema, { field, errors }: FieldCheck): void {
+function refuseEmptyDependencies(schema: Schema, errors: FieldErrors): void {
   if (hadEmptyMember(schema, 'dependencies')) {
-    errors.forbidden(`${field}.dependencies`, 'dependencies is not supported');
+    errors.forbidden('dependencies', 'dependencies is not supported');
   }
-  for (const [path, part] of allParts(schema)) {
-    refuseEmptyDependencies(part, { field: `${field}.${path}`, errors });
-  }
+  for (const [path, part] of allParts(schema)) refuseEmptyDependencies(part, errors.at(path));
 }
 
 function warningProblems(warning: string, deprecated = false): readonly string[] {

@@ -203,7 +203,7 @@ function decodeCustom(value: Readonly<Record<string, unknown>>, type: CustomType
   return { object: { ...typed, ...(sortedMembers(decoded) as object) }, unknownFields };
 }
 
-/** Decodes what a custom resource has beside its type and metadata. Adds the paths of its unknown fields. */
+/** Decodes the fields of a custom resource other than its type and metadata. Adds the paths of its unknown fields. */
 function decodeContent(
   content: Readonly<Record<string, unknown>>,
   schema: Schema | undefined,

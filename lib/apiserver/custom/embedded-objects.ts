@@ -1,5 +1,4 @@
-import { memberSchemaOf } from '../../crd/internal.js';
-import { isJsonObject } from '../../object/index.js';
+import { isJsonObject, memberSchemaOf } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { DecodeError, Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';

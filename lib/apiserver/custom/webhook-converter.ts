@@ -53,7 +53,7 @@ export class WebhookConverter {
     const known = conversions.get(object);
     if (known === undefined) throw new Unconverted(() => this.fetch([object], apiVersion));
     if (typeof known !== 'string') return known;
-    // A failure ends one watch. The next one asks again: the webhook may work by then.
+    // A failure ends one watch. The next watch calls the webhook again, which may work by then.
     conversions.delete(object);
     throw internalFailure(known);
   }

@@ -282,7 +282,7 @@ function aggregatedResource(kind: ServedKind): object {
   const { type, singular, verbs, shortNames, categories } = kind;
   const { group, version } = type;
   const responseKind = (served: ServedSubresource['kind']): object => {
-    // Custom resources name their own group, too.
+    // Subresources of custom resources always have group and version, even if they equal those of the kind.
     const own = kind.custom === undefined && served.group === group && served.version === version;
     return own ? { group: '', version: '', kind: served.kind } : served;
   };

@@ -68,7 +68,7 @@ export class Decoding {
     const goPath = this.#path.flatMap((step) => (typeof step === 'object' ? step.goPath : []));
     const where =
       goPath.length === 0 ? 'Go value' : `Go struct field ${this.structName}.${goPath.join('.')}`;
-    // A type that decodes itself does not know its field.
+    // In Go, the decoder of such a type (`UnmarshalJSON`) does not know the name of the field.
     const conversion =
       goKind === 'own' ? problem('Go value') : conversionProblem(value, goType, goKind);
     return new DecodeError(problem(where), conversion);
@@ -80,7 +80,7 @@ function conversionProblem(value: unknown, goType: string, goKind: GoKind): stri
   const given = givenKind(value);
   if (goKind === 'struct') return `cannot restore struct from: ${given}`;
   if (goKind === 'slice' || goKind === 'map') return `cannot restore ${goKind} from ${given}`;
-  // Go could convert these, but JSON does not.
+  // Go can convert between these types, but the decoder of JSON does not.
   const isConvertible =
     given === 'int64' ? goKind === 'string' : given === 'float64' && goKind.includes('int');
   return isConvertible ? `cannot convert ${given} to ${goType}` : `unrecognized type: ${goKind}`;

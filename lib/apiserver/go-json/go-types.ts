@@ -362,10 +362,10 @@ function orderedStruct(
   return isDeclared ? built : { ...built, ...struct, ...built };
 }
 
-/** Members that were empty lists or maps, by the decoded struct, which has none in their place. */
+/** The names of members that were empty lists or maps, by the decoded struct, which lacks them. */
 const emptyMembers = new WeakMap<object, ReadonlySet<string>>();
 
-/** Records the empty lists and maps that a struct loses: Go tells them from missing ones until it stores the object. */
+/** Records the empty lists and maps that a struct loses: until Go stores the object, they differ from missing ones. */
 function keepEmptyMembers(
   assembled: Readonly<Record<string, unknown>>,
   lost: readonly string[],

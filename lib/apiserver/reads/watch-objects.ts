@@ -41,7 +41,8 @@ export function watchObjects(request: WatchRequest): WatchStream {
   // Without a version, a watch starts with the existing objects unless the client opts out.
   const fromState = options.sendInitialEvents ?? revision === 0;
   const past = revision !== 0 && !fromState;
-  // From another process, whose clock was ahead. To wait for the revision would leave out the changes up to it.
+  // The revision is from another process, whose clock was ahead. A watch that waited for it would omit all
+  // changes before it.
   const isForeign = past && log.firstRevision > 1 && revision > log.revision;
   const { timeoutSeconds } = options;
   return new WatchStream({

@@ -1,4 +1,5 @@
-import { parseDocument } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
+import type { Tags } from 'yaml';
 import { isJsonObject, checkYamlDepth, goYamlTags } from '../../object/index.js';
 import type { Status } from '../../object/index.js';
 import { WholeBody } from '../../system/index.js';
@@ -13,11 +14,11 @@ import {
   unsupportedMediaType,
 } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
-import { depthLimit } from '../writes/write-request.js';
-import type { RawObject } from '../writes/write-request.js';
+import { depthLimit, yamlError } from '../writes/write-request.js';
+import type { RawObject, WriteRequest } from '../writes/write-request.js';
 import { objectFromProtobuf, objectToProtobuf, protobufMediaType } from '../protobuf/objects.js';
 import { jsonProblem, scanJson } from './json-text.js';
-import { yamlText } from './yaml-text.js';
+import { goMerge, repeatedKeys, yamlText } from './yaml-text.js';
 
 /** The maximum size of a body, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -27,6 +28,8 @@ interface Body {
   readonly value: unknown;
   /** JSON paths of duplicate members. */
   readonly duplicates: readonly string[];
+  /** The problems of repeated keys in YAML. */
+  readonly yamlProblems?: readonly string[];
   readonly text: string;
 }
 
@@ -137,23 +140,79 @@ function excerpt(text: string): string {
  * Parses YAML; JSON is YAML too.
  * @throws StatusError 400: malformed, or too deep.
  */
-export function parseYaml(text: string, refuse: Refusal): Body {
+export function parseYaml(given: string, refuse: Refusal): Body {
+  if (unreadable.test(given)) throw refuseYaml('control characters are not allowed');
+  // Line breaks of YAML 1.1. U+2028 and U+2029 stay in texts, without the spaces around them.
+  const text = given
+    .replaceAll('\u0085', '\n')
+    .replaceAll(/(?<![ \t])[ \t]+(?=[\u2028\u2029])/g, '')
+    .replaceAll(/(?<=[\u2028\u2029])[ \t]+/g, '');
   // Most applies are JSON, but `{a: b}` is not, and neither are several documents.
   const body = text.trimStart().startsWith('{') ? jsonBody(text, refuse) : undefined;
-  if (body !== undefined) return body;
+  if (body !== undefined) refuseEscapes(text);
+  if (body?.duplicates.length === 0) return body;
   let json: string;
+  let yamlProblems: readonly string[];
   try {
-    const settings = { uniqueKeys: false, merge: true, customTags: goYamlTags };
+    const lineCounter = new LineCounter();
+    const customTags = (tags: Tags): Tags => [goMerge, ...goYamlTags(tags)];
+    // Without the line that each error would quote: there may be 100,000 errors, in a line of a megabyte.
+    const settings = {
+      uniqueKeys: false,
+      merge: true,
+      prettyErrors: false,
+      customTags,
+      lineCounter,
+    };
     const document = parseDocument(checkYamlDepth(text, 'the body'), settings);
     // As Go's decoder, which reads one document.
     const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
-    if (error !== undefined) throw error;
+    if (error !== undefined) {
+      const { line, col } = lineCounter.linePos(error.pos[0]);
+      throw new Error(`${error.message} at line ${line}, column ${col}`);
+    }
     // Convert to JSON: values that JSON lacks (dates, cycles) become text or an error.
     json = JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null);
+    yamlProblems = repeatedKeys(document.contents, lineCounter);
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  return parseJson(json, refuse);
+  return { ...parseJson(json, refuse), yamlProblems };
+}
+
+/** Characters that the real server refuses in YAML. */
+const unreadable = /[^\t\n\r\u0020-\u007e\u0085\u00a0-\ufffd]/;
+
+function refuseYaml(problem: string): StatusError {
+  return badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${problem}`);
+}
+
+/** An escape of JSON that Go's reader of YAML refuses. */
+const unlikeYaml = /(?<!\\)(?:\\\\)*\\(\/|u[dD][89a-fA-F])/;
+
+function refuseEscapes(json: string): void {
+  const found = unlikeYaml.exec(json);
+  if (found === null) return;
+  const line = json.slice(0, found.index).split('\n').length;
+  const what =
+    found[1] === '/' ? 'unknown escape character' : 'invalid Unicode character escape code';
+  throw refuseYaml(`${line === 1 ? '' : `line ${line}: `}found ${what}`);
+}
+
+/**
+ * Refuses repeated keys in the body of an apply, or warns about them.
+ * @throws StatusError 400: the request asks for strict validation.
+ */
+export function checkRepeatedKeys(
+  { yamlProblems = [] }: Body,
+  { fieldValidation, warn }: Pick<WriteRequest, 'fieldValidation' | 'warn'>,
+): void {
+  if (yamlProblems.length === 0 || fieldValidation === 'Ignore') return;
+  if (fieldValidation === 'Warn') yamlProblems.forEach((problem) => warn(problem));
+  else {
+    const problem = `error converting YAML to JSON: ${yamlError(yamlProblems)}`;
+    throw badRequest(`error strict decoding YAML: ${problem}`);
+  }
 }
 
 /**
@@ -170,7 +229,8 @@ export function readObject(request: TransportRequest, kind: string): RawObject {
     const into = `Go struct field .${name} of type string`;
     throw refuse(`json: cannot unmarshal ${jsonTypeName(given)} into ${into}`, body.text);
   }
-  return { value, duplicates: body.duplicates };
+  const { duplicates, yamlProblems = [] } = body;
+  return { value, duplicates, yamlProblems };
 }
 
 /**

@@ -14,7 +14,7 @@ import { decodeObject } from '../writes/write-request.js';
 import { createdResponse, readObject } from './body.js';
 import { admitSubresource } from './request-admission.js';
 import type { ResourceContext } from './resource-handler.js';
-import { readWriteOptions } from './write-options.js';
+import { readWriteOptions, reviewedOptions } from './write-options.js';
 
 /** The fields of a `policy/v1` Eviction. */
 interface Eviction {
@@ -25,8 +25,7 @@ interface Eviction {
 /** Handles POST to `pods/eviction`: a deletion that a disruption budget may refuse. */
 export function handleEviction(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
-  const { fieldValidation, dryRun } = readWriteOptions(info.query, 'CreateOptions');
-  const { deleteOptions = {} } = readEviction(context, { fieldValidation, dryRun });
+  const { deleteOptions = {} } = readEviction(context);
   const live = findObject(core, kind, info) as Pod | undefined;
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
   const { dryRun: own = [] } = deleteOptions;
@@ -38,14 +37,10 @@ export function handleEviction(context: ResourceContext): TransportResponse {
 }
 
 /** @throws StatusError 400 not an eviction of this pod, or the error of a webhook */
-function readEviction(
-  context: ResourceContext,
-  {
-    fieldValidation,
-    dryRun,
-  }: { readonly fieldValidation: 'Ignore' | 'Strict' | 'Warn'; readonly dryRun: boolean },
-): Eviction {
+function readEviction(context: ResourceContext): Eviction {
   const { info, request, warn } = context;
+  const given = readWriteOptions(info.query, 'CreateOptions');
+  const { fieldValidation, dryRun } = given;
   const kind = subresourceKind(context.kind, { group: 'policy', version: 'v1', kind: 'Eviction' });
   const raw = readObject(request, 'Eviction');
   // The real server still takes the version that it had first.
@@ -56,7 +51,8 @@ function readEviction(
   if (namespace !== info.namespace) throw otherNamespace();
   if (name !== info.name) throw badRequest('name in URL does not match name in Eviction object');
   const named = { ...object, metadata: { ...object.metadata, namespace } };
-  return admitSubresource(context, { objectKind: kind, object: named, dryRun });
+  const options = reviewedOptions(info.query, given);
+  return admitSubresource(context, { objectKind: kind, object: named, dryRun, options });
 }
 
 /** Deletes a pod, after a condition tells the reason. */

@@ -18,6 +18,11 @@ interface HookedWrite {
    * @defaultValue none
    */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * The kind of the written objects.
+   * @defaultValue the kind of the request
+   */
+  readonly objectKind?: ServedKind | undefined;
 }
 
 /**
@@ -43,16 +48,14 @@ export function requestHooks(context: ResourceContext, write: HookedWrite): Writ
   };
 }
 
-/** A write to a subresource whose objects have their own kind. */
+/** A create of a subresource whose objects have their own kind. */
 interface SubresourceWrite extends HookedWrite {
   readonly objectKind: ServedKind;
   readonly object: UnstructuredObject;
-  /** The stored object; absent for a create. */
-  readonly old?: UnstructuredObject | undefined;
 }
 
 /**
- * Runs admission for a write to a subresource whose objects have their own kind.
+ * Runs admission for a create of a subresource whose objects have their own kind.
  * @returns the object to write instead
  */
 export function admitSubresource(
@@ -61,12 +64,10 @@ export function admitSubresource(
 ): UnstructuredObject {
   const { core } = context;
   if (!hasAdmission(core)) return write.object;
-  const { objectKind, old } = write;
-  const request = { ...admissionRequest(context, write), objectKind };
-  const admission = new WebhookAdmission(core, request);
-  const operation = old === undefined ? 'CREATE' : 'UPDATE';
-  const object = admission.admit({ operation, object: write.object, old });
-  admission.validate({ operation, object, old });
+  const admission = new WebhookAdmission(core, admissionRequest(context, write));
+  const create = { operation: 'CREATE', object: write.object, old: undefined } as const;
+  const object = admission.admit(create);
+  admission.validate({ ...create, object });
   return object;
 }
 
@@ -85,7 +86,7 @@ export function admitConnection(
     return { object: value as UnstructuredObject, unknownFields: [] };
   };
   const objectKind = { ...subresourceKind(context.kind, type), decode };
-  const request = { ...admissionRequest(context, { dryRun: false }), objectKind };
+  const request = admissionRequest(context, { dryRun: false, objectKind });
   const admission = new WebhookAdmission(context.core, request);
   const write = { operation: 'CONNECT', object: options, old: undefined } as const;
   const object = admission.admit(write);
@@ -95,7 +96,7 @@ export function admitConnection(
 
 function admissionRequest(context: ResourceContext, write: HookedWrite): AdmissionRequest {
   const { kind, info, user, authorizer, warn } = context;
-  const { dryRun, options = {} } = write;
+  const { dryRun, options = {}, objectKind } = write;
   const own = kind.type.group === '' && kind.type.plural === 'namespaces';
   return {
     kind,
@@ -105,6 +106,7 @@ function admissionRequest(context: ResourceContext, write: HookedWrite): Admissi
     user,
     authorizer,
     dryRun,
+    objectKind,
     options: { ...options, ...(dryRun && { dryRun: ['All'] }) },
     warn,
   };

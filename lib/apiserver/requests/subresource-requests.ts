@@ -9,6 +9,7 @@ import { topologyLabels } from '../rules/pod.js';
 import { findObject, storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import {
+  aggregated,
   badRequest,
   conflict,
   failure,
@@ -28,6 +29,7 @@ import { checkName, decodeObject, decodePatched } from '../writes/write-request.
 import type { WriteRequest } from '../writes/write-request.js';
 import {
   bodyText,
+  checkRepeatedKeys,
   createdResponse,
   objectResponse,
   parseJson,
@@ -40,7 +42,7 @@ import { connectionOptions, handleExec, handleLog, noContainers } from './exec-r
 import type { ResourceContext } from './resource-handler.js';
 import { handleToken } from './token-requests.js';
 import { admitSubresource } from './request-admission.js';
-import { patchTypeOf, readWriteOptions } from './write-options.js';
+import { patchTypeOf, readWriteOptions, reviewedOptions } from './write-options.js';
 import type { WriteOptions } from './write-options.js';
 import { failedPrecondition, handlePatch, handleUpdate, writeOf } from './write-requests.js';
 
@@ -149,7 +151,9 @@ function replace(
     const { dryRun } = request;
     throw failedPrecondition(kind, info, { field: 'UID', given, found, dryRun });
   }
-  return updateScale(context.core, write, admitScale(context, write, next));
+  const namespaced = info.namespace !== '' && { namespace: info.namespace };
+  const named = { ...next, metadata: { ...next.metadata, ...namespaced } };
+  return updateScale(context.core, write, named);
 }
 
 interface PatchOptions {
@@ -168,20 +172,24 @@ function patch(
   live: UnstructuredObject,
   { type, options }: PatchOptions,
 ): UnstructuredObject {
-  const { core, kind, request } = context;
+  const { core, kind, info, request } = context;
   const asked = scaleWriteOf(context, options);
   const write: ScaleWrite = { request: asked, live };
   const ofScale = scaleKind(kind);
-  const admitPatched = (patched: UnstructuredObject): UnstructuredObject => {
-    checkPatchedScale(context, live, patched);
-    return admitScale(context, write, patched);
+  const check = (patched: UnstructuredObject): void => {
+    checkName(info.name, patched.metadata);
+    checkScaleNamespace(context, patched);
   };
   if (type === 'apply') {
-    const { value } = parseYaml(bodyText(request), refusePatch);
-    if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
-    const applied = value as UnstructuredObject;
-    // The body may lack everything that admission reads, such as its metadata.
-    return applyScale(core, write, { applied, force: options.force, admit: admitPatched });
+    const body = parseYaml(bodyText(request), refusePatch);
+    if (!isJsonObject(body.value)) throw badRequest('error decoding YAML: want an object');
+    const applied = body.value as UnstructuredObject;
+    // The body may lack everything that the check reads, such as its metadata.
+    const checkMerged = (scale: UnstructuredObject): void => {
+      checkRepeatedKeys(body, asked);
+      check(scale);
+    };
+    return applyScale(core, write, { applied, force: options.force, check: checkMerged });
   }
   const { value, duplicates } = parseJson(bodyText(request), refusePatch);
   const scale = liveScale(write);
@@ -190,24 +198,8 @@ function patch(
   const next = decodePatched({ ...asked, kind: ofScale }, patched, () =>
     patchedText(ofScale, scale, patchBody),
   );
-  return updateScale(core, write, admitPatched(next));
-}
-
-/** Checks that a patch or an apply leaves a Scale that belongs to its object. */
-function checkPatchedScale(
-  context: ResourceContext,
-  live: UnstructuredObject,
-  scale: UnstructuredObject,
-): void {
-  const { kind, info } = context;
-  checkName(info.name, scale.metadata);
-  checkScaleNamespace(context, scale);
-  const { uid: given = '' } = scale.metadata;
-  const { uid: found = '' } = live.metadata;
-  if (given === '' || given === found) return;
-  const subject = { ...subjectOf(kind, info.name), plural: `${kind.type.plural}/scale` };
-  const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
-  throw conflict(subject, why);
+  check(next);
+  return updateScale(core, write, next);
 }
 
 function checkScaleNamespace({ info }: ResourceContext, { metadata }: UnstructuredObject): void {
@@ -215,19 +207,8 @@ function checkScaleNamespace({ info }: ResourceContext, { metadata }: Unstructur
   if (namespace !== '' && namespace !== info.namespace) throw otherNamespace();
 }
 
-/** Returns a write without hooks: webhooks receive the Scale, not its parent. */
 function scaleWriteOf(context: ResourceContext, options: WriteOptions): WriteRequest {
-  return { ...writeOf(context, options), hooks: undefined };
-}
-
-function admitScale(
-  context: ResourceContext,
-  write: ScaleWrite,
-  object: UnstructuredObject,
-): UnstructuredObject {
-  const { dryRun } = write.request;
-  const objectKind = scaleKind(context.kind);
-  return admitSubresource(context, { objectKind, object, old: liveScale(write), dryRun });
+  return writeOf(context, options, scaleKind(context.kind));
 }
 
 /** Handles POST to `pods/binding`, or to the old collection `bindings`: the scheduler's decision. */
@@ -235,7 +216,8 @@ export function handleBinding(context: ResourceContext): TransportResponse {
   const { core, kind, info, request, view } = context;
   const { namespace, subresource } = info;
   const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });
-  const write = writeOf(context, readWriteOptions(info.query, 'CreateOptions'));
+  const writeOptions = readWriteOptions(info.query, 'CreateOptions');
+  const write = writeOf(context, writeOptions);
   const body = decodeObject({ ...write, kind: objectKind }, readObject(request, 'Binding'));
   const { name: given = '', namespace: ofBody = '' } = body.metadata;
   const name = subresource === undefined ? given : info.name;
@@ -247,7 +229,8 @@ export function handleBinding(context: ResourceContext): TransportResponse {
   const object = isOld ? binding : withTopology(core, binding);
   checkTarget(object);
   const { dryRun } = write;
-  bindPod(core, admitSubresource(context, { objectKind, object, dryRun }), { dryRun });
+  const options = reviewedOptions(info.query, writeOptions);
+  bindPod(core, admitSubresource(context, { objectKind, object, dryRun, options }), { dryRun });
   return createdResponse(view.encoding);
 }
 
@@ -266,7 +249,7 @@ interface Condition {
   readonly status: string;
 }
 
-/** Checks what a Binding assigns a pod to. The real server answers so before it looks for the pod. */
+/** Checks the target of a Binding. The real server does so before it looks for the pod. */
 function checkTarget(binding: Binding): void {
   const { kind = '', name = '' } = binding.target ?? {};
   const { metadata } = binding;
@@ -276,9 +259,7 @@ function checkTarget(binding: Binding): void {
       : [`target.kind: Unsupported value: ${quoted(kind)}: supported values: "Node", "<empty>"`]),
     ...(name === '' ? ['target.name: Required value'] : []),
   ];
-  const [first = '', ...more] = problems;
-  if (more.length > 0) throw internalFailure(`[${problems.join(', ')}]`);
-  if (first !== '') throw internalFailure(first);
+  if (problems.length > 0) throw internalFailure(aggregated(problems));
   if (metadata.name === '') throw badRequest('Name parameter required.');
 }
 

@@ -11,7 +11,7 @@ import { trackUpdate } from '../writes/managed-fields.js';
 import { decodeObject } from '../writes/write-request.js';
 import { readObject, objectResponse } from './body.js';
 import { admitSubresource } from './request-admission.js';
-import { readWriteOptions } from './write-options.js';
+import { readWriteOptions, reviewedOptions } from './write-options.js';
 import { writeOf } from './write-requests.js';
 import type { ResourceContext } from './resource-handler.js';
 
@@ -43,7 +43,9 @@ export function handleToken(context: ResourceContext): TransportResponse {
   const spec = readSpec(given);
   const { namespace, name } = info;
   const asked = { ...body, spec, metadata: { namespace, name } };
-  admitSubresource(context, { objectKind, object: asked, dryRun: false });
+  const { dryRun } = options;
+  const reviewed = reviewedOptions(info.query, options);
+  admitSubresource(context, { objectKind, object: asked, dryRun, options: reviewed });
   const bound = boundObject(context, spec.boundObjectRef);
   const now = core.clock.now();
   const { audiences, expirationSeconds } = spec;

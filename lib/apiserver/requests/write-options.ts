@@ -94,6 +94,17 @@ export function readWriteOptions(
   };
 }
 
+/** Returns the options of a write as webhooks receive them. */
+export function reviewedOptions(
+  query: URLSearchParams,
+  { fieldManager, fieldValidation }: WriteOptions,
+): Readonly<Record<string, unknown>> {
+  return {
+    ...(fieldManager !== '' && { fieldManager }),
+    ...(query.has('fieldValidation') && { fieldValidation }),
+  };
+}
+
 /** Returns the problem of the first character that Go does not print, if there is one. */
 function unprintableIn(manager: string): string | undefined {
   const found = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(manager);

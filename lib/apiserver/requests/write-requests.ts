@@ -32,16 +32,27 @@ import {
   objectOf,
   parseJson,
   parseYaml,
+  checkRepeatedKeys,
   readObject,
   readObjectBody,
   refusePatch,
 } from './body.js';
 import { requestHooks } from './request-admission.js';
 import type { ResourceContext } from './resource-handler.js';
-import { managerOfUserAgent, patchTypeOf, readWriteOptions } from './write-options.js';
+import {
+  managerOfUserAgent,
+  patchTypeOf,
+  readWriteOptions,
+  reviewedOptions,
+} from './write-options.js';
 import type { WriteOptions } from './write-options.js';
 
-export function writeOf(context: ResourceContext, options: WriteOptions): WriteRequest {
+/** @param objectKind - the kind of the written objects, if it is not that of the request */
+export function writeOf(
+  context: ResourceContext,
+  options: WriteOptions,
+  objectKind?: ServedKind,
+): WriteRequest {
   const { kind, info, request, user, warn } = context;
   const { fieldManager, dryRun, fieldValidation } = options;
   return {
@@ -56,11 +67,8 @@ export function writeOf(context: ResourceContext, options: WriteOptions): WriteR
     warn,
     user,
     hooks: requestHooks(context, {
-      dryRun,
-      options: {
-        ...(fieldManager !== '' && { fieldManager }),
-        ...(info.query.has('fieldValidation') && { fieldValidation }),
-      },
+      ...{ dryRun, objectKind },
+      options: reviewedOptions(info.query, options),
     }),
   };
 }
@@ -179,11 +187,13 @@ export function handlePatch(context: ResourceContext): TransportResponse {
 function applyObject(context: ResourceContext, write: WriteRequest): WriteResult {
   const { core, kind, info, request } = context;
   const { force } = readWriteOptions(info.query, 'PatchOptions', true);
-  const applied = appliedObject(kind, parseYaml(bodyText(request), refusePatch).value);
+  const body = parseYaml(bodyText(request), refusePatch);
+  const applied = appliedObject(kind, body.value);
   const live = findObject(core, kind, info);
   if (live === undefined) checkMissing(context, applied.metadata.uid);
   const merged = applyFields(core, { write, applied, force }, live);
   const next = decodeApplied(write, merged, applied);
+  checkRepeatedKeys(body, write);
   checkName(info.name, next.metadata);
   const hasNewContent = isChangedByDecoding(write, merged, next);
   const storesEmpty = hasNewContent || hasEmptyMetadata(write, merged);

@@ -1,3 +1,6 @@
+import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, Scalar } from 'yaml';
+import type { LineCounter, ScalarTag, YAMLMap } from 'yaml';
+import { quoted } from '../../object/index.js';
 import { failure } from '../status-error.js';
 
 /**
@@ -157,7 +160,7 @@ function membersOf(value: Readonly<Record<string, unknown>>): string[] {
 /** A space between two other characters. */
 const singleSpaces = /(?<=[^ ]) (?=[^ ])/;
 
-/** Characters that the real server refuses: its JSON does not escape them, and it reads the JSON as YAML. */
+/** Characters that the real server refuses in answers: its JSON does not escape them, and it reads it as YAML. */
 const forbidden = /[\u007f-\u0084\u0086-\u009f\ufffe\uffff]/;
 /** Characters that are escaped. */
 const special = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
@@ -249,4 +252,86 @@ function compareNumbers(one: string, other: string, at: number): number {
   const [x, y] = [BigInt(`${prefix}${a}` || '0'), BigInt(`${prefix}${b}` || '0')];
   if (x !== y) return x < y ? -1 : 1;
   return (a ?? '').length - (b ?? '').length;
+}
+
+/**
+ * Returns the problems of Go's decoder with repeated keys: each with the line of its value, inner ones first. Keys of a
+ * merged map (`<<`) count as keys of the map, and an alias repeats the problems of its anchor.
+ */
+export function repeatedKeys(root: unknown, lines: LineCounter): readonly string[] {
+  const problems: string[] = [];
+  const anchors = new Map<string, unknown>();
+  const lineOf = (node: unknown): number =>
+    lines.linePos(isNode(node) ? (node.range?.[0] ?? 0) : 0).line;
+  const resolved = (node: unknown): unknown => {
+    if (isAlias(node)) return anchors.get(node.source);
+    if (isCollection(node) && node.anchor !== undefined) anchors.set(node.anchor, node);
+    return node;
+  };
+  const visit = (given: unknown): void => {
+    const node = resolved(given);
+    if (isSeq(node)) node.items.forEach(visit);
+    if (isMap(node)) visitMap(node, new Set());
+  };
+  const merge = (given: unknown, names: Set<unknown>): void => {
+    const from = resolved(given);
+    // As in Go, the last source is merged first.
+    const sources = isSeq(from) ? from.items.map(resolved).reverse() : [from];
+    for (const source of sources) if (isMap(source)) visitMap(source, names);
+  };
+  const visitMap = ({ items }: YAMLMap, names: Set<unknown>): void => {
+    for (const { key, value } of items) {
+      // The library reads the key of a merge as a symbol.
+      if (isScalar(key) && typeof key.value === 'symbol') {
+        merge(value, names);
+        continue;
+      }
+      visit(value);
+      if (!isScalar(key)) continue;
+      const name = keyOf(key);
+      const isNull = isScalar(value) && value.value === null;
+      const shown = typeof key.value === 'string' ? quoted(key.value) : String(key.value);
+      if (names.has(name)) {
+        problems.push(`line ${lineOf(isNull ? key : value)}: key ${shown} already set in map`);
+      }
+      names.add(name);
+    }
+  };
+  visit(root);
+  return problems;
+}
+
+/** Returns what distinguishes a key from others in Go: 1 and 1.0 are different keys. */
+function keyOf({ value, source = '' }: Scalar): unknown {
+  const isFloat = typeof value === 'number' && /^[-+.0-9][^xX]*[.eE]|^[-+]?\./.test(source);
+  return isFloat ? `float ${value}` : value;
+}
+
+/** Merges maps (`<<`) as Go does: in the order of the keys, so that a merge overrides the keys before it. */
+export const goMerge: ScalarTag = {
+  ...{ tag: 'tag:yaml.org,2002:merge', default: 'key', test: /^<<$/, identify: () => false },
+  resolve: () => Object.assign(new Scalar(Symbol('<<')), { addToJSMap: mergeInto }),
+};
+
+type MergeContext = NonNullable<Parameters<YAMLMap['toJSON']>[1]>;
+
+function mergeInto(context: MergeContext, map: object, value: unknown): void {
+  // With the context, the library counts the aliases, and refuses too many.
+  const resolved = (node: unknown): unknown =>
+    isAlias(node) ? node.resolve(context.doc, context) : node;
+  const from = resolved(value);
+  // The first source of a list overrides the others.
+  const sources = isSeq(from) ? from.items.map(resolved).reverse() : [from];
+  for (const source of sources) {
+    if (!isMap(source)) {
+      const problem = 'map merge requires map or sequence of maps as the value';
+      throw new Error(`error converting YAML to JSON: yaml: ${problem}`);
+    }
+    for (const [name, one] of source.toJSON(null, context, Map) as Map<PropertyKey, unknown>) {
+      // The map of a source is a `Map`. Members are defined, so that `__proto__` becomes an ordinary key.
+      const member = { value: one, writable: true, enumerable: true, configurable: true };
+      if (map instanceof Map) map.set(name, one);
+      else Object.defineProperty(map, name, member);
+    }
+  }
 }

@@ -1,5 +1,4 @@
 import type {
-  V1AuditAnnotation,
   V1MatchResources,
   V1ParamKind,
   V1ParamRef,
@@ -41,15 +40,15 @@ function defaultPolicy({ spec }: Policy): void {
   defaultMatchResources(spec.matchConstraints);
 }
 
-const policy = typedRules<Policy>(
-  {
-    defaults: defaultPolicy,
-    validate: (object, errors) => {
-      validatePolicy(object, errors);
-    },
+const policy = typedRules<Policy>({
+  defaults: defaultPolicy,
+  validate: (object, errors) => {
+    validatePolicy(object, errors);
   },
-  { specChanged, unconditionalUpdate: false, resets: { status: ['spec', 'metadata'] } },
-);
+  specChanged,
+  unconditionalUpdate: false,
+  resets: { status: ['spec', 'metadata'] },
+});
 
 /** A MutatingAdmissionPolicy. */
 interface MutatingPolicy extends Omit<Policy, 'spec'> {
@@ -67,32 +66,31 @@ interface Mutation {
   readonly applyConfiguration?: { readonly expression?: string };
 }
 
-const mutatingPolicy = typedRules<MutatingPolicy>(
-  {
-    defaults: defaultPolicy,
-    validate: ({ spec }, errors) => {
-      if (spec !== undefined) validateMutatingPolicy(spec, errors);
-    },
+const mutatingPolicy = typedRules<MutatingPolicy>({
+  defaults: defaultPolicy,
+  validate: ({ spec }, errors) => {
+    if (spec !== undefined) validateMutatingPolicy(spec, errors);
   },
-  { specChanged, unconditionalUpdate: false },
-);
+  specChanged,
+  unconditionalUpdate: false,
+});
 
 type PolicySpec = Wire<V1ValidatingAdmissionPolicySpec>;
 
 /** Checks what both types of policies have. @returns the types of the variables of expressions */
-function validateCommon(spec: PolicySpec, errors: FieldErrors): ReadonlyMap<string, CelType> {
+function validateCommon(spec: PolicySpec, errors: FieldErrors): Variables {
   const { paramKind, matchConstraints, matchConditions = [] } = spec;
   errors.oneOf('spec.failurePolicy', spec.failurePolicy, ['Fail', 'Ignore']);
   if (paramKind !== undefined) validateParamKind(paramKind, errors);
   if (matchConstraints === undefined) errors.required('spec.matchConstraints');
   else {
-    validateMatchResources(matchConstraints, 'spec.matchConstraints', errors);
+    validateMatchResources(matchConstraints, errors.at('spec.matchConstraints'));
     if ((matchConstraints.resourceRules ?? []).length === 0) {
       errors.required('spec.matchConstraints.resourceRules');
     }
   }
   const params = new Map(paramKind === undefined ? [] : [['params', dynType] as const]);
-  validateMatchConditions(matchConditions, 'spec.matchConditions', errors, params);
+  validateMatchConditions(matchConditions, errors.at('spec.matchConditions'), params);
   return validateVariables(spec, params, errors);
 }
 
@@ -106,52 +104,43 @@ function validatePolicy({ metadata, spec }: Policy, errors: FieldErrors): void {
     errors.required('spec.validations', somethingToDo);
     errors.required('spec.auditAnnotations', somethingToDo);
   }
-  for (const [index, validation] of validations.entries()) {
-    validateValidation(validation, `spec.validations[${index}]`, { variables, errors });
+  errors.each('spec.validations', validations, (validation, errors) => {
+    validateValidation(validation, variables, errors);
+  });
+  if (auditAnnotations.length > mostAnnotations) {
+    const why = `must not have more than ${mostAnnotations} auditAnnotations`;
+    errors.invalid('spec.auditAnnotations', auditAnnotations, why);
   }
-  validateAuditAnnotations(auditAnnotations, metadata?.name ?? '', { variables, errors });
+  const keys = new Set<string>();
+  errors.each('spec.auditAnnotations', auditAnnotations, ({ key, valueExpression }, errors) => {
+    const name = `${metadata?.name ?? ''}/${key}`;
+    errors.invalidEach('key', name, qualifiedNameProblems(name));
+    validateAnnotation(valueExpression, variables, errors.at('valueExpression'));
+    errors.unique('key', key, keys);
+  });
 }
 
 const mostAnnotations = 20;
 const longestAnnotation = 5 * 1024;
 
-function validateAuditAnnotations(
-  annotations: readonly Wire<V1AuditAnnotation>[],
-  policyName: string,
-  check: PolicyCheck,
-): void {
-  const { errors } = check;
-  const field = 'spec.auditAnnotations';
-  if (annotations.length > mostAnnotations) {
-    const why = `must not have more than ${mostAnnotations} auditAnnotations`;
-    errors.invalid(field, annotations, why);
-  }
-  const keys = new Set<string>();
-  for (const [index, { key, valueExpression }] of annotations.entries()) {
-    const path = `${field}[${index}].key`;
-    const name = `${policyName}/${key}`;
-    errors.invalidEach(path, name, qualifiedNameProblems(name));
-    const valueField = `${field}[${index}].valueExpression`;
-    const { length } = Buffer.from(valueExpression.trim());
-    if (length === 0) errors.required(valueField, 'valueExpression is not specified');
-    else if (length > longestAnnotation) {
-      errors.required(valueField, `must not exceed ${longestAnnotation} bytes in length`);
-    } else
-      validateExpression(valueExpression, valueField, { types: ['string', 'null_type'], ...check });
-    errors.unique(path, key, keys);
-  }
+function validateAnnotation(expression: string, variables: Variables, errors: FieldErrors): void {
+  const { length } = Buffer.from(expression.trim());
+  if (length === 0) errors.required('', 'valueExpression is not specified');
+  else if (length > longestAnnotation) {
+    errors.required('', `must not exceed ${longestAnnotation} bytes in length`);
+  } else validateExpression(expression, { types: ['string', 'null_type'], variables }, errors);
 }
 
 function validateMutatingPolicy(spec: PolicySpec & MutatingSpec, errors: FieldErrors): void {
   const variables = validateCommon(spec, errors);
-  validateMutableOperations(spec.matchConstraints, 'spec.matchConstraints', errors);
+  validateMutableOperations(spec.matchConstraints, errors.at('spec.matchConstraints'));
   const { mutations = [], reinvocationPolicy = '' } = spec;
   if (mutations.length === 0) {
     errors.required('spec.mutations', 'mutations must contain at least one item');
   }
-  for (const [index, mutation] of mutations.entries()) {
-    validateMutation(mutation, `spec.mutations[${index}]`, { variables, errors });
-  }
+  errors.each('spec.mutations', mutations, (mutation, errors) => {
+    validateMutation(mutation, variables, errors);
+  });
   errors.requiredOneOf('spec.reinvocationPolicy', reinvocationPolicy, ['IfNeeded', 'Never']);
 }
 
@@ -160,48 +149,43 @@ const mutableOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 /** Deletions cannot be mutated. */
 function validateMutableOperations(
   resources: Wire<V1MatchResources> | undefined,
-  path: string,
   errors: FieldErrors,
 ): void {
   for (const { operations = [] } of resources?.resourceRules ?? []) {
     for (const operation of operations) {
-      errors.oneOf(`${path}.resourceRules.operations`, operation, mutableOperations);
+      errors.oneOf('resourceRules.operations', operation, mutableOperations);
     }
   }
 }
 
 const patchMembers = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
 
-function validateMutation(mutation: Mutation, field: string, check: PolicyCheck): void {
-  const { errors } = check;
+function validateMutation(mutation: Mutation, variables: Variables, errors: FieldErrors): void {
   const { patchType: type = '' } = mutation;
-  errors.requiredOneOf(`${field}.patchType`, type, Object.keys(patchMembers));
+  errors.requiredOneOf('patchType', type, Object.keys(patchMembers));
   if (type !== 'ApplyConfiguration' && type !== 'JSONPatch') return;
   const own = patchMembers[type];
   const other = own === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch';
   const given = mutation[own];
   if (given === undefined) {
-    errors.required(`${field}.${own}`, `must be specified when patchType is ${type}`);
+    errors.required(own, `must be specified when patchType is ${type}`);
   } else {
-    const path = `${field}.${own}.expression`;
+    const path = `${own}.expression`;
     const expression = (given.expression ?? '').trim();
     if (expression === '') errors.required(path);
     else {
       const types = [typeText(mutationTypes[type])];
-      validateExpression(expression, path, { types, extension: mutationExtension, ...check });
+      const check = { types, extension: mutationExtension, variables };
+      validateExpression(expression, check, errors.at(path));
     }
   }
   if (mutation[other] !== undefined) {
-    const why = `must not be specified when patchType is ${type}`;
-    errors.invalid(`${field}.${other}`, `{${other}}`, why);
+    errors.invalid(other, `{${other}}`, `must not be specified when patchType is ${type}`);
   }
 }
 
-/** The context of checks of a policy's expressions. */
-interface PolicyCheck {
-  readonly variables: ReadonlyMap<string, CelType>;
-  readonly errors: FieldErrors;
-}
+/** The types of the variables of a policy's expressions. */
+type Variables = ReadonlyMap<string, CelType>;
 
 /** Checks the kind of a policy's parameters. */
 function validateParamKind(
@@ -231,32 +215,30 @@ function validateParamKind(
 /** @returns the types of all variables of expressions, which may use the variables before them */
 function validateVariables(
   { variables = [] }: PolicySpec,
-  params: ReadonlyMap<string, CelType>,
+  params: Variables,
   errors: FieldErrors,
-): ReadonlyMap<string, CelType> {
+): Variables {
   const types = new Map<string, CelType>();
-  const all = (): ReadonlyMap<string, CelType> =>
+  const all = (): Variables =>
     new Map([...params, ['variables', structType('kubernetes.variables', new Map(types))]]);
-  for (const [index, { name, expression }] of variables.entries()) {
-    const field = `spec.variables[${index}]`;
-    if (name.trim() === '') errors.required(`${field}.name`, 'name is not specified');
+  errors.each('spec.variables', variables, ({ name, expression }, errors) => {
+    if (name.trim() === '') errors.required('name', 'name is not specified');
     else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name)) {
-      errors.invalid(`${field}.name`, name, 'must be a valid CEL identifier');
+      errors.invalid('name', name, 'must be a valid CEL identifier');
     }
     if (expression.trim() === '') {
-      errors.required(`${field}.expression`, 'expression is not specified');
-      continue;
+      errors.required('expression', 'expression is not specified');
+      return;
     }
     try {
       const functions = authorizerFunctions;
       types.set(name, compileCel(expression, declaredWith(all()), { functions }).type);
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error;
-      const why = `compilation failed: ${error.message}`;
-      errors.invalid(`${field}.expression`, expression, why);
+      errors.invalid('expression', expression, `compilation failed: ${error.message}`);
       types.set(name, dynType);
     }
-  }
+  });
   return all();
 }
 
@@ -264,51 +246,46 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
 function validateValidation(
   { expression, message = '', messageExpression = '', reason }: Wire<V1Validation>,
-  field: string,
-  check: PolicyCheck,
+  variables: Variables,
+  errors: FieldErrors,
 ): void {
-  const { errors } = check;
   if (expression.trim() === '') {
-    errors.required(`${field}.expression`, 'expression is not specified');
-  } else validateExpression(expression, `${field}.expression`, { types: ['bool'], ...check });
-  const path = `${field}.messageExpression`;
+    errors.required('expression', 'expression is not specified');
+  } else validateExpression(expression, { types: ['bool'], variables }, errors.at('expression'));
+  const path = 'messageExpression';
   if (messageExpression !== '' && messageExpression.trim() === '') {
     errors.invalid(path, messageExpression, 'must be non-empty if specified');
   } else if (messageExpression !== '') {
-    validateExpression(messageExpression, path, {
-      ...{ types: ['string'], checksRights: false },
-      ...check,
-    });
+    const check = { types: ['string'], checksRights: false, variables };
+    validateExpression(messageExpression, check, errors.at(path));
   }
   if (message !== '' && message.trim() === '') {
-    errors.invalid(`${field}.message`, message, 'must be non-empty if specified');
+    errors.invalid('message', message, 'must be non-empty if specified');
   } else if (/[\n\r]/.test(message.trim())) {
-    errors.invalid(`${field}.message`, message, 'must not contain line breaks');
+    errors.invalid('message', message, 'must not contain line breaks');
   }
-  errors.oneOf(`${field}.reason`, reason, reasons);
+  errors.oneOf('reason', reason, reasons);
 }
 
-const binding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>(
-  {
-    defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
-    validate: ({ spec = {} }, errors) => {
-      validateBinding(spec, errors);
-      validateActions(spec.validationActions ?? [], errors);
-    },
+const binding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>({
+  defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
+  validate: ({ spec = {} }, errors) => {
+    validateBinding(spec, errors);
+    validateActions(spec.validationActions ?? [], errors);
   },
-  { specChanged, unconditionalUpdate: false },
-);
+  specChanged,
+  unconditionalUpdate: false,
+});
 
-const mutatingBinding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>(
-  {
-    defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
-    validate: ({ spec = {} }, errors) => {
-      validateBinding(spec, errors);
-      validateMutableOperations(spec.matchResources, 'spec.matchResources', errors);
-    },
+const mutatingBinding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>({
+  defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
+  validate: ({ spec = {} }, errors) => {
+    validateBinding(spec, errors);
+    validateMutableOperations(spec.matchResources, errors.at('spec.matchResources'));
   },
-  { specChanged, unconditionalUpdate: false },
-);
+  specChanged,
+  unconditionalUpdate: false,
+});
 
 /** Checks what bindings of both types of policies have. */
 function validateBinding(
@@ -318,7 +295,7 @@ function validateBinding(
   errors.requiredText('spec.policyName', policyName, subdomainProblems);
   if (paramRef !== undefined) validateParamRef(paramRef, errors);
   if (matchResources !== undefined) {
-    validateMatchResources(matchResources, 'spec.matchResources', errors);
+    validateMatchResources(matchResources, errors.at('spec.matchResources'));
   }
 }
 
@@ -330,7 +307,7 @@ function validateParamRef(
 ): void {
   const field = 'spec.paramRef';
   errors.invalidEach(`${field}.name`, name, pathSegmentProblems(name));
-  validateLabelSelector(selector, `${field}.selector`, errors);
+  validateLabelSelector(selector, errors.at(`${field}.selector`));
   if (name !== '' && selector !== undefined) {
     errors.forbidden(`${field}.name`, exclusive);
     errors.forbidden(`${field}.selector`, exclusive);
@@ -344,10 +321,10 @@ function validateParamRef(
 function validateActions(actions: readonly string[], errors: FieldErrors): void {
   const field = 'spec.validationActions';
   const seen = new Set<string>();
-  for (const [index, action] of actions.entries()) {
-    errors.oneOf(`${field}[${index}]`, action, ['Audit', 'Deny', 'Warn']);
-    errors.unique(`${field}[${index}]`, action, seen);
-  }
+  errors.each(field, actions, (action, errors) => {
+    errors.oneOf('', action, ['Audit', 'Deny', 'Warn']);
+    errors.unique('', action, seen);
+  });
   if (seen.has('Deny') && seen.has('Warn')) {
     const why =
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';

@@ -20,25 +20,21 @@ export const localCondition = {
   message: 'Local APIServices are always available',
 };
 
-const apiService = typedRules<Wire<V1APIService>>(
-  {
-    defaults: ({ spec }) => {
-      if (spec?.service !== undefined) spec.service.port ??= 443;
-    },
-    validate: ({ metadata, spec }, errors) => {
-      if (spec === undefined) return;
-      validateName(metadata?.name ?? '', spec, errors);
-      validateSpec(spec, errors);
-    },
+const apiService = typedRules<Wire<V1APIService>>({
+  defaults: ({ spec }) => {
+    if (spec?.service !== undefined) spec.service.port ??= 443;
   },
-  {
-    ...{ nameFormat: 'path', unconditionalUpdate: false, resets: { status: ['spec', 'metadata'] } },
-    initialStatus: ({ spec }, { clock }) => {
-      if ((spec as Spec | undefined)?.service !== undefined) return {};
-      return { conditions: [{ ...localCondition, lastTransitionTime: formatTime(clock.now()) }] };
-    },
+  validate: ({ metadata, spec }, errors) => {
+    if (spec === undefined) return;
+    validateName(metadata.name ?? '', spec, errors);
+    validateSpec(spec, errors);
   },
-);
+  ...{ nameFormat: 'path', unconditionalUpdate: false, resets: { status: ['spec', 'metadata'] } },
+  initialStatus: ({ spec }, { clock }) => {
+    if (spec?.service !== undefined) return {};
+    return { conditions: [{ ...localCondition, lastTransitionTime: formatTime(clock.now()) }] };
+  },
+});
 
 /** The rules of APIServices. */
 export const apiServiceRules: Readonly<Record<string, KindRules>> = {
@@ -62,14 +58,12 @@ function validateSpec(spec: Spec, errors: FieldErrors): void {
     errors.required('spec.group', 'only v1 may have an empty group and it better be legacy kube');
   }
   errors.invalidEach('spec.version', version, label1035Problems(version));
-  validatePriority(spec.groupPriorityMinimum, 'spec.groupPriorityMinimum', {
-    highest: highestGroupPriority,
-    errors,
-  });
-  validatePriority(spec.versionPriority, 'spec.versionPriority', {
-    highest: highestVersionPriority,
-    errors,
-  });
+  validatePriority(
+    spec.groupPriorityMinimum,
+    highestGroupPriority,
+    errors.at('spec.groupPriorityMinimum'),
+  );
+  validatePriority(spec.versionPriority, highestVersionPriority, errors.at('spec.versionPriority'));
   if (service !== undefined) {
     validateService(service, errors);
     if (!insecureSkipTLSVerify || caBundle === '') return;
@@ -87,13 +81,9 @@ function validateSpec(spec: Spec, errors: FieldErrors): void {
   }
 }
 
-function validatePriority(
-  priority: number,
-  field: string,
-  { highest, errors }: { readonly highest: number; readonly errors: FieldErrors },
-): void {
+function validatePriority(priority: number, highest: number, errors: FieldErrors): void {
   if (priority > 0 && priority <= highest) return;
-  errors.invalid(field, priority, `must be positive and less than ${highest}`);
+  errors.invalid('', priority, `must be positive and less than ${highest}`);
 }
 
 function validateService(
@@ -103,5 +93,5 @@ function validateService(
   const field = 'spec.service';
   if (namespace === '') errors.required(`${field}.namespace`);
   if (name === '') errors.required(`${field}.name`);
-  validateServicePort(port, `${field}.port`, errors);
+  validateServicePort(port, errors.at(`${field}.port`));
 }

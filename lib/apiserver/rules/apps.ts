@@ -43,7 +43,7 @@ function validateCounts(
   for (const [name, count] of Object.entries({ replicas, readyReplicas, ...counts })) {
     if (typeof count !== 'number') continue;
     const field = `status.${name}`;
-    validateNonnegative(count, field, errors);
+    validateNonnegative(count, errors.at(field));
     if (!limited.has(name)) continue;
     if (count > Number(replicas))
       errors.invalid(field, count, 'cannot be greater than status.replicas');
@@ -70,33 +70,25 @@ const ofTemplate = templateRules<WithTemplate>(
   ({ spec }) => spec?.template?.spec,
 );
 
-const deployment = typedRules<Wire<V1Deployment>>(
-  {
-    ...ofTemplate,
-    defaults: defaultDeployment,
-    validate: validateDeployment,
-    validateUpdate: keepSelector,
-  },
-  {
-    specChanged: specOrAnnotationsChanged,
-    resets: { status: ['spec', 'metadata.labels'] },
-    validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
-  },
-);
+const deployment = typedRules<Wire<V1Deployment>>({
+  ...ofTemplate,
+  defaults: defaultDeployment,
+  validate: validateDeployment,
+  validateUpdate: keepSelector,
+  specChanged: specOrAnnotationsChanged,
+  resets: { status: ['spec', 'metadata.labels'] },
+  validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
+});
 
-const replicaSet = typedRules<Wire<V1ReplicaSet>>(
-  {
-    ...ofTemplate,
-    defaults: defaultReplicaSet,
-    validate: validateReplicaSet,
-    validateUpdate: keepSelector,
-  },
-  {
-    specChanged,
-    initialStatus: () => ({ replicas: 0 }),
-    validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
-  },
-);
+const replicaSet = typedRules<Wire<V1ReplicaSet>>({
+  ...ofTemplate,
+  defaults: defaultReplicaSet,
+  validate: validateReplicaSet,
+  validateUpdate: keepSelector,
+  specChanged,
+  initialStatus: () => ({ replicas: 0 }),
+  validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
+});
 
 const mutableInStatefulSet = [
   'replicas',
@@ -111,74 +103,66 @@ const mutableInStatefulSet = [
 const negativeHistory =
   'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended';
 
-const statefulSet = typedRules<Wire<V1StatefulSet>>(
-  {
-    defaults: defaultStatefulSet,
-    prepareForCreate: dropDisabledSetFields,
-    prepareForUpdate: dropDisabledSetFields,
-    warnings: (object, old) => [
-      ...ofTemplate.warnings(object, old),
-      ...((object.spec?.revisionHistoryLimit ?? 0) < 0 ? [negativeHistory] : []),
-    ],
-    validateCreate: (object, errors) => validateStatefulSet(object, errors),
-    validateUpdate: (object, old, errors) => {
-      validateStatefulSet(object, errors, true);
-      const fixed = ({ spec = {} }: { readonly spec?: object }): object =>
-        withoutMembers(spec, ...mutableInStatefulSet);
-      if (deepEqual(fixed(object), fixed(old))) return;
-      errors.forbidden(
-        'spec',
-        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
-      );
-    },
+const statefulSet = typedRules<Wire<V1StatefulSet>>({
+  defaults: defaultStatefulSet,
+  prepareForCreate: dropDisabledSetFields,
+  prepareForUpdate: dropDisabledSetFields,
+  warnings: (object, old) => [
+    ...ofTemplate.warnings(object, old),
+    ...((object.spec?.revisionHistoryLimit ?? 0) < 0 ? [negativeHistory] : []),
+  ],
+  validateCreate: (object, errors) => validateStatefulSet(object, errors),
+  validateUpdate: (object, old, errors) => {
+    validateStatefulSet(object, errors, true);
+    const fixed = ({ spec = {} }: { readonly spec?: object }): object =>
+      withoutMembers(spec, ...mutableInStatefulSet);
+    if (deepEqual(fixed(object), fixed(old))) return;
+    errors.forbidden(
+      'spec',
+      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+    );
   },
-  {
-    specChanged,
-    nameFormat: 'label',
-    initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
-    validateStatusUpdate: (object, old, errors) =>
-      validateCounts(object, errors, 'status.readyReplicas'),
-  },
-);
+  specChanged,
+  nameFormat: 'label',
+  initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
+  validateStatusUpdate: (object, old, errors) =>
+    validateCounts(object, errors, 'status.readyReplicas'),
+});
 
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
-const daemonSet = typedRules<Wire<V1DaemonSet>>(
-  {
-    // The template generation, which predates revisions, is an annotation that only the server
-    // writes.
-    defaults: (object) => {
-      defaultDaemonSet(object);
-      if (object.metadata === undefined) return;
-      object.metadata.annotations = { [templateGeneration]: '0', ...object.metadata.annotations };
-    },
-    validate: validateDaemonSet,
-    validateUpdate: keepSelector,
-    warnings: (object, old) => {
-      const isNew = old === undefined || !deepEqual(object.spec?.template, old.spec?.template);
-      return isNew ? ofTemplate.warnings(object) : [];
-    },
-    prepareForCreate: (object) => {
-      const { metadata } = object;
-      ofTemplate.prepareForCreate(object);
-      if (metadata === undefined) return;
-      metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
-    },
-    prepareForUpdate: (object, old) => {
-      const { metadata } = object;
-      ofTemplate.prepareForUpdate(object);
-      if (metadata === undefined) return;
-      const before = Number(old.metadata?.annotations?.[templateGeneration] ?? 0);
-      const changed = !deepEqual(object.spec?.template, old.spec?.template);
-      const generation = String(changed ? before + 1 : before);
-      metadata.annotations = { ...metadata.annotations, [templateGeneration]: generation };
-    },
+const daemonSet = typedRules<Wire<V1DaemonSet>>({
+  // The template generation, which predates revisions, is an annotation that only the server
+  // writes.
+  defaults: (object) => {
+    defaultDaemonSet(object);
+    object.metadata.annotations = { [templateGeneration]: '0', ...object.metadata.annotations };
   },
-  { specChanged, validateStatusUpdate: (object, old, errors) => validateCounts(object, errors) },
-);
+  validate: validateDaemonSet,
+  validateUpdate: keepSelector,
+  warnings: (object, old) => {
+    const isNew = old === undefined || !deepEqual(object.spec?.template, old.spec?.template);
+    return isNew ? ofTemplate.warnings(object) : [];
+  },
+  prepareForCreate: (object) => {
+    const { metadata } = object;
+    ofTemplate.prepareForCreate(object);
+    metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
+  },
+  prepareForUpdate: (object, old) => {
+    const { metadata } = object;
+    ofTemplate.prepareForUpdate(object);
+    const before = Number(old.metadata.annotations?.[templateGeneration] ?? 0);
+    const changed = !deepEqual(object.spec?.template, old.spec?.template);
+    const generation = String(changed ? before + 1 : before);
+    metadata.annotations = { ...metadata.annotations, [templateGeneration]: generation };
+  },
+  specChanged,
+  validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
+});
 
 const controllerRevision = typedRules<Wire<V1ControllerRevision>>({
-  validate: ({ revision }, errors) => validateNonnegative(revision, 'revision', errors),
+  validate: ({ revision }, errors) => validateNonnegative(revision, errors.at('revision')),
   validateCreate: ({ data }, errors) => {
     if (data === undefined || data === null) errors.required('data', 'data is mandatory');
     else if (!isJsonObject(data)) errors.required('data', 'data must be a valid JSON object');

@@ -39,54 +39,47 @@ function generateSelector({ metadata, spec }: Job): void {
 
 const ofTemplate = templateRules<Job>('spec.template.spec', ({ spec }) => spec?.template.spec);
 
-const job = typedRules<Job>(
-  {
-    ...ofTemplate,
-    defaults: ({ metadata, spec }) => {
-      if (spec === undefined) return;
-      const { labels } = spec.template.metadata ?? {};
-      if (labels !== undefined && metadata !== undefined) metadata.labels ??= labels;
-      defaultJobSpec(spec, true);
-    },
-    prepareForCreate: (object) => {
-      ofTemplate.prepareForCreate(object);
-      generateSelector(object);
-    },
-    completeNew: ({ metadata, spec }) => {
-      const labels = spec?.template.metadata?.labels;
-      if (metadata === undefined || metadata.labels !== undefined || labels === undefined)
-        return false;
-      metadata.labels = labels;
-      return true;
-    },
-    validate: validateJob,
-    validateUpdate: (object, old, errors) => {
-      // The real server checks the spec of an update twice, and reports each problem twice.
-      if (object.spec !== undefined) validateSelectedSpec(object.spec, errors);
-      validateJobUpdate(object, old, errors);
-    },
-    selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+const job = typedRules<Job>({
+  ...ofTemplate,
+  defaults: ({ metadata, spec }) => {
+    if (spec === undefined) return;
+    const { labels } = spec.template.metadata ?? {};
+    if (labels !== undefined) metadata.labels ??= labels;
+    defaultJobSpec(spec, true);
   },
-  {
-    ...{ specChanged, defaultsMetadata: true },
-    validateStatusUpdate: (object, old, errors) => validateJobStatus(object, old, errors),
-    orphansByDefault: true,
-    orphanWarning:
-      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  prepareForCreate: (object) => {
+    ofTemplate.prepareForCreate(object);
+    generateSelector(object);
   },
-);
+  completeNew: ({ metadata, spec }) => {
+    const labels = spec?.template.metadata?.labels;
+    if (metadata.labels !== undefined || labels === undefined) return false;
+    metadata.labels = labels;
+    return true;
+  },
+  validate: validateJob,
+  validateUpdate: (object, old, errors) => {
+    // The real server checks the spec of an update twice, and reports each problem twice.
+    if (object.spec !== undefined) validateSelectedSpec(object.spec, errors);
+    validateJobUpdate(object, old, errors);
+  },
+  selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+  ...{ specChanged, defaultsMetadata: true },
+  validateStatusUpdate: validateJobStatus,
+  orphansByDefault: true,
+  orphanWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+});
 
-const cronJob = typedRules<Wire<V1CronJob>>(
-  {
-    ...templateRules<Wire<V1CronJob>>(
-      'spec.jobTemplate.spec.template.spec',
-      ({ spec }) => spec?.jobTemplate.spec?.template.spec,
-    ),
-    defaults: defaultCronJob,
-    validate: validateCronJob,
-  },
-  { specChanged },
-);
+const cronJob = typedRules<Wire<V1CronJob>>({
+  ...templateRules<Wire<V1CronJob>>(
+    'spec.jobTemplate.spec.template.spec',
+    ({ spec }) => spec?.jobTemplate.spec?.template.spec,
+  ),
+  defaults: defaultCronJob,
+  validate: validateCronJob,
+  specChanged,
+});
 
 /** The rules of the batch group. */
 export const batchRules: Readonly<Record<string, KindRules>> = {
@@ -114,9 +107,9 @@ function validateJob({ metadata, spec }: Wire<V1Job>, errors: FieldErrors): void
 
 /** Checks the spec of a Job with the selector of its pods. */
 function validateSelectedSpec(spec: JobSpec, errors: FieldErrors): void {
-  validateJobSpec(spec, 'spec', errors);
+  validateJobSpec(spec, errors.at('spec'));
   if (spec.selector === undefined) errors.required('spec.selector');
-  else validateLabelSelector(spec.selector, 'spec.selector', errors);
+  else validateLabelSelector(spec.selector, errors.at('spec.selector'));
   const { metadata } = spec.template;
   if (selects(spec.selector, metadata?.labels) === false) refuseTemplateLabels(metadata, errors);
 }
@@ -150,24 +143,24 @@ function validateGenerated(
   }
 }
 
-function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): void {
-  for (const count of counts) validateNonnegative(spec[count], `${field}.${count}`, errors);
+function validateJobSpec(spec: JobSpec, errors: FieldErrors): void {
+  for (const count of counts) validateNonnegative(spec[count], errors.at(count));
   const { completionMode = 'NonIndexed', backoffLimitPerIndex, maxFailedIndexes } = spec;
   if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
-    errors.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified');
+    errors.required('backoffLimitPerIndex', 'when maxFailedIndexes is specified');
   }
-  errors.oneOf(`${field}.completionMode`, completionMode, ['NonIndexed', 'Indexed']);
-  if (completionMode === 'Indexed') validateIndexed(spec, field, errors);
+  errors.oneOf('completionMode', completionMode, ['NonIndexed', 'Indexed']);
+  if (completionMode === 'Indexed') validateIndexed(spec, errors);
   if (completionMode === 'NonIndexed') {
     const why = 'requires indexed completion mode';
     for (const member of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
-      if (spec[member] !== undefined) errors.invalid(`${field}.${member}`, spec[member], why);
+      if (spec[member] !== undefined) errors.invalid(member, spec[member], why);
     }
   }
-  validateJobPolicies(spec, field, errors);
-  validatePodTemplate(spec.template, `${field}.template`, errors);
+  validateJobPolicies(spec, errors);
+  validatePodTemplate(spec.template, errors.at('template'));
   const { restartPolicy = 'Always' } = spec.template.spec ?? {};
-  const path = `${field}.template.spec.restartPolicy`;
+  const path = 'template.spec.restartPolicy';
   if (restartPolicy === 'Always') errors.required(path, 'valid values: "OnFailure", "Never"');
   else errors.oneOf(path, restartPolicy, ['OnFailure', 'Never']);
   if (restartPolicy === 'OnFailure' && spec.podFailurePolicy !== undefined) {
@@ -180,19 +173,17 @@ function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
   const { spec, metadata } = cronJob;
   if (spec === undefined) return;
   const { name = '' } = metadata ?? {};
-  if (name.length > 52) {
-    errors.invalid('metadata.name', name, 'must be no more than 52 characters');
-  }
+  if (name.length > 52) errors.invalid('metadata.name', name, 'must be no more than 52 characters');
   if (spec.schedule === '') errors.required('spec.schedule');
   else validateSchedule(spec.schedule, errors);
   errors.text('spec.timeZone', spec.timeZone, timeZoneProblems);
-  validateNonnegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds', errors);
+  validateNonnegative(spec.startingDeadlineSeconds, errors.at('spec.startingDeadlineSeconds'));
   const { concurrencyPolicy = '' } = spec;
   const policies = ['Allow', 'Forbid', 'Replace'];
   errors.oneOf('spec.concurrencyPolicy', concurrencyPolicy, policies);
   const { spec: jobSpec } = spec.jobTemplate;
   if (jobSpec !== undefined) {
-    validateJobSpec(jobSpec, 'spec.jobTemplate.spec', errors);
+    validateJobSpec(jobSpec, errors.at('spec.jobTemplate.spec'));
     if (jobSpec.selector !== undefined) {
       const why = '`selector` will be auto-generated';
       errors.invalid('spec.jobTemplate.spec.selector', jobSpec.selector, why);
@@ -201,15 +192,17 @@ function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
       errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']);
     }
   }
-  validateNonnegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit', errors);
-  validateNonnegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit', errors);
+  validateNonnegative(
+    spec.successfulJobsHistoryLimit,
+    errors.at('spec.successfulJobsHistoryLimit'),
+  );
+  validateNonnegative(spec.failedJobsHistoryLimit, errors.at('spec.failedJobsHistoryLimit'));
 }
 
 function validateSchedule(text: string, errors: FieldErrors): void {
   const field = 'spec.schedule';
   if (text.includes('TZ')) {
-    const why = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
-    errors.invalid(field, text, why);
+    errors.invalid(field, text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead');
   }
   const problem = cronProblem(text);
   if (problem !== undefined) errors.invalid(field, text, problem);

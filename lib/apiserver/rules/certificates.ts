@@ -28,43 +28,33 @@ const usageNames = [
   ...['server auth', 'signing', 'timestamping'],
 ];
 
-const signingRequest = typedRules<SigningRequest>(
-  {
-    prepareForUpdate: (object, { spec }) => {
-      object.spec = spec;
-    },
-    validate: ({ spec, status }, errors) => {
-      validateSpec(spec, errors);
-      validateConditions(status?.conditions ?? [], errors);
-    },
+const signingRequest = typedRules<SigningRequest>({
+  prepareForUpdate: (object, { spec }) => {
+    object.spec = spec;
   },
-  {
-    nameFormat: 'any',
-    setUser,
-    initialStatus: () => ({}),
-    resets: {
-      '': ['spec', 'status'],
-      status: ['spec', 'status.conditions'],
-      approval: ['spec', 'status.certificate'],
-    },
-    prepareForStatusUpdate: (object, old, { clock }, subresource) => {
-      const [next, before] = [object, old] as unknown as [SigningRequest, SigningRequest];
-      const isStatus = subresource === 'status';
-      const conditions = (next.status?.conditions ?? []).slice();
-      if (isStatus) keepDecisions(conditions, before.status?.conditions ?? []);
-      setTimes(conditions, before.status?.conditions ?? [], formatTime(clock.now()));
-      const { status } = isStatus ? next : before;
-      next.status = { ...status, conditions };
-      if (conditions.length === 0) delete next.status.conditions;
-    },
-    validateStatusUpdate: (object, old, errors) =>
-      validateDecision(
-        object as unknown as SigningRequest,
-        old as unknown as SigningRequest,
-        errors,
-      ),
+  validate: ({ spec, status }, errors) => {
+    validateSpec(spec, errors);
+    validateConditions(status?.conditions ?? [], errors);
   },
-);
+  nameFormat: 'any',
+  setUser,
+  initialStatus: () => ({}),
+  resets: {
+    '': ['spec', 'status'],
+    status: ['spec', 'status.conditions'],
+    approval: ['spec', 'status.certificate'],
+  },
+  prepareForStatusUpdate: (object, old, { clock }, subresource) => {
+    const isStatus = subresource === 'status';
+    const conditions = (object.status?.conditions ?? []).slice();
+    if (isStatus) keepDecisions(conditions, old.status?.conditions ?? []);
+    setTimes(conditions, old.status?.conditions ?? [], formatTime(clock.now()));
+    const { status } = isStatus ? object : old;
+    object.status = { ...status, conditions };
+    if (conditions.length === 0) delete object.status.conditions;
+  },
+  validateStatusUpdate: validateDecision,
+});
 
 /** The rules of CertificateSigningRequests. */
 export const certificateRules: Readonly<Record<string, KindRules>> = {
@@ -74,8 +64,7 @@ export const certificateRules: Readonly<Record<string, KindRules>> = {
 /** Records the user of the request. Clients cannot name another user. */
 function setUser(object: UnstructuredObject, user: UserInfo): void {
   const { username, uid = '', groups, extra = {} } = user;
-  const { spec } = object as unknown as SigningRequest;
-  const { request, signerName, expirationSeconds, usages } = spec;
+  const { request, signerName, expirationSeconds, usages } = object['spec'] as Spec;
   // The order of the members is that of the real server.
   const given = { request, signerName, expirationSeconds, usages };
   const shown = Object.entries(given).filter(([, value]) => value !== undefined);
@@ -98,15 +87,14 @@ function validateSpec(spec: Spec, errors: FieldErrors): void {
   const usages = spec.usages ?? [];
   if (usages.length === 0) errors.required('spec.usages');
   const seen = new Set<string>();
-  for (const [index, usage] of usages.entries()) {
-    const field = `spec.usages[${index}]`;
-    errors.oneOf(field, usage, usageNames);
-    errors.unique(field, usage, seen);
-  }
+  errors.each('spec.usages', usages, (usage, errors) => {
+    errors.oneOf('', usage, usageNames);
+    errors.unique('', usage, seen);
+  });
   if (signerName === 'kubernetes.io/legacy-unknown') {
     const why = 'the legacy signerName is not allowed via this API version';
     errors.invalid('spec.signerName', signerName, why);
-  } else validateSignerName(signerName, 'spec.signerName', errors);
+  } else validateSignerName(signerName, errors.at('spec.signerName'));
   if (seconds !== undefined && seconds < shortestSeconds) {
     const why = `may not specify a duration less than ${shortestSeconds} seconds (10 minutes)`;
     errors.invalid('spec.expirationSeconds', seconds, why);
@@ -119,44 +107,41 @@ function isSigningRequest(base64: string | null): boolean {
   const begin = '-----BEGIN CERTIFICATE REQUEST-----';
   // Not a regular expression, which would take quadratic time for repeated beginnings.
   const start = text.indexOf(begin);
-  const end = '-----END CERTIFICATE REQUEST-----';
-  return start >= 0 && text.includes(end, start + begin.length + 1);
+  return start >= 0 && text.includes('-----END CERTIFICATE REQUEST-----', start + begin.length + 1);
 }
 
 /** Checks the name of a signer: a domain and a path. */
-export function validateSignerName(name: string, field: string, errors: FieldErrors): void {
+export function validateSignerName(name: string, errors: FieldErrors): void {
   if (name === '') {
-    errors.required(field);
+    errors.required('');
     return;
   }
   const [domain = '', path = '', ...rest] = name.split('/');
   if (!name.includes('/') || rest.length > 0) {
     const form = "a fully qualified domain and path of the form 'example.com/signer-name'";
-    errors.invalid(field, name, `must be ${form}`);
+    errors.invalid('', name, `must be ${form}`);
     return;
   }
-  if (domain.length > 253) errors.tooLong(field, 253);
-  validateParts(domain, field, { problemsOf: labelProblems, errors });
+  if (domain.length > 253) errors.tooLong('', 253);
+  validateParts(domain, labelProblems, errors);
   if (!domain.includes('.')) {
-    const why = 'should be a domain with at least two segments separated by dots';
-    errors.invalid(field, domain, why);
+    errors.invalid('', domain, 'should be a domain with at least two segments separated by dots');
   }
-  validateParts(path, field, { problemsOf: subdomainProblems, errors });
-}
-
-interface PartCheck {
-  readonly problemsOf: (part: string) => readonly string[];
-  readonly errors: FieldErrors;
+  validateParts(path, subdomainProblems, errors);
 }
 
 /** Reports the problems of the first wrong part between dots. */
-function validateParts(text: string, field: string, { problemsOf, errors }: PartCheck): void {
+function validateParts(
+  text: string,
+  problemsOf: (part: string) => readonly string[],
+  errors: FieldErrors,
+): void {
   const wrong = text.split('.').find((part) => problemsOf(part).length > 0);
   if (wrong === undefined) return;
   const problems = problemsOf(wrong).map(
     (problem) => `validating label ${quoted(wrong)}: ${problem}`,
   );
-  errors.invalidEach(field, text, problems);
+  errors.invalidEach('', text, problems);
 }
 
 /** Keeps approvals and denials in place: a write of the status only fails if their number changes. */

@@ -18,7 +18,7 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from '../../object/index.js';
-import type { UnstructuredObject, Wire } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import { validateNonnegative, validatePodCidrs } from './field-values.js';
 import { specChanged, typedRules } from './kind-rules.js';
@@ -34,50 +34,44 @@ function dropDisabled({ spec }: Wire<V1Lease>): void {
   delete spec?.preferredHolder;
 }
 
-const lease = typedRules<Wire<V1Lease>>(
-  {
-    prepareForCreate: dropDisabled,
-    prepareForUpdate: dropDisabled,
-    validate: ({ spec }, errors) => {
-      const { leaseDurationSeconds: duration, leaseTransitions: transitions } = spec ?? {};
-      if (duration !== undefined && duration <= 0) {
-        errors.invalid('spec.leaseDurationSeconds', duration, 'must be greater than 0');
-      }
-      if (transitions !== undefined && transitions < 0) {
-        const why = 'must be greater than or equal to 0';
-        errors.invalid('spec.leaseTransitions', transitions, why);
-      }
-    },
+const lease = typedRules<Wire<V1Lease>>({
+  prepareForCreate: dropDisabled,
+  prepareForUpdate: dropDisabled,
+  validate: ({ spec }, errors) => {
+    const { leaseDurationSeconds: duration, leaseTransitions: transitions } = spec ?? {};
+    if (duration !== undefined && duration <= 0) {
+      errors.invalid('spec.leaseDurationSeconds', duration, 'must be greater than 0');
+    }
+    if (transitions !== undefined && transitions < 0) {
+      errors.invalid('spec.leaseTransitions', transitions, 'must be greater than or equal to 0');
+    }
   },
-  { createOnUpdate: true, unconditionalUpdate: false },
-);
+  createOnUpdate: true,
+  unconditionalUpdate: false,
+});
 
-const node = typedRules<Wire<V1Node>>(
-  {
-    defaults: ({ spec, status }) => {
-      if (spec !== undefined) alignPodCidrs(spec);
-      if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
-    },
-    prepareForCreate: dropConfigSource,
-    prepareForUpdate: dropConfigSource,
-    validate: ({ spec }, errors) => {
-      validateTaints(spec?.taints ?? [], errors);
-      validatePodCidrs(spec?.podCIDRs ?? [], 'spec.podCIDRs', errors);
-    },
-    warnings: ({ spec = {} }) => ((spec.externalID ?? '') === '' ? [] : [unusedId]),
-    validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
-      validateNodeChange(spec, old, errors);
-    },
-    selectableFields: ({ spec }) => ({
-      'spec.unschedulable': String(spec?.unschedulable ?? false),
-    }),
+const node = typedRules<Wire<V1Node>>({
+  defaults: ({ spec, status }) => {
+    if (spec !== undefined) alignPodCidrs(spec);
+    if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
   },
-  {
-    admitCreate: addNotReadyTaint,
-    // The client that registers a node sets its status.
-    initialStatus: (object) => object['status'] ?? {},
+  prepareForCreate: dropConfigSource,
+  prepareForUpdate: dropConfigSource,
+  validate: ({ spec }, errors) => {
+    validateTaints(spec?.taints ?? [], errors);
+    validatePodCidrs(spec?.podCIDRs ?? [], errors.at('spec.podCIDRs'));
   },
-);
+  warnings: ({ spec = {} }) => ((spec.externalID ?? '') === '' ? [] : [unusedId]),
+  validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
+    validateNodeChange(spec, old, errors);
+  },
+  selectableFields: ({ spec }) => ({
+    'spec.unschedulable': String(spec?.unschedulable ?? false),
+  }),
+  admitCreate: addNotReadyTaint,
+  // The client that registers a node sets its status.
+  initialStatus: ({ status }) => status ?? {},
+});
 
 /** The taint of new nodes, which keeps pods away until the node controller finds the node ready. */
 export const notReadyTaint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
@@ -117,19 +111,16 @@ const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 /** Checks the taints of a node. Like the real server's, its errors say `metadata.taints`, although the field is in `spec`. */
 function validateTaints(taints: readonly Wire<V1Taint>[], errors: FieldErrors): void {
   const seen = new Set<string>();
-  for (const [index, taint] of taints.entries()) {
+  errors.each('metadata.taints', taints, (taint, errors) => {
     const { key, value = '', effect } = taint;
-    const field = `metadata.taints[${index}]`;
-    errors.invalidEach(`${field}.key`, key, qualifiedNameProblems(key));
+    errors.invalidEach('key', key, qualifiedNameProblems(key));
     const problems = labelValueProblems(value);
-    if (problems.length > 0) errors.invalid(`${field}.value`, value, problems.join(';'));
-    errors.requiredOneOf(`${field}.effect`, effect, effects);
+    if (problems.length > 0) errors.invalid('value', value, problems.join(';'));
+    errors.requiredOneOf('effect', effect, effects);
     const pair = `${key}:${effect}`;
-    if (seen.has(pair)) {
-      errors.duplicate(field, taint, 'taints must be unique by key and effect pair');
-    }
+    if (seen.has(pair)) errors.duplicate('', taint, 'taints must be unique by key and effect pair');
     seen.add(pair);
-  }
+  });
 }
 
 type NodeSpec = Wire<V1NodeSpec>;
@@ -150,7 +141,7 @@ function validateNodeChange(spec: NodeSpec, old: NodeSpec, errors: FieldErrors):
 function validateController({ spec }: Wire<V1ReplicationController>, errors: FieldErrors): void {
   if (spec === undefined) return;
   const { replicas, selector = {}, template } = spec;
-  validateNonnegative(replicas, 'spec.replicas', errors);
+  validateNonnegative(replicas, errors.at('spec.replicas'));
   if (Object.keys(selector).length === 0) errors.required('spec.selector');
   if (template === undefined) {
     errors.required('spec.template');
@@ -160,7 +151,7 @@ function validateController({ spec }: Wire<V1ReplicationController>, errors: Fie
   if (!Object.entries(selector).every(([key, value]) => labels[key] === value)) {
     refuseTemplateLabels(template.metadata, errors);
   }
-  validatePodTemplate(template, 'spec.template', errors);
+  validatePodTemplate(template, errors.at('spec.template'));
 }
 
 const ofTemplate = templateRules<Wire<V1ReplicationController>>(
@@ -168,83 +159,76 @@ const ofTemplate = templateRules<Wire<V1ReplicationController>>(
   ({ spec }) => spec?.template?.spec,
 );
 
-const replicationController = typedRules<Wire<V1ReplicationController>>(
-  {
-    ...ofTemplate,
-    defaults: ({ metadata, spec }) => {
-      if (spec === undefined) return;
-      spec.replicas ??= 1;
-      const { labels } = spec.template?.metadata ?? {};
-      if (labels !== undefined) {
-        spec.selector ??= { ...labels };
-        if (metadata !== undefined) metadata.labels ??= { ...labels };
-      }
-      if (spec.template?.spec !== undefined) defaultPodSpec(spec.template.spec);
-    },
-    validate: validateController,
-    // As on a real server: an update has the warnings of the template that it replaces.
-    warnings: (object, old) =>
-      old === undefined ? ofTemplate.warnings(object) : ofTemplate.warnings(old, object),
+const replicationController = typedRules<Wire<V1ReplicationController>>({
+  ...ofTemplate,
+  defaults: ({ metadata, spec }) => {
+    if (spec === undefined) return;
+    spec.replicas ??= 1;
+    const { labels } = spec.template?.metadata ?? {};
+    if (labels !== undefined) {
+      spec.selector ??= { ...labels };
+      metadata.labels ??= { ...labels };
+    }
+    if (spec.template?.spec !== undefined) defaultPodSpec(spec.template.spec);
   },
-  { specChanged, orphansByDefault: true, initialStatus: () => ({ replicas: 0 }) },
-);
+  validate: validateController,
+  // As on a real server: an update has the warnings of the template that it replaces.
+  warnings: (object, old) =>
+    old === undefined ? ofTemplate.warnings(object) : ofTemplate.warnings(old, object),
+  specChanged,
+  orphansByDefault: true,
+  initialStatus: () => ({ replicas: 0 }),
+});
 
 function validateScheduling(
   { nodeSelector, tolerations = [] }: Wire<V1Scheduling>,
   errors: FieldErrors,
 ): void {
-  validateLabels(nodeSelector, 'scheduling.nodeSelector', errors);
-  validateTolerations(tolerations, 'scheduling.tolerations', errors);
+  validateLabels(nodeSelector, errors.at('scheduling.nodeSelector'));
+  validateTolerations(tolerations, errors.at('scheduling.tolerations'));
   const seen = new Set<string>();
-  for (const [index, toleration] of tolerations.entries()) {
+  errors.each('scheduling.tolerations', tolerations, (toleration, errors) => {
     const { key, operator, value, effect } = toleration;
     const listKey = JSON.stringify([key, operator, value, effect]);
-    if (seen.has(listKey)) errors.duplicate(`scheduling.tolerations[${index}]`, toleration);
+    if (seen.has(listKey)) errors.duplicate('', toleration);
     seen.add(listKey);
-  }
+  });
 }
 
-const runtimeClass = typedRules<Wire<V1RuntimeClass>>(
-  {
-    validate: ({ handler, scheduling, overhead }, errors) => {
-      errors.requiredText('handler', handler, labelProblems);
-      if (overhead !== undefined) {
-        const resources = { limits: overhead.podFixed ?? {} };
-        validateResources(resources, 'overhead', { claims: new Set(), errors });
-      }
-      if (scheduling !== undefined) validateScheduling(scheduling, errors);
-    },
-    validateUpdate: ({ handler }, old, errors) => errors.immutable('handler', handler, old.handler),
+const runtimeClass = typedRules<Wire<V1RuntimeClass>>({
+  validate: ({ handler, scheduling, overhead }, errors) => {
+    errors.requiredText('handler', handler, labelProblems);
+    if (overhead !== undefined) {
+      const resources = { limits: overhead.podFixed ?? {} };
+      validateResources(resources, new Set(), errors.at('overhead'));
+    }
+    if (scheduling !== undefined) validateScheduling(scheduling, errors);
   },
-  { createOnUpdate: true, unconditionalUpdate: false },
-);
+  validateUpdate: ({ handler }, old, errors) => errors.immutable('handler', handler, old.handler),
+  createOnUpdate: true,
+  unconditionalUpdate: false,
+});
 
-const podTemplate = typedRules<Wire<V1PodTemplate>>(
-  {
-    ...templateRules<Wire<V1PodTemplate>>('template.spec', ({ template }) => template?.spec),
-    defaults: ({ template }) => {
-      if (template?.spec !== undefined) defaultPodSpec(template.spec);
-    },
-    validate: ({ template }, errors) => validatePodTemplate(template ?? {}, 'template', errors),
+const podTemplate = typedRules<Wire<V1PodTemplate>>({
+  ...templateRules<Wire<V1PodTemplate>>('template.spec', ({ template }) => template?.spec),
+  defaults: ({ template }) => {
+    if (template?.spec !== undefined) defaultPodSpec(template.spec);
   },
-  {
-    answersDeleted: true,
-    specChanged: (object, old) => !deepEqual(object['template'], old['template']),
-  },
-);
+  validate: ({ template }, errors) => validatePodTemplate(template ?? {}, errors.at('template')),
+  answersDeleted: true,
+  specChanged: (object, old) => !deepEqual(object.template, old.template),
+});
 
 interface NamespaceParts {
-  spec?: { finalizers?: string[] };
+  spec?: { finalizers?: string[] } | undefined;
   status?: { phase?: string };
 }
-
-const partsOf = (object: UnstructuredObject): NamespaceParts => object as NamespaceParts;
 
 /** Namespaces that always exist and cannot be deleted. */
 export const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public'];
 
 /** Namespaces have a finalizer in `spec`, a phase, and a label with the name. */
-const namespace: KindRules = {
+const namespace = typedRules<NamespaceParts>({
   nameFormat: 'label',
   ownPreconditions: true,
   defaults: (object) => {
@@ -253,50 +237,48 @@ const namespace: KindRules = {
     metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
   },
   prepareForCreate: (object) => {
-    const { finalizers = [] } = partsOf(object).spec ?? {};
+    const { finalizers = [] } = object.spec ?? {};
     const all = finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'];
-    object['spec'] = { finalizers: all };
+    object.spec = { finalizers: all };
   },
-  validateCreate: (object, errors) => {
-    for (const finalizer of partsOf(object).spec?.finalizers ?? []) {
-      validateFinalizer(finalizer, 'spec.finalizers', errors);
+  validateCreate: ({ spec }, errors) => {
+    for (const finalizer of spec?.finalizers ?? []) {
+      validateFinalizer(finalizer, errors.at('spec.finalizers'));
     }
   },
   initialStatus: () => ({ phase: 'Active' }),
-  prepareForUpdate: (object, old) => {
-    object['spec'] = old['spec'];
+  prepareForUpdate: (object, { spec }) => {
+    object.spec = spec;
   },
-  selectableFields: (object) => ({
-    'status.phase': partsOf(object).status?.phase ?? '',
-    name: object.metadata.name ?? '',
+  selectableFields: ({ metadata, status }) => ({
+    'status.phase': status?.phase ?? '',
+    name: metadata.name ?? '',
   }),
-  isFinalized: (object) =>
-    object.metadata.deletionTimestamp !== undefined &&
-    (partsOf(object).spec?.finalizers ?? []).length === 0,
+  isFinalized: ({ metadata, spec }) =>
+    metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length === 0,
   markDeleted: (object) => {
     const metadata = withoutMembers(object.metadata, 'deletionGracePeriodSeconds');
-    return { ...object, metadata, status: { ...partsOf(object).status, phase: 'Terminating' } };
+    return { ...object, metadata, status: { ...object.status, phase: 'Terminating' } };
   },
   beforeDelete: ({ metadata: { name = '' } }) => {
     if (!immortalNamespaces.includes(name)) return;
     throw forbidden({ group: '', plural: 'namespaces', name }, 'this namespace may not be deleted');
   },
-};
+});
 
-const resourceClaim = typedRules<Wire<ResourceV1ResourceClaim>>(
-  {
-    defaults: ({ spec }) => {
-      for (const { exactly } of spec.devices?.requests ?? []) {
-        if (exactly === undefined) continue;
-        for (const toleration of exactly.tolerations ?? []) toleration.operator ??= 'Equal';
-        exactly.allocationMode ??= 'ExactCount';
-        if (exactly.allocationMode === 'ExactCount') exactly.count ??= 1;
-      }
-    },
-    validateUpdate: ({ spec }, old, errors) => errors.immutable('spec', spec, old.spec),
+const resourceClaim = typedRules<Wire<ResourceV1ResourceClaim>>({
+  defaults: ({ spec }) => {
+    for (const { exactly } of spec.devices?.requests ?? []) {
+      if (exactly === undefined) continue;
+      for (const toleration of exactly.tolerations ?? []) toleration.operator ??= 'Equal';
+      exactly.allocationMode ??= 'ExactCount';
+      if (exactly.allocationMode === 'ExactCount') exactly.count ??= 1;
+    }
   },
-  { answersDeleted: true, resets: { status: ['spec', 'metadata'] } },
-);
+  validateUpdate: ({ spec }, old, errors) => errors.immutable('spec', spec, old.spec),
+  answersDeleted: true,
+  resets: { status: ['spec', 'metadata'] },
+});
 
 /** Keeps only the names of a ServiceAccount's secrets. */
 function nameSecrets(account: Wire<V1ServiceAccount>): void {
@@ -304,10 +286,11 @@ function nameSecrets(account: Wire<V1ServiceAccount>): void {
   if (secrets !== undefined) account.secrets = secrets.map(({ name }) => (name ? { name } : {}));
 }
 
-const serviceAccount = typedRules<Wire<V1ServiceAccount>>(
-  { prepareForCreate: nameSecrets, prepareForUpdate: nameSecrets },
-  { answersDeleted: true },
-);
+const serviceAccount = typedRules<Wire<V1ServiceAccount>>({
+  prepareForCreate: nameSecrets,
+  prepareForUpdate: nameSecrets,
+  answersDeleted: true,
+});
 
 /** The rules of leases, nodes, namespaces and other kinds that the cluster itself uses. */
 export const clusterRules: Readonly<Record<string, KindRules>> = {

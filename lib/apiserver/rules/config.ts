@@ -16,9 +16,9 @@ type Secret = Wire<V1Secret>;
 const sizeLimit = 1024 * 1024;
 const fixed = 'field is immutable when `immutable` is set';
 
-function validateKeys(data: object | undefined, field: string, errors: FieldErrors): void {
+function validateKeys(data: object | undefined, errors: FieldErrors): void {
   for (const key of Object.keys(data ?? {})) {
-    errors.invalidEach(`${field}[${key}]`, key, configKeyProblems(key));
+    errors.invalidEach(`[${key}]`, key, configKeyProblems(key));
   }
 }
 
@@ -56,12 +56,12 @@ function validatePrefix(metadata: Wire<V1ObjectMeta> | undefined, errors: FieldE
 
 const configMap = typedRules<ConfigMap>({
   validate: ({ data, binaryData }, errors) => {
-    validateKeys(data, 'data', errors);
+    validateKeys(data, errors.at('data'));
     for (const key of Object.keys(data ?? {})) {
       if (!Object.hasOwn(binaryData ?? {}, key)) continue;
       errors.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData');
     }
-    validateKeys(binaryData, 'binaryData', errors);
+    validateKeys(binaryData, errors.at('binaryData'));
     if (textSize(data) + base64Size(binaryData) > sizeLimit) errors.tooLong('[]', sizeLimit);
   },
   validateUpdate: (object, old, errors) => {
@@ -124,7 +124,7 @@ function validateJson(field: string, base64: string, errors: FieldErrors): void 
 const secret = typedRules<Secret>({
   defaults: mergeStringData,
   validate: (object, errors) => {
-    validateKeys(object.data, 'data', errors);
+    validateKeys(object.data, errors.at('data'));
     if (base64Size(object.data) > sizeLimit) errors.tooLong('data', sizeLimit);
     validateType(object, errors);
   },

@@ -22,72 +22,57 @@ import { validateNoBacksteps } from './container-mounts.js';
 const envName = /^[ -<>-~]+$/;
 
 /** Checks the variables of a container. */
-export function validateEnv(
-  env: readonly Wire<V1EnvVar>[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  for (const [index, variable] of env.entries()) {
+export function validateEnv(env: readonly Wire<V1EnvVar>[], errors: FieldErrors): void {
+  errors.each('', env, (variable, errors) => {
     const { name } = variable;
-    const path = `${field}[${index}]`;
-    validateEnvName(name, `${path}.name`, errors);
-    validateValueFrom(variable, `${path}.valueFrom`, errors);
-  }
+    validateEnvName(name, errors.at('name'));
+    validateValueFrom(variable, errors.at('valueFrom'));
+  });
 }
 
-function validateEnvName(name: string, field: string, errors: FieldErrors): void {
-  if (name === '') errors.required(field);
+function validateEnvName(name: string, errors: FieldErrors): void {
+  if (name === '') errors.required('');
   else if (!envName.test(name)) {
     const why =
       "a valid environment variable name must consist only of printable ASCII characters other than '='";
-    errors.invalid(field, name, why);
+    errors.invalid('', name, why);
   }
 }
 
-function validateValueFrom(
-  { value = '', valueFrom }: Wire<V1EnvVar>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateValueFrom({ value = '', valueFrom }: Wire<V1EnvVar>, errors: FieldErrors): void {
   if (valueFrom === undefined) return;
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
-  if (fieldRef !== undefined) {
-    validateFieldRef(fieldRef, variablePaths, { field: `${field}.fieldRef`, errors });
-  }
+  if (fieldRef !== undefined) validateFieldRef(fieldRef, variablePaths, errors.at('fieldRef'));
   if (resourceFieldRef !== undefined) {
-    validateResourceField(resourceFieldRef, `${field}.resourceFieldRef`, {
-      isOutside: false,
-      errors,
-    });
+    validateResourceField(resourceFieldRef, false, errors.at('resourceFieldRef'));
   }
   for (const [member, selector] of Object.entries({ configMapKeyRef, secretKeyRef })) {
     if (selector === undefined) continue;
     const { name = '', key } = selector;
-    errors.invalidEach(`${field}.${member}.name`, name, subdomainProblems(name));
-    errors.requiredText(`${field}.${member}.key`, key, configKeyProblems);
+    errors.invalidEach(`${member}.name`, name, subdomainProblems(name));
+    errors.requiredText(`${member}.key`, key, configKeyProblems);
   }
-  if (fileKeyRef !== undefined) validateFileKey(fileKeyRef, `${field}.fileKeyRef`, errors);
+  if (fileKeyRef !== undefined) validateFileKey(fileKeyRef, errors.at('fileKeyRef'));
   const sources = Object.keys(valueFrom).length;
   if (sources === 0) {
     const why =
       'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
-    errors.invalid(field, '', why);
+    errors.invalid('', '', why);
   } else if (value !== '') {
-    errors.invalid(field, '', 'may not be specified when `value` is not empty');
+    errors.invalid('', '', 'may not be specified when `value` is not empty');
   } else if (sources > 1) {
-    errors.invalid(field, '', 'may not have more than one field specified at a time');
+    errors.invalid('', '', 'may not have more than one field specified at a time');
   }
 }
 
 function validateFileKey(
   { key, volumeName, path }: Wire<V1FileKeySelector>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  validateEnvName(key, `${field}.key`, errors);
-  errors.requiredText(`${field}.volumeName`, volumeName, labelProblems);
-  if (path === '') errors.required(`${field}.path`);
-  else validateNoBacksteps(path, `${field}.path`, errors);
+  validateEnvName(key, errors.at('key'));
+  errors.requiredText('volumeName', volumeName, labelProblems);
+  if (path === '') errors.required('path');
+  else validateNoBacksteps(path, errors.at('path'));
 }
 
 /**
@@ -101,16 +86,16 @@ export function validateEnvFiles(
 ): void {
   const known = new Map(volumes.map((volume) => [volume.name, volume]));
   for (const [{ env = [] }, path] of containers) {
-    for (const [index, { valueFrom }] of env.entries()) {
+    errors.each(`${path}.env`, env, ({ valueFrom }, errors) => {
       const name = valueFrom?.fileKeyRef?.volumeName;
-      if (name === undefined) continue;
-      const at = `${path}.env[${index}].valueFrom.fileKeyRef.volumeName`;
+      if (name === undefined) return;
+      const at = 'valueFrom.fileKeyRef.volumeName';
       const volume = known.get(name);
       if (volume === undefined) errors.notFound(at, name);
       else if (volume.emptyDir === undefined) {
         errors.invalid(at, name, 'referenced volume must be of type emptyDir');
       }
-    }
+    });
   }
 }
 
@@ -139,9 +124,9 @@ const knownPaths: ReadonlySet<string> = new Set([
 export function validateFieldRef(
   { apiVersion = 'v1', fieldPath }: Wire<V1ObjectFieldSelector>,
   supported: readonly string[],
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+  errors: FieldErrors,
 ): void {
-  const at = `${field}.fieldPath`;
+  const at = 'fieldPath';
   if (fieldPath === '') {
     errors.required(at);
     return;
@@ -154,7 +139,7 @@ export function validateFieldRef(
     errors.invalid(at, fieldPath, `error converting fieldPath: ${problem}`);
   else if (key !== undefined) {
     const name = map === 'metadata.annotations' ? key.toLowerCase() : key;
-    errors.invalidEach(field, name, qualifiedNameProblems(name));
+    errors.invalidEach('', name, qualifiedNameProblems(name));
   } else if (!supported.includes(path)) errors.notSupported(at, path, supported);
 }
 
@@ -198,38 +183,37 @@ const divided = [
 /** Checks a reference to an amount of a container, which it must name outside of that container. */
 export function validateResourceField(
   { containerName = '', resource, divisor = '0' }: Wire<V1ResourceFieldSelector>,
-  field: string,
-  { isOutside, errors }: { readonly isOutside: boolean; readonly errors: FieldErrors },
+  isOutside: boolean,
+  errors: FieldErrors,
 ): void {
-  if (isOutside && containerName === '') errors.required(`${field}.containerName`);
-  else if (resource === '') errors.required(`${field}.resource`);
+  if (isOutside && containerName === '') errors.required('containerName');
+  else if (resource === '') errors.required('resource');
   else if (!resourceNames.includes(resource) && !/\.hugepages-./.test(resource)) {
-    errors.notSupported(`${field}.resource`, resource, resourceNames);
+    errors.notSupported('resource', resource, resourceNames);
   }
   const given = canonicalQuantity(divisor);
   const [, name = '', divisors] = divided.find(([pattern]) => pattern.test(resource)) ?? [];
   if (given === '0' || divisors?.split(/, | and /).includes(given) !== false) return;
   const why = `only divisor's values ${divisors} are supported with the ${name} resource`;
-  errors.invalid(`${field}.divisor`, resource, why);
+  errors.invalid('divisor', resource, why);
 }
 
 /** Checks the objects from which a container takes all variables. */
 export function validateEnvFrom(
   sources: readonly Wire<V1EnvFromSource>[],
-  field: string,
   errors: FieldErrors,
 ): void {
   for (const [index, { configMapRef, secretRef }] of sources.entries()) {
-    const path = `${field}[${index}]`;
+    const path = `[${index}]`;
     for (const [member, reference] of Object.entries({ configMapRef, secretRef })) {
       if (reference === undefined) continue;
       const { name = '' } = reference;
       errors.requiredText(`${path}.${member}.name`, name, subdomainProblems);
     }
     if (configMapRef === undefined && secretRef === undefined) {
-      errors.invalid(field, '', 'must specify one of: `configMapRef` or `secretRef`');
+      errors.invalid('', '', 'must specify one of: `configMapRef` or `secretRef`');
     } else if (configMapRef !== undefined && secretRef !== undefined) {
-      errors.invalid(field, '', 'may not have more than one field specified at a time');
+      errors.invalid('', '', 'may not have more than one field specified at a time');
     }
   }
 }

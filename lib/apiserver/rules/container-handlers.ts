@@ -5,55 +5,40 @@ import { validateNonnegative, validatePort, validatePortNumber } from './field-v
 
 type Container = Wire<V1Container>;
 
-interface HandlerCheck {
-  /** The grace period of the pod, in seconds. */
-  readonly graceSeconds: number;
-  readonly errors: FieldErrors;
-}
-
 /** Checks the probes and the lifecycle hooks of a container. */
 export function validateHandlers(
   container: Container,
-  path: string,
-  { graceSeconds, errors }: HandlerCheck,
+  graceSeconds: number,
+  errors: FieldErrors,
 ): void {
   for (const member of ['postStart', 'preStop'] as const) {
     const handler = container.lifecycle?.[member];
     if (handler === undefined) continue;
-    validateLifecycleHandler(handler, `${path}.lifecycle.${member}`, { graceSeconds, errors });
+    validateLifecycleHandler(handler, graceSeconds, errors.at(`lifecycle.${member}`));
   }
   const { livenessProbe, readinessProbe, startupProbe } = container;
-  validateProbe(livenessProbe, `${path}.livenessProbe`, errors);
-  validateSuccessThreshold(livenessProbe, `${path}.livenessProbe`, errors);
-  validateReadiness(readinessProbe, `${path}.readinessProbe`, errors);
-  validateProbe(startupProbe, `${path}.startupProbe`, errors);
-  validateSuccessThreshold(startupProbe, `${path}.startupProbe`, errors);
+  validateProbe(livenessProbe, errors.at('livenessProbe'));
+  validateSuccessThreshold(livenessProbe, errors.at('livenessProbe'));
+  validateReadiness(readinessProbe, errors.at('readinessProbe'));
+  validateProbe(startupProbe, errors.at('startupProbe'));
+  validateSuccessThreshold(startupProbe, errors.at('startupProbe'));
 }
 
 /**
  * Checks a readiness probe. A failed one does not stop its container, so it must not have a grace
  * period.
  */
-function validateReadiness(
-  probe: Container['readinessProbe'],
-  field: string,
-  errors: FieldErrors,
-): void {
-  validateProbe(probe, field, errors);
+function validateReadiness(probe: Container['readinessProbe'], errors: FieldErrors): void {
+  validateProbe(probe, errors);
   const { terminationGracePeriodSeconds: seconds } = probe ?? {};
   if (seconds === undefined) return;
-  const why = 'must not be set for readinessProbes';
-  errors.invalid(`${field}.terminationGracePeriodSeconds`, seconds, why);
+  errors.invalid('terminationGracePeriodSeconds', seconds, 'must not be set for readinessProbes');
 }
 
-function validateSuccessThreshold(
-  probe: Container['livenessProbe'],
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateSuccessThreshold(probe: Container['livenessProbe'], errors: FieldErrors): void {
   const { successThreshold } = probe ?? {};
   if (successThreshold !== undefined && successThreshold !== 1) {
-    errors.invalid(`${field}.successThreshold`, successThreshold, 'must be 1');
+    errors.invalid('successThreshold', successThreshold, 'must be 1');
   }
 }
 
@@ -72,46 +57,46 @@ const counts = [
 ] as const;
 
 /** Checks a probe: it has one handler and no negative numbers. */
-function validateProbe(probe: Wire<V1Probe> | undefined, field: string, errors: FieldErrors): void {
+function validateProbe(probe: Wire<V1Probe> | undefined, errors: FieldErrors): void {
   if (probe === undefined) return;
   const given = probeHandlers.filter((handler) => probe[handler] !== undefined);
   const [handler, ...extra] = given;
-  if (handler === undefined) errors.required(field, 'must specify a handler type');
-  else validateHandler(probe, `${field}.${handler}`, { handler, errors });
+  if (handler === undefined) errors.required('', 'must specify a handler type');
+  else validateHandler(probe, handler, errors.at(handler));
   for (const other of extra) {
-    errors.forbidden(`${field}.${other}`, 'may not specify more than 1 handler type');
+    errors.forbidden(other, 'may not specify more than 1 handler type');
   }
-  for (const count of counts) validateNonnegative(probe[count], `${field}.${count}`, errors);
+  for (const count of counts) validateNonnegative(probe[count], errors.at(count));
   const { terminationGracePeriodSeconds: grace } = probe;
   if (grace !== undefined && grace <= 0) {
-    errors.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0');
+    errors.invalid('terminationGracePeriodSeconds', grace, 'must be greater than 0');
   }
 }
 
 /** Checks a handler of a probe or a lifecycle hook. */
 function validateHandler(
   { exec, httpGet, tcpSocket, grpc }: Pick<Wire<V1Probe>, ProbeHandler>,
-  field: string,
-  { handler, errors }: { readonly handler: ProbeHandler; readonly errors: FieldErrors },
+  handler: ProbeHandler,
+  errors: FieldErrors,
 ): void {
   switch (handler) {
     case 'exec':
-      if ((exec?.command ?? []).length === 0) errors.required(`${field}.command`);
+      if ((exec?.command ?? []).length === 0) errors.required('command');
       break;
     case 'httpGet':
-      validatePort(httpGet?.port ?? 0, `${field}.port`, errors);
+      validatePort(httpGet?.port ?? 0, errors.at('port'));
       if (!['HTTP', 'HTTPS'].includes(httpGet?.scheme ?? '')) {
-        errors.notSupported(`${field}.scheme`, httpGet?.scheme, ['HTTP', 'HTTPS']);
+        errors.notSupported('scheme', httpGet?.scheme, ['HTTP', 'HTTPS']);
       }
       for (const { name } of httpGet?.httpHeaders ?? []) {
-        if (!headerName.test(name)) errors.invalid(`${field}.httpHeaders`, name, headerMessage);
+        if (!headerName.test(name)) errors.invalid('httpHeaders', name, headerMessage);
       }
       break;
     case 'tcpSocket':
-      validatePort(tcpSocket?.port ?? 0, `${field}.port`, errors);
+      validatePort(tcpSocket?.port ?? 0, errors.at('port'));
       break;
     case 'grpc':
-      validatePortNumber(grpc?.port ?? 0, `${field}.port`, errors);
+      validatePortNumber(grpc?.port ?? 0, errors.at('port'));
       break;
   }
 }
@@ -124,19 +109,19 @@ const lifecycleHandlers = ['exec', 'httpGet', 'tcpSocket', 'sleep'] as const;
  */
 function validateLifecycleHandler(
   given: Wire<V1LifecycleHandler>,
-  field: string,
-  { graceSeconds, errors }: HandlerCheck,
+  graceSeconds: number,
+  errors: FieldErrors,
 ): void {
   const [handler, ...extra] = lifecycleHandlers.filter((one) => given[one] !== undefined);
-  if (handler === undefined) errors.required(field, 'must specify a handler type');
+  if (handler === undefined) errors.required('', 'must specify a handler type');
   else if (handler === 'sleep') {
     const seconds = given.sleep?.seconds ?? 0;
     if (seconds < 0 || seconds > graceSeconds) {
       const why = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`;
-      errors.invalid(`${field}.sleep`, seconds, why);
+      errors.invalid('sleep', seconds, why);
     }
-  } else validateHandler(given, `${field}.${handler}`, { handler, errors });
+  } else validateHandler(given, handler, errors.at(handler));
   for (const other of extra) {
-    errors.forbidden(`${field}.${other}`, 'may not specify more than 1 handler type');
+    errors.forbidden(other, 'may not specify more than 1 handler type');
   }
 }

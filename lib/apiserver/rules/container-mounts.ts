@@ -4,20 +4,14 @@ import type { Wire } from '../../object/index.js';
 
 type Container = Wire<V1Container>;
 
-interface MountCheck {
-  /** The pod's valid volumes by name. */
-  readonly volumes: ReadonlyMap<string, Wire<V1Volume>>;
-  readonly errors: FieldErrors;
-}
-
 /** Checks the volumes that a container mounts. */
 export function validateMounts(
   container: Container,
-  path: string,
-  { volumes, errors }: MountCheck,
+  volumes: ReadonlyMap<string, Wire<V1Volume>>,
+  errors: FieldErrors,
 ): void {
   const { volumeMounts = [], volumeDevices = [] } = container;
-  const field = `${path}.volumeMounts`;
+  const field = 'volumeMounts';
   const paths = new Set<string>();
   for (const [index, mount] of volumeMounts.entries()) {
     const { name, mountPath, subPath = '', subPathExpr = '' } = mount;
@@ -34,25 +28,25 @@ export function validateMounts(
       const why = 'must not already exist as a path in volumeDevices';
       errors.invalid(`${at}.mountPath`, mountPath, why);
     }
-    validateLocalPath(subPath, `${field}.subPath`, errors);
+    validateLocalPath(subPath, errors.at(`${field}.subPath`));
     if (subPath !== '' && subPathExpr !== '') {
       const why = 'subPathExpr and subPath are mutually exclusive';
       errors.invalid(`${at}.subPathExpr`, subPathExpr, why);
     }
-    validateLocalPath(subPathExpr, `${field}.subPathExpr`, errors);
-    validatePropagation(mount, field, { container, errors });
+    validateLocalPath(subPathExpr, errors.at(`${field}.subPathExpr`));
+    validatePropagation(mount, container, errors.at(field));
   }
 }
 
 /** Checks a path below another. */
-export function validateLocalPath(path: string, field: string, errors: FieldErrors): void {
-  if (path.startsWith('/')) errors.invalid(field, path, 'must be a relative path');
-  validateNoBacksteps(path, field, errors);
+export function validateLocalPath(path: string, errors: FieldErrors): void {
+  if (path.startsWith('/')) errors.invalid('', path, 'must be a relative path');
+  validateNoBacksteps(path, errors);
 }
 
 /** Checks a path that must not lead upwards. */
-export function validateNoBacksteps(path: string, field: string, errors: FieldErrors): void {
-  if (path.split('/').includes('..')) errors.invalid(field, path, "must not contain '..'");
+export function validateNoBacksteps(path: string, errors: FieldErrors): void {
+  if (path.split('/').includes('..')) errors.invalid('', path, "must not contain '..'");
 }
 
 const propagations = ['Bidirectional', 'HostToContainer', 'None'];
@@ -61,59 +55,60 @@ const recursions = ['Disabled', 'Enabled', 'IfPossible'];
 /** Checks whether mounts propagate, and are read-only as a whole. The real server's paths have no index here. */
 function validatePropagation(
   { mountPropagation, recursiveReadOnly = 'Disabled', readOnly }: Wire<V1VolumeMount>,
-  field: string,
-  { container, errors }: { readonly container: Container; readonly errors: FieldErrors },
+  container: Container,
+  errors: FieldErrors,
 ): void {
-  errors.oneOf(`${field}.mountPropagation`, mountPropagation, propagations);
+  errors.oneOf('mountPropagation', mountPropagation, propagations);
   if (mountPropagation === 'Bidirectional' && container.securityContext?.privileged !== true) {
     const why = 'Bidirectional mount propagation is available only to privileged containers';
-    errors.forbidden(`${field}.mountPropagation`, why);
+    errors.forbidden('mountPropagation', why);
   }
-  const path = `${field}.recursiveReadOnly`;
+  const path = 'recursiveReadOnly';
   errors.oneOf(path, recursiveReadOnly, recursions);
   if (recursiveReadOnly === 'Disabled' || !recursions.includes(recursiveReadOnly)) return;
   if (readOnly !== true) errors.forbidden(path, 'may only be specified when readOnly is true');
   if ((mountPropagation ?? 'None') !== 'None') {
-    const why = 'may only be specified when mountPropagation is None or not specified';
-    errors.forbidden(path, why);
+    errors.forbidden(path, 'may only be specified when mountPropagation is None or not specified');
   }
 }
 
 /** Checks the block devices that a container uses. */
 export function validateDevices(
   { volumeDevices = [], volumeMounts = [] }: Container,
-  path: string,
-  { volumes, errors }: MountCheck,
+  volumes: ReadonlyMap<string, Wire<V1Volume>>,
+  errors: FieldErrors,
 ): void {
   const names = new Set<string>();
   const paths = new Set<string>();
-  for (const [index, { name, devicePath }] of volumeDevices.entries()) {
-    const field = `${path}.volumeDevices[${index}]`;
-    if (name === '') errors.required(`${field}.name`);
-    if (names.has(name)) errors.invalid(`${field}.name`, name, 'must be unique');
-    validateDeviceVolume(name, `${field}.name`, { volumes, errors });
-    if (devicePath === '') errors.required(`${field}.devicePath`);
-    if (paths.has(devicePath)) errors.invalid(`${field}.devicePath`, devicePath, 'must be unique');
+  errors.each('volumeDevices', volumeDevices, ({ name, devicePath }, errors) => {
+    if (name === '') errors.required('name');
+    if (names.has(name)) errors.invalid('name', name, 'must be unique');
+    validateDeviceVolume(name, volumes, errors.at('name'));
+    if (devicePath === '') errors.required('devicePath');
+    if (paths.has(devicePath)) errors.invalid('devicePath', devicePath, 'must be unique');
     if (devicePath.split('/').includes('..')) {
-      errors.invalid(`${field}.devicePath`, devicePath, "can not contain backsteps ('..')");
+      errors.invalid('devicePath', devicePath, "can not contain backsteps ('..')");
     } else paths.add(devicePath);
     if (volumeMounts.some((mount) => mount.name === name)) {
-      errors.invalid(`${field}.name`, name, 'must not already exist in volumeMounts');
+      errors.invalid('name', name, 'must not already exist in volumeMounts');
     }
     if (volumeMounts.some(({ mountPath }) => mountPath === devicePath)) {
-      const why = 'must not already exist as a path in volumeMounts';
-      errors.invalid(`${field}.devicePath`, devicePath, why);
+      errors.invalid('devicePath', devicePath, 'must not already exist as a path in volumeMounts');
     }
     if (name !== '') names.add(name);
-  }
+  });
 }
 
-function validateDeviceVolume(name: string, field: string, { volumes, errors }: MountCheck): void {
+function validateDeviceVolume(
+  name: string,
+  volumes: ReadonlyMap<string, Wire<V1Volume>>,
+  errors: FieldErrors,
+): void {
   const volume = volumes.get(name);
-  if (volume === undefined) errors.notFound(field, name);
+  if (volume === undefined) errors.notFound('', name);
   else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) {
     const why =
       'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
-    errors.invalid(field, name, why);
+    errors.invalid('', name, why);
   }
 }

@@ -42,46 +42,45 @@ const protocols = ['SCTP', 'TCP', 'UDP'];
 /** Checks the containers of a pod. */
 export function validateContainers(
   containers: readonly Container[],
-  field: string,
-  { names, errors }: { names: PodNames; errors: FieldErrors },
+  names: PodNames,
+  errors: FieldErrors,
 ): void {
   if (containers.length === 0) {
-    errors.required(field);
+    errors.required('');
     return;
   }
-  for (const [index, container] of containers.entries()) {
-    const path = `${field}[${index}]`;
-    validateContainer(container, path, { names, errors });
-    if (names.containers.has(container.name)) errors.duplicate(`${path}.name`, container.name);
+  errors.each('', containers, (container, errors) => {
+    validateContainer(container, names, errors);
+    if (names.containers.has(container.name)) errors.duplicate('name', container.name);
     names.containers.add(container.name);
-    validateHandlers(container, path, { graceSeconds: names.graceSeconds, errors });
-    validateRestarts(container, path, errors);
-  }
-  validateHostPorts(containers, field, errors);
+    validateHandlers(container, names.graceSeconds, errors);
+    validateRestarts(container, errors);
+  });
+  validateHostPorts(containers, errors);
 }
 
 /** Checks the init containers of a pod. */
 export function validateInitContainers(
   containers: readonly Container[],
-  field: string,
-  { names, errors }: { names: PodNames; errors: FieldErrors },
+  names: PodNames,
+  errors: FieldErrors,
 ): void {
   for (const [index, container] of containers.entries()) {
-    const path = `${field}[${index}]`;
-    validateContainer(container, path, { names, errors });
+    const path = `[${index}]`;
+    validateContainer(container, names, errors.at(path));
     if (names.containers.has(container.name)) errors.duplicate(`${path}.name`, container.name);
     else if (container.name !== '') names.containers.add(container.name);
-    validateHostPorts([container], field, errors);
-    validateInitRestarts(container, path, errors);
+    validateHostPorts([container], errors);
+    validateInitRestarts(container, errors.at(path));
     if (container.restartPolicy === 'Always') {
-      validateHandlers(container, path, { graceSeconds: names.graceSeconds, errors });
+      validateHandlers(container, names.graceSeconds, errors.at(path));
       continue;
     }
-    for (const [at, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
-      if (restartPolicy !== 'RestartContainer') continue;
+    errors.each(`${path}.resizePolicy`, container.resizePolicy, ({ restartPolicy }, errors) => {
+      if (restartPolicy !== 'RestartContainer') return;
       const why = "must not be set to 'RestartContainer' for non-sidecar initContainers";
-      errors.invalid(`${path}.resizePolicy[${at}].restartPolicy`, restartPolicy, why);
-    }
+      errors.invalid('restartPolicy', restartPolicy, why);
+    });
     for (const member of [
       'lifecycle',
       'livenessProbe',
@@ -98,55 +97,50 @@ export function validateInitContainers(
 const spacedImage = 'must not have leading or trailing whitespace';
 
 /** Checks the images of a pod. Templates may have spaces around them. */
-export function validateImages(spec: Images, field: string, errors: FieldErrors): void {
+export function validateImages(spec: Images, errors: FieldErrors): void {
   for (const list of ['containers', 'initContainers'] as const) {
-    for (const [index, { image = '' }] of (spec[list] ?? []).entries()) {
-      if (image === image.trim()) continue;
-      errors.invalid(`${field}.${list}[${index}].image`, image, spacedImage);
-    }
+    errors.each(list, spec[list], ({ image = '' }, errors) => {
+      if (image === image.trim()) return;
+      errors.invalid('image', image, spacedImage);
+    });
   }
 }
 
-function validateContainer(
-  container: Container,
-  path: string,
-  { names, errors }: { names: PodNames; errors: FieldErrors },
-): void {
+function validateContainer(container: Container, names: PodNames, errors: FieldErrors): void {
   const { name, image = '', imagePullPolicy = '', terminationMessagePolicy = 'File' } = container;
-  errors.requiredText(`${path}.name`, name, labelProblems);
-  if (image === '') errors.required(`${path}.image`);
-  errors.oneOf(`${path}.terminationMessagePolicy`, terminationMessagePolicy, [
+  errors.requiredText('name', name, labelProblems);
+  if (image === '') errors.required('image');
+  errors.oneOf('terminationMessagePolicy', terminationMessagePolicy, [
     'File',
     'FallbackToLogsOnError',
   ]);
-  validateContainerPorts(container.ports ?? [], `${path}.ports`, errors);
-  validateEnv(container.env ?? [], `${path}.env`, errors);
-  validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`, errors);
-  validateMounts(container, path, { volumes: names.volumes, errors });
-  validatePullPolicy(imagePullPolicy, `${path}.imagePullPolicy`, errors);
+  validateContainerPorts(container.ports ?? [], errors.at('ports'));
+  validateEnv(container.env ?? [], errors.at('env'));
+  validateEnvFrom(container.envFrom ?? [], errors.at('envFrom'));
+  validateMounts(container, names.volumes, errors);
+  validatePullPolicy(imagePullPolicy, errors.at('imagePullPolicy'));
   const { claims } = names;
-  validateResources(container.resources, `${path}.resources`, { claims, errors });
-  validateDevices(container, path, { volumes: names.volumes, errors });
-  validateResizePolicy(container, `${path}.resizePolicy`, { names, errors });
+  validateResources(container.resources, claims, errors.at('resources'));
+  validateDevices(container, names.volumes, errors);
+  validateResizePolicy(container, names, errors.at('resizePolicy'));
   if (container.securityContext !== undefined) {
-    validateContainerSecurity(container.securityContext, `${path}.securityContext`, errors);
+    validateContainerSecurity(container.securityContext, errors.at('securityContext'));
   }
 }
 
 function validateResizePolicy(
   { resizePolicy = [] }: Container,
-  field: string,
-  { names, errors }: { names: PodNames; errors: FieldErrors },
+  names: PodNames,
+  errors: FieldErrors,
 ): void {
   const supported = ['NotRequired', 'RestartContainer'];
   const seen = new Set<string>();
   for (const [index, { resourceName, restartPolicy }] of resizePolicy.entries()) {
-    errors.unique(`${field}[${index}]`, resourceName, seen);
-    errors.requiredOneOf(field, resourceName, ['cpu', 'memory']);
-    errors.requiredOneOf(field, restartPolicy, supported);
+    errors.unique(`[${index}]`, resourceName, seen);
+    errors.requiredOneOf('', resourceName, ['cpu', 'memory']);
+    errors.requiredOneOf('', restartPolicy, supported);
     if (names.restartPolicy !== 'Never' || restartPolicy === 'NotRequired') continue;
-    const why = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
-    errors.invalid(field, restartPolicy, why);
+    errors.invalid('', restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
   }
 }
 
@@ -156,35 +150,35 @@ const mostRules = 20;
 /** Checks the restart policy of a container, and its rules. */
 function validateRestarts(
   { restartPolicy, restartPolicyRules: rules = [] }: Container,
-  path: string,
   errors: FieldErrors,
 ): void {
-  const field = `${path}.restartPolicyRules`;
+  const field = 'restartPolicyRules';
   if (restartPolicy !== undefined) {
-    errors.oneOf(`${path}.restartPolicy`, restartPolicy, restartPolicies);
-  } else if (rules.length > 0) errors.required(`${path}.restartPolicy`, policyForRules);
+    errors.oneOf('restartPolicy', restartPolicy, restartPolicies);
+  } else if (rules.length > 0) errors.required('restartPolicy', policyForRules);
   if (rules.length > mostRules) errors.tooMany(field, rules.length, mostRules);
-  for (const [index, { action = '', exitCodes }] of rules.entries()) {
-    const at = `${field}[${index}]`;
-    errors.oneOf(`${at}.action`, action, ['Restart', 'RestartAllContainers']);
+  errors.each(field, rules, (rule, errors) => {
+    const { exitCodes } = rule;
+    const action = (rule.action as string | undefined) ?? '';
+    errors.oneOf('action', action, ['Restart', 'RestartAllContainers']);
     if (exitCodes === undefined) {
-      errors.required(`${at}.exitCodes`, 'must be specified');
-      continue;
+      errors.required('exitCodes', 'must be specified');
+      return;
     }
     const { values = [] } = exitCodes;
     const operator = (exitCodes.operator as string | undefined) ?? '';
-    errors.oneOf(`${at}.exitCodes.operator`, operator, ['In', 'NotIn']);
-    if (values.length > 255) errors.tooMany(`${at}.exitCodes.values`, values.length, 255);
-  }
+    errors.oneOf('exitCodes.operator', operator, ['In', 'NotIn']);
+    if (values.length > 255) errors.tooMany('exitCodes.values', values.length, 255);
+  });
 }
 
 const policyForRules = 'must specify restartPolicy when restart rules are used';
 
 /** Checks the restart policy of an init container. */
-function validateInitRestarts(container: Container, path: string, errors: FieldErrors): void {
-  if (container.restartPolicy !== undefined) validateRestarts(container, path, errors);
+function validateInitRestarts(container: Container, errors: FieldErrors): void {
+  if (container.restartPolicy !== undefined) validateRestarts(container, errors);
   else if ((container.restartPolicyRules ?? []).length > 0) {
-    errors.required(`${path}.restartPolicy`, policyForRules);
+    errors.required('restartPolicy', policyForRules);
   }
 }
 
@@ -196,14 +190,14 @@ const onlyForOthers = [
 /** Checks the ephemeral containers of a pod. */
 export function validateEphemeralContainers(
   containers: readonly Wire<V1EphemeralContainer>[],
-  field: string,
-  { names, errors }: { names: PodNames; errors: FieldErrors },
+  names: PodNames,
+  errors: FieldErrors,
 ): void {
   const targets = new Set(names.containers);
   const why = 'cannot be set for an Ephemeral Container';
   for (const [index, container] of containers.entries()) {
-    const path = `${field}[${index}]`;
-    validateContainer(container, path, { names, errors });
+    const path = `[${index}]`;
+    validateContainer(container, names, errors.at(path));
     const { name, image = '', targetContainerName: target = '' } = container;
     if (image !== image.trim()) errors.invalid(`${path}.image`, image, spacedImage);
     if (names.containers.has(name)) errors.duplicate(`${path}.name`, name);
@@ -214,12 +208,12 @@ export function validateEphemeralContainers(
     for (const member of onlyForOthers) {
       if (isSet(container, member)) errors.forbidden(`${path}.${member}`, why);
     }
-    for (const [at, mount] of (container.volumeMounts ?? []).entries()) {
+    errors.each(`${path}.volumeMounts`, container.volumeMounts, (mount, errors) => {
       for (const member of ['subPath', 'subPathExpr'] as const) {
         if ((mount[member] ?? '') === '') continue;
-        errors.forbidden(`${path}.volumeMounts[${at}].${member}`, why);
+        errors.forbidden(member, why);
       }
-    }
+    });
   }
 }
 
@@ -237,35 +231,26 @@ function isSet(
 
 function validateContainerPorts(
   ports: readonly Wire<V1ContainerPort>[],
-  field: string,
   errors: FieldErrors,
 ): void {
   const names = new Set<string>();
-  for (const [index, { name = '', containerPort, hostPort, protocol = '' }] of ports.entries()) {
-    const path = `${field}[${index}]`;
+  errors.each('', ports, ({ name = '', containerPort, hostPort, protocol = '' }, errors) => {
     const problems = name === '' ? [] : portNameProblems(name);
-    errors.invalidEach(`${path}.name`, name, problems);
-    if (name !== '' && problems.length === 0) {
-      errors.unique(`${path}.name`, name, names);
-    }
-    if (containerPort === 0) errors.required(`${path}.containerPort`);
-    else validatePortNumber(containerPort, `${path}.containerPort`, errors);
-    if (hostPort !== undefined) validatePortNumber(hostPort, `${path}.hostPort`, errors);
-    errors.oneOf(`${path}.protocol`, protocol, protocols);
-  }
+    errors.invalidEach('name', name, problems);
+    if (name !== '' && problems.length === 0) errors.unique('name', name, names);
+    if (containerPort === 0) errors.required('containerPort');
+    else validatePortNumber(containerPort, errors.at('containerPort'));
+    if (hostPort !== undefined) validatePortNumber(hostPort, errors.at('hostPort'));
+    errors.oneOf('protocol', protocol, protocols);
+  });
 }
 
-function validateHostPorts(
-  containers: readonly Container[],
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateHostPorts(containers: readonly Container[], errors: FieldErrors): void {
   const taken = new Set<string>();
   for (const [index, { ports = [] }] of containers.entries()) {
-    for (const [at, { protocol = '', hostIP = '', hostPort }] of ports.entries()) {
-      if (hostPort === undefined) continue;
-      const key = `${protocol}/${hostIP}/${hostPort}`;
-      errors.unique(`${field}[${index}].ports[${at}].hostPort`, key, taken);
-    }
+    errors.each(`[${index}].ports`, ports, ({ protocol = '', hostIP = '', hostPort }, errors) => {
+      if (hostPort === undefined) return;
+      errors.unique('hostPort', `${protocol}/${hostIP}/${hostPort}`, taken);
+    });
   }
 }

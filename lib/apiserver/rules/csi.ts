@@ -25,31 +25,32 @@ import { validateLabelSelector } from './metadata.js';
 import { validatePersistentVolume } from './persistent-volume.js';
 import { validateDriverName } from './volume-sources.js';
 
-const csiDriver = typedRules<Wire<V1CSIDriver>>(
-  {
-    defaults: ({ spec }) => {
-      spec.attachRequired ??= true;
-      spec.podInfoOnMount ??= false;
-      spec.storageCapacity ??= false;
-      spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
-      if ((spec.volumeLifecycleModes ?? []).length === 0) {
-        spec.volumeLifecycleModes = ['Persistent'];
-      }
-      spec.requiresRepublish ??= false;
-      spec.seLinuxMount ??= false;
-    },
-    prepareForCreate: dropDisabled,
-    prepareForUpdate: dropDisabled,
-    validate: ({ spec }, errors) => validateDriver(spec, errors),
-    warnings: ({ spec }, old) => driverWarnings(spec, old?.spec),
-    validateUpdate: ({ spec }, { spec: old }, errors) => {
-      const { attachRequired, volumeLifecycleModes: modes } = spec;
-      errors.immutable('spec.attachedRequired', attachRequired, old.attachRequired);
-      errors.immutable('spec.volumeLifecycleModes', modes, old.volumeLifecycleModes);
-    },
+const csiDriver = typedRules<Wire<V1CSIDriver>>({
+  defaults: ({ spec }) => {
+    spec.attachRequired ??= true;
+    spec.podInfoOnMount ??= false;
+    spec.storageCapacity ??= false;
+    spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
+    if ((spec.volumeLifecycleModes ?? []).length === 0) {
+      spec.volumeLifecycleModes = ['Persistent'];
+    }
+    spec.requiresRepublish ??= false;
+    spec.seLinuxMount ??= false;
   },
-  { specChanged, firstGeneration: 0, unconditionalUpdate: false, answersDeleted: true },
-);
+  prepareForCreate: dropDisabled,
+  prepareForUpdate: dropDisabled,
+  validate: ({ spec }, errors) => validateDriver(spec, errors),
+  warnings: ({ spec }, old) => driverWarnings(spec, old?.spec),
+  validateUpdate: ({ spec }, { spec: old }, errors) => {
+    const { attachRequired, volumeLifecycleModes: modes } = spec;
+    errors.immutable('spec.attachedRequired', attachRequired, old.attachRequired);
+    errors.immutable('spec.volumeLifecycleModes', modes, old.volumeLifecycleModes);
+  },
+  specChanged,
+  firstGeneration: 0,
+  unconditionalUpdate: false,
+  answersDeleted: true,
+});
 
 const policies = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const lifecycleModes = ['Persistent', 'Ephemeral'];
@@ -118,27 +119,25 @@ function validateTokenRequests(
   }
 }
 
-const csiNode = typedRules<Wire<V1CSINode>>(
-  {
-    validate: ({ spec }, errors) => {
-      const names = new Set<string>();
-      for (const [index, driver] of driversOf(spec).entries()) {
-        const field = `spec.drivers[${index}]`;
-        validateNodeDriver(driver, field, errors);
-        errors.unique(`${field}.name`, driver.name, names);
-      }
-    },
-    validateUpdate: ({ spec }, { spec: before }, errors) => {
-      for (const old of driversOf(before)) {
-        for (const driver of driversOf(spec).filter(({ name }) => name === old.name)) {
-          const [now, then] = [driver, old].map((one) => withoutMembers(one, 'allocatable'));
-          errors.immutable('spec.drivers', now, then);
-        }
-      }
-    },
+const csiNode = typedRules<Wire<V1CSINode>>({
+  validate: ({ spec }, errors) => {
+    const names = new Set<string>();
+    errors.each('spec.drivers', driversOf(spec), (driver, errors) => {
+      validateNodeDriver(driver, errors);
+      errors.unique('name', driver.name, names);
+    });
   },
-  { unconditionalUpdate: false, answersDeleted: true },
-);
+  validateUpdate: ({ spec }, { spec: before }, errors) => {
+    for (const old of driversOf(before)) {
+      for (const driver of driversOf(spec).filter(({ name }) => name === old.name)) {
+        const [now, then] = [driver, old].map((one) => withoutMembers(one, 'allocatable'));
+        errors.immutable('spec.drivers', now, then);
+      }
+    }
+  },
+  unconditionalUpdate: false,
+  answersDeleted: true,
+});
 
 type NodeDriver = Wire<V1CSINodeDriver>;
 
@@ -150,59 +149,52 @@ function driversOf({ drivers }: Wire<V1CSINode>['spec']): readonly NodeDriver[] 
 
 const nodeIdLimit = 256;
 
-function validateNodeDriver(driver: NodeDriver, field: string, errors: FieldErrors): void {
+function validateNodeDriver(driver: NodeDriver, errors: FieldErrors): void {
   const { name, nodeID, topologyKeys } = driver;
-  validateDriverName(name, `${field}.name`, errors);
-  if (nodeID === '') errors.required(`${field}.nodeID`);
+  validateDriverName(name, errors.at('name'));
+  if (nodeID === '') errors.required('nodeID');
   if (nodeID.length > nodeIdLimit) {
-    errors.invalid(`${field}.nodeID`, nodeID, `must be ${nodeIdLimit} characters or less`);
+    errors.invalid('nodeID', nodeID, `must be ${nodeIdLimit} characters or less`);
   }
-  validateNonnegative(driver.allocatable?.count, `${field}.allocatable.count`, errors);
+  validateNonnegative(driver.allocatable?.count, errors.at('allocatable.count'));
   const seen = new Set<string>();
   for (const key of topologyKeys ?? []) {
-    if (key === '') errors.required(field);
-    errors.unique(field, key, seen);
-    errors.invalidEach(field, key, qualifiedNameProblems(key));
+    if (key === '') errors.required('');
+    errors.unique('', key, seen);
+    errors.invalidEach('', key, qualifiedNameProblems(key));
   }
 }
 
-const csiStorageCapacity = typedRules<Wire<V1CSIStorageCapacity>>(
-  {
-    validate: ({ nodeTopology, storageClassName, capacity }, errors) => {
-      validateLabelSelector(nodeTopology, 'nodeTopology', errors);
-      errors.invalidEach('storageClassName', storageClassName, subdomainProblems(storageClassName));
-      if (capacity !== undefined && compareQuantities(capacity, 0) < 0) {
-        errors.invalid('capacity', capacity, 'must be greater than or equal to 0');
-      }
-    },
-    validateUpdate: ({ nodeTopology, storageClassName }, old, errors) => {
-      errors.immutable('nodeTopology', nodeTopology, old.nodeTopology);
-      errors.immutable('storageClassName', storageClassName, old.storageClassName);
-    },
+const csiStorageCapacity = typedRules<Wire<V1CSIStorageCapacity>>({
+  validate: ({ nodeTopology, storageClassName, capacity }, errors) => {
+    validateLabelSelector(nodeTopology, errors.at('nodeTopology'));
+    errors.invalidEach('storageClassName', storageClassName, subdomainProblems(storageClassName));
+    if (capacity !== undefined && compareQuantities(capacity, 0) < 0) {
+      errors.invalid('capacity', capacity, 'must be greater than or equal to 0');
+    }
   },
-  { unconditionalUpdate: false },
-);
+  validateUpdate: ({ nodeTopology, storageClassName }, old, errors) => {
+    errors.immutable('nodeTopology', nodeTopology, old.nodeTopology);
+    errors.immutable('storageClassName', storageClassName, old.storageClassName);
+  },
+  unconditionalUpdate: false,
+});
 
-const volumeAttachment = typedRules<Wire<V1VolumeAttachment>>(
-  {
-    validate: (object, errors) => validateAttachment(object, errors),
-    validateUpdate: ({ spec }, old, errors) => errors.immutable('spec', spec, old.spec),
-  },
-  {
-    unconditionalUpdate: false,
-    answersDeleted: true,
-    resets: { status: ['spec', 'metadata'] },
-    validateStatusUpdate: (object, _old, errors) =>
-      validateAttachment(object as unknown as Wire<V1VolumeAttachment>, errors),
-  },
-);
+const volumeAttachment = typedRules<Wire<V1VolumeAttachment>>({
+  validate: validateAttachment,
+  validateUpdate: ({ spec }, old, errors) => errors.immutable('spec', spec, old.spec),
+  unconditionalUpdate: false,
+  answersDeleted: true,
+  resets: { status: ['spec', 'metadata'] },
+  validateStatusUpdate: (object, _old, errors) => validateAttachment(object, errors),
+});
 
 function validateAttachment({ spec, status }: Wire<V1VolumeAttachment>, errors: FieldErrors): void {
-  validateDriverName(spec.attacher, 'spec.attacher', errors);
+  validateDriverName(spec.attacher, errors.at('spec.attacher'));
   validateSource(spec.source, errors);
   errors.invalidEach('spec.nodeName', spec.nodeName, subdomainProblems(spec.nodeName));
-  validateVolumeError(status?.attachError, 'status.attachError', errors);
-  validateVolumeError(status?.detachError, 'status.detachError', errors);
+  validateVolumeError(status?.attachError, errors.at('status.attachError'));
+  validateVolumeError(status?.detachError, errors.at('status.detachError'));
 }
 
 function validateSource(source: Wire<V1VolumeAttachmentSource>, errors: FieldErrors): void {
@@ -213,14 +205,13 @@ function validateSource(source: Wire<V1VolumeAttachmentSource>, errors: FieldErr
   else if (inlineVolumeSpec !== undefined && name !== undefined)
     errors.forbidden(field, exactlyOne);
   else if (name === '') {
-    const why = 'must specify non empty persistentVolumeName';
-    errors.required(`${field}.persistentVolumeName`, why);
+    errors.required(`${field}.persistentVolumeName`, 'must specify non empty persistentVolumeName');
   }
   errors.text(`${field}.persistentVolumeName`, name, subdomainProblems);
   if (inlineVolumeSpec !== undefined && name === undefined) {
-    validatePersistentVolume(inlineVolumeSpec, `${field}.inlineVolumeSpec`, {
-      errors,
+    validatePersistentVolume(inlineVolumeSpec, {
       inline: true,
+      errors: errors.at(`${field}.inlineVolumeSpec`),
     });
   }
 }
@@ -228,17 +219,12 @@ function validateSource(source: Wire<V1VolumeAttachmentSource>, errors: FieldErr
 const messageLimit = 1024;
 const metadataLimit = 256 * 1024;
 
-function validateVolumeError(
-  error: Wire<V1VolumeError> | undefined,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateVolumeError(error: Wire<V1VolumeError> | undefined, errors: FieldErrors): void {
   const { message = '', errorCode = 0 } = error ?? {};
   // The real server shows another limit than the one that it checks.
-  if (message.length > messageLimit) errors.tooLong(`${field}.message`, metadataLimit);
+  if (message.length > messageLimit) errors.tooLong('message', metadataLimit);
   if (errorCode < 0) {
-    const why = 'must be between 0 and 2147483647, inclusive';
-    errors.invalid(`${field}.errorCode`, errorCode, why);
+    errors.invalid('errorCode', errorCode, 'must be between 0 and 2147483647, inclusive');
   }
 }
 

@@ -26,78 +26,69 @@ const addressLimit = 100;
 function validateSlice({ addressType, endpoints, ports }: Slice, errors: FieldErrors): void {
   errors.requiredOneOf('addressType', addressType, addressTypes);
   const all = (endpoints as Slice['endpoints'] | null) ?? [];
-  for (const [index, endpoint] of all.entries()) {
-    validateEndpoint(endpoint, `endpoints[${index}]`, { addressType, errors });
-  }
+  errors.each('endpoints', all, (endpoint, errors) => {
+    validateEndpoint(endpoint, addressType, errors);
+  });
   const names = new Set<string>();
-  for (const [index, { name = '', protocol = '', appProtocol }] of (ports ?? []).entries()) {
-    errors.text(`ports[${index}].appProtocol`, appProtocol, qualifiedNameProblems);
-    errors.optionalText(`ports[${index}].name`, name, labelProblems);
-    errors.unique(`ports[${index}].name`, name, names);
-    errors.oneOf(`ports[${index}].protocol`, protocol, protocols);
-  }
+  errors.each('ports', ports, ({ name = '', protocol = '', appProtocol }, errors) => {
+    errors.text('appProtocol', appProtocol, qualifiedNameProblems);
+    errors.optionalText('name', name, labelProblems);
+    errors.unique('name', name, names);
+    errors.oneOf('protocol', protocol, protocols);
+  });
 }
 
 function validateEndpoint(
   { addresses, hostname, nodeName, hints }: Wire<V1Endpoint>,
-  field: string,
-  { addressType, errors }: { readonly addressType: string; readonly errors: FieldErrors },
+  addressType: string,
+  errors: FieldErrors,
 ): void {
   const given = (addresses as string[] | null) ?? [];
   if (given.length === 0) {
-    errors.required(`${field}.addresses`, 'must contain at least 1 address');
+    errors.required('addresses', 'must contain at least 1 address');
   } else if (given.length > addressLimit) {
-    errors.tooMany(`${field}.addresses`, given.length, addressLimit);
+    errors.tooMany('addresses', given.length, addressLimit);
   }
   for (const [index, address] of given.entries()) {
-    const at = `${field}.addresses[${index}]`;
+    const at = `addresses[${index}]`;
     if (addressType === 'FQDN') {
       errors.invalidEach(at, address, subdomainProblems(address));
     } else if (addressType === 'IPv4' || addressType === 'IPv6') {
-      validateEndpointIp(address, at, errors);
-      validateFamily(address, `${field}.addresses`, { addressType, errors });
+      validateEndpointIp(address, errors.at(at));
+      validateFamily(address, addressType, errors.at('addresses'));
     }
   }
-  errors.text(`${field}.nodeName`, nodeName, subdomainProblems);
-  errors.text(`${field}.hostname`, hostname, labelProblems);
+  errors.text('nodeName', nodeName, subdomainProblems);
+  errors.text('hostname', hostname, labelProblems);
   const { forZones = [], forNodes = [] } = hints ?? {};
-  validateHints(forZones, `${field}.hints.forZones`, { problemsOf: labelValueProblems, errors });
-  validateHints(forNodes, `${field}.hints.forNodes`, { problemsOf: subdomainProblems, errors });
+  validateHints(forZones, labelValueProblems, errors.at('hints.forZones'));
+  validateHints(forNodes, subdomainProblems, errors.at('hints.forNodes'));
 }
 
 const hintLimit = 8;
 
-interface HintCheck {
-  readonly problemsOf: (name: string) => readonly string[];
-  readonly errors: FieldErrors;
-}
-
 function validateHints(
   hints: readonly { readonly name: string }[],
-  field: string,
-  { problemsOf, errors }: HintCheck,
+  problemsOf: (name: string) => readonly string[],
+  errors: FieldErrors,
 ): void {
   if (hints.length > hintLimit) {
-    errors.tooMany(field, hints.length, hintLimit);
+    errors.tooMany('', hints.length, hintLimit);
     return;
   }
   const names = new Set<string>();
-  for (const [index, { name }] of hints.entries()) {
-    const path = `${field}[${index}].name`;
+  errors.each('', hints, ({ name }, errors) => {
+    const path = 'name';
     errors.unique(path, name, names);
     errors.invalidEach(path, name, problemsOf(name));
-  }
+  });
 }
 
 /** Reports problems on the whole list, like the real server. */
-function validateFamily(
-  address: string,
-  field: string,
-  { addressType, errors }: { readonly addressType: string; readonly errors: FieldErrors },
-): void {
+function validateFamily(address: string, addressType: string, errors: FieldErrors): void {
   if (!/^[\d.]+$|:/.test(address)) return;
   if (address.includes(':') === (addressType === 'IPv6')) return;
-  errors.invalid(field, address, `must be an ${addressType} address`);
+  errors.invalid('', address, `must be an ${addressType} address`);
 }
 
 /** Drops the labels of places, a field of the beta version that this version only shows. */
@@ -108,74 +99,67 @@ function dropTopology({ endpoints }: Slice): void {
 }
 
 /** The rules of EndpointSlices. */
-export const endpointSliceRules: KindRules = typedRules<Slice>(
-  {
-    defaults: ({ ports }) => {
-      for (const port of ports ?? []) {
-        port.name ??= '';
-        port.protocol ??= 'TCP';
-      }
-    },
-    prepareForCreate: dropTopology,
-    prepareForUpdate: dropTopology,
-    validate: validateSlice,
-    validateUpdate: ({ addressType }, old, errors) =>
-      errors.immutable('addressType', addressType, old.addressType),
-    warnings: ({ addressType }) =>
-      addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
+export const endpointSliceRules: KindRules = typedRules<Slice>({
+  defaults: ({ ports }) => {
+    for (const port of ports ?? []) {
+      port.name ??= '';
+      port.protocol ??= 'TCP';
+    }
   },
-  {
-    // Labels count: they name the Service.
-    specChanged: (object, old) =>
-      contentChanged(object, old) || !deepEqual(object.metadata.labels, old.metadata.labels),
-  },
-);
+  prepareForCreate: dropTopology,
+  prepareForUpdate: dropTopology,
+  validate: validateSlice,
+  validateUpdate: ({ addressType }, old, errors) =>
+    errors.immutable('addressType', addressType, old.addressType),
+  warnings: ({ addressType }) =>
+    addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
+  // Labels count: they name the Service.
+  specChanged: (object, old) =>
+    contentChanged(object, old) || !deepEqual(object.metadata.labels, old.metadata.labels),
+});
 
 function validateSubset(
   { addresses = [], notReadyAddresses = [], ports = [] }: Wire<V1EndpointSubset>,
-  field: string,
   errors: FieldErrors,
 ): void {
   if (addresses.length + notReadyAddresses.length === 0) {
-    errors.required(field, 'must specify `addresses` or `notReadyAddresses`');
+    errors.required('', 'must specify `addresses` or `notReadyAddresses`');
   }
   for (const [list, given] of Object.entries({ addresses, notReadyAddresses })) {
     for (const [index, { ip, hostname, nodeName }] of given.entries()) {
-      const address = `${field}.${list}[${index}]`;
+      const address = `${list}[${index}]`;
       errors.optionalText(`${address}.hostname`, hostname, labelProblems);
       errors.text(`${address}.nodeName`, nodeName, subdomainProblems);
       const path = `${address}.ip`;
       const before = errors.causes.length;
-      validateEndpointIp(ip, path, errors);
+      validateEndpointIp(ip, errors.at(path));
       const [problem] = errors.causes.slice(before);
       if (problem?.message?.includes('valid IP') === true) {
         errors.invalid(path, ip, 'must be a valid IP address');
       }
     }
   }
-  for (const [index, { name = '', port, protocol = '', appProtocol }] of ports.entries()) {
-    const path = `${field}.ports[${index}]`;
-    errors.text(`${path}.appProtocol`, appProtocol, qualifiedNameProblems);
-    if (name === '' && ports.length > 1) errors.required(`${path}.name`);
-    errors.optionalText(`${path}.name`, name, labelProblems);
-    validatePortNumber(port, `${path}.port`, errors);
-    errors.oneOf(`${path}.protocol`, protocol, protocols);
-  }
+  errors.each('ports', ports, ({ name = '', port, protocol = '', appProtocol }, errors) => {
+    errors.text('appProtocol', appProtocol, qualifiedNameProblems);
+    if (name === '' && ports.length > 1) errors.required('name');
+    errors.optionalText('name', name, labelProblems);
+    validatePortNumber(port, errors.at('port'));
+    errors.oneOf('protocol', protocol, protocols);
+  });
 }
 
 const deprecation = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice';
 
 /** The rules of Endpoints, the predecessor of EndpointSlices. */
-export const endpointsRules: KindRules = typedRules<Wire<V1Endpoints>>(
-  {
-    defaults: ({ subsets }) => {
-      for (const { ports } of subsets ?? []) {
-        for (const port of ports ?? []) port.protocol ??= 'TCP';
-      }
-    },
-    validate: ({ subsets = [] }, errors) => {
-      errors.each('subsets', subsets, validateSubset);
-    },
+export const endpointsRules: KindRules = typedRules<Wire<V1Endpoints>>({
+  defaults: ({ subsets }) => {
+    for (const { ports } of subsets ?? []) {
+      for (const port of ports ?? []) port.protocol ??= 'TCP';
+    }
   },
-  { createOnUpdate: true, deprecation },
-);
+  validate: ({ subsets = [] }, errors) => {
+    errors.each('subsets', subsets, validateSubset);
+  },
+  createOnUpdate: true,
+  deprecation,
+});

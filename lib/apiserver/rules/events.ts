@@ -32,9 +32,7 @@ function validateLegacy(event: Event, controllerField: string, errors: FieldErro
     for (const [member, limit] of Object.entries(limits)) {
       const { [member as keyof typeof limits]: text = '' } = event;
       if (text === '' && member !== 'message') errors.required(member);
-      if (text.length > limit) {
-        errors.invalid(member, '', `can have at most ${limit} characters`);
-      }
+      if (text.length > limit) errors.invalid(member, '', `can have at most ${limit} characters`);
     }
   }
   errors.invalidEach('namespace', namespace, subdomainProblems(namespace));
@@ -107,38 +105,37 @@ function selectableFields(event: Event): Readonly<Record<string, string>> {
   };
 }
 
-const core = typedRules<Event>(
-  {
-    validateCreate: (event, errors) => validateLegacy(event, 'reportingComponent', errors),
-    validateUpdate: (event, _old, errors) => validateLegacy(event, 'reportingComponent', errors),
-    selectableFields,
-  },
-  { createOnUpdate: true, dependents: false, nameFormat: 'path' },
-);
+const core = typedRules<Event>({
+  validateCreate: (event, errors) => validateLegacy(event, 'reportingComponent', errors),
+  validateUpdate: (event, _old, errors) => validateLegacy(event, 'reportingComponent', errors),
+  selectableFields,
+  createOnUpdate: true,
+  dependents: false,
+  nameFormat: 'path',
+});
 
-const events = typedRules<Event>(
-  {
-    validateCreate: (event, errors) => {
-      validateLegacy(event, 'reportingController', errors);
-      validateStrictCreate(event, errors);
-    },
-    validateUpdate: (event, old, errors) => {
-      validateLegacy(event, 'reportingController', errors);
-      validateStrictUpdate(event, old, errors);
-    },
-    selectableFields: (event) => {
-      const own = Object.entries(selectableFields(event)).filter(([field]) => field !== 'source');
-      const regarding = own.map(([field, value]) => [
-        field
-          .replace('involvedObject', 'regarding')
-          .replace('reportingComponent', 'reportingController'),
-        value,
-      ]);
-      return Object.fromEntries(regarding) as Record<string, string>;
-    },
+const events = typedRules<Event>({
+  validateCreate: (event, errors) => {
+    validateLegacy(event, 'reportingController', errors);
+    validateStrictCreate(event, errors);
   },
-  { createOnUpdate: true, dependents: false },
-);
+  validateUpdate: (event, old, errors) => {
+    validateLegacy(event, 'reportingController', errors);
+    validateStrictUpdate(event, old, errors);
+  },
+  selectableFields: (event) => {
+    const own = Object.entries(selectableFields(event)).filter(([field]) => field !== 'source');
+    const regarding = own.map(([field, value]) => [
+      field
+        .replace('involvedObject', 'regarding')
+        .replace('reportingComponent', 'reportingController'),
+      value,
+    ]);
+    return Object.fromEntries(regarding) as Record<string, string>;
+  },
+  createOnUpdate: true,
+  dependents: false,
+});
 
 /** The rules of events, in both of their APIs. */
 export const eventRules: Readonly<Record<string, KindRules>> = {

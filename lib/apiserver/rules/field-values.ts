@@ -3,65 +3,57 @@ import type { FieldErrors } from '../../crd/internal.js';
 import { portNameProblems } from '../../object/index.js';
 
 /** Checks that a number is not negative. */
-export function validateNonnegative(
-  value: number | undefined,
-  field: string,
-  errors: FieldErrors,
-): void {
-  if ((value ?? 0) < 0) errors.invalid(field, value, 'must be greater than or equal to 0');
+export function validateNonnegative(value: number | undefined, errors: FieldErrors): void {
+  if ((value ?? 0) < 0) errors.invalid('', value, 'must be greater than or equal to 0');
 }
 
 /** Checks when an image is pulled; empty counts as missing. */
-export function validatePullPolicy(policy: string, field: string, errors: FieldErrors): void {
-  errors.oneOf(field, policy, ['Always', 'IfNotPresent', 'Never']);
+export function validatePullPolicy(policy: string, errors: FieldErrors): void {
+  errors.oneOf('', policy, ['Always', 'IfNotPresent', 'Never']);
 }
 
 /** Checks whether Pods take the place of others. */
-export function validatePreemption(policy: string, field: string, errors: FieldErrors): void {
-  errors.requiredOneOf(field, policy, ['PreemptLowerPriority', 'Never']);
+export function validatePreemption(policy: string, errors: FieldErrors): void {
+  errors.requiredOneOf('', policy, ['PreemptLowerPriority', 'Never']);
 }
 
 /** Checks that a port is between 1 and 65535. */
-export function validatePortNumber(value: number, field: string, errors: FieldErrors): void {
-  validateRange(value, [1, 65_535], { field, errors });
+export function validatePortNumber(value: number, errors: FieldErrors): void {
+  validateRange(value, [1, 65_535], errors);
 }
 
 /** Checks the port of a Service that a webhook or an API has. */
-export function validateServicePort(port: number, field: string, errors: FieldErrors): void {
+export function validateServicePort(port: number, errors: FieldErrors): void {
   if (port >= 1 && port <= 65_535) return;
-  errors.invalid(field, port, 'port is not valid: must be between 1 and 65535, inclusive');
+  errors.invalid('', port, 'port is not valid: must be between 1 and 65535, inclusive');
 }
 
 /** Checks that a number is not outside of two limits. */
 export function validateRange(
   value: number,
   [least, most]: readonly [number, number],
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+  errors: FieldErrors,
 ): void {
   if (value >= least && value <= most) return;
-  errors.invalid(field, value, `must be between ${least} and ${most}, inclusive`);
+  errors.invalid('', value, `must be between ${least} and ${most}, inclusive`);
 }
 
 /** The largest integer of 32 bits. */
 export const largestInt32 = 2 ** 31 - 1;
 
 /** Checks a port number or a port name. */
-export function validatePort(port: number | string, field: string, errors: FieldErrors): void {
-  if (typeof port === 'number') validatePortNumber(port, field, errors);
-  else errors.invalidEach(field, port, portNameProblems(port));
+export function validatePort(port: number | string, errors: FieldErrors): void {
+  if (typeof port === 'number') validatePortNumber(port, errors);
+  else errors.invalidEach('', port, portNameProblems(port));
 }
 
 /** Checks a count, or a percentage such as `25%`. */
-export function validateIntOrPercent(
-  value: number | string,
-  field: string,
-  errors: FieldErrors,
-): void {
-  if (typeof value === 'number') validateNonnegative(value, field, errors);
+export function validateIntOrPercent(value: number | string, errors: FieldErrors): void {
+  if (typeof value === 'number') validateNonnegative(value, errors);
   else if (!/^[0-9]+%$/.test(value)) {
     const example = "a valid percent string must be a numeric string followed by an ending '%'";
     const regex = "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
-    errors.invalid(field, value, `${example} ${regex}`);
+    errors.invalid('', value, `${example} ${regex}`);
   }
 }
 
@@ -71,13 +63,9 @@ export function intOrPercentNumber(value: number | string): number {
   return /^[0-9]+%?$/.test(value) ? Number(value.replace('%', '')) : 0;
 }
 
-export function validateAtMost100Percent(
-  value: number | string,
-  field: string,
-  errors: FieldErrors,
-): void {
+export function validateAtMost100Percent(value: number | string, errors: FieldErrors): void {
   if (typeof value === 'string' && value.endsWith('%') && intOrPercentNumber(value) > 100) {
-    errors.invalid(field, value, 'must not be greater than 100%');
+    errors.invalid('', value, 'must not be greater than 100%');
   }
 }
 
@@ -88,10 +76,10 @@ const range = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
  * Checks an IP address.
  * @returns whether it is valid
  */
-export function validateIp(ip: string, field: string, errors: FieldErrors): boolean {
-  if (!isAddress(withoutZeros(ip))) errors.invalid(field, ip, address);
-  else if (!isAddress(ip)) errors.invalid(field, ip, 'must not have leading 0s');
-  else if (isMapped(ip)) errors.invalid(field, ip, 'must not be an IPv4-mapped IPv6 address');
+export function validateIp(ip: string, errors: FieldErrors): boolean {
+  if (!isAddress(withoutZeros(ip))) errors.invalid('', ip, address);
+  else if (!isAddress(ip)) errors.invalid('', ip, 'must not have leading 0s');
+  else if (isMapped(ip)) errors.invalid('', ip, 'must not be an IPv4-mapped IPv6 address');
   else return true;
   return false;
 }
@@ -117,20 +105,18 @@ function isMapped(ip: string): boolean {
 }
 
 /** Checks an address of an endpoint, which clients must be able to reach. */
-export function validateEndpointIp(ip: string, field: string, errors: FieldErrors): void {
-  if (!validateIp(ip, field, errors)) return;
-  if (ip === '0.0.0.0' || ip === '::') {
-    errors.invalid(field, ip, `may not be unspecified (${ip})`);
-  }
+export function validateEndpointIp(ip: string, errors: FieldErrors): void {
+  if (!validateIp(ip, errors)) return;
+  if (ip === '0.0.0.0' || ip === '::') errors.invalid('', ip, `may not be unspecified (${ip})`);
   if (ip.startsWith('127.') || ip === '::1') {
-    errors.invalid(field, ip, 'may not be in the loopback range (127.0.0.0/8, ::1/128)');
+    errors.invalid('', ip, 'may not be in the loopback range (127.0.0.0/8, ::1/128)');
   }
   if (ip.startsWith('169.254.') || /^fe[89ab]/i.test(ip)) {
-    errors.invalid(field, ip, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)');
+    errors.invalid('', ip, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)');
   }
   if (ip.startsWith('224.0.0.') || /^ff02:/i.test(ip)) {
     const why = 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)';
-    errors.invalid(field, ip, why);
+    errors.invalid('', ip, why);
   }
 }
 
@@ -138,9 +124,9 @@ export function validateEndpointIp(ip: string, field: string, errors: FieldError
  * Checks a range of addresses.
  * @returns whether it is valid
  */
-export function validateCidr(cidr: string, field: string, errors: FieldErrors): boolean {
+export function validateCidr(cidr: string, errors: FieldErrors): boolean {
   const problem = cidrProblem(cidr);
-  if (problem !== undefined) errors.invalid(field, cidr, problem);
+  if (problem !== undefined) errors.invalid('', cidr, problem);
   return problem === undefined;
 }
 
@@ -158,21 +144,17 @@ function cidrProblem(cidr: string): string | undefined {
 }
 
 /** Checks the ranges of the Pods of a node: one, or one of each family. */
-export function validatePodCidrs(
-  cidrs: readonly string[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  for (const [index, cidr] of cidrs.entries()) validateCidr(cidr, `${field}[${index}]`, errors);
+export function validatePodCidrs(cidrs: readonly string[], errors: FieldErrors): void {
+  for (const [index, cidr] of cidrs.entries()) validateCidr(cidr, errors.at(`[${index}]`));
   if (cidrs.length < 2) return;
   const unread = cidrs.findIndex((cidr) => cidrProblem(cidr) === range);
   if (unread >= 0) {
     const why = `invalid CIDR[${unread}]: <nil> (invalid CIDR address: ${cidrs[unread]})`;
-    errors.internal(field, `invalid PodCIDRs. failed to check with dual stack with error:${why}`);
+    errors.internal('', `invalid PodCIDRs. failed to check with dual stack with error:${why}`);
   }
   const families = new Set(cidrs.map(isIpv6));
   if (unread < 0 && cidrs.length === 2 && families.size === 2) return;
-  errors.invalid(field, cidrs, 'may specify no more than one CIDR for each IP family');
+  errors.invalid('', cidrs, 'may specify no more than one CIDR for each IP family');
 }
 
 function isIpv6(cidr: string): boolean {

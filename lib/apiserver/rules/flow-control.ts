@@ -15,6 +15,7 @@ import { labelProblems, subdomainProblems } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
+import { validateWildcard } from './match-resources.js';
 
 /** A list of a decoded object: null if the field is required and absent. */
 type List<T> = readonly T[] | null | undefined;
@@ -25,44 +26,46 @@ const verbNames = [
 ];
 const subjectKinds = ['Group', 'ServiceAccount', 'User'];
 
-const flowSchema = typedRules<Wire<V1FlowSchema>>(
-  {
-    defaults: ({ spec }) => {
-      // The server cannot distinguish 0 from an absent number.
-      if (spec !== undefined) spec.matchingPrecedence ||= 1_000;
-    },
-    validate: ({ metadata, spec, status }, errors) => {
-      if (spec !== undefined) validateFlow(spec, metadata?.name, errors);
-      validateConditions(status?.conditions ?? [], errors);
-    },
-  },
-  { specChanged, resets: { status: ['spec', 'metadata'] }, validateStatusUpdate: validateStatus },
-);
+const common = {
+  specChanged,
+  resets: { status: ['spec', 'metadata'] },
+  validateStatusUpdate: validateStatus,
+};
 
-const priorityLevel = typedRules<Wire<V1PriorityLevelConfiguration>>(
-  {
-    defaults: ({ spec }) => {
-      const { limited, exempt } = spec ?? {};
-      if (exempt !== undefined) {
-        exempt.nominalConcurrencyShares ??= 0;
-        exempt.lendablePercent ??= 0;
-      }
-      if (limited === undefined) return;
-      limited.nominalConcurrencyShares ??= 30;
-      limited.lendablePercent ??= 0;
-      const { queuing } = limited.limitResponse ?? {};
-      if (queuing === undefined) return;
-      queuing.queues ||= 64;
-      queuing.handSize ||= 8;
-      queuing.queueLengthLimit ||= 50;
-    },
-    validate: ({ metadata, spec, status }, errors) => {
-      if (spec !== undefined) validateLevel(spec, metadata?.name, errors);
-      validateConditions(status?.conditions ?? [], errors);
-    },
+const flowSchema = typedRules<Wire<V1FlowSchema>>({
+  defaults: ({ spec }) => {
+    // The server cannot distinguish 0 from an absent number.
+    if (spec !== undefined) spec.matchingPrecedence ||= 1_000;
   },
-  { specChanged, resets: { status: ['spec', 'metadata'] }, validateStatusUpdate: validateStatus },
-);
+  validate: ({ metadata, spec, status }, errors) => {
+    if (spec !== undefined) validateFlow(spec, metadata.name, errors);
+    validateConditions(status?.conditions ?? [], errors);
+  },
+  ...common,
+});
+
+const priorityLevel = typedRules<Wire<V1PriorityLevelConfiguration>>({
+  defaults: ({ spec }) => {
+    const { limited, exempt } = spec ?? {};
+    if (exempt !== undefined) {
+      exempt.nominalConcurrencyShares ??= 0;
+      exempt.lendablePercent ??= 0;
+    }
+    if (limited === undefined) return;
+    limited.nominalConcurrencyShares ??= 30;
+    limited.lendablePercent ??= 0;
+    const { queuing } = limited.limitResponse ?? {};
+    if (queuing === undefined) return;
+    queuing.queues ||= 64;
+    queuing.handSize ||= 8;
+    queuing.queueLengthLimit ||= 50;
+  },
+  validate: ({ metadata, spec, status }, errors) => {
+    if (spec !== undefined) validateLevel(spec, metadata.name, errors);
+    validateConditions(status?.conditions ?? [], errors);
+  },
+  ...common,
+});
 
 /** The rules of the kinds that divide the server's capacity among requests. */
 export const flowControlRules: Readonly<Record<string, KindRules>> = {
@@ -85,11 +88,11 @@ function validateStatus(
 
 function validateConditions(conditions: readonly Condition[], errors: FieldErrors): void {
   const types = new Set<string>();
-  for (const [index, { type = '' }] of conditions.entries()) {
-    const field = `status.conditions[${index}].type`;
+  errors.each('status.conditions', conditions, ({ type = '' }, errors) => {
+    const field = 'type';
     errors.unique(field, type, types);
     if (type === '') errors.required(field);
-  }
+  });
 }
 
 function validateFlow(
@@ -124,147 +127,105 @@ function validatePrecedence(
   }
 }
 
-function validateFlowRules(
-  rules: Wire<V1PolicyRulesWithSubjects>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateFlowRules(rules: Wire<V1PolicyRulesWithSubjects>, errors: FieldErrors): void {
   const subjects = (rules.subjects as List<Wire<FlowcontrolV1Subject>>) ?? [];
   const { resourceRules = [], nonResourceRules = [] } = rules;
-  errors.each(`${field}.subjects`, subjects, validateSubject);
+  errors.each('subjects', subjects, validateSubject);
   if (subjects.length === 0) {
-    errors.required(`${field}.subjects`, 'subjects must contain at least one value');
+    errors.required('subjects', 'subjects must contain at least one value');
   }
   if (resourceRules.length === 0 && nonResourceRules.length === 0) {
-    const why = 'at least one of resourceRules and nonResourceRules has to be non-empty';
-    errors.required(field, why);
+    errors.required('', 'at least one of resourceRules and nonResourceRules has to be non-empty');
   }
-  errors.each(`${field}.resourceRules`, resourceRules, validateResourceRule);
-  errors.each(`${field}.nonResourceRules`, nonResourceRules, validateNonResourceRule);
+  errors.each('resourceRules', resourceRules, validateResourceRule);
+  errors.each('nonResourceRules', nonResourceRules, validateNonResourceRule);
 }
 
 /** The member of a subject for each of its kinds. */
 const subjectMembers = { ServiceAccount: 'serviceAccount', User: 'user', Group: 'group' } as const;
 
-function validateSubject(
-  subject: Wire<FlowcontrolV1Subject>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateSubject(subject: Wire<FlowcontrolV1Subject>, errors: FieldErrors): void {
   if (!subjectKinds.includes(subject.kind)) {
-    errors.notSupported(`${field}.kind`, subject.kind, subjectKinds);
+    errors.notSupported('kind', subject.kind, subjectKinds);
     return;
   }
   for (const kind of ['ServiceAccount', 'User', 'Group'] as const) {
     const member = subjectMembers[kind];
     const own = subject[member];
-    const path = `${field}.${member}`;
     if (subject.kind !== kind) {
       if (own === undefined) continue;
-      errors.forbidden(path, `${member} is forbidden when subject kind is not '${kind}'`);
+      errors.forbidden(member, `${member} is forbidden when subject kind is not '${kind}'`);
     } else if (own === undefined) {
-      errors.required(path, `${member} is required when subject kind is '${kind}'`);
+      errors.required(member, `${member} is required when subject kind is '${kind}'`);
     } else {
-      validateSubjectName(own, path, errors);
+      validateSubjectName(own, errors.at(member));
     }
   }
 }
 
 function validateSubjectName(
   subject: { readonly name: string; readonly namespace?: string },
-  field: string,
   errors: FieldErrors,
 ): void {
   const { name, namespace } = subject;
-  if (name === '') errors.required(`${field}.name`);
+  if (name === '') errors.required('name');
   if (namespace === undefined) return;
-  if (name !== '' && name !== '*') {
-    errors.invalidEach(`${field}.name`, name, subdomainProblems(name));
-  }
+  if (name !== '' && name !== '*') errors.invalidEach('name', name, subdomainProblems(name));
   if (namespace === '') {
-    errors.required(`${field}.namespace`, 'must specify namespace for service account');
+    errors.required('namespace', 'must specify namespace for service account');
   } else {
-    errors.invalidEach(`${field}.namespace`, namespace, labelProblems(namespace));
+    errors.invalidEach('namespace', namespace, labelProblems(namespace));
   }
 }
 
-function validateVerbs(given: List<string>, field: string, errors: FieldErrors): void {
+function validateVerbs(given: List<string>, errors: FieldErrors): void {
   const verbs = given ?? [];
-  if (verbs.length === 0) errors.required(field, 'verbs must contain at least one value');
-  else if (verbs.includes('*')) validateOnlyWildcard(verbs, field, 'verbs', errors);
-  else if (!verbs.every((verb) => verbNames.includes(verb))) {
-    errors.notSupported(field, verbs, verbNames);
-  }
+  validateWildcard(verbs, 'verbs', errors, 'verbs must contain at least one value');
+  if (verbs.includes('*') || verbs.every((verb) => verbNames.includes(verb))) return;
+  errors.notSupported('', verbs, verbNames);
 }
 
-function validateOnlyWildcard(
-  values: readonly string[],
-  field: string,
-  what: string,
-  errors: FieldErrors,
-): void {
-  if (values.length < 2 || !values.includes('*')) return;
-  errors.invalid(field, values, `if '*' is present, must not specify other ${what}`);
-}
-
-function validateResourceRule(
-  rule: Wire<V1ResourcePolicyRule>,
-  field: string,
-  errors: FieldErrors,
-): void {
-  validateVerbs(rule.verbs, `${field}.verbs`, errors);
+function validateResourceRule(rule: Wire<V1ResourcePolicyRule>, errors: FieldErrors): void {
+  validateVerbs(rule.verbs, errors.at('verbs'));
   const lists = { apiGroups: 'api group', resources: 'resource' } as const;
   for (const member of ['apiGroups', 'resources'] as const) {
     const values = (rule[member] as List<string>) ?? [];
-    const path = `${field}.${member}`;
     const what = lists[member];
-    if (values.length === 0) {
-      errors.required(path, `resource rules must supply at least one ${what}`);
-    } else validateOnlyWildcard(values, path, `${what}s`, errors);
+    const missing = `resource rules must supply at least one ${what}`;
+    validateWildcard(values, `${what}s`, errors.at(member), missing);
   }
-  validateNamespaces(rule, `${field}.namespaces`, errors);
+  validateNamespaces(rule, errors.at('namespaces'));
 }
 
-function validateNamespaces(
-  rule: Wire<V1ResourcePolicyRule>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateNamespaces(rule: Wire<V1ResourcePolicyRule>, errors: FieldErrors): void {
   // The list has no `omitempty`, so that it is null if absent.
   const namespaces = (rule.namespaces as List<string>) ?? [];
   if (namespaces.length === 0 && rule.clusterScope !== true) {
     const why = 'resource rules that are not cluster scoped must supply at least one namespace';
-    errors.required(field, why);
+    errors.required('', why);
   } else if (namespaces.includes('*')) {
-    validateOnlyWildcard(namespaces, field, 'namespaces', errors);
+    validateWildcard(namespaces, 'namespaces', errors);
   } else {
-    for (const [index, namespace] of namespaces.entries()) {
+    errors.each('', namespaces, (namespace, errors) => {
       const problems = labelProblems(namespace).map(
         (problem) => `each member of this list must be '*' or a DNS-1123 label; ${problem}`,
       );
-      errors.invalidEach(`${field}[${index}]`, namespace, problems);
-    }
+      errors.invalidEach('', namespace, problems);
+    });
   }
 }
 
-function validateNonResourceRule(
-  rule: Wire<V1NonResourcePolicyRule>,
-  field: string,
-  errors: FieldErrors,
-): void {
-  validateVerbs(rule.verbs, `${field}.verbs`, errors);
+function validateNonResourceRule(rule: Wire<V1NonResourcePolicyRule>, errors: FieldErrors): void {
+  validateVerbs(rule.verbs, errors.at('verbs'));
   const urls = (rule.nonResourceURLs as List<string>) ?? [];
-  const path = `${field}.nonResourceURLs`;
-  if (urls.length === 0) {
-    errors.required(path, 'nonResourceURLs must contain at least one value');
-  } else if (urls.includes('*')) {
-    validateOnlyWildcard(urls, path, 'non-resource URLs', errors);
-  } else {
-    for (const [index, url] of urls.entries()) {
-      const problem = urlProblem(url);
-      if (problem !== undefined) errors.invalid(`${path}[${index}]`, url, problem);
-    }
-  }
+  const path = 'nonResourceURLs';
+  const missing = 'nonResourceURLs must contain at least one value';
+  validateWildcard(urls, 'non-resource URLs', errors.at(path), missing);
+  if (urls.includes('*')) return;
+  errors.each(path, urls, (url, errors) => {
+    const problem = urlProblem(url);
+    if (problem !== undefined) errors.invalid('', url, problem);
+  });
 }
 
 function urlProblem(url: string): string | undefined {
@@ -294,14 +255,14 @@ function validateLevel(
     if (limited !== undefined) {
       errors.forbidden('spec.limited', 'must be nil if the type is not Limited');
     }
-    if (exempt !== undefined) validateShares(exempt, 'spec.exempt', errors);
+    if (exempt !== undefined) validateShares(exempt, errors.at('spec.exempt'));
   } else if (type === 'Limited') {
     if (exempt !== undefined) errors.forbidden('spec.exempt', 'must be nil if the type is Limited');
     if (limited === undefined) {
       errors.required('spec.limited', 'must not be empty when type is Limited');
       return;
     }
-    validateShares(limited, 'spec.limited', errors);
+    validateShares(limited, errors.at('spec.limited'));
     validateLimitResponse(limited.limitResponse ?? { type: '' }, errors);
     const { borrowingLimitPercent: limit = 0 } = limited;
     if (limit < 0) {
@@ -313,15 +274,14 @@ function validateLevel(
 
 function validateShares(
   shares: { readonly nominalConcurrencyShares?: number; readonly lendablePercent?: number },
-  field: string,
   errors: FieldErrors,
 ): void {
   const { nominalConcurrencyShares: nominal = 0, lendablePercent: lendable = 0 } = shares;
   if (nominal < 0) {
-    errors.invalid(`${field}.nominalConcurrencyShares`, nominal, 'must be a non-negative integer');
+    errors.invalid('nominalConcurrencyShares', nominal, 'must be a non-negative integer');
   }
   if (lendable < 0 || lendable > 100) {
-    errors.invalid(`${field}.lendablePercent`, lendable, 'must be between 0 and 100, inclusive');
+    errors.invalid('lendablePercent', lendable, 'must be between 0 and 100, inclusive');
   }
 }
 
@@ -337,7 +297,7 @@ function validateLimitResponse(
   } else if (type === 'Queue') {
     const why = 'must not be empty if limited.limitResponse.type is Limited';
     if (queuing === undefined) errors.required(`${field}.queuing`, why);
-    else validateQueuing(queuing, `${field}.queuing`, errors);
+    else validateQueuing(queuing, errors.at(`${field}.queuing`));
   } else if (type === '') errors.required(`${field}.type`);
   else errors.notSupported(`${field}.type`, type, ['Queue', 'Reject']);
 }
@@ -348,15 +308,14 @@ const hashBits = 60;
 
 function validateQueuing(
   { queueLengthLimit: length = 0, queues = 0, handSize = 0 }: Wire<V1QueuingConfiguration>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  if (length <= 0) errors.invalid(`${field}.queueLengthLimit`, length, 'must be positive');
-  if (queues <= 0) errors.invalid(`${field}.queues`, queues, 'must be positive');
+  if (length <= 0) errors.invalid('queueLengthLimit', length, 'must be positive');
+  if (queues <= 0) errors.invalid('queues', queues, 'must be positive');
   else if (queues > mostQueues) {
-    errors.invalid(`${field}.queues`, queues, `must not be greater than ${mostQueues}`);
+    errors.invalid('queues', queues, `must not be greater than ${mostQueues}`);
   }
-  const hand = `${field}.handSize`;
+  const hand = 'handSize';
   if (handSize <= 0) errors.invalid(hand, handSize, 'must be positive');
   else if (handSize > queues) {
     errors.invalid(hand, handSize, `should not be greater than queues (${queues})`);

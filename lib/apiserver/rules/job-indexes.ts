@@ -10,13 +10,11 @@ const mostIndexes = 100_000;
 const mostWithManyIndexes = 10_000;
 
 /** Checks the numbers of an Indexed Job: the real server tracks each index in the status. */
-export function validateIndexed(spec: JobSpec, field: string, errors: FieldErrors): void {
+export function validateIndexed(spec: JobSpec, errors: FieldErrors): void {
   const { completions, parallelism = 0, backoffLimitPerIndex, maxFailedIndexes } = spec;
   const invalid = (member: 'parallelism' | 'maxFailedIndexes', most: string): void =>
-    errors.invalid(`${field}.${member}`, spec[member], `must be less than or equal to ${most}`);
-  if (completions === undefined) {
-    errors.required(`${field}.completions`, 'when completion mode is Indexed');
-  }
+    errors.invalid(member, spec[member], `must be less than or equal to ${most}`);
+  if (completions === undefined) errors.required('completions', 'when completion mode is Indexed');
   if (parallelism > mostIndexes) {
     invalid('parallelism', `${mostIndexes} when completion mode is Indexed`);
   }
@@ -27,7 +25,7 @@ export function validateIndexed(spec: JobSpec, field: string, errors: FieldError
   if ((completions ?? 0) <= mostIndexes || backoffLimitPerIndex === undefined) return;
   if (maxFailedIndexes === undefined) {
     const why = `must be specified when completions is above ${mostIndexes}`;
-    errors.required(`${field}.maxFailedIndexes`, why);
+    errors.required('maxFailedIndexes', why);
   }
   const most = `${mostWithManyIndexes} when completions are above ${mostIndexes} and used with backoff limit per index`;
   if (parallelism > mostWithManyIndexes) invalid('parallelism', most);

@@ -14,7 +14,7 @@ const counters = ['active', 'succeeded', 'failed', 'ready', 'terminating'] as co
 export function validateJobStatus(job: Job, old: Job, errors: FieldErrors): void {
   const states = { job, status: stateOf(job), before: stateOf(old) };
   for (const counter of counters) {
-    validateNonnegative(job.status?.[counter], `status.${counter}`, errors);
+    validateNonnegative(job.status?.[counter], errors.at(`status.${counter}`));
   }
   validateStatusIndexes(job, old, errors);
   validateConditions(states, errors);
@@ -115,8 +115,7 @@ function validateFinished({ job, status, before }: States, errors: FieldErrors):
   }
   const isTerminatingChanged = status.status.terminating !== old.terminating;
   if ((finishes || isTerminatingChanged) && status.isFinished && terminating > 0) {
-    const why = 'terminating>0 is invalid for finished job';
-    errors.invalid('status.terminating', terminating, why);
+    errors.invalid('status.terminating', terminating, 'terminating>0 is invalid for finished job');
   }
   const isReadyChanged = status.status.ready !== old.ready;
   if ((isReadyChanged || isActiveChanged) && ready > active) {

@@ -24,69 +24,48 @@ export interface ReviewContext {
  * The behavior of a kind beside its schema, like the strategies of the real server's registry. Rules may
  * modify `object`, which is a fresh copy; `old` is frozen.
  */
-export interface KindRules {
+export interface KindRules<T = UnstructuredObject> {
   /** Fills in defaults, in the served version of the kind. */
-  readonly defaults?: (object: UnstructuredObject) => void;
+  readonly defaults?: (object: T) => void;
   /** Admits a create and may change the object: classes, priorities, service accounts. */
-  readonly admitCreate?: (object: UnstructuredObject, server: ServerView) => void;
+  readonly admitCreate?: (object: T, server: ServerView) => void;
   /**
    * Admits an update (not of a subresource).
    * @throws StatusError 403: admission rejects the update
    */
-  readonly admitUpdate?: (
-    object: UnstructuredObject,
-    old: UnstructuredObject,
-    server: ServerView,
-  ) => void;
+  readonly admitUpdate?: (object: T, old: T, server: ServerView) => void;
   /** Prepares a create before validation: resets fields that clients must not set, allocates addresses. */
-  readonly prepareForCreate?: (object: UnstructuredObject, server: ServerView) => void;
+  readonly prepareForCreate?: (object: T, server: ServerView) => void;
   /** Prepares an update (not of a subresource) before validation. */
-  readonly prepareForUpdate?: (
-    object: UnstructuredObject,
-    old: UnstructuredObject,
-    server: ServerView,
-  ) => void;
+  readonly prepareForUpdate?: (object: T, old: T, server: ServerView) => void;
   /**
    * Records the user of a create in the object, for a create by a request.
    * @defaultValue the object does not show its user
    */
-  readonly setUser?: (object: UnstructuredObject, user: UserInfo) => void;
+  readonly setUser?: (object: T, user: UserInfo) => void;
   /**
    * Adds the defaults that reads of a new object show although its create did not store them, and returns whether
    * there are any. The first update stores them.
    */
-  readonly completeNew?: (object: UnstructuredObject) => boolean;
+  readonly completeNew?: (object: T) => boolean;
   /** Validates an object on create and update. */
-  readonly validate?: (object: UnstructuredObject, errors: FieldErrors, server: ServerView) => void;
+  readonly validate?: (object: T, errors: FieldErrors, server: ServerView) => void;
   /** Validates a create, in addition to `validate`. */
-  readonly validateCreate?: (
-    object: UnstructuredObject,
-    errors: FieldErrors,
-    server: ServerView,
-  ) => void;
+  readonly validateCreate?: (object: T, errors: FieldErrors, server: ServerView) => void;
   /**
    * Validates the changes of an update.
    * @throws StatusError 403: admission rejects the update
    */
-  readonly validateUpdate?: (
-    object: UnstructuredObject,
-    old: UnstructuredObject,
-    errors: FieldErrors,
-    server: ServerView,
-  ) => void;
+  readonly validateUpdate?: (object: T, old: T, errors: FieldErrors, server: ServerView) => void;
   /** The rules of subresources that write parts of the spec, by name. */
   readonly partRules?: Readonly<Partial<Record<string, PartRules>>>;
   /** Validates an update of the status. */
-  readonly validateStatusUpdate?: (
-    object: UnstructuredObject,
-    old: UnstructuredObject,
-    errors: FieldErrors,
-  ) => void;
+  readonly validateStatusUpdate?: (object: T, old: T, errors: FieldErrors) => void;
   /**
    * Returns whether an update increments `metadata.generation`.
    * @defaultValue undefined: the kind has no generation
    */
-  readonly specChanged?: (object: UnstructuredObject, old: UnstructuredObject) => boolean;
+  readonly specChanged?: (object: T, old: T) => boolean;
   /**
    * A member whose empty lists in a body increment `metadata.generation`: the real server compares them with the
    * missing lists that it stores. `defaulted`: lists of the member that have a default when they are empty.
@@ -106,7 +85,7 @@ export interface KindRules {
   /** Accepts an update without a `resourceVersion`. @defaultValue true */
   readonly unconditionalUpdate?: boolean;
   /** Returns the status of a new object. @defaultValue absent */
-  readonly initialStatus?: (object: UnstructuredObject, server: ServerView) => unknown;
+  readonly initialStatus?: (object: T, server: ServerView) => unknown;
   /**
    * Fields that clients of an endpoint cannot own, by subresource; the main resource is `''`. A status update leaves
    * those in `metadata` unchanged.
@@ -115,23 +94,20 @@ export interface KindRules {
   readonly resets?: Readonly<Partial<Record<string, readonly string[]>>>;
   /** Prepares a write of the status, or of the approval, before validation. */
   readonly prepareForStatusUpdate?: (
-    object: UnstructuredObject,
-    old: UnstructuredObject,
+    object: T,
+    old: T,
     server: ServerView,
     subresource: string,
   ) => void;
   /** Members of the status that a status update without them keeps. @defaultValue none */
   readonly keptInStatus?: readonly string[];
   /** Returns values for field selectors beside `metadata.name` and `metadata.namespace`. */
-  readonly selectableFields?: (object: UnstructuredObject) => Readonly<Record<string, string>>;
+  readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
   /**
    * Returns the grace period of a deletion in seconds, 0 or more; undefined if deletion is not graceful.
    * @defaultValue undefined
    */
-  readonly gracePeriodSeconds?: (
-    object: UnstructuredObject,
-    requested: number | undefined,
-  ) => number | undefined;
+  readonly gracePeriodSeconds?: (object: T, requested: number | undefined) => number | undefined;
   /** Whether objects of the kind can own others. If not, a deletion policy does nothing. @defaultValue true */
   readonly dependents?: boolean;
   /** Orphans dependents by default. @defaultValue false */
@@ -139,36 +115,33 @@ export interface KindRules {
   /** The warning about a deletion without a propagation policy. @defaultValue none */
   readonly orphanWarning?: string;
   /** Returns whether only `metadata.finalizers` can delay the deletion. @defaultValue true */
-  readonly isFinalized?: (object: UnstructuredObject) => boolean;
+  readonly isFinalized?: (object: T) => boolean;
   /** Changes an object marked for deletion (a namespace's phase). */
-  readonly markDeleted?: (
-    object: UnstructuredObject,
-    old: UnstructuredObject,
-  ) => UnstructuredObject;
+  readonly markDeleted?: (object: T, old: T) => UnstructuredObject;
   /** Has its own check of preconditions, with other messages. @defaultValue false */
   readonly ownPreconditions?: boolean;
   /**
    * Runs before a deletion.
    * @throws StatusError the deletion is forbidden
    */
-  readonly beforeDelete?: (object: UnstructuredObject, server: ServerView) => void;
+  readonly beforeDelete?: (object: T, server: ServerView) => void;
   /** Responds to a deletion with the object instead of a `Status`. @defaultValue false */
   readonly answersDeleted?: boolean;
   /**
    * Responds to a create without storing it, for reviews.
    * @defaultValue undefined: creates are stored
    */
-  readonly review?: (object: UnstructuredObject, asked: ReviewContext) => UnstructuredObject;
+  readonly review?: (object: T, asked: ReviewContext) => UnstructuredObject;
   /** An annotation that only whole objects show, not their metadata alone. @defaultValue none */
   readonly hiddenAnnotation?: string;
   /** Returns what clients read of an object: the same for the same object. @defaultValue all of it */
-  readonly shown?: (object: UnstructuredObject) => UnstructuredObject;
+  readonly shown?: (object: T) => UnstructuredObject;
   /** Columns of tables. @defaultValue name and time of creation */
   readonly columns?: readonly TableColumn[];
   /** A warning added to every response. */
   readonly deprecation?: string;
   /** Returns warnings for a create, or for an update of `old`. */
-  readonly warnings?: (object: UnstructuredObject, old?: UnstructuredObject) => readonly string[];
+  readonly warnings?: (object: T, old?: T) => readonly string[];
 }
 
 /** The rules of a subresource that writes a part of the spec. */
@@ -193,27 +166,9 @@ export interface PartRules {
   readonly admitUpdate?: KindRules['admitUpdate'];
 }
 
-/** {@link KindRules} in terms of a kind's type. Decoded objects have its form. */
-interface TypedRules<T> {
-  readonly defaults?: (object: T) => void;
-  readonly prepareForCreate?: (object: T, server: ServerView) => void;
-  readonly prepareForUpdate?: (object: T, old: T, server: ServerView) => void;
-  readonly completeNew?: (object: T) => boolean;
-  readonly validate?: (object: T, errors: FieldErrors, server: ServerView) => void;
-  readonly validateCreate?: (object: T, errors: FieldErrors, server: ServerView) => void;
-  readonly validateUpdate?: (object: T, old: T, errors: FieldErrors, server: ServerView) => void;
-  readonly admitUpdate?: (object: T, old: T, server: ServerView) => void;
-  readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
-  readonly warnings?: (object: T, old?: T) => readonly string[];
-}
-
-type UntypedRules = Omit<KindRules, keyof TypedRules<unknown>>;
-
-/** Combines rules that use a kind's type with rules that do not. */
-export function typedRules<T>(typed: TypedRules<T>, rest: UntypedRules = {}): KindRules {
-  const rules: unknown = { ...rest, ...typed };
-  // The decoder guarantees the form: `T` is the type that it decodes to.
-  return rules as KindRules & TypedRules<UnstructuredObject>;
+/** Types rules with a kind's type, which is the form of its decoded objects. */
+export function typedRules<T>(rules: KindRules<T & UnstructuredObject>): KindRules {
+  return rules as unknown as KindRules;
 }
 
 /** The parts of the server that a kind's rules can read. */

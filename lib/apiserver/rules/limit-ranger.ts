@@ -7,7 +7,7 @@ import type {
 } from '@kubernetes/client-node';
 import { canonicalQuantity, compareQuantities } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
-import { forbidden } from '../status-error.js';
+import { aggregated, forbidden } from '../status-error.js';
 import type { ServerView } from './kind-rules.js';
 import { podAmounts } from './pod-resources.js';
 import { quantityNumber } from './resources.js';
@@ -67,16 +67,13 @@ export function checkLimitRanges(
 ): void {
   if (collection !== 'pods' && collection !== 'persistentvolumeclaims') return;
   const { namespace, name } = object.metadata;
-  const found = itemsOf(namespace, server).flatMap((item) =>
+  const problems = itemsOf(namespace, server).flatMap((item) =>
     collection === 'pods'
       ? podProblems(object as Wire<V1Pod>, item)
       : claimProblems(object as Wire<V1PersistentVolumeClaim>, item),
   );
-  // Containers with the same problem are reported once.
-  const problems = [...new Set(found)];
   if (problems.length === 0) return;
-  const why = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
-  throw forbidden({ group: '', plural: collection, name }, why);
+  throw forbidden({ group: '', plural: collection, name }, aggregated(problems));
 }
 
 function podProblems({ spec }: Wire<V1Pod>, item: Item): string[] {

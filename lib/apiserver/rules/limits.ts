@@ -28,41 +28,39 @@ const itemTypes = ['Pod', 'Container', 'PersistentVolumeClaim'];
 function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void {
   const limits = (spec?.limits as Item[] | null) ?? [];
   const types = new Set<string>();
-  for (const [index, item] of limits.entries()) {
-    const field = `spec.limits[${index}]`;
+  errors.each('spec.limits', limits, (item, errors) => {
     const { type, min, max } = item;
     const problems = qualifiedNameProblems(type);
-    errors.invalidEach(`${field}.type`, type, problems);
+    errors.invalidEach('type', type, problems);
     if (problems.length === 0 && !itemTypes.includes(type) && !type.includes('/')) {
-      const why = 'must be a standard limit type or fully qualified';
-      errors.invalid(`${field}.type`, type, why);
+      errors.invalid('type', type, 'must be a standard limit type or fully qualified');
     }
-    errors.unique(`${field}.type`, type, types);
+    errors.unique('type', type, types);
     for (const member of type === 'Pod' ? (['default', 'defaultRequest'] as const) : []) {
       if (item[member] === undefined) continue;
-      errors.forbidden(`${field}.${member}`, "may not be specified when `type` is 'Pod'");
+      errors.forbidden(member, "may not be specified when `type` is 'Pod'");
     }
     if (type === 'PersistentVolumeClaim') {
       if (min?.['storage'] === undefined && max?.['storage'] === undefined) {
         const why = 'either minimum or maximum storage value is required, but neither was provided';
-        errors.required(`${field}.limits`, why);
+        errors.required('limits', why);
       }
     }
-    validateNames(item, field, errors);
-    validateOrder(item, field, errors);
-    validateRatios(item, field, errors);
-  }
+    validateNames(item, errors);
+    validateOrder(item, errors);
+    validateRatios(item, errors);
+  });
 }
 
 /** Checks the names of the resources. */
-function validateNames(item: Item, field: string, errors: FieldErrors): void {
+function validateNames(item: Item, errors: FieldErrors): void {
   const { type } = item;
   const isPod = type === 'Pod';
   const check = isPod || type === 'Container' ? validateContainerResource : validateResourceName;
   const bounds = ['min', 'max', 'maxLimitRequestRatio'] as const;
   for (const member of isPod ? bounds : ([...bounds, 'default', 'defaultRequest'] as const)) {
     for (const name of Object.keys(item[member] ?? {})) {
-      check(name, `${field}.${member}[${name}]`, errors);
+      check(name, errors.at(`${member}[${name}]`));
     }
   }
 }
@@ -89,7 +87,7 @@ const shown = {
 } as const;
 
 /** Checks that smaller bounds do not exceed larger ones. */
-function validateOrder(item: Item, field: string, errors: FieldErrors): void {
+function validateOrder(item: Item, errors: FieldErrors): void {
   const names = new Set(
     [item.min, item.max, item.default, item.defaultRequest].flatMap((list) =>
       Object.keys(list ?? {}),
@@ -102,19 +100,15 @@ function validateOrder(item: Item, field: string, errors: FieldErrors): void {
       );
       if (low === undefined || high === undefined || compareQuantities(low, high) <= 0) continue;
       const why = `${shown[smaller]} value ${low} is greater than ${word} value ${high}`;
-      errors.invalid(`${field}.${blamed}[${name}]`, value, why);
+      errors.invalid(`${blamed}[${name}]`, value, why);
     }
   }
 }
 
 /** Checks the largest ratios of limit and request: at least 1, and no larger than that of the bounds. */
-function validateRatios(
-  { min, max, maxLimitRequestRatio = {} }: Item,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateRatios({ min, max, maxLimitRequestRatio = {} }: Item, errors: FieldErrors): void {
   for (const [name, ratio] of Object.entries(maxLimitRequestRatio)) {
-    const path = `${field}.maxLimitRequestRatio[${name}]`;
+    const path = `maxLimitRequestRatio[${name}]`;
     const shown = canonicalQuantity(ratio);
     if (compareQuantities(ratio, 1) < 0)
       errors.invalid(path, ratio, `ratio ${shown} is less than 1`);
@@ -126,24 +120,22 @@ function validateRatios(
   }
 }
 
-const limitRangeRules = typedRules<Wire<V1LimitRange>>(
-  {
-    defaults: ({ spec }) => {
-      for (const item of spec?.limits ?? []) {
-        if (item.type !== 'Container') continue;
-        const limits = { ...item.max, ...item.default };
-        const requests = { ...item.min, ...limits, ...item.defaultRequest };
-        if (Object.keys(limits).length > 0) item.default = limits;
-        if (Object.keys(requests).length > 0) item.defaultRequest = requests;
-      }
-    },
-    prepareForCreate: ({ metadata }, { random }) => {
-      if (metadata !== undefined && (metadata.name ?? '') === '') metadata.name = random.uuid();
-    },
-    validate: validateLimits,
+const limitRangeRules = typedRules<Wire<V1LimitRange>>({
+  defaults: ({ spec }) => {
+    for (const item of spec?.limits ?? []) {
+      if (item.type !== 'Container') continue;
+      const limits = { ...item.max, ...item.default };
+      const requests = { ...item.min, ...limits, ...item.defaultRequest };
+      if (Object.keys(limits).length > 0) item.default = limits;
+      if (Object.keys(requests).length > 0) item.defaultRequest = requests;
+    }
   },
-  { createOnUpdate: true },
-);
+  prepareForCreate: ({ metadata }, { random }) => {
+    if ((metadata.name ?? '') === '') metadata.name = random.uuid();
+  },
+  validate: validateLimits,
+  createOnUpdate: true,
+});
 
 const scopes: ReadonlySet<string> = new Set([
   'Terminating',
@@ -182,8 +174,8 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
   const { hard = {}, scopes: given = [], scopeSelector } = spec ?? {};
   for (const [name, amount] of Object.entries(hard)) {
     const field = `spec.hard[${name}]`;
-    validateQuotaResource(name, field, errors);
-    validateAmount(name, amount, { field, errors });
+    validateQuotaResource(name, errors.at(field));
+    validateAmount(name, amount, errors.at(field));
   }
   const names = Object.keys(hard).filter(isStandardResource);
   for (const scope of given) {
@@ -192,7 +184,7 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
       errors.invalid('spec.scopes', given, 'unsupported scope applied to resource');
     }
   }
-  validateScopePairs(given, 'spec.scopes', errors);
+  validateScopePairs(given, errors.at('spec.scopes'));
   if (scopeSelector !== undefined) validateScopeSelector(scopeSelector, names, errors);
 }
 
@@ -201,10 +193,10 @@ const exclusive = [
   ['Terminating', 'NotTerminating'],
 ] as const;
 
-function validateScopePairs(given: readonly string[], field: string, errors: FieldErrors): void {
+function validateScopePairs(given: readonly string[], errors: FieldErrors): void {
   for (const pair of exclusive) {
     if (!pair.every((scope) => given.includes(scope))) continue;
-    errors.invalid(field, given, 'conflicting scopes');
+    errors.invalid('', given, 'conflicting scopes');
   }
 }
 
@@ -245,24 +237,21 @@ function validateScopeSelector(
   }
   validateScopePairs(
     matchExpressions.map(({ scopeName }) => scopeName),
-    field,
-    errors,
+    errors.at(field),
   );
 }
 
 /** The rules of LimitRanges and ResourceQuotas. */
 export const limitRules: Readonly<Record<string, KindRules>> = {
   '/v1/LimitRange': limitRangeRules,
-  '/v1/ResourceQuota': typedRules<Wire<V1ResourceQuota>>(
-    {
-      validate: validateQuota,
-      validateUpdate: ({ spec }, { spec: old }, errors) => {
-        // As sets: their order may change.
-        if (xor(spec?.scopes, old?.scopes).length === 0) return;
-        const isEmpty = spec !== undefined && hadEmptyMember(spec, 'scopes');
-        errors.invalid('spec.scopes', isEmpty ? [] : spec?.scopes, 'field is immutable');
-      },
+  '/v1/ResourceQuota': typedRules<Wire<V1ResourceQuota>>({
+    validate: validateQuota,
+    validateUpdate: ({ spec }, { spec: old }, errors) => {
+      // As sets: their order may change.
+      if (xor(spec?.scopes, old?.scopes).length === 0) return;
+      const isEmpty = spec !== undefined && hadEmptyMember(spec, 'scopes');
+      errors.invalid('spec.scopes', isEmpty ? [] : spec?.scopes, 'field is immutable');
     },
-    { answersDeleted: true },
-  ),
+    answersDeleted: true,
+  }),
 };

@@ -25,88 +25,81 @@ export function defaultMatchResources(resources: Wire<V1MatchResources> | undefi
 /** Checks the resources that a policy or a binding matches. */
 export function validateMatchResources(
   resources: Wire<V1MatchResources>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  errors.oneOf(`${field}.matchPolicy`, resources.matchPolicy, ['Equivalent', 'Exact']);
-  validateLabelSelector(resources.namespaceSelector, `${field}.namespaceSelector`, errors);
-  validateLabelSelector(resources.objectSelector, `${field}.objectSelector`, errors);
+  errors.oneOf('matchPolicy', resources.matchPolicy, ['Equivalent', 'Exact']);
+  validateLabelSelector(resources.namespaceSelector, errors.at('namespaceSelector'));
+  validateLabelSelector(resources.objectSelector, errors.at('objectSelector'));
   for (const member of ['resourceRules', 'excludeResourceRules'] as const) {
-    errors.each(`${field}.${member}`, resources[member], validateNamedRule);
+    errors.each(member, resources[member], validateNamedRule);
   }
 }
 
-function validateNamedRule(
-  rule: Wire<V1NamedRuleWithOperations>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateNamedRule(rule: Wire<V1NamedRuleWithOperations>, errors: FieldErrors): void {
   const seen = new Set<string>();
-  for (const [index, name] of (rule.resourceNames ?? []).entries()) {
-    const path = `${field}.resourceNames[${index}]`;
-    errors.invalidEach(path, name, pathSegmentProblems(name));
-    errors.unique(path, name, seen);
-  }
-  validateRule(rule, field, errors);
+  errors.each('resourceNames', rule.resourceNames, (name, errors) => {
+    errors.invalidEach('', name, pathSegmentProblems(name));
+    errors.unique('', name, seen);
+  });
+  validateRule(rule, errors);
 }
 
 const operationNames = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 
 /** Checks the requests that a webhook or a policy matches. */
-export function validateRule(
-  rule: Wire<V1RuleWithOperations>,
-  field: string,
+export function validateRule(rule: Wire<V1RuleWithOperations>, errors: FieldErrors): void {
+  const { apiGroups = [], apiVersions = [], operations = [] } = rule;
+  validateWildcard(apiGroups, 'API groups', errors.at('apiGroups'));
+  validateWildcard(apiVersions, 'API versions', errors.at('apiVersions'));
+  errors.each('apiVersions', apiVersions, (version, errors) => {
+    if (version === '') errors.required('');
+  });
+  validateResourceNames(rule.resources ?? [], errors.at('resources'));
+  validateWildcard(operations, 'operations', errors.at('operations'));
+  errors.each('operations', operations, (operation, errors) => {
+    errors.oneOf('', operation, operationNames);
+  });
+  errors.oneOf('scope', rule.scope, ['*', 'Cluster', 'Namespaced']);
+}
+
+/**
+ * Checks a list of names, in which `*` means all.
+ * @param what - the names
+ * @param missing - the detail of the error for an empty list
+ */
+export function validateWildcard(
+  names: readonly string[],
+  what: string,
   errors: FieldErrors,
+  missing?: string,
 ): void {
-  const lists = { apiGroups: 'API groups', apiVersions: 'API versions' } as const;
-  for (const member of ['apiGroups', 'apiVersions'] as const) {
-    const values = rule[member] ?? [];
-    if (values.length === 0) errors.required(`${field}.${member}`);
-    else if (values.length > 1 && values.includes('*')) {
-      const why = `if '*' is present, must not specify other ${lists[member]}`;
-      errors.invalid(`${field}.${member}`, values, why);
-    }
-  }
-  for (const [index, version] of (rule.apiVersions ?? []).entries()) {
-    if (version === '') errors.required(`${field}.apiVersions[${index}]`);
-  }
-  validateResourceNames(rule.resources ?? [], `${field}.resources`, errors);
-  const { operations = [] } = rule;
-  if (operations.length === 0) errors.required(`${field}.operations`);
-  if (operations.length > 1 && operations.includes('*')) {
-    const why = "if '*' is present, must not specify other operations";
-    errors.invalid(`${field}.operations`, operations, why);
-  }
-  for (const [index, operation] of operations.entries()) {
-    errors.oneOf(`${field}.operations[${index}]`, operation, operationNames);
-  }
-  const { scope } = rule;
-  errors.oneOf(`${field}.scope`, scope, ['*', 'Cluster', 'Namespaced']);
+  if (names.length === 0) errors.required('', missing);
+  if (names.length < 2 || !names.includes('*')) return;
+  errors.invalid('', names, `if '*' is present, must not specify other ${what}`);
 }
 
 /** Checks resources such as `pods`, `pods/log`, `pods/*`, `*` and `*` with a subresource. */
-function validateResourceNames(names: readonly string[], field: string, errors: FieldErrors): void {
-  if (names.length === 0) errors.required(field);
+function validateResourceNames(names: readonly string[], errors: FieldErrors): void {
+  if (names.length === 0) errors.required('');
   const wild: string[] = [];
-  for (const [index, name] of names.entries()) {
-    const path = `${field}[${index}]`;
-    if (name === '') errors.required(path);
+  errors.each('', names, (name, errors) => {
+    if (name === '') errors.required('');
     const slash = name.indexOf('/');
-    if (slash < 0) continue;
+    if (slash < 0) return;
     const [resource, subresource] = [name.slice(0, slash), name.slice(slash + 1)];
     for (const other of [`${resource}/*`, `*/${subresource}`]) {
       if (!wild.includes(other)) continue;
-      errors.invalid(path, name, `if '${other}' is present, must not specify ${name}`);
+      errors.invalid('', name, `if '${other}' is present, must not specify ${name}`);
     }
     if (resource === '*' || subresource === '*') wild.push(name);
-  }
+  });
   if (names.length > 1 && names.includes('*/*')) {
-    errors.invalid(field, names, "if '*/*' is present, must not specify other resources");
+    errors.invalid('', names, "if '*/*' is present, must not specify other resources");
   }
   const plain = names.filter((name) => name !== '' && !name.includes('/'));
   if (!plain.includes('*') || plain.at(-1) === '*') return;
   const why = "if '*' is present, must not specify other resources without subresources";
-  errors.invalid(field, names, why);
+  errors.invalid('', names, why);
 }
 
 const mostConditions = 64;
@@ -117,23 +110,21 @@ const mostConditions = 64;
  */
 export function validateMatchConditions(
   conditions: readonly Wire<V1MatchCondition>[],
-  path: string,
   errors: FieldErrors,
   variables?: ReadonlyMap<string, CelType>,
 ): void {
-  if (conditions.length > mostConditions) errors.tooMany(path, conditions.length, mostConditions);
+  if (conditions.length > mostConditions) errors.tooMany('', conditions.length, mostConditions);
   const names = new Set<string>();
-  for (const [index, { name, expression }] of conditions.entries()) {
-    const field = `${path}[${index}]`;
-    if (expression.trim() === '') errors.required(`${field}.expression`);
+  errors.each('', conditions, ({ name, expression }, errors) => {
+    if (expression.trim() === '') errors.required('expression');
     else {
-      const check = { types: ['bool'], variables, errors } as const;
-      validateExpression(expression.trim(), `${field}.expression`, check);
+      const check = { types: ['bool'], variables } as const;
+      validateExpression(expression.trim(), check, errors.at('expression'));
     }
-    errors.requiredText(`${field}.name`, name, qualifiedNameProblems);
-    if (name !== '' && names.has(name)) errors.duplicate(`${field}.name`, name);
+    errors.requiredText('name', name, qualifiedNameProblems);
+    if (name !== '' && names.has(name)) errors.duplicate('name', name);
     names.add(name);
-  }
+  });
 }
 
 interface ExpressionCheck {
@@ -145,7 +136,6 @@ interface ExpressionCheck {
   readonly extension?: CelExtension;
   /** Whether the expression may check rights. @defaultValue true */
   readonly checksRights?: boolean;
-  readonly errors: FieldErrors;
 }
 
 /** Returns the types of the variables of an admission expression, which may check rights by default. */
@@ -162,8 +152,8 @@ const rights: CelExtension = { functions: authorizerFunctions };
 /** Checks that an admission expression compiles to one of its types. */
 export function validateExpression(
   expression: string,
-  field: string,
-  { types, variables = new Map(), extension = rights, checksRights, errors }: ExpressionCheck,
+  { types, variables = new Map(), extension = rights, checksRights }: ExpressionCheck,
+  errors: FieldErrors,
 ): void {
   try {
     const all = declaredWith(variables, checksRights);
@@ -172,9 +162,9 @@ export function validateExpression(
     const given = type.kind === 'null' ? 'null_type' : typeText(type);
     if (types.includes(given)) return;
     const wanted = types.length === 1 ? types.join() : `one of [${types.join(' ')}]`;
-    errors.invalid(field, expression, `must evaluate to ${wanted} but got ${given}`);
+    errors.invalid('', expression, `must evaluate to ${wanted} but got ${given}`);
   } catch (error) {
     if (!(error instanceof CelCompileError)) throw error;
-    errors.invalid(field, expression, `compilation failed: ${error.message}`);
+    errors.invalid('', expression, `compilation failed: ${error.message}`);
   }
 }

@@ -41,8 +41,8 @@ export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: M
   } else if (namespace !== '') {
     errors.forbidden('metadata.namespace', 'not allowed on this type');
   }
-  validateLabels(metadata.labels, 'metadata.labels', errors);
-  validateAnnotations(metadata.annotations, 'metadata.annotations', errors);
+  validateLabels(metadata.labels, errors.at('metadata.labels'));
+  validateAnnotations(metadata.annotations, errors.at('metadata.annotations'));
   validateOwnerReferences(metadata.ownerReferences ?? [], errors);
   validateFinalizers(metadata.finalizers ?? [], errors);
 }
@@ -72,8 +72,8 @@ export function validateMetaUpdate(
   errors: FieldErrors,
 ): void {
   validateSameObject(metadata, old, errors);
-  validateLabels(metadata.labels, 'metadata.labels', errors);
-  validateAnnotations(metadata.annotations, 'metadata.annotations', errors);
+  validateLabels(metadata.labels, errors.at('metadata.labels'));
+  validateAnnotations(metadata.annotations, errors.at('metadata.annotations'));
   validateOwnerReferences(metadata.ownerReferences ?? [], errors);
   validateFinalizers(metadata.finalizers ?? [], errors);
 }
@@ -120,42 +120,40 @@ export function validateFinalizerNames({ finalizers = [] }: ObjectMeta, errors: 
   errors.each('metadata.finalizers', finalizers, validateQualified);
 }
 
-function validateQualified(finalizer: string, field: string, errors: FieldErrors): void {
+function validateQualified(finalizer: string, errors: FieldErrors): void {
   if (finalizer.includes('/') || standardFinalizers.has(finalizer)) return;
   const why = 'name is neither a standard finalizer name nor is it fully qualified';
-  errors.invalid(field, finalizer, why);
+  errors.invalid('', finalizer, why);
 }
 
 /** Checks a finalizer outside of `metadata`. */
-export function validateFinalizer(finalizer: string, field: string, errors: FieldErrors): void {
-  errors.invalidEach(field, finalizer, qualifiedNameProblems(finalizer));
-  validateQualified(finalizer, field, errors);
+export function validateFinalizer(finalizer: string, errors: FieldErrors): void {
+  errors.invalidEach('', finalizer, qualifiedNameProblems(finalizer));
+  validateQualified(finalizer, errors);
 }
 
 /** Checks the labels of an object, a pod template or a selector. */
 export function validateLabels(
   labels: Readonly<Record<string, string>> | undefined,
-  field: string,
   errors: FieldErrors,
 ): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
-    errors.invalidEach(field, key, qualifiedNameProblems(key));
-    errors.invalidEach(field, value, labelValueProblems(value));
+    errors.invalidEach('', key, qualifiedNameProblems(key));
+    errors.invalidEach('', value, labelValueProblems(value));
   }
 }
 
 /** Checks the keys and the total size of annotations. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
-  field: string,
   errors: FieldErrors,
 ): void {
   let size = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
-    errors.invalidEach(field, key, qualifiedNameProblems(key.toLowerCase()));
+    errors.invalidEach('', key, qualifiedNameProblems(key.toLowerCase()));
   }
-  if (size > annotationsLimit) errors.tooLong(field, annotationsLimit);
+  if (size > annotationsLimit) errors.tooLong('', annotationsLimit);
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldErrors): void {
@@ -206,42 +204,40 @@ type LabelSelector = Wire<V1LabelSelector>;
 /** Checks a label selector in an object. */
 export function validateLabelSelector(
   selector: LabelSelector | undefined,
-  field: string,
   errors: FieldErrors,
 ): void {
   if (selector === undefined) return;
-  validateLabels(selector.matchLabels, `${field}.matchLabels`, errors);
-  errors.each(`${field}.matchExpressions`, selector.matchExpressions, (requirement, path) => {
-    validateRequirement(requirement, path, errors);
-    validateValues(requirement, path, errors);
+  validateLabels(selector.matchLabels, errors.at('matchLabels'));
+  errors.each('matchExpressions', selector.matchExpressions, (requirement, errors) => {
+    validateRequirement(requirement, errors);
+    validateValues(requirement, errors);
   });
 }
 
 /** Checks the operator and the key of a requirement on labels, and the number of its values. */
 export function validateRequirement(
   { key, operator, values = [] }: Requirement,
-  field: string,
   errors: FieldErrors,
 ): void {
   if (operator === 'In' || operator === 'NotIn') {
     if (values.length === 0) {
-      errors.required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
+      errors.required('values', "must be specified when `operator` is 'In' or 'NotIn'");
     }
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
     if (values.length > 0) {
       const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-      errors.forbidden(`${field}.values`, why);
+      errors.forbidden('values', why);
     }
   } else {
-    errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
+    errors.invalid('operator', operator, 'not a valid selector operator');
   }
-  errors.text(`${field}.key`, key, qualifiedNameProblems);
+  errors.text('key', key, qualifiedNameProblems);
 }
 
 /** Checks that the values of a requirement can be those of labels. */
-export function validateValues({ values }: Requirement, field: string, errors: FieldErrors): void {
-  errors.each(`${field}.values`, values, (value, path) => {
-    errors.text(path, value, labelValueProblems);
+export function validateValues({ values }: Requirement, errors: FieldErrors): void {
+  errors.each('values', values, (value, errors) => {
+    errors.text('', value, labelValueProblems);
   });
 }
 

@@ -30,42 +30,37 @@ type Ingress = Wire<V1Ingress>;
 function validateIngress({ spec }: Ingress, errors: FieldErrors): void {
   const { rules = [], defaultBackend, ingressClassName, tls = [] } = spec ?? {};
   if (rules.length === 0 && defaultBackend === undefined) {
-    const why = 'either `defaultBackend` or `rules` must be specified';
-    errors.invalid('spec', spec?.rules, why);
+    errors.invalid('spec', spec?.rules, 'either `defaultBackend` or `rules` must be specified');
   }
-  if (defaultBackend !== undefined) validateBackend(defaultBackend, 'spec.defaultBackend', errors);
+  if (defaultBackend !== undefined)
+    validateBackend(defaultBackend, errors.at('spec.defaultBackend'));
   errors.each('spec.rules', rules, validateIngressRule);
-  for (const [index, { hosts = [], secretName = '' }] of tls.entries()) {
-    errors.each(`spec.tls[${index}].hosts`, hosts, validateName);
-    if (secretName !== '')
-      errors.text(`spec.tls[${index}].secretName`, secretName, subdomainProblems);
-  }
+  errors.each('spec.tls', tls, ({ hosts = [], secretName = '' }, errors) => {
+    errors.each('hosts', hosts, validateName);
+    if (secretName !== '') errors.text('secretName', secretName, subdomainProblems);
+  });
   errors.text('spec.ingressClassName', ingressClassName, subdomainProblems);
 }
 
-function validateIngressRule(
-  { host = '', http }: Wire<V1IngressRule>,
-  field: string,
-  errors: FieldErrors,
-): void {
-  if (host !== '') validateHost(host, `${field}.host`, errors);
+function validateIngressRule({ host = '', http }: Wire<V1IngressRule>, errors: FieldErrors): void {
+  if (host !== '') validateHost(host, errors.at('host'));
   if (http === undefined) return;
   const paths = (http.paths as Wire<V1HTTPIngressPath>[] | null) ?? [];
-  if (paths.length === 0) errors.required(`${field}.http.paths`);
-  errors.each(`${field}.http.paths`, paths, validatePath);
+  if (paths.length === 0) errors.required('http.paths');
+  errors.each('http.paths', paths, validatePath);
 }
 
-function validateHost(host: string, field: string, errors: FieldErrors): void {
+function validateHost(host: string, errors: FieldErrors): void {
   if (/^\d+(?:\.\d+){3}$/.test(host)) {
-    errors.invalid(field, host, 'must be a DNS name, not an IP address');
+    errors.invalid('', host, 'must be a DNS name, not an IP address');
     return;
   }
-  validateName(host, field, errors);
+  validateName(host, errors);
 }
 
-function validateName(host: string, field: string, errors: FieldErrors): void {
+function validateName(host: string, errors: FieldErrors): void {
   const problems = host.includes('*') ? wildcardProblems(host) : subdomainProblems(host);
-  errors.invalidEach(field, host, problems);
+  errors.invalidEach('', host, problems);
 }
 
 const classAnnotation = 'kubernetes.io/ingress.class';
@@ -84,50 +79,43 @@ const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
 
 function validatePath(
   { path = '', pathType, backend }: Wire<V1HTTPIngressPath>,
-  field: string,
   errors: FieldErrors,
 ): void {
   // Decoded paths have null if the type is missing.
   const type = (pathType as string | null) ?? undefined;
   if (type === undefined) {
-    errors.required(`${field}.pathType`, 'pathType must be specified');
+    errors.required('pathType', 'pathType must be specified');
     return;
   }
-  if (!pathTypes.includes(type)) errors.notSupported(`${field}.pathType`, type, pathTypes);
+  if (!pathTypes.includes(type)) errors.notSupported('pathType', type, pathTypes);
   else if (!path.startsWith('/') && (path !== '' || type !== 'ImplementationSpecific')) {
-    errors.invalid(`${field}.path`, path, 'must be an absolute path');
+    errors.invalid('path', path, 'must be an absolute path');
   }
   if (type === 'Exact' || type === 'Prefix') {
     for (const part of ['//', '/./', '/../', '%2f', '%2F']) {
-      if (path.includes(part)) errors.invalid(`${field}.path`, path, `must not contain '${part}'`);
+      if (path.includes(part)) errors.invalid('path', path, `must not contain '${part}'`);
     }
   }
-  validateBackend(backend, `${field}.backend`, errors);
+  validateBackend(backend, errors.at('backend'));
 }
 
-function validateBackend(
-  { resource, service }: Wire<V1IngressBackend>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateBackend({ resource, service }: Wire<V1IngressBackend>, errors: FieldErrors): void {
   if (resource !== undefined && service !== undefined) {
-    errors.invalid(field, '', 'cannot set both resource and service backends');
+    errors.invalid('', '', 'cannot set both resource and service backends');
     return;
   }
   if (service === undefined) {
-    if (resource === undefined) {
-      errors.invalid(field, '', 'resource or service backend is required');
-    }
+    if (resource === undefined) errors.invalid('', '', 'resource or service backend is required');
     return;
   }
   const { name, port: { name: portName = '', number = 0 } = {} } = service;
-  errors.requiredText(`${field}.service.name`, name, labelProblems);
+  errors.requiredText('service.name', name, labelProblems);
   if (portName !== '' && number !== 0) {
-    errors.invalid(field, '', 'cannot set both port name & port number');
+    errors.invalid('', '', 'cannot set both port name & port number');
   } else if (portName !== '') {
-    errors.invalidEach(`${field}.service.port.name`, portName, portNameProblems(portName));
-  } else if (number !== 0) validatePortNumber(number, `${field}.service.port.number`, errors);
-  else errors.required(field, 'port name or number is required');
+    errors.invalidEach('service.port.name', portName, portNameProblems(portName));
+  } else if (number !== 0) validatePortNumber(number, errors.at('service.port.number'));
+  else errors.required('', 'port name or number is required');
 }
 
 const controllerLimit = 250;
@@ -148,29 +136,24 @@ function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldError
   const { apiGroup } = parameters;
   errors.text('spec.parameters.apiGroup', apiGroup, subdomainProblems);
   for (const [member, value] of Object.entries({ kind, name })) {
-    const field = `spec.parameters.${member}`;
-    errors.requiredText(field, value, pathSegmentProblems);
+    errors.requiredText(`spec.parameters.${member}`, value, pathSegmentProblems);
   }
   if (scope === 'Namespace' && namespace === '') {
-    const why = "`parameters.scope` is set to 'Namespace'";
-    errors.required('spec.parameters.namespace', why);
+    errors.required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'");
   } else if (scope === 'Cluster' && parameters.namespace !== undefined) {
-    const why = "`parameters.scope` is set to 'Cluster'";
-    errors.forbidden('spec.parameters.namespace', why);
+    errors.forbidden('spec.parameters.namespace', "`parameters.scope` is set to 'Cluster'");
   } else errors.oneOf('spec.parameters.scope', scope, ['Cluster', 'Namespace']);
 }
 
-const ingressClass = typedRules<Wire<V1IngressClass>>(
-  {
-    defaults: ({ spec }) => {
-      if (spec?.parameters !== undefined) spec.parameters.scope ??= 'Cluster';
-    },
-    validate: validateIngressClass,
-    validateUpdate: ({ spec }, old, errors) =>
-      errors.immutable('spec.controller', spec?.controller ?? '', old.spec?.controller ?? ''),
+const ingressClass = typedRules<Wire<V1IngressClass>>({
+  defaults: ({ spec }) => {
+    if (spec?.parameters !== undefined) spec.parameters.scope ??= 'Cluster';
   },
-  { specChanged },
-);
+  validate: validateIngressClass,
+  validateUpdate: ({ spec }, old, errors) =>
+    errors.immutable('spec.controller', spec?.controller ?? '', old.spec?.controller ?? ''),
+  specChanged,
+});
 
 type NetworkPolicy = Wire<V1NetworkPolicy>;
 
@@ -185,98 +168,91 @@ function defaultNetworkPolicy({ spec }: NetworkPolicy): void {
 
 function validateNetworkPolicy({ spec }: NetworkPolicy, errors: FieldErrors): void {
   if (spec === undefined) return;
-  validateLabelSelector(spec.podSelector, 'spec.podSelector', errors);
+  validateLabelSelector(spec.podSelector, errors.at('spec.podSelector'));
   const { ingress = [], egress = [], policyTypes = [] } = spec;
-  for (const [index, { ports = [], from = [] }] of ingress.entries()) {
-    validatePorts(ports, `spec.ingress[${index}].ports`, errors);
-    errors.each(`spec.ingress[${index}].from`, from, validatePeer);
-  }
-  for (const [index, { ports = [], to = [] }] of egress.entries()) {
-    validatePorts(ports, `spec.egress[${index}].ports`, errors);
-    errors.each(`spec.egress[${index}].to`, to, validatePeer);
-  }
+  errors.each('spec.ingress', ingress, ({ ports = [], from = [] }, errors) => {
+    validatePorts(ports, errors.at('ports'));
+    errors.each('from', from, validatePeer);
+  });
+  errors.each('spec.egress', egress, ({ ports = [], to = [] }, errors) => {
+    validatePorts(ports, errors.at('ports'));
+    errors.each('to', to, validatePeer);
+  });
   const types = ['Ingress', 'Egress'];
   if (policyTypes.length > types.length) {
     errors.invalid('spec.policyTypes', policyTypes, 'may not specify more than two policyTypes');
     return;
   }
-  for (const [index, type] of policyTypes.entries()) {
-    errors.oneOf(`spec.policyTypes[${index}]`, type, types);
-  }
+  errors.each('spec.policyTypes', policyTypes, (type, errors) => {
+    errors.oneOf('', type, types);
+  });
 }
 
-function validatePorts(
-  ports: readonly Wire<V1NetworkPolicyPort>[],
-  field: string,
-  errors: FieldErrors,
-): void {
+function validatePorts(ports: readonly Wire<V1NetworkPolicyPort>[], errors: FieldErrors): void {
   const protocols = ['TCP', 'UDP', 'SCTP'];
-  for (const [index, { port, endPort, protocol = 'TCP' }] of ports.entries()) {
-    const path = `${field}[${index}]`;
-    errors.oneOf(`${path}.protocol`, protocol, protocols);
-    if (port !== undefined) validatePort(port, `${path}.port`, errors);
-    if (endPort !== undefined) validateEndPort(endPort, port, { field: `${path}.endPort`, errors });
-  }
+  errors.each('', ports, ({ port, endPort, protocol = 'TCP' }, errors) => {
+    errors.oneOf('protocol', protocol, protocols);
+    if (port !== undefined) validatePort(port, errors.at('port'));
+    if (endPort !== undefined) validateEndPort(endPort, port, errors.at('endPort'));
+  });
 }
 
 function validateEndPort(
   endPort: number,
   port: number | string | undefined,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
-): void {
-  if (port === undefined) {
-    errors.invalid(field, endPort, 'may not be specified when `port` is not specified');
-  } else if (typeof port === 'string') {
-    errors.invalid(field, endPort, 'may not be specified when `port` is non-numeric');
-  } else {
-    // The real server shows the port here.
-    if (endPort < port) errors.invalid(field, port, 'must be greater than or equal to `port`');
-    validatePortNumber(endPort, field, errors);
-  }
-}
-
-function validatePeer(peer: Wire<V1NetworkPolicyPeer>, field: string, errors: FieldErrors): void {
-  const { ipBlock, podSelector, namespaceSelector } = peer;
-  validateLabelSelector(podSelector, `${field}.podSelector`, errors);
-  validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`, errors);
-  if (ipBlock !== undefined) validateBlock(ipBlock, `${field}.ipBlock`, errors);
-  const members = Object.keys(peer);
-  if (members.length === 0) errors.required(field, 'must specify a peer');
-  else if (ipBlock !== undefined && members.length > 1) {
-    errors.forbidden(field, 'may not specify both ipBlock and another peer');
-  }
-}
-
-function validateBlock(
-  { cidr, except = [] }: Wire<V1IPBlock>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  if (cidr === '') {
-    errors.required(`${field}.cidr`);
-    return;
-  }
-  if (!validateCidr(cidr, `${field}.cidr`, errors)) return;
-  for (const [index, range] of except.entries()) {
-    const path = `${field}.except[${index}]`;
-    if (!validateCidr(range, path, errors)) continue;
-    if (!isStrictSubset(range, cidr)) {
-      errors.invalid(path, range, 'must be a strict subset of `cidr`');
-    }
+  if (port === undefined) {
+    errors.invalid('', endPort, 'may not be specified when `port` is not specified');
+  } else if (typeof port === 'string') {
+    errors.invalid('', endPort, 'may not be specified when `port` is non-numeric');
+  } else {
+    // The real server shows the port here.
+    if (endPort < port) errors.invalid('', port, 'must be greater than or equal to `port`');
+    validatePortNumber(endPort, errors);
   }
 }
 
-const networkPolicyRules: KindRules = typedRules<NetworkPolicy>(
-  { defaults: defaultNetworkPolicy, validate: validateNetworkPolicy },
-  { specChanged, emptyListsCount: { member: 'spec', defaulted: ['policyTypes'] } },
-);
+function validatePeer(peer: Wire<V1NetworkPolicyPeer>, errors: FieldErrors): void {
+  const { ipBlock, podSelector, namespaceSelector } = peer;
+  validateLabelSelector(podSelector, errors.at('podSelector'));
+  validateLabelSelector(namespaceSelector, errors.at('namespaceSelector'));
+  if (ipBlock !== undefined) validateBlock(ipBlock, errors.at('ipBlock'));
+  const members = Object.keys(peer);
+  if (members.length === 0) errors.required('', 'must specify a peer');
+  else if (ipBlock !== undefined && members.length > 1) {
+    errors.forbidden('', 'may not specify both ipBlock and another peer');
+  }
+}
+
+function validateBlock({ cidr, except = [] }: Wire<V1IPBlock>, errors: FieldErrors): void {
+  if (cidr === '') {
+    errors.required('cidr');
+    return;
+  }
+  if (!validateCidr(cidr, errors.at('cidr'))) return;
+  errors.each('except', except, (range, errors) => {
+    if (!validateCidr(range, errors)) return;
+    if (!isStrictSubset(range, cidr)) {
+      errors.invalid('', range, 'must be a strict subset of `cidr`');
+    }
+  });
+}
+
+const networkPolicyRules: KindRules = typedRules<NetworkPolicy>({
+  defaults: defaultNetworkPolicy,
+  validate: validateNetworkPolicy,
+  specChanged,
+  emptyListsCount: { member: 'spec', defaulted: ['policyTypes'] },
+});
 
 /** The rules of networking and of discovery. */
 export const networkingRules: Readonly<Record<string, KindRules>> = {
-  'networking.k8s.io/v1/Ingress': typedRules<Ingress>(
-    { validate: validateIngress, validateCreate: validateClassAnnotation },
-    { specChanged },
-  ),
+  'networking.k8s.io/v1/Ingress': typedRules<Ingress>({
+    validate: validateIngress,
+    validateCreate: validateClassAnnotation,
+    specChanged,
+  }),
   'networking.k8s.io/v1/IngressClass': ingressClass,
   'networking.k8s.io/v1/NetworkPolicy': networkPolicyRules,
   'discovery.k8s.io/v1/EndpointSlice': endpointSliceRules,

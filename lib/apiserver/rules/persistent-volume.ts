@@ -20,45 +20,41 @@ type Volume = Wire<V1PersistentVolume>;
 type VolumeSpec = Wire<V1PersistentVolumeSpec>;
 
 /** The rules of PersistentVolumes. */
-export const persistentVolumeRules = typedRules<Volume>(
-  {
-    defaults: ({ spec, status }) => {
-      if (status !== undefined) status.phase ??= 'Pending';
-      if (spec === undefined) return;
-      spec.persistentVolumeReclaimPolicy ??= 'Retain';
-      spec.volumeMode ??= 'Filesystem';
-      if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
-      defaultBlockSources(spec);
-    },
-    validate: ({ metadata, spec }, errors) => {
-      if (spec === undefined) return;
-      validatePersistentVolume(spec, 'spec', { name: metadata?.name, errors });
-      validateMountOptions(metadata?.annotations ?? {}, spec, errors);
-    },
-    validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
-      if (!deepEqual(sourceOf(spec, old), sourceOf(old, old))) {
-        const field = 'spec.persistentvolumesource';
-        errors.forbidden(field, `${field} is immutable after creation\n`);
-      }
-      errors.immutable('volumeMode', spec.volumeMode, old.volumeMode);
-    },
-    warnings: ({ metadata, spec = {} }) => [
-      ...annotationWarnings(metadata?.annotations ?? {}),
-      ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [recycled] : []),
-      ...Object.entries(removedSources)
-        .filter(([type]) => type in spec)
-        .map(([, warning]) => `spec.${warning}`),
-    ],
+export const persistentVolumeRules = typedRules<Volume>({
+  defaults: ({ spec, status }) => {
+    if (status !== undefined) status.phase ??= 'Pending';
+    if (spec === undefined) return;
+    spec.persistentVolumeReclaimPolicy ??= 'Retain';
+    spec.volumeMode ??= 'Filesystem';
+    if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
+    defaultBlockSources(spec);
   },
-  {
-    answersDeleted: true,
-    initialStatus: (_volume, { clock }) => ({
-      phase: 'Pending',
-      lastPhaseTransitionTime: formatTime(clock.now()),
-    }),
-    admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/pv-protection'),
+  validate: ({ metadata, spec }, errors) => {
+    if (spec === undefined) return;
+    validatePersistentVolume(spec, { name: metadata.name, errors: errors.at('spec') });
+    validateMountOptions(metadata.annotations ?? {}, spec, errors);
   },
-);
+  validateUpdate: ({ spec = {} }, { spec: old = {} }, errors) => {
+    if (!deepEqual(sourceOf(spec, old), sourceOf(old, old))) {
+      const field = 'spec.persistentvolumesource';
+      errors.forbidden(field, `${field} is immutable after creation\n`);
+    }
+    errors.immutable('volumeMode', spec.volumeMode, old.volumeMode);
+  },
+  warnings: ({ metadata, spec = {} }) => [
+    ...annotationWarnings(metadata.annotations ?? {}),
+    ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [recycled] : []),
+    ...Object.entries(removedSources)
+      .filter(([type]) => type in spec)
+      .map(([, warning]) => `spec.${warning}`),
+  ],
+  answersDeleted: true,
+  initialStatus: (_volume, { clock }) => ({
+    phase: 'Pending',
+    lastPhaseTransitionTime: formatTime(clock.now()),
+  }),
+  admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/pv-protection'),
+});
 
 const reclaimPolicies = ['Delete', 'Recycle', 'Retain'];
 const volumeModes = ['Block', 'Filesystem'];
@@ -139,49 +135,44 @@ interface VolumeCheck {
 }
 
 /** Checks the spec of a PersistentVolume. */
-export function validatePersistentVolume(
-  spec: VolumeSpec,
-  field: string,
-  check: VolumeCheck,
-): void {
+export function validatePersistentVolume(spec: VolumeSpec, check: VolumeCheck): void {
   const { errors, inline = false } = check;
-  validateModes(spec, field, errors);
-  if (inline) validateInline(spec, field, errors);
-  else validateOwn(spec, field, errors);
-  validateVolumeSource(spec, field, check);
+  validateModes(spec, errors);
+  if (inline) validateInline(spec, errors);
+  else validateOwn(spec, errors);
+  validateVolumeSource(spec, check);
   const { hostPath, persistentVolumeReclaimPolicy: policy } = spec;
   if (policy === 'Recycle' && hostPath !== undefined && /^\/+$/.test(hostPath.path)) {
     const why = "may not be 'recycle' for a hostPath mount of '/'";
-    errors.forbidden(`${field}.persistentVolumeReclaimPolicy`, why);
+    errors.forbidden('persistentVolumeReclaimPolicy', why);
   }
   const { volumeAttributesClassName: attributes, csi } = spec;
   if (attributes === undefined) return;
-  const path = `${field}.volumeAttributesClassName`;
+  const path = 'volumeAttributesClassName';
   if (attributes === '') errors.required(path, 'an empty string is disallowed');
   else errors.invalidEach(path, attributes, subdomainProblems(attributes));
   if (csi === undefined) {
-    const why = 'has to be specified when using volumeAttributesClassName';
-    errors.required(`${field}.csi`, why);
+    errors.required('csi', 'has to be specified when using volumeAttributesClassName');
   }
 }
 
-/** Checks what only a volume of its own has. */
-function validateOwn(spec: VolumeSpec, field: string, errors: FieldErrors): void {
-  validateCapacity(spec, field, errors);
+/** Checks the fields that only a PersistentVolume has, not an inline volume. */
+function validateOwn(spec: VolumeSpec, errors: FieldErrors): void {
+  validateCapacity(spec, errors);
   const { persistentVolumeReclaimPolicy: policy, volumeMode, storageClassName } = spec;
-  errors.oneOf(`${field}.persistentVolumeReclaimPolicy`, policy, reclaimPolicies);
-  errors.oneOf(`${field}.volumeMode`, volumeMode, volumeModes);
-  errors.optionalText(`${field}.storageClassName`, storageClassName, subdomainProblems);
+  errors.oneOf('persistentVolumeReclaimPolicy', policy, reclaimPolicies);
+  errors.oneOf('volumeMode', volumeMode, volumeModes);
+  errors.optionalText('storageClassName', storageClassName, subdomainProblems);
   const { nodeAffinity } = spec;
   if (nodeAffinity === undefined) return;
-  const path = `${field}.nodeAffinity.required`;
+  const path = 'nodeAffinity.required';
   if (nodeAffinity.required !== undefined) {
-    validateNodeSelector(nodeAffinity.required, path, errors);
+    validateNodeSelector(nodeAffinity.required, errors.at(path));
   } else errors.required(path, 'must specify required node constraints');
 }
 
 /** Checks that a volume within another object has only a source. */
-function validateInline(spec: VolumeSpec, field: string, errors: FieldErrors): void {
+function validateInline(spec: VolumeSpec, errors: FieldErrors): void {
   const { persistentVolumeReclaimPolicy: policy = '', volumeMode, csi } = spec;
   const context = 'in the context of inline volumes';
   const given = {
@@ -191,21 +182,19 @@ function validateInline(spec: VolumeSpec, field: string, errors: FieldErrors): v
     storageClassName: (spec.storageClassName ?? '') !== '',
   };
   for (const [member, isGiven] of Object.entries(given)) {
-    if (isGiven) errors.forbidden(`${field}.${member}`, `may not be specified ${context}`);
+    if (isGiven) errors.forbidden(member, `may not be specified ${context}`);
   }
-  if (csi === undefined) errors.required(`${field}.csi`, `has to be specified ${context}`);
+  if (csi === undefined) errors.required('csi', `has to be specified ${context}`);
   if (policy !== '' && policy !== 'Retain') {
-    const why = `may only be Retain ${context}`;
-    errors.forbidden(`${field}.persistentVolumeReclaimPolicy`, why);
+    errors.forbidden('persistentVolumeReclaimPolicy', `may only be Retain ${context}`);
   }
   if (volumeMode !== undefined && volumeMode !== 'Filesystem') {
-    const why = `may not specify volumeMode other than Filesystem ${context}`;
-    errors.forbidden(`${field}.volumeMode`, why);
+    errors.forbidden('volumeMode', `may not specify volumeMode other than Filesystem ${context}`);
   }
 }
 
-function validateModes({ accessModes = [] }: VolumeSpec, field: string, errors: FieldErrors): void {
-  const path = `${field}.accessModes`;
+function validateModes({ accessModes = [] }: VolumeSpec, errors: FieldErrors): void {
+  const path = 'accessModes';
   if (accessModes.length === 0) errors.required(path);
   for (const mode of accessModes) errors.oneOf(path, mode, accessModeNames);
   if (accessModes.includes('ReadWriteOncePod') && accessModes.length > 1) {
@@ -213,9 +202,9 @@ function validateModes({ accessModes = [] }: VolumeSpec, field: string, errors: 
   }
 }
 
-function validateCapacity(spec: VolumeSpec, field: string, errors: FieldErrors): void {
+function validateCapacity(spec: VolumeSpec, errors: FieldErrors): void {
   const capacity = hadEmptyMember(spec, 'capacity') ? {} : spec.capacity;
-  const path = `${field}.capacity`;
+  const path = 'capacity';
   const entries = Object.entries(capacity ?? {});
   if (entries.length === 0) errors.required(path);
   if (capacity?.['storage'] === undefined || entries.length > 1) {
@@ -223,9 +212,7 @@ function validateCapacity(spec: VolumeSpec, field: string, errors: FieldErrors):
   }
   for (const [name, quantity] of entries) {
     const amount = Math.trunc(quantityNumber(quantity));
-    if (amount < 0) {
-      errors.invalid(`${path}[${name}]`, amount, 'must be a valid resource quantity');
-    }
+    if (amount < 0) errors.invalid(`${path}[${name}]`, amount, 'must be a valid resource quantity');
     if (compareQuantities(quantity, 0) > 0) continue;
     errors.invalid(`${path}[${name}]`, quantity, 'must be greater than zero');
   }
@@ -234,30 +221,29 @@ function validateCapacity(spec: VolumeSpec, field: string, errors: FieldErrors):
 /** The paths of sources that the real server names otherwise where they are forbidden. */
 const forbiddenPaths: Readonly<Partial<Record<string, string>>> = { cephfs: 'cephFS' };
 
-function validateVolumeSource(spec: VolumeSpec, field: string, check: VolumeCheck): void {
+function validateVolumeSource(spec: VolumeSpec, check: VolumeCheck): void {
   const { errors, name = '' } = check;
   const [first, ...extra] = sourceTypes(spec);
-  if (first === undefined) errors.required(field, 'must specify a volume type');
+  if (first === undefined) errors.required('', 'must specify a volume type');
   for (const type of extra) {
     // The real server allows this type beside others.
     if (type === 'flexVolume') {
-      validateOutsideSource(type, spec.flexVolume, { field, persistent: true, name, errors });
+      validateOutsideSource(type, spec.flexVolume, { persistent: true, name, errors });
       continue;
     }
-    const path = `${field}.${forbiddenPaths[type] ?? type}`;
-    errors.forbidden(path, 'may not specify more than 1 volume type');
+    errors.forbidden(forbiddenPaths[type] ?? type, 'may not specify more than 1 volume type');
   }
   const { hostPath, local, nodeAffinity } = spec;
   if (first === 'hostPath' && hostPath !== undefined) {
-    validateHostPath(hostPath, `${field}.hostPath`, errors);
+    validateHostPath(hostPath, errors.at('hostPath'));
   } else if (first === 'local' && local !== undefined) {
-    validateHostPath(local, `${field}.local`, errors);
+    validateHostPath(local, errors.at('local'));
     if (nodeAffinity === undefined) {
-      errors.required(`${field}.nodeAffinity`, 'Local volume requires node affinity');
+      errors.required('nodeAffinity', 'Local volume requires node affinity');
     }
   } else if (first !== undefined) {
     const { [first as keyof VolumeSpec]: source } = spec;
-    validateOutsideSource(first, source, { field, persistent: true, name, errors });
+    validateOutsideSource(first, source, { persistent: true, name, errors });
   }
 }
 

@@ -7,24 +7,19 @@ type PodClaim = Wire<V1PodResourceClaim>;
 type Use = Wire<CoreV1ResourceClaim>;
 
 /** Checks the claims of a pod for devices, or for others that nodes allocate. */
-export function validatePodClaims(
-  claims: readonly PodClaim[],
-  field: string,
-  errors: FieldErrors,
-): void {
+export function validatePodClaims(claims: readonly PodClaim[], errors: FieldErrors): void {
   const names = new Set<string>();
-  for (const [index, claim] of claims.entries()) {
-    const path = `${field}[${index}]`;
+  errors.each('', claims, (claim, errors) => {
     const { name } = claim;
-    if (name === '') errors.required(`${path}.name`);
-    else if (names.has(name)) errors.duplicate(`${path}.name`, name);
-    else errors.invalidEach(`${path}.name`, name, labelProblems(name));
+    if (name === '') errors.required('name');
+    else if (names.has(name)) errors.duplicate('name', name);
+    else errors.invalidEach('name', name, labelProblems(name));
     names.add(name);
-    validateSource(claim, path, errors);
-  }
+    validateSource(claim, errors);
+  });
 }
 
-function validateSource(claim: PodClaim, path: string, errors: FieldErrors): void {
+function validateSource(claim: PodClaim, errors: FieldErrors): void {
   const sources = ['resourceClaimName', 'resourceClaimTemplateName'] as const;
   const given = sources.filter((member) => claim[member] !== undefined);
   if (given.length !== 1) {
@@ -32,11 +27,11 @@ function validateSource(claim: PodClaim, path: string, errors: FieldErrors): voi
       given.length === 0
         ? 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'
         : 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
-    errors.invalid(path, claim, why);
+    errors.invalid('', claim, why);
   }
   for (const member of given) {
     const { [member]: name = '' } = claim;
-    errors.invalidEach(`${path}.${member}`, name, subdomainProblems(name));
+    errors.invalidEach(member, name, subdomainProblems(name));
   }
 }
 
@@ -52,22 +47,21 @@ export function claimNames(claims: readonly PodClaim[]): ReadonlySet<string> {
 export function validateUsedClaims(
   uses: readonly Use[],
   known: ReadonlySet<string>,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+  errors: FieldErrors,
 ): void {
   const seen = new Map<string, Set<string>>();
   const which = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
-  for (const [index, { name, request = '' }] of uses.entries()) {
-    const path = `${field}[${index}]`;
+  errors.each('', uses, ({ name, request = '' }, errors) => {
     if (name === '') {
-      errors.required(path);
-      continue;
+      errors.required('');
+      return;
     }
     const before = seen.get(name) ?? new Set();
-    validateUse({ name, request }, before, { field: path, errors });
+    validateUse({ name, request }, before, errors);
     seen.set(name, before.add(request));
-    if (known.has(name)) continue;
-    errors.notFound(path, name, `must be one of the names in pod.spec.resourceClaims${which}`);
-  }
+    if (known.has(name)) return;
+    errors.notFound('', name, `must be one of the names in pod.spec.resourceClaims${which}`);
+  });
 }
 
 /**
@@ -77,17 +71,17 @@ export function validateUsedClaims(
 function validateUse(
   { name, request }: Required<Use>,
   before: ReadonlySet<string>,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+  errors: FieldErrors,
 ): void {
   if (before.has('')) {
-    errors.duplicate(field, name);
+    errors.duplicate('', name);
     return;
   }
   if (request === '') {
-    // The whole claim includes each request before.
-    for (let count = before.size; count > 0; count--) errors.duplicate(field, name);
+    // The use of the whole claim repeats each request that is used already.
+    for (let count = before.size; count > 0; count--) errors.duplicate('', name);
     return;
   }
-  errors.invalidEach(`${field}.request`, request, labelProblems(request));
-  if (before.has(request)) errors.duplicate(field, `${name}/${request}`);
+  errors.invalidEach('request', request, labelProblems(request));
+  if (before.has(request)) errors.duplicate('', `${name}/${request}`);
 }

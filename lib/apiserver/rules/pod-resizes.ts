@@ -81,15 +81,13 @@ function validateResize(pod: Pod, old: Pod, errors: FieldErrors): void {
     const shown = pod.status?.qosClass ?? '';
     errors.invalid('spec', shown, 'Pod QOS Class may not change as a result of resizing');
   }
-  if (!isSupported(old)) {
-    errors.forbidden('spec', 'Pod running on node without support for resize');
-  }
+  if (!isSupported(old)) errors.forbidden('spec', 'Pod running on node without support for resize');
   validatePodLevel(spec, before, errors);
   if (!validateOrder(spec, before, errors)) return;
   for (const list of ['initContainers', 'containers'] as const) {
     for (const [index, { resources }] of listOf(before, list).entries()) {
       const field = `spec.${list}[${index}].resources`;
-      validateKept(listOf(spec, list)[index]?.resources, resources, { field, errors });
+      validateKept(listOf(spec, list)[index]?.resources, resources, errors.at(field));
     }
   }
   for (const [index, container] of listOf(before, 'containers').entries()) {
@@ -122,8 +120,7 @@ function validatePodLevel(
   }
   for (const list of ['requests', 'limits'] as const) {
     if (!isRemoved(resources?.[list], old?.[list])) continue;
-    const why = `pod-level resource ${list} cannot be removed`;
-    errors.forbidden(`spec.resources.${list}`, why);
+    errors.forbidden(`spec.resources.${list}`, `pod-level resource ${list} cannot be removed`);
   }
   if (deepEqual(otherResources(resources), otherResources(old))) return;
   errors.forbidden('spec', 'only cpu and memory resources are mutable at pod-level');
@@ -157,14 +154,10 @@ function validateOrder(spec: PodSpec, old: PodSpec, errors: FieldErrors): boolea
   return errors.causes.length === before;
 }
 
-function validateKept(
-  resources: Resources,
-  old: Resources,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
-): void {
+function validateKept(resources: Resources, old: Resources, errors: FieldErrors): void {
   for (const list of ['requests', 'limits'] as const) {
     if (!isRemoved(resources?.[list], old?.[list])) continue;
-    errors.forbidden(`${field}.${list}`, `resource ${list} cannot be removed`);
+    errors.forbidden(list, `resource ${list} cannot be removed`);
   }
 }
 

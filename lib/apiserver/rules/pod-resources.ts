@@ -21,7 +21,7 @@ function regularContainers({
   return containers ?? [];
 }
 
-function isSidecar({ restartPolicy }: Container): boolean {
+export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always';
 }
 
@@ -66,9 +66,10 @@ function sumOf(lists: readonly Amounts[]): Amounts {
   return Object.fromEntries(sum);
 }
 
-function largestOf(one: Amounts, other: Amounts): Amounts {
-  const largest = new Map(Object.entries(one));
-  for (const [name, amount] of Object.entries(other)) {
+/** Returns the largest amount of each resource. */
+export function largestOf(...all: readonly (Amounts | undefined)[]): Amounts {
+  const largest = new Map<string, string>();
+  for (const [name, amount] of all.flatMap((amounts = {}) => Object.entries(amounts))) {
     const known = largest.get(name);
     if (known === undefined || compareQuantities(amount, known) > 0) largest.set(name, amount);
   }
@@ -149,53 +150,52 @@ function limitsWithPages(
 /** Checks the resources of a whole pod. */
 export function validatePodResources(
   spec: PodSpec,
-  field: string,
-  { claims, errors }: { readonly claims: ReadonlySet<string>; readonly errors: FieldErrors },
+  claims: ReadonlySet<string>,
+  errors: FieldErrors,
 ): void {
   const { resources, os } = spec;
   if (resources === undefined) return;
   if (os?.name === 'windows') {
-    errors.forbidden(field, 'may not be set for a windows pod');
+    errors.forbidden('', 'may not be set for a windows pod');
     return;
   }
   if (resources.claims !== undefined || hadEmptyMember(resources, 'claims')) {
-    errors.forbidden(`${field}.claims`, 'claims may not be set for Resources at pod-level');
+    errors.forbidden('claims', 'claims may not be set for Resources at pod-level');
   }
-  const checks = { claims, errors, validateName: validatePodResourceName };
-  validateRequirements(resources, field, checks);
-  validateConsistency(spec, resources, { field, errors });
+  validateRequirements(resources, { claims, validateName: validatePodResourceName }, errors);
+  validateConsistency(spec, resources, errors);
 }
 
-function validatePodResourceName(name: string, field: string, errors: FieldErrors): void {
+function validatePodResourceName(name: string, errors: FieldErrors): void {
   const before = errors.causes.length;
-  validateResourceName(name, field, errors);
+  validateResourceName(name, errors);
   if (errors.causes.length > before || isPodResource(name)) return;
-  errors.notSupported(field, name, ['cpu', 'hugepages-', 'memory']);
+  errors.notSupported('', name, ['cpu', 'hugepages-', 'memory']);
 }
 
 /** Checks that a pod requests and limits no less than its containers. */
 function validateConsistency(
   spec: PodSpec,
   { requests = {}, limits = {} }: Wire<V1ResourceRequirements>,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+  errors: FieldErrors,
 ): void {
   const atLeast = (list: List, amounts: Amounts, needed: Amounts): void => {
     for (const [name, amount] of Object.entries(needed)) {
       const own = quantityOf(amounts, name);
       if (own === undefined || compareQuantities(amount, own) <= 0) continue;
       const why = `must be greater than or equal to aggregate container ${list} of ${amount}`;
-      errors.invalid(`${field}.${list}[${name}]`, own, why);
+      errors.invalid(`${list}[${name}]`, own, why);
     }
   };
   atLeast('requests', requests, aggregateOf(spec, 'requests'));
   const pages = Object.entries(aggregateOf(spec, 'limits')).filter(([name]) => isHugePage(name));
   atLeast('limits', limits, Object.fromEntries(pages));
-  for (const [index, { resources }] of regularContainers(spec).entries()) {
+  errors.each('containers', regularContainers(spec), ({ resources }, errors) => {
     for (const [name, amount] of Object.entries(resources?.limits ?? {})) {
       const own = quantityOf(limits, name);
       if (own === undefined || compareQuantities(amount, own) <= 0) continue;
       const why = `must be less than or equal to pod limits of ${own}`;
-      errors.invalid(`${field}.containers[${index}][${name}].limits`, amount, why);
+      errors.invalid(`[${name}].limits`, amount, why);
     }
-  }
+  });
 }

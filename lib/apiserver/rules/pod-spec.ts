@@ -42,144 +42,130 @@ const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None
 /** Checks a pod template, without the rules of its workload. */
 export function validatePodTemplate(
   { metadata, spec }: Wire<V1PodTemplateSpec>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  validateLabels(metadata?.labels, `${field}.labels`, errors);
-  validateAnnotations(metadata?.annotations, `${field}.annotations`, errors);
-  if (spec !== undefined) validatePodSpec(spec, `${field}.spec`, errors);
+  validateLabels(metadata?.labels, errors.at('labels'));
+  validateAnnotations(metadata?.annotations, errors.at('annotations'));
+  if (spec !== undefined) validatePodSpec(spec, errors.at('spec'));
   if ((spec?.ephemeralContainers ?? []).length > 0) {
     const why = 'ephemeral containers not allowed in pod template';
-    errors.forbidden(`${field}.spec.ephemeralContainers`, why);
+    errors.forbidden('spec.ephemeralContainers', why);
   }
 }
 
-export function validatePodSpec(spec: PodSpec, field: string, errors: FieldErrors): void {
+export function validatePodSpec(spec: PodSpec, errors: FieldErrors): void {
   const { resourceClaims = [] } = spec;
   const names = {
-    volumes: validateVolumes(spec.volumes ?? [], `${field}.volumes`, errors),
+    volumes: validateVolumes(spec.volumes ?? [], errors.at('volumes')),
     containers: new Set<string>(),
     claims: claimNames(resourceClaims),
     graceSeconds: spec.terminationGracePeriodSeconds ?? 30,
     restartPolicy: spec.restartPolicy ?? '',
   };
-  validatePodClaims(resourceClaims, `${field}.resourceClaims`, errors);
+  validatePodClaims(resourceClaims, errors.at('resourceClaims'));
   const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
-  validateContainers(containers, `${field}.containers`, { names, errors });
-  validateInitContainers(spec.initContainers ?? [], `${field}.initContainers`, { names, errors });
+  validateContainers(containers, names, errors.at('containers'));
+  validateInitContainers(spec.initContainers ?? [], names, errors.at('initContainers'));
   const { ephemeralContainers = [] } = spec;
-  validateEphemeralContainers(ephemeralContainers, `${field}.ephemeralContainers`, {
-    names,
-    errors,
-  });
+  validateEphemeralContainers(ephemeralContainers, names, errors.at('ephemeralContainers'));
   const { restartPolicy = '', dnsPolicy = '' } = spec;
-  errors.oneOf(`${field}.restartPolicy`, restartPolicy, restartPolicies);
-  errors.oneOf(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
-  validateLabels(spec.nodeSelector, `${field}.nodeSelector`, errors);
-  validatePodResources(spec, `${field}.resources`, { claims: names.claims, errors });
-  errors.text(`${field}.runtimeClassName`, spec.runtimeClassName, subdomainProblems);
-  validateNames(spec, field, errors);
+  errors.oneOf('restartPolicy', restartPolicy, restartPolicies);
+  errors.oneOf('dnsPolicy', dnsPolicy, dnsPolicies);
+  validateLabels(spec.nodeSelector, errors.at('nodeSelector'));
+  validatePodResources(spec, names.claims, errors.at('resources'));
+  errors.text('runtimeClassName', spec.runtimeClassName, subdomainProblems);
+  validateNames(spec, errors);
   const { preemptionPolicy, activeDeadlineSeconds } = spec;
   if (preemptionPolicy !== undefined) {
-    validatePreemption(preemptionPolicy, `${field}.preemptionPolicy`, errors);
+    validatePreemption(preemptionPolicy, errors.at('preemptionPolicy'));
   }
   if (activeDeadlineSeconds !== undefined) {
-    const path = `${field}.activeDeadlineSeconds`;
-    validateRange(activeDeadlineSeconds, [1, largestInt32], { field: path, errors });
+    validateRange(activeDeadlineSeconds, [1, largestInt32], errors.at('activeDeadlineSeconds'));
   }
-  validateTolerations(spec.tolerations ?? [], `${field}.tolerations`, errors);
-  validatePodNetwork(spec, field, errors);
-  validatePodSecurity(spec, field, errors);
-  const placed = placedContainers(spec, field);
-  validateHostProcesses({ spec, containers: placed }, field, errors);
-  validateScheduling(spec, field, errors);
-  validateSystem({ spec, containers: placed }, field, errors);
+  validateTolerations(spec.tolerations ?? [], errors.at('tolerations'));
+  validatePodNetwork(spec, errors);
+  validatePodSecurity(spec, errors);
+  const placed = placedContainers(spec);
+  validateHostProcesses({ spec, containers: placed }, errors);
+  validateScheduling(spec, errors);
+  validateSystem({ spec, containers: placed }, errors);
   validateEnvFiles(spec.volumes ?? [], placed, errors);
 }
 
-function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): void {
+function validateScheduling(spec: PodSpec, errors: FieldErrors): void {
   const { affinity, topologySpreadConstraints = [], schedulingGates = [] } = spec;
-  if (affinity !== undefined) validateAffinity(affinity, `${field}.affinity`, errors);
-  const constraints = `${field}.topologySpreadConstraints`;
-  validateTopologySpread(topologySpreadConstraints, constraints, errors);
-  for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries()) {
-    errors.text(
-      `${field}.readinessGates[${index}].conditionType`,
-      conditionType,
-      qualifiedNameProblems,
-    );
-  }
+  if (affinity !== undefined) validateAffinity(affinity, errors.at('affinity'));
+  validateTopologySpread(topologySpreadConstraints, errors.at('topologySpreadConstraints'));
+  errors.each('readinessGates', spec.readinessGates, ({ conditionType }, errors) => {
+    errors.text('conditionType', conditionType, qualifiedNameProblems);
+  });
   const gates = new Set<string>();
-  for (const [index, { name }] of schedulingGates.entries()) {
-    const path = `${field}.schedulingGates[${index}]`;
-    errors.invalidEach(path, name, qualifiedNameProblems(name));
-    errors.unique(path, name, gates);
-  }
+  errors.each('schedulingGates', schedulingGates, ({ name }, errors) => {
+    errors.invalidEach('', name, qualifiedNameProblems(name));
+    errors.unique('', name, gates);
+  });
 }
 
-function validateNames(spec: PodSpec, field: string, errors: FieldErrors): void {
+function validateNames(spec: PodSpec, errors: FieldErrors): void {
   for (const member of ['serviceAccountName', 'nodeName', 'priorityClassName'] as const) {
-    errors.optionalText(`${field}.${member}`, spec[member], subdomainProblems);
+    errors.optionalText(member, spec[member], subdomainProblems);
   }
 }
 
 /** Checks the taints that a pod, or the pods of a RuntimeClass, tolerate. */
 export function validateTolerations(
   tolerations: readonly Wire<V1Toleration>[],
-  field: string,
   errors: FieldErrors,
 ): void {
-  for (const [index, toleration] of tolerations.entries()) {
+  errors.each('', tolerations, (toleration, errors) => {
     const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
-    const path = `${field}[${index}]`;
-    errors.optionalText(`${path}.key`, key, qualifiedNameProblems);
+    errors.optionalText('key', key, qualifiedNameProblems);
     if (key === '' && operator !== 'Exists') {
       const why =
         'operator must be Exists when `key` is empty, which means "match all values and all keys"';
-      errors.invalid(`${path}.operator`, operator, why);
+      errors.invalid('operator', operator, why);
     }
     if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
       const why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-      errors.invalid(`${path}.effect`, effect, why);
+      errors.invalid('effect', effect, why);
     }
     if (operator === 'Exists' && value !== '') {
-      errors.invalid(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'");
+      errors.invalid('operator', value, "value must be empty when `operator` is 'Exists'");
     }
-    if (operator !== 'Exists')
-      errors.invalidEach(`${path}.operator`, value, labelValueProblems(value));
+    if (operator !== 'Exists') errors.invalidEach('operator', value, labelValueProblems(value));
     if (!['', 'Equal', 'Exists'].includes(operator)) {
-      errors.notSupported(`${path}.operator`, operator, ['Equal', 'Exists']);
+      errors.notSupported('operator', operator, ['Equal', 'Exists']);
     }
     if (!['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'].includes(effect)) {
       const supported = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
-      errors.notSupported(`${path}.effect`, effect, supported);
+      errors.notSupported('effect', effect, supported);
     }
-  }
+  });
 }
 
 /** Checks the names, DNS settings, host aliases and host ports of a pod. */
-function validatePodNetwork(spec: PodSpec, field: string, errors: FieldErrors): void {
+function validatePodNetwork(spec: PodSpec, errors: FieldErrors): void {
   const { dnsPolicy, dnsConfig, hostAliases = [] } = spec;
   for (const member of ['hostname', 'subdomain'] as const) {
-    errors.optionalText(`${field}.${member}`, spec[member], labelProblems);
+    errors.optionalText(member, spec[member], labelProblems);
   }
-  validateHostname(spec, `${field}.hostnameOverride`, errors);
-  validateDns(dnsConfig, `${field}.dnsConfig`, { none: dnsPolicy === 'None', errors });
-  validateHostAliases(hostAliases, `${field}.hostAliases`, errors);
-  if (spec.hostNetwork === true) validateHostPorts(spec, field, errors);
+  validateHostname(spec, errors.at('hostnameOverride'));
+  validateDns(dnsConfig, dnsPolicy === 'None', errors.at('dnsConfig'));
+  validateHostAliases(hostAliases, errors.at('hostAliases'));
+  if (spec.hostNetwork === true) validateHostPorts(spec, errors);
 }
 
 const hostnameLimit = 64;
 
 /** Checks the name that a pod has in place of its hostname. */
-function validateHostname(spec: PodSpec, field: string, errors: FieldErrors): void {
+function validateHostname(spec: PodSpec, errors: FieldErrors): void {
   const { hostnameOverride: name, setHostnameAsFQDN, hostNetwork } = spec;
   if (name === undefined) return;
   for (const [member, value] of Object.entries({ setHostnameAsFQDN, hostNetwork })) {
-    if (value === true) errors.forbidden(field, `may not be specified when ${member} is true`);
+    if (value === true) errors.forbidden('', `may not be specified when ${member} is true`);
   }
-  if (Buffer.byteLength(name) > hostnameLimit) errors.tooLong(field, hostnameLimit);
-  errors.invalidEach(field, name, subdomainProblems(name));
+  if (Buffer.byteLength(name) > hostnameLimit) errors.tooLong('', hostnameLimit);
+  errors.invalidEach('', name, subdomainProblems(name));
 }
 
 const serverLimit = 3;
@@ -188,67 +174,58 @@ const searchLength = 2048;
 
 function validateDns(
   config: Wire<V1PodDNSConfig> | undefined,
-  field: string,
-  { none, errors }: { readonly none: boolean; readonly errors: FieldErrors },
+  none: boolean,
+  errors: FieldErrors,
 ): void {
   const { nameservers = [], searches = [], options = [] } = config ?? {};
   if (none && config === undefined) {
-    errors.required(field, 'must provide `dnsConfig` when `dnsPolicy` is None');
+    errors.required('', 'must provide `dnsConfig` when `dnsPolicy` is None');
   } else if (none && nameservers.length === 0) {
     const why = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
-    errors.required(`${field}.nameservers`, why);
+    errors.required('nameservers', why);
   }
   if (nameservers.length > serverLimit) {
     const why = `must not have more than ${serverLimit} nameservers`;
-    errors.invalid(`${field}.nameservers`, nameservers, why);
+    errors.invalid('nameservers', nameservers, why);
   }
-  errors.each(`${field}.nameservers`, nameservers, validateIp);
-  validateSearches(searches, `${field}.searches`, errors);
-  for (const [index, { name = '' }] of options.entries()) {
-    if (name === '') errors.required(`${field}.options[${index}]`, 'must not be empty');
-  }
+  errors.each('nameservers', nameservers, validateIp);
+  validateSearches(searches, errors.at('searches'));
+  errors.each('options', options, ({ name = '' }, errors) => {
+    if (name === '') errors.required('', 'must not be empty');
+  });
 }
 
-function validateSearches(searches: readonly string[], field: string, errors: FieldErrors): void {
+function validateSearches(searches: readonly string[], errors: FieldErrors): void {
   if (searches.length > searchLimit) {
-    errors.invalid(field, searches, `must not have more than ${searchLimit} search paths`);
+    errors.invalid('', searches, `must not have more than ${searchLimit} search paths`);
   }
   if (searches.join(' ').length > searchLength) {
     const why = `must not have more than ${searchLength} characters (including spaces) in the search list`;
-    errors.invalid(field, searches, why);
+    errors.invalid('', searches, why);
   }
-  for (const [index, search] of searches.entries()) {
+  errors.each('', searches, (search, errors) => {
     // A single dot is the root domain.
     if (search !== '.')
-      errors.invalidEach(
-        `${field}[${index}]`,
-        search,
-        searchDomainProblems(search.replace(/\.$/, '')),
-      );
-  }
+      errors.invalidEach('', search, searchDomainProblems(search.replace(/\.$/, '')));
+  });
 }
 
-function validateHostAliases(
-  aliases: readonly Wire<V1HostAlias>[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  for (const [index, { ip, hostnames = [] }] of aliases.entries()) {
-    validateIp(ip, `${field}[${index}].ip`, errors);
-    errors.each(`${field}[${index}].hostnames`, hostnames, (name, path) => {
-      errors.text(path, name, subdomainProblems);
+function validateHostAliases(aliases: readonly Wire<V1HostAlias>[], errors: FieldErrors): void {
+  errors.each('', aliases, ({ ip, hostnames = [] }, errors) => {
+    validateIp(ip, errors.at('ip'));
+    errors.each('hostnames', hostnames, (name, errors) => {
+      errors.text('', name, subdomainProblems);
     });
-  }
+  });
 }
 
-function validateHostPorts(spec: PodSpec, field: string, errors: FieldErrors): void {
+function validateHostPorts(spec: PodSpec, errors: FieldErrors): void {
   const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
   for (const [index, { ports = [] }] of containers.entries()) {
-    for (const [at, { containerPort, hostPort }] of ports.entries()) {
-      if (hostPort === undefined || hostPort === containerPort) continue;
-      const why = 'must match `containerPort` when `hostNetwork` is true';
-      errors.invalid(`${field}.containers[${index}].ports[${at}].hostPort`, hostPort, why);
-    }
+    errors.each(`containers[${index}].ports`, ports, ({ containerPort, hostPort }, errors) => {
+      if (hostPort === undefined || hostPort === containerPort) return;
+      errors.invalid('hostPort', hostPort, 'must match `containerPort` when `hostNetwork` is true');
+    });
   }
 }
 
@@ -279,17 +256,17 @@ function mirrorServiceAccount(spec: PodSpec): void {
 
 /** Returns the init, regular and ephemeral containers of a pod. */
 export function allContainers(spec: PodSpec): readonly Container[] {
-  return placedContainers(spec, '').map(([container]) => container);
+  return placedContainers(spec).map(([container]) => container);
 }
 
 const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-/** Returns the containers of a pod, each with its path. */
-function placedContainers(spec: PodSpec, field: string): readonly (readonly [Container, string])[] {
+/** Returns the containers of a pod, each with its path in the spec. */
+function placedContainers(spec: PodSpec): readonly (readonly [Container, string])[] {
   return lists.flatMap((list) => {
     // A decoded spec may have null containers, Go's zero value.
     const containers = (spec[list] as readonly Container[] | null | undefined) ?? [];
-    return containers.map((container, index) => [container, `${field}.${list}[${index}]`] as const);
+    return containers.map((container, index) => [container, `${list}[${index}]`] as const);
   });
 }
 

@@ -23,15 +23,11 @@ const onlyLinuxContainers = [
 ];
 
 /** Checks the operating system of a pod, and that the pod has no options of the other one. */
-export function validateSystem(
-  { spec, containers }: Pod,
-  field: string,
-  errors: FieldErrors,
-): void {
+export function validateSystem({ spec, containers }: Pod, errors: FieldErrors): void {
   if (spec.os === undefined) return;
   const { name } = spec.os;
-  if (name === '') errors.required(`${field}.os.name`);
-  else errors.oneOf(`${field}.os`, name, ['linux', 'windows']);
+  if (name === '') errors.required('os.name');
+  else errors.oneOf('os', name, ['linux', 'windows']);
   if (name !== 'linux' && name !== 'windows') return;
   const isLinux = name === 'linux';
   const why = isLinux
@@ -44,19 +40,15 @@ export function validateSystem(
   };
   const ofPod = isLinux ? ['windowsOptions'] : onlyLinuxPods;
   const ofContainer = isLinux ? ['windowsOptions'] : onlyLinuxContainers;
-  if (!isLinux) refuseHost(spec, field, { why, errors });
-  refuse(spec.securityContext, ofPod, `${field}.securityContext`);
+  if (!isLinux) refuseHost(spec, why, errors);
+  refuse(spec.securityContext, ofPod, 'securityContext');
   for (const [{ securityContext }, path] of containers) {
     refuse(securityContext, ofContainer, `${path}.securityContext`);
   }
 }
 
 /** Refuses the options of namespaces that pods on Windows cannot have. */
-function refuseHost(
-  spec: Wire<V1PodSpec>,
-  field: string,
-  { why, errors }: { readonly why: string; readonly errors: FieldErrors },
-): void {
+function refuseHost(spec: Wire<V1PodSpec>, why: string, errors: FieldErrors): void {
   const { hostUsers, hostPID, hostIPC, shareProcessNamespace } = spec;
   const given = {
     hostUsers: hostUsers !== undefined,
@@ -65,7 +57,7 @@ function refuseHost(
     shareProcessNamespace: shareProcessNamespace !== undefined,
   };
   for (const [member, isGiven] of Object.entries(given)) {
-    if (isGiven) errors.forbidden(`${field}.${member}`, why);
+    if (isGiven) errors.forbidden(member, why);
   }
 }
 

@@ -82,11 +82,10 @@ function validateGates(
   { schedulingGates: old = [] }: PodSpec,
   errors: FieldErrors,
 ): void {
-  for (const [index, { name }] of schedulingGates.entries()) {
-    if (old.some((gate) => gate.name === name)) continue;
-    const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
-    errors.forbidden(`spec.schedulingGates[${index}].name`, why);
-  }
+  errors.each('spec.schedulingGates', schedulingGates, ({ name }, errors) => {
+    if (old.some((gate) => gate.name === name)) return;
+    errors.forbidden('name', `only deletion is allowed, but found new scheduling gate '${name}'`);
+  });
 }
 
 function validateNodeSelector(
@@ -193,10 +192,10 @@ const systemConditions = ['PodScheduled', 'Ready', 'Initialized'];
 
 /** Checks a written status of a pod: its conditions and addresses. */
 export function validatePodStatus({ status = {} }: Pod, old: Pod, errors: FieldErrors): void {
-  for (const [index, { type }] of (status.conditions ?? []).entries()) {
-    if (systemConditions.includes(type)) continue;
-    errors.invalidEach(`status.conditions[${index}].Type`, type, qualifiedNameProblems(type));
-  }
+  errors.each('status.conditions', status.conditions, ({ type }, errors) => {
+    if (systemConditions.includes(type)) return;
+    errors.invalidEach('Type', type, qualifiedNameProblems(type));
+  });
   errors.immutable('status.qosClass', status.qosClass, old.status?.qosClass);
   validateAddresses(
     { field: 'status.podIPs', list: status.podIPs, old: old.status?.podIPs },
@@ -215,7 +214,7 @@ type Address = Readonly<Partial<Record<'ip', string>>>;
 interface Addresses {
   readonly field: string;
   readonly list: readonly Address[] | undefined;
-  /** Its addresses may stay, even if they are invalid. */
+  /** The addresses before the update: they may stay, even if they are invalid. */
   readonly old: readonly Address[] | undefined;
 }
 
@@ -226,9 +225,9 @@ function ipOf({ ip = '' }: Address): string {
 /** Checks that addresses are valid, at most one of each family. */
 function validateAddresses({ field, list = [], old = [] }: Addresses, errors: FieldErrors): void {
   const [ips, before] = [list.map(ipOf), old.map(ipOf)];
-  for (const [index, ip] of ips.entries()) {
-    if (!before.includes(ip)) validateIp(ip, `${field}[${index}]`, errors);
-  }
+  errors.each(field, ips, (ip, errors) => {
+    if (!before.includes(ip)) validateIp(ip, errors);
+  });
   if (ips.length < 2) return;
   const wrong = ips.findIndex((ip) => isIP(ip) === 0);
   if (wrong >= 0) {

@@ -139,10 +139,10 @@ function tolerateLostNodes(spec: PodSpec): void {
 
 /** Checks what templates of pods may lack: images of volumes, and the service account of projected tokens. */
 function validateComplete(spec: PodSpec, errors: FieldErrors): void {
-  for (const [index, { image }] of (spec.volumes ?? []).entries()) {
-    if (image === undefined || (image.reference ?? '') !== '') continue;
-    errors.required(`spec.volumes[${index}].image.reference`);
-  }
+  errors.each('spec.volumes', spec.volumes, ({ image }, errors) => {
+    if (image === undefined || (image.reference ?? '') !== '') return;
+    errors.required('image.reference');
+  });
   if ((spec.serviceAccountName ?? '') !== '') return;
   for (const field of tokenFields(spec)) {
     errors.forbidden(field, 'must not be specified when serviceAccountName is not set');
@@ -192,90 +192,84 @@ function validateMirrorUpdate({ metadata }: Pod, old: Pod, errors: FieldErrors):
 }
 
 /** The rules of pods: admission, quality of service, graceful deletion. */
-export const podRules: KindRules = typedRules<Pod>(
-  {
-    defaults: ({ spec, status }) => {
-      if (spec === undefined) return;
-      defaultPodSpec(spec);
-      defaultPodOnly(spec);
-      const { podIP = '', podIPs } = status ?? {};
-      // `podIP` takes precedence over `podIPs`.
-      if (status && podIP !== '' && podIPs?.[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
-      if (status && podIP === '' && podIPs?.[0] !== undefined) status.podIP = podIPs[0].ip;
-    },
-    validate: (pod, errors) => {
-      const { spec } = pod;
-      validateMirror(pod, errors);
-      if (spec === undefined) return;
-      validatePodSpec(spec, 'spec', errors);
-      validateComplete(spec, errors);
-      validateImages(spec, 'spec', errors);
-    },
-    prepareForCreate: ({ spec }) => {
-      dropDisabledPodFields(spec);
-      // After mutating webhooks, which add such volumes.
-      if (spec !== undefined) defaultTokenAccount(spec);
-    },
-    prepareForUpdate: ({ spec }, old) => {
-      dropDisabledPodFields(spec);
-      if (spec === undefined) return;
-      tolerateLostNodes(spec);
-      // Admission sets them in creates only.
-      const { priority, preemptionPolicy } = old.spec ?? {};
-      if (priority !== undefined) spec.priority ??= priority;
-      if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;
-    },
-    validateCreate: ({ spec }, errors) => {
-      if ((spec?.ephemeralContainers ?? []).length > 0) {
-        errors.forbidden('spec.ephemeralContainers', 'cannot be set on create');
-      }
-      if ((spec?.schedulingGates ?? []).length > 0 && (spec?.nodeName ?? '') !== '') {
-        const why = 'cannot be set until all schedulingGates have been cleared';
-        errors.forbidden('spec.nodeName', why);
-      }
-    },
-    validateUpdate: (pod, old, errors) => {
-      validateMirrorUpdate(pod, old, errors);
-      validatePodUpdate(pod, old, errors);
-    },
-    // Components update pods often: the real server warns about new ones only.
-    warnings: ({ spec }, old) =>
-      spec === undefined || old !== undefined ? [] : podWarnings(spec, 'spec'),
-    selectableFields: ({ spec, status }) => ({
-      'spec.nodeName': spec?.nodeName ?? '',
-      'spec.restartPolicy': spec?.restartPolicy ?? '',
-      'spec.schedulerName': spec?.schedulerName ?? '',
-      'spec.serviceAccountName': spec?.serviceAccountName ?? '',
-      'spec.hostNetwork': String(spec?.hostNetwork ?? false),
-      'status.phase': status?.phase ?? '',
-      'status.podIP': status?.podIP ?? '',
-      'status.nominatedNodeName': status?.nominatedNodeName ?? '',
-    }),
+export const podRules: KindRules = typedRules<Pod>({
+  defaults: ({ spec, status }) => {
+    if (spec === undefined) return;
+    defaultPodSpec(spec);
+    defaultPodOnly(spec);
+    const { podIP = '', podIPs } = status ?? {};
+    // `podIP` takes precedence over `podIPs`.
+    if (status && podIP !== '' && podIPs?.[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
+    if (status && podIP === '' && podIPs?.[0] !== undefined) status.podIP = podIPs[0].ip;
   },
-  {
-    specChanged,
-    partRules: podPartRules,
-    answersDeleted: true,
-    resets: { status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
-    keptInStatus: ['qosClass'],
-    validateStatusUpdate: (object, old, errors) => validatePodStatus(object, old, errors),
-    admitCreate: (object, server) => admit(object, server),
-    initialStatus: (object, { clock }) => {
-      const { spec = { containers: [] } } = object as unknown as Pod;
-      const status = { phase: 'Pending', qosClass: qosClassOf(spec) };
-      if ((spec.schedulingGates ?? []).length === 0) return status;
-      return { ...status, conditions: [gated(formatTime(clock.now()))] };
-    },
-    gracePeriodSeconds: (object, requested) => {
-      const { spec, status } = object as unknown as Pod;
-      // An unscheduled pod runs nothing, and no kubelet would end the grace period.
-      if ((spec?.nodeName ?? '') === '') return 0;
-      if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return 0;
-      const seconds = requested ?? spec?.terminationGracePeriodSeconds ?? 30;
-      return seconds < 0 ? 1 : seconds;
-    },
+  validate: (pod, errors) => {
+    const { spec } = pod;
+    validateMirror(pod, errors);
+    if (spec === undefined) return;
+    validatePodSpec(spec, errors.at('spec'));
+    validateComplete(spec, errors);
+    validateImages(spec, errors.at('spec'));
   },
-);
+  prepareForCreate: ({ spec }) => {
+    dropDisabledPodFields(spec);
+    // After mutating webhooks, which add such volumes.
+    if (spec !== undefined) defaultTokenAccount(spec);
+  },
+  prepareForUpdate: ({ spec }, old) => {
+    dropDisabledPodFields(spec);
+    if (spec === undefined) return;
+    tolerateLostNodes(spec);
+    // Admission sets them in creates only.
+    const { priority, preemptionPolicy } = old.spec ?? {};
+    if (priority !== undefined) spec.priority ??= priority;
+    if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;
+  },
+  validateCreate: ({ spec }, errors) => {
+    if ((spec?.ephemeralContainers ?? []).length > 0) {
+      errors.forbidden('spec.ephemeralContainers', 'cannot be set on create');
+    }
+    if ((spec?.schedulingGates ?? []).length > 0 && (spec?.nodeName ?? '') !== '') {
+      const why = 'cannot be set until all schedulingGates have been cleared';
+      errors.forbidden('spec.nodeName', why);
+    }
+  },
+  validateUpdate: (pod, old, errors) => {
+    validateMirrorUpdate(pod, old, errors);
+    validatePodUpdate(pod, old, errors);
+  },
+  // Components update pods often: the real server warns about new ones only.
+  warnings: ({ spec }, old) =>
+    spec === undefined || old !== undefined ? [] : podWarnings(spec, 'spec'),
+  selectableFields: ({ spec, status }) => ({
+    'spec.nodeName': spec?.nodeName ?? '',
+    'spec.restartPolicy': spec?.restartPolicy ?? '',
+    'spec.schedulerName': spec?.schedulerName ?? '',
+    'spec.serviceAccountName': spec?.serviceAccountName ?? '',
+    'spec.hostNetwork': String(spec?.hostNetwork ?? false),
+    'status.phase': status?.phase ?? '',
+    'status.podIP': status?.podIP ?? '',
+    'status.nominatedNodeName': status?.nominatedNodeName ?? '',
+  }),
+  specChanged,
+  partRules: podPartRules,
+  answersDeleted: true,
+  resets: { status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
+  keptInStatus: ['qosClass'],
+  validateStatusUpdate: validatePodStatus,
+  admitCreate: admit,
+  initialStatus: ({ spec = { containers: [] } }, { clock }) => {
+    const status = { phase: 'Pending', qosClass: qosClassOf(spec) };
+    if ((spec.schedulingGates ?? []).length === 0) return status;
+    return { ...status, conditions: [gated(formatTime(clock.now()))] };
+  },
+  gracePeriodSeconds: ({ spec, status }, requested) => {
+    // An unscheduled pod runs nothing, and no kubelet would end the grace period.
+    if ((spec?.nodeName ?? '') === '') return 0;
+    if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return 0;
+    const seconds = requested ?? spec?.terminationGracePeriodSeconds ?? 30;
+    return seconds < 0 ? 1 : seconds;
+  },
+});
 
 /** Returns the condition of a new pod with scheduling gates. */
 function gated(lastTransitionTime: string): object {

@@ -108,38 +108,33 @@ function nameOf(object: Readonly<Record<string, unknown>>): string | undefined {
   return (object as PriorityClass).metadata?.name;
 }
 
-const priorityClass = typedRules<PriorityClass>(
-  {
-    defaults: (object) => {
-      object.preemptionPolicy ??= 'PreemptLowerPriority';
-    },
-    validateCreate: (object, errors) => {
-      const { metadata, value, preemptionPolicy = '' } = object;
-      const reserved = reservedNameProblem(object);
-      if (reserved !== undefined) errors.forbidden('metadata.name', reserved);
-      else if (metadata?.name?.startsWith('system-') !== true && value > highestUserPriority) {
-        const why = `maximum allowed value of a user defined priority is ${highestUserPriority}`;
-        errors.forbidden('value', why);
-      }
-      validatePreemption(preemptionPolicy, 'preemptionPolicy', errors);
-    },
-    validateUpdate: ({ value, preemptionPolicy }, old, errors) => {
-      if (value !== old.value) errors.forbidden('value', 'may not be changed in an update.');
-      errors.immutable('preemptionPolicy', preemptionPolicy, old.preemptionPolicy);
-    },
-    admitUpdate: (object, _old, server) => refuseSecondDefault(object, server),
+const priorityClass = typedRules<PriorityClass>({
+  defaults: (object) => {
+    object.preemptionPolicy ??= 'PreemptLowerPriority';
   },
-  {
-    specChanged: () => false,
-    admitCreate: (object, server) =>
-      refuseSecondDefault(object as unknown as PriorityClass, server),
-    beforeDelete: ({ metadata: { name = '' } }) => {
-      if (!systemPriorityClasses.some((one) => nameOf(one) === name)) return;
-      const why = 'this is a system priority class and cannot be deleted';
-      throw forbidden({ group: 'scheduling.k8s.io', plural: 'priorityclasses', name }, why);
-    },
+  validateCreate: (object, errors) => {
+    const { metadata, value, preemptionPolicy = '' } = object;
+    const reserved = reservedNameProblem(object);
+    if (reserved !== undefined) errors.forbidden('metadata.name', reserved);
+    else if (metadata.name?.startsWith('system-') !== true && value > highestUserPriority) {
+      const why = `maximum allowed value of a user defined priority is ${highestUserPriority}`;
+      errors.forbidden('value', why);
+    }
+    validatePreemption(preemptionPolicy, errors.at('preemptionPolicy'));
   },
-);
+  validateUpdate: ({ value, preemptionPolicy }, old, errors) => {
+    if (value !== old.value) errors.forbidden('value', 'may not be changed in an update.');
+    errors.immutable('preemptionPolicy', preemptionPolicy, old.preemptionPolicy);
+  },
+  admitUpdate: (object, _old, server) => refuseSecondDefault(object, server),
+  specChanged: () => false,
+  admitCreate: refuseSecondDefault,
+  beforeDelete: ({ metadata: { name = '' } }) => {
+    if (!systemPriorityClasses.some((one) => nameOf(one) === name)) return;
+    const why = 'this is a system priority class and cannot be deleted';
+    throw forbidden({ group: 'scheduling.k8s.io', plural: 'priorityclasses', name }, why);
+  },
+});
 
 /** The rules of PriorityClasses. */
 export const priorityRules: Readonly<Record<string, KindRules>> = {

@@ -1,6 +1,8 @@
 import type {
+  V1Container,
   V1PersistentVolumeClaim,
   V1Pod,
+  V1PodSpec,
   V1ResourceQuota,
   V1Service,
 } from '@kubernetes/client-node';
@@ -13,11 +15,13 @@ import {
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import type { ServerView } from './kind-rules.js';
-import { podLimits, podRequests, qosClassOf } from './pod-resources.js';
+import { isSidecar, largestOf, podLimits, podRequests, qosClassOf } from './pod-resources.js';
 import { countedCollections } from './resources.js';
 
 type Quota = Wire<V1ResourceQuota>;
 type Pod = Wire<V1Pod>;
+type PodSpec = Wire<V1PodSpec>;
+type Container = Wire<V1Container>;
 type Usage = Readonly<Record<string, string>>;
 
 /** Returns the objects of a collection, such as `pods` or `apps/deployments`. */
@@ -81,7 +85,7 @@ function quotaProblem(
   return `exceeded quota: ${name}, requested: ${shown(delta)}, used: ${shown(used)}, limited: ${shown(hard)}`;
 }
 
-/** Returns what a use has more than an old one. An exceeded quota refuses nothing that uses as much or less. */
+/** Returns what a use adds to an old one. An exceeded quota still accepts an object that uses as much or less. */
 function increaseOf(usage: Usage, old: Usage = {}): Usage {
   const increases = Object.entries(usage).map(
     ([name, amount]) => [name, subtractQuantities(amount, old[name] ?? 0)] as const,
@@ -168,12 +172,41 @@ function podUsage({ spec, status }: Pod): Usage {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return {};
   const usage: Record<string, string> = { pods: '1' };
   if (spec === undefined) return usage;
-  for (const [name, amount] of Object.entries(podRequests(spec))) {
+  const counted = countedSpec(spec, status);
+  for (const [name, amount] of Object.entries(podRequests(counted))) {
     usage[`requests.${name}`] = amount;
     usage[name] = amount;
   }
-  for (const [name, amount] of Object.entries(podLimits(spec))) usage[`limits.${name}`] = amount;
+  for (const [name, amount] of Object.entries(podLimits(counted))) usage[`limits.${name}`] = amount;
   return usage;
+}
+
+/**
+ * Returns the spec with the resources that a quota counts until a resize is done: for each running container, the
+ * larger amounts of its spec and its status. If the resize is infeasible, only the amounts of the status.
+ */
+function countedSpec(spec: PodSpec, status: Pod['status']): PodSpec {
+  const { containerStatuses = [], initContainerStatuses = [], conditions = [] } = status ?? {};
+  const statuses = new Map(
+    [...containerStatuses, ...initContainerStatuses].map((each) => [each.name, each]),
+  );
+  const pending = conditions.find(({ type }) => type === 'PodResizePending');
+  const counted = (container: Container): Container => {
+    const { resources: given, allocatedResources = {} } = statuses.get(container.name) ?? {};
+    if (given === undefined) return container;
+    const wanted = pending?.reason === 'Infeasible' ? {} : container.resources;
+    const requests = largestOf(wanted?.requests, given.requests, allocatedResources);
+    const limits = largestOf(wanted?.limits, given.limits);
+    return { ...container, resources: { ...container.resources, requests, limits } };
+  };
+  const { containers, initContainers } = spec;
+  return {
+    ...spec,
+    containers: containers.map(counted),
+    ...(initContainers && {
+      initContainers: initContainers.map((each) => (isSidecar(each) ? counted(each) : each)),
+    }),
+  };
 }
 
 function claimUsage({ spec }: Wire<V1PersistentVolumeClaim>): Usage {

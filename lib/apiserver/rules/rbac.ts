@@ -18,32 +18,26 @@ type Binding = Wire<V1RoleBinding | V1ClusterRoleBinding>;
 
 const group = 'rbac.authorization.k8s.io';
 
-function validateRule(
-  rule: Wire<V1PolicyRule>,
-  field: string,
-  { namespaced, errors }: { namespaced: boolean; errors: FieldErrors },
-): void {
+function validateRule(rule: Wire<V1PolicyRule>, namespaced: boolean, errors: FieldErrors): void {
   const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const verbs = (rule.verbs as string[] | null) ?? [];
-  if (verbs.length === 0) {
-    errors.required(`${field}.verbs`, 'verbs must contain at least one value');
-  }
+  if (verbs.length === 0) errors.required('verbs', 'verbs must contain at least one value');
   if (nonResourceURLs.length > 0) {
     if (namespaced) {
       const why = 'namespaced rules cannot apply to non-resource URLs';
-      errors.invalid(`${field}.nonResourceURLs`, nonResourceURLs, why);
+      errors.invalid('nonResourceURLs', nonResourceURLs, why);
     }
     if (apiGroups.length + resources.length + resourceNames.length > 0) {
       const why = 'rules cannot apply to both regular resources and non-resource URLs';
-      errors.invalid(`${field}.nonResourceURLs`, nonResourceURLs, why);
+      errors.invalid('nonResourceURLs', nonResourceURLs, why);
     }
     return;
   }
   if (apiGroups.length === 0) {
-    errors.required(`${field}.apiGroups`, 'resource rules must supply at least one api group');
+    errors.required('apiGroups', 'resource rules must supply at least one api group');
   }
   if (resources.length === 0) {
-    errors.required(`${field}.resources`, 'resource rules must supply at least one resource');
+    errors.required('resources', 'resource rules must supply at least one resource');
   }
 }
 
@@ -55,77 +49,75 @@ function validateAggregation({ aggregationRule }: Wire<V1ClusterRole>, errors: F
     const why = 'at least one clusterRoleSelector required if aggregationRule is non-nil';
     errors.required(field, why);
   }
-  for (const [index, selector] of clusterRoleSelectors.entries()) {
-    validateLabelSelector(selector, `${field}[${index}]`, errors);
+  errors.each(field, clusterRoleSelectors, (selector, errors) => {
+    validateLabelSelector(selector, errors);
     if (selects(selector, {}) === undefined) {
-      errors.invalid(`${field}[${index}]`, undefined, 'invalid label selector.');
+      errors.invalid('', undefined, 'invalid label selector.');
     }
-  }
+  });
 }
 
 function roleRules(namespaced: boolean): KindRules {
-  return typedRules<Role>(
-    {
-      validate: (role, errors) => {
-        // Decoded roles have null if the rules are missing.
-        const rules = (role.rules as Role['rules'] | null) ?? [];
-        for (const [index, rule] of rules.entries()) {
-          validateRule(rule, `rules[${index}]`, { namespaced, errors });
-        }
-        if (!namespaced) validateAggregation(role, errors);
-      },
+  return typedRules<Role>({
+    validate: (role, errors) => {
+      // Decoded roles have null if the rules are missing.
+      const rules = (role.rules as Role['rules'] | null) ?? [];
+      errors.each('rules', rules, (rule, errors) => {
+        validateRule(rule, namespaced, errors);
+      });
+      if (!namespaced) validateAggregation(role, errors);
     },
-    { createOnUpdate: true, nameFormat: 'path' },
-  );
+    createOnUpdate: true,
+    nameFormat: 'path',
+  });
 }
 
 function validateSubject(
   subject: Wire<RbacV1Subject>,
-  field: string,
-  { namespaced, errors }: { namespaced: boolean; errors: FieldErrors },
+  namespaced: boolean,
+  errors: FieldErrors,
 ): void {
   const { kind, name, namespace = '', apiGroup = '' } = subject;
-  if (name === '') errors.required(`${field}.name`);
+  if (name === '') errors.required('name');
   if (kind === 'ServiceAccount') {
-    if (name !== '') errors.invalidEach(`${field}.name`, name, subdomainProblems(name));
-    errors.oneOf(`${field}.apiGroup`, apiGroup, ['']);
-    if (!namespaced && namespace === '') errors.required(`${field}.namespace`);
+    if (name !== '') errors.invalidEach('name', name, subdomainProblems(name));
+    errors.oneOf('apiGroup', apiGroup, ['']);
+    if (!namespaced && namespace === '') errors.required('namespace');
   } else if (kind === 'User' || kind === 'Group') {
-    errors.oneOf(`${field}.apiGroup`, apiGroup, [group]);
+    errors.oneOf('apiGroup', apiGroup, [group]);
   } else {
-    errors.notSupported(`${field}.kind`, kind, ['ServiceAccount', 'User', 'Group']);
+    errors.notSupported('kind', kind, ['ServiceAccount', 'User', 'Group']);
   }
 }
 
 function bindingRules(namespaced: boolean): KindRules {
   const roleKinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
-  return typedRules<Binding>(
-    {
-      defaults: ({ roleRef, subjects }) => {
-        if (roleRef.apiGroup === '') roleRef.apiGroup = group;
-        for (const subject of subjects ?? []) {
-          if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ??= group;
-        }
-      },
-      validate: ({ roleRef, subjects = [] }, errors) => {
-        const { apiGroup, kind, name } = roleRef;
-        errors.oneOf('roleRef.apiGroup', apiGroup, [group]);
-        errors.oneOf('roleRef.kind', kind, roleKinds);
-        if (name === '') errors.required('roleRef.name');
-        errors.invalidEach('roleRef.name', name, pathSegmentProblems(name));
-        for (const [index, subject] of subjects.entries()) {
-          validateSubject(subject, `subjects[${index}]`, { namespaced, errors });
-        }
-      },
-      validateUpdate: ({ roleRef }, old, errors) => {
-        if (deepEqual(roleRef, old.roleRef)) return;
-        const { apiGroup: APIGroup, kind: Kind, name: Name } = roleRef;
-        // The real server prints the internal type.
-        errors.invalid('roleRef', { APIGroup, Kind, Name }, 'cannot change roleRef');
-      },
+  return typedRules<Binding>({
+    defaults: ({ roleRef, subjects }) => {
+      if (roleRef.apiGroup === '') roleRef.apiGroup = group;
+      for (const subject of subjects ?? []) {
+        if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ??= group;
+      }
     },
-    { createOnUpdate: true, nameFormat: 'path' },
-  );
+    validate: ({ roleRef, subjects = [] }, errors) => {
+      const { apiGroup, kind, name } = roleRef;
+      errors.oneOf('roleRef.apiGroup', apiGroup, [group]);
+      errors.oneOf('roleRef.kind', kind, roleKinds);
+      if (name === '') errors.required('roleRef.name');
+      errors.invalidEach('roleRef.name', name, pathSegmentProblems(name));
+      errors.each('subjects', subjects, (subject, errors) => {
+        validateSubject(subject, namespaced, errors);
+      });
+    },
+    validateUpdate: ({ roleRef }, old, errors) => {
+      if (deepEqual(roleRef, old.roleRef)) return;
+      const { apiGroup: APIGroup, kind: Kind, name: Name } = roleRef;
+      // The real server prints the internal type.
+      errors.invalid('roleRef', { APIGroup, Kind, Name }, 'cannot change roleRef');
+    },
+    createOnUpdate: true,
+    nameFormat: 'path',
+  });
 }
 
 /** The rules of roles and their bindings. */

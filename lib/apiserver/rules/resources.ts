@@ -38,28 +38,28 @@ export function isStandardResource(name: string): boolean {
 }
 
 /** Checks the name of a resource: qualified, or standard. */
-export function validateResourceName(name: string, field: string, errors: FieldErrors): void {
+export function validateResourceName(name: string, errors: FieldErrors): void {
   const problems = qualifiedNameProblems(name);
-  errors.invalidEach(field, name, problems);
+  errors.invalidEach('', name, problems);
   if (problems.length > 0 || name.includes('/') || isStandardResource(name)) return;
-  errors.invalid(field, name, 'must be a standard resource type or fully qualified');
+  errors.invalid('', name, 'must be a standard resource type or fully qualified');
 }
 
 /** Checks the name of a resource of a quota. */
-export function validateQuotaResource(name: string, field: string, errors: FieldErrors): void {
-  validateResourceName(name, field, errors);
+export function validateQuotaResource(name: string, errors: FieldErrors): void {
+  validateResourceName(name, errors);
   if (name.includes('/') || (isStandardResource(name) && name !== 'storage')) return;
-  errors.invalid(field, name, 'must be a standard resource for quota');
+  errors.invalid('', name, 'must be a standard resource for quota');
 }
 
 /** Checks the name of a resource that containers use. */
-export function validateContainerResource(name: string, field: string, errors: FieldErrors): void {
-  validateResourceName(name, field, errors);
+export function validateContainerResource(name: string, errors: FieldErrors): void {
+  validateResourceName(name, errors);
   if (!name.includes('/')) {
     if (forContainers.includes(name) || name.startsWith(hugePages)) return;
-    errors.invalid(field, name, 'must be a standard resource for containers');
+    errors.invalid('', name, 'must be a standard resource for containers');
   } else if (!isNative(name) && !isExtended(name)) {
-    errors.invalid(field, name, "doesn't follow extended resource name standard");
+    errors.invalid('', name, "doesn't follow extended resource name standard");
   }
 }
 
@@ -73,18 +73,14 @@ function isExtended(name: string): boolean {
   return qualifiedNameProblems(`requests.${name}`).length === 0;
 }
 
-/** Checks an amount of a resource: no negative one, whole units of what is counted. */
-export function validateAmount(
-  name: string,
-  amount: string,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
-): void {
+/** Checks an amount of a resource: it must not be negative, and must be whole if the resource is counted. */
+export function validateAmount(name: string, amount: string, errors: FieldErrors): void {
   if (compareQuantities(amount, 0) < 0) {
-    errors.invalid(field, amount, 'must be greater than or equal to 0');
+    errors.invalid('', amount, 'must be greater than or equal to 0');
   }
   const isWhole = parseQuantity(amount).scale >= 0;
   if (!isWhole && (counted.has(name) || isExtended(name))) {
-    errors.invalid(field, amount, 'must be an integer');
+    errors.invalid('', amount, 'must be an integer');
   }
 }
 
@@ -99,68 +95,58 @@ export function quantityOf(
 /** Checks the requests and limits of a container. */
 export function validateResources(
   resources: Wire<V1ResourceRequirements> | undefined,
-  field: string,
-  { claims, errors }: { readonly claims: ReadonlySet<string>; readonly errors: FieldErrors },
+  claims: ReadonlySet<string>,
+  errors: FieldErrors,
 ): void {
-  const checks = { claims, errors, validateName: validateContainerResource };
-  validateRequirements(resources, field, checks);
+  validateRequirements(resources, { claims, validateName: validateContainerResource }, errors);
 }
 
 interface RequirementChecks {
   /** The names of the pod's claims. */
   readonly claims: ReadonlySet<string>;
-  readonly errors: FieldErrors;
-  readonly validateName: (name: string, field: string, errors: FieldErrors) => void;
+  readonly validateName: (name: string, errors: FieldErrors) => void;
 }
 
 /** Checks requests and limits: known names, no negative amounts, no request larger than its limit. */
 export function validateRequirements(
   resources: Wire<V1ResourceRequirements> | undefined,
-  field: string,
-  checks: RequirementChecks,
+  { claims, validateName }: RequirementChecks,
+  errors: FieldErrors,
 ): void {
-  const { claims, errors } = checks;
   const { limits = {}, requests = {} } = resources ?? {};
   for (const [name, amount] of Object.entries(limits)) {
-    validateRequirement(name, amount, { ...checks, field: `${field}.limits[${name}]` });
+    validateName(name, errors.at(`limits[${name}]`));
+    validateRequirement(name, amount, errors.at(`limits[${name}]`));
   }
   for (const [name, amount] of Object.entries(requests)) {
-    validateRequirement(name, amount, { ...checks, field: `${field}.requests[${name}]` });
+    validateName(name, errors.at(`requests[${name}]`));
+    validateRequirement(name, amount, errors.at(`requests[${name}]`));
     const limit = quantityOf(limits, name);
     const isFixed = !isNative(name) || name.startsWith(hugePages);
     if (limit === undefined) {
-      if (isFixed) {
-        const why = 'Limit must be set for non overcommitable resources';
-        errors.required(`${field}.limits`, why);
-      }
+      if (isFixed) errors.required('limits', 'Limit must be set for non overcommitable resources');
       continue;
     }
     const difference = compareQuantities(amount, limit);
     if (isFixed && difference !== 0) {
-      errors.invalid(`${field}.requests`, amount, `must be equal to ${name} limit of ${limit}`);
+      errors.invalid('requests', amount, `must be equal to ${name} limit of ${limit}`);
     } else if (difference > 0) {
-      const why = `must be less than or equal to ${name} limit of ${limit}`;
-      errors.invalid(`${field}.requests`, amount, why);
+      errors.invalid('requests', amount, `must be less than or equal to ${name} limit of ${limit}`);
     }
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   const isHuge = names.some((name) => name.startsWith(hugePages));
   if (isHuge && !names.includes('cpu') && !names.includes('memory')) {
-    errors.forbidden(field, 'HugePages require cpu or memory');
+    errors.forbidden('', 'HugePages require cpu or memory');
   }
-  validateUsedClaims(resources?.claims ?? [], claims, { field: `${field}.claims`, errors });
+  validateUsedClaims(resources?.claims ?? [], claims, errors.at('claims'));
 }
 
-function validateRequirement(
-  name: string,
-  amount: string,
-  { field, errors, validateName }: RequirementChecks & { readonly field: string },
-): void {
-  validateName(name, field, errors);
-  validateAmount(name, amount, { field, errors });
+function validateRequirement(name: string, amount: string, errors: FieldErrors): void {
+  validateAmount(name, amount, errors);
   if (!name.startsWith(hugePages) || isWholePages(name.slice(hugePages.length), amount)) return;
   const why = `${canonicalQuantity(amount)} is not positive integer multiple of ${name}`;
-  errors.invalid(field, amount, why);
+  errors.invalid('', amount, why);
 }
 
 /** Returns whether an amount is a multiple of the size of a page. */

@@ -35,10 +35,10 @@ function validateBudget({ spec }: Budget, errors: FieldErrors): void {
   }
   for (const [member, value] of Object.entries({ minAvailable, maxUnavailable })) {
     if (value === undefined) continue;
-    validateIntOrPercent(value, `spec.${member}`, errors);
-    validateAtMost100Percent(value, `spec.${member}`, errors);
+    validateIntOrPercent(value, errors.at(`spec.${member}`));
+    validateAtMost100Percent(value, errors.at(`spec.${member}`));
   }
-  validateLabelSelector(selector, 'spec.selector', errors);
+  validateLabelSelector(selector, errors.at('spec.selector'));
   const { unhealthyPodEvictionPolicy: policy } = spec;
   const policies = ['AlwaysAllow', 'IfHealthyBudget'];
   errors.oneOf('spec.unhealthyPodEvictionPolicy', policy, policies);
@@ -49,29 +49,24 @@ const reasonProblem =
   "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', " +
   `regex used for validation is '${reasonForm}')`;
 
-function validateConditions(
-  conditions: readonly Wire<V1Condition>[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  for (const [index, { type, status, reason, ...condition }] of conditions.entries()) {
-    const path = `${field}[${index}]`;
-    errors.invalidEach(`${path}.type`, type, qualifiedNameProblems(type));
-    errors.oneOf(`${path}.status`, status, ['False', 'True', 'Unknown']);
-    validateNonnegative(condition.observedGeneration, `${path}.observedGeneration`, errors);
+function validateConditions(conditions: readonly Wire<V1Condition>[], errors: FieldErrors): void {
+  errors.each('status.conditions', conditions, ({ type, status, reason, ...condition }, errors) => {
+    errors.invalidEach('type', type, qualifiedNameProblems(type));
+    errors.oneOf('status', status, ['False', 'True', 'Unknown']);
+    validateNonnegative(condition.observedGeneration, errors.at('observedGeneration'));
     const { lastTransitionTime: time } = condition as { lastTransitionTime?: unknown };
-    if (time === undefined || time === null) errors.required(`${path}.lastTransitionTime`);
-    if (reason === '') errors.required(`${path}.reason`);
+    if (time === undefined || time === null) errors.required('lastTransitionTime');
+    if (reason === '') errors.required('reason');
     else if (!new RegExp(`^${reasonForm}$`).test(reason)) {
-      errors.invalid(`${path}.reason`, reason, reasonProblem);
+      errors.invalid('reason', reason, reasonProblem);
     }
-  }
+  });
 }
 
 function validateBudgetStatus({ status }: Budget, errors: FieldErrors): void {
-  validateConditions(status?.conditions ?? [], 'status.conditions', errors);
+  validateConditions(status?.conditions ?? [], errors);
   for (const name of Object.keys(emptyBudgetStatus) as (keyof typeof emptyBudgetStatus)[]) {
-    validateNonnegative(status?.[name] ?? 0, `status.${name}`, errors);
+    validateNonnegative(status?.[name] ?? 0, errors.at(`status.${name}`));
   }
 }
 
@@ -84,15 +79,13 @@ const emptyBudgetStatus = {
 
 /** The rules of disruption budgets and autoscalers. */
 export const scalingRules: Readonly<Record<string, KindRules>> = {
-  'policy/v1/PodDisruptionBudget': typedRules<Budget>(
-    { validate: validateBudget },
-    {
-      ...{ nameFormat: 'path', specChanged, unconditionalUpdate: false },
-      checksMetadataLast: true,
-      initialStatus: () => ({ ...emptyBudgetStatus }),
-      validateStatusUpdate: (object, old, errors) => validateBudgetStatus(object, errors),
-    },
-  ),
+  'policy/v1/PodDisruptionBudget': typedRules<Budget>({
+    validate: validateBudget,
+    ...{ nameFormat: 'path', specChanged, unconditionalUpdate: false },
+    checksMetadataLast: true,
+    initialStatus: () => ({ ...emptyBudgetStatus }),
+    validateStatusUpdate: (object, old, errors) => validateBudgetStatus(object, errors),
+  }),
   'autoscaling/v2/HorizontalPodAutoscaler': typedRules<Autoscaler>({
     defaults: defaultAutoscaler,
     validate: validateAutoscaler,
@@ -154,7 +147,7 @@ function validateAutoscaler({ spec }: Wire<V2HorizontalPodAutoscaler>, errors: F
   errors.each('spec.metrics', metrics, validateMetric);
   for (const direction of ['scaleUp', 'scaleDown'] as const) {
     const rules = behavior?.[direction];
-    if (rules !== undefined) validateRules(rules, `spec.behavior.${direction}`, errors);
+    if (rules !== undefined) validateRules(rules, errors.at(`spec.behavior.${direction}`));
   }
 }
 
@@ -183,7 +176,7 @@ function validateBounds(
 
 function validateTarget({ scaleTargetRef }: AutoscalerSpec, errors: FieldErrors): void {
   const { apiVersion = '', kind } = scaleTargetRef;
-  validateReference(scaleTargetRef, 'spec.scaleTargetRef', errors);
+  validateReference(scaleTargetRef, errors.at('spec.scaleTargetRef'));
   const [group, version, ...rest] = apiVersion.split('/');
   if (rest.length > 0 || kind === 'ReplicationController') return;
   if (group !== '' && version !== undefined) return;
@@ -210,40 +203,39 @@ type Metric = Wire<V2MetricSpec>;
 /** The members of a metric, in the order of the real server: it checks only the first that is given. */
 const metricSources = ['object', 'external', 'pods', 'resource', 'containerResource'] as const;
 
-function validateMetric(metric: Metric, field: string, errors: FieldErrors): void {
+function validateMetric(metric: Metric, errors: FieldErrors): void {
   const { type } = metric;
-  if (type === '') errors.required(`${field}.type`, 'must specify a metric source type');
-  if (!isMetricType(type)) errors.notSupported(`${field}.type`, type, Object.keys(metricTypes));
+  if (type === '') errors.required('type', 'must specify a metric source type');
+  if (!isMetricType(type)) errors.notSupported('type', type, Object.keys(metricTypes));
   const [first, ...others] = metricSources.filter((source) => metric[source] !== undefined);
-  if (first !== undefined) validateMetricSource(metric, first, { field, errors });
+  if (first !== undefined) validateMetricSource(metric, first, errors);
   // The real server reports an unknown type twice.
-  if (!isMetricType(type)) errors.notSupported(`${field}.type`, type, Object.keys(metricTypes));
+  if (!isMetricType(type)) errors.notSupported('type', type, Object.keys(metricTypes));
   const expected = isMetricType(type) ? metricTypes[type] : undefined;
   if (expected !== undefined && metric[expected] === undefined) {
-    const why = 'must populate information for the given metric source';
-    errors.required(`${field}.${expected}`, why);
+    errors.required(expected, 'must populate information for the given metric source');
   }
   if (first === undefined || others.length === 0) return;
   for (const source of [first, ...others]) {
     if (source === expected) continue;
-    errors.forbidden(`${field}.${source}`, 'must populate the given metric source only');
+    errors.forbidden(source, 'must populate the given metric source only');
   }
 }
 
 function validateMetricSource(
   { resource, containerResource, pods, object, external }: Metric,
   first: (typeof metricSources)[number],
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+  errors: FieldErrors,
 ): void {
-  const at = `${field}.${first}`;
+  const at = first;
   if (first === 'resource' || first === 'containerResource') {
     const named = first === 'resource' ? resource : containerResource;
     if (named?.name === '') errors.required(`${at}.name`, 'must specify a resource name');
     if (first === 'containerResource' && containerResource !== undefined) {
-      validateContainerMetric(containerResource, at, errors);
+      validateContainerMetric(containerResource, errors.at(at));
     }
     const why = 'must set either a target raw value or a target utilization';
-    validateMetricTarget(named?.target, `${at}.target`, errors);
+    validateMetricTarget(named?.target, errors.at(`${at}.target`));
     const { averageUtilization, averageValue } = named?.target ?? {};
     if (averageUtilization === undefined && averageValue === undefined) {
       errors.required(`${at}.target.averageUtilization`, why);
@@ -255,12 +247,12 @@ function validateMetricSource(
     return;
   }
   const described = first === 'object' ? object?.describedObject : undefined;
-  if (described !== undefined) validateReference(described, `${at}.describedObject`, errors);
+  if (described !== undefined) validateReference(described, errors.at(`${at}.describedObject`));
   const source = { pods, object, external }[first];
   const name = source?.metric.name ?? '';
   if (name === '') errors.required(`${at}.metric.name`, 'must specify a metric name');
   else errors.invalidEach(`${at}.metric.name`, name, pathSegmentProblems(name));
-  validateMetricTarget(source?.target, `${at}.target`, errors);
+  validateMetricTarget(source?.target, errors.at(`${at}.target`));
   const { value, averageValue } = source?.target ?? {};
   if (first === 'external' && value !== undefined && averageValue !== undefined) {
     const why = 'may not set both a target value for metric and a per-pod target';
@@ -273,12 +265,11 @@ function validateMetricSource(
 /** Checks the names of a resource of containers. Resources of whole Pods may have any name. */
 function validateContainerMetric(
   { name, container }: Wire<V2ContainerResourceMetricSource>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  if (name !== '') validateContainerResource(name, `${field}.name`, errors);
-  if (container === '') errors.required(`${field}.container`, 'must specify a container');
-  else errors.invalidEach(`${field}.container`, container, labelProblems(container));
+  if (name !== '') validateContainerResource(name, errors.at('name'));
+  if (container === '') errors.required('container', 'must specify a container');
+  else errors.invalidEach('container', container, labelProblems(container));
 }
 
 const missingTargets = {
@@ -289,37 +280,31 @@ const missingTargets = {
 
 function validateReference(
   { apiVersion = '', kind, name }: Wire<V2CrossVersionObjectReference>,
-  field: string,
   errors: FieldErrors,
 ): void {
   for (const [member, value] of Object.entries({ kind, name })) {
-    errors.requiredText(`${field}.${member}`, value, pathSegmentProblems);
+    errors.requiredText(member, value, pathSegmentProblems);
   }
   if (apiVersion.split('/').length <= 2) return;
-  const why = `unexpected GroupVersion string: ${apiVersion}`;
-  errors.invalid(`${field}.apiVersion`, apiVersion, why);
+  errors.invalid('apiVersion', apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
 }
 
 const targetTypes = ['Utilization', 'Value', 'AverageValue'];
 
-function validateMetricTarget(
-  target: Wire<V2MetricTarget> | undefined,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateMetricTarget(target: Wire<V2MetricTarget> | undefined, errors: FieldErrors): void {
   if (target === undefined) return;
   const { type, averageUtilization, value, averageValue } = target;
-  if (type === '') errors.required(`${field}.type`, 'must specify a metric target type');
+  if (type === '') errors.required('type', 'must specify a metric target type');
   if (!targetTypes.includes(type)) {
-    errors.invalid(`${field}.type`, type, 'must be either Utilization, Value, or AverageValue');
+    errors.invalid('type', type, 'must be either Utilization, Value, or AverageValue');
   }
   for (const [member, amount] of Object.entries({ value, averageValue })) {
     if (amount !== undefined && /^(?:-|0$)/.test(amount)) {
-      errors.invalid(`${field}.${member}`, amount, 'must be positive');
+      errors.invalid(member, amount, 'must be positive');
     }
   }
   if (averageUtilization !== undefined && averageUtilization < 1) {
-    errors.invalid(`${field}.averageUtilization`, averageUtilization, 'must be greater than 0');
+    errors.invalid('averageUtilization', averageUtilization, 'must be greater than 0');
   }
 }
 
@@ -328,32 +313,28 @@ const longestPeriodSeconds = 1800;
 const policyTypes = ['Percent', 'Pods'];
 const selectPolicies = ['Disabled', 'Max', 'Min'];
 
-function validateRules(rules: Wire<V2HPAScalingRules>, field: string, errors: FieldErrors): void {
+function validateRules(rules: Wire<V2HPAScalingRules>, errors: FieldErrors): void {
   const { stabilizationWindowSeconds: window, selectPolicy, policies = [], tolerance } = rules;
   if (window !== undefined && window < 0) {
-    const why = 'must be greater than or equal to zero';
-    errors.invalid(`${field}.stabilizationWindowSeconds`, window, why);
+    errors.invalid('stabilizationWindowSeconds', window, 'must be greater than or equal to zero');
   }
   if (window !== undefined && window > hourSeconds) {
     const why = `must be less than or equal to ${hourSeconds}`;
-    errors.invalid(`${field}.stabilizationWindowSeconds`, window, why);
+    errors.invalid('stabilizationWindowSeconds', window, why);
   }
   if (tolerance?.startsWith('-') === true) {
-    errors.invalid(`${field}.tolerance`, tolerance, 'must be greater than or equal to 0');
+    errors.invalid('tolerance', tolerance, 'must be greater than or equal to 0');
   }
-  errors.oneOf(`${field}.selectPolicy`, selectPolicy, selectPolicies);
-  if (policies.length === 0) {
-    errors.required(`${field}.policies`, 'must specify at least one Policy');
-  }
-  for (const [index, { type, value, periodSeconds }] of policies.entries()) {
-    const path = `${field}.policies[${index}]`;
-    errors.oneOf(`${path}.type`, type, policyTypes);
+  errors.oneOf('selectPolicy', selectPolicy, selectPolicies);
+  if (policies.length === 0) errors.required('policies', 'must specify at least one Policy');
+  errors.each('policies', policies, ({ type, value, periodSeconds }, errors) => {
+    errors.oneOf('type', type, policyTypes);
     const positive = 'must be greater than zero';
-    if (value <= 0) errors.invalid(`${path}.value`, value, positive);
-    if (periodSeconds <= 0) errors.invalid(`${path}.periodSeconds`, periodSeconds, positive);
+    if (value <= 0) errors.invalid('value', value, positive);
+    if (periodSeconds <= 0) errors.invalid('periodSeconds', periodSeconds, positive);
     if (periodSeconds > longestPeriodSeconds) {
       const why = `must be less than or equal to ${longestPeriodSeconds}`;
-      errors.invalid(`${path}.periodSeconds`, periodSeconds, why);
+      errors.invalid('periodSeconds', periodSeconds, why);
     }
-  }
+  });
 }

@@ -17,13 +17,9 @@ import { validateWindowsOptions } from './windows-options.js';
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
 /** Checks the security context of a pod, and its use of the host's namespaces. */
-export function validatePodSecurity(
-  spec: Wire<V1PodSpec>,
-  field: string,
-  errors: FieldErrors,
-): void {
+export function validatePodSecurity(spec: Wire<V1PodSpec>, errors: FieldErrors): void {
   const { securityContext: context } = spec;
-  const path = `${field}.securityContext`;
+  const path = 'securityContext';
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     const why = 'ShareProcessNamespace and HostPID cannot both be enabled';
     errors.invalid(`${path}.shareProcessNamespace`, true, why);
@@ -33,29 +29,25 @@ export function validatePodSecurity(
     const fields = { hostNetwork: 'hostNetwork', hostPID: 'HostPID', hostIPC: 'HostIPC' } as const;
     for (const member of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
       if (spec[member] !== true) continue;
-      errors.forbidden(`${field}.${fields[member]}`, 'when `hostUsers` is false');
+      errors.forbidden(fields[member], 'when `hostUsers` is false');
     }
   }
   if (context === undefined) return;
-  validateIds(context, path, errors);
-  validateChoices(context, path, errors);
-  validateSysctls(context.sysctls ?? [], `${path}.sysctls`, errors);
-  validateShared(context, path, errors);
+  validateIds(context, errors.at(path));
+  validateChoices(context, errors.at(path));
+  validateSysctls(context.sysctls ?? [], errors.at(`${path}.sysctls`));
+  validateShared(context, errors.at(path));
 }
 
-function validateIds(
-  context: Wire<V1PodSecurityContext>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateIds(context: Wire<V1PodSecurityContext>, errors: FieldErrors): void {
   for (const member of ['runAsUser', 'runAsGroup', 'fsGroup'] as const) {
-    validateId(context[member], `${field}.${member}`, errors);
+    validateId(context[member], errors.at(member));
   }
-  errors.each(`${field}.supplementalGroups`, context.supplementalGroups, validateId);
+  errors.each('supplementalGroups', context.supplementalGroups, validateId);
 }
 
-function validateId(id: number | undefined, field: string, errors: FieldErrors): void {
-  if (id !== undefined) validateRange(id, [0, largestInt32], { field, errors });
+function validateId(id: number | undefined, errors: FieldErrors): void {
+  if (id !== undefined) validateRange(id, [0, largestInt32], errors);
 }
 
 const podSpecs = [
@@ -78,11 +70,7 @@ export function allowStoredPolicy(object: UnstructuredObject, old: UnstructuredO
   }
 }
 
-function validateChoices(
-  context: Wire<V1PodSecurityContext>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateChoices(context: Wire<V1PodSecurityContext>, errors: FieldErrors): void {
   const choices = {
     fsGroupChangePolicy: ['Always', 'OnRootMismatch'],
     supplementalGroupsPolicy: ['Merge', 'Strict'],
@@ -92,43 +80,35 @@ function validateChoices(
   for (const member of Object.keys(choices) as (keyof typeof choices)[]) {
     const { [member]: value } = context;
     const supported: readonly string[] = choices[member];
-    errors.oneOf(`${field}.${member}`, value, supported);
+    errors.oneOf(member, value, supported);
   }
 }
 
 const sysctlForm = String.raw`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`;
 const sysctlName = new RegExp(sysctlForm);
 
-function validateSysctls(
-  sysctls: readonly Wire<V1Sysctl>[],
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateSysctls(sysctls: readonly Wire<V1Sysctl>[], errors: FieldErrors): void {
   const names = new Set<string>();
-  for (const [index, { name }] of sysctls.entries()) {
-    const path = `${field}[${index}].name`;
+  errors.each('', sysctls, ({ name }, errors) => {
+    const path = 'name';
     if (name === '') errors.required(path);
     else if (name.length > 253 || !sysctlName.test(name)) {
-      const why = `must have at most 253 characters and match regex ${sysctlForm}`;
-      errors.invalid(path, name, why);
+      errors.invalid(path, name, `must have at most 253 characters and match regex ${sysctlForm}`);
     } else errors.unique(path, name, names);
-  }
+  });
 }
 
 /** Checks what both kinds of security contexts have, in the order of the real server. */
 function validateShared(
   { seccompProfile, windowsOptions, appArmorProfile }: SharedContext,
-  field: string,
   errors: FieldErrors,
 ): void {
-  if (seccompProfile !== undefined) {
-    validateSeccomp(seccompProfile, `${field}.seccompProfile`, errors);
-  }
+  if (seccompProfile !== undefined) validateSeccomp(seccompProfile, errors.at('seccompProfile'));
   if (windowsOptions !== undefined) {
-    validateWindowsOptions(windowsOptions, `${field}.windowsOptions`, errors);
+    validateWindowsOptions(windowsOptions, errors.at('windowsOptions'));
   }
   if (appArmorProfile !== undefined) {
-    validateAppArmor(appArmorProfile, `${field}.appArmorProfile`, errors);
+    validateAppArmor(appArmorProfile, errors.at('appArmorProfile'));
   }
 }
 
@@ -137,19 +117,15 @@ type SharedContext = Pick<
   'seccompProfile' | 'windowsOptions' | 'appArmorProfile'
 >;
 
-function validateSeccomp(
-  profile: Wire<V1SeccompProfile>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateSeccomp(profile: Wire<V1SeccompProfile>, errors: FieldErrors): void {
   const { type, localhostProfile } = profile;
-  const path = `${field}.localhostProfile`;
-  if (type === '') errors.required(`${field}.type`, 'type is required when seccompProfile is set');
-  else errors.oneOf(`${field}.type`, type, profileTypes);
+  const path = 'localhostProfile';
+  if (type === '') errors.required('type', 'type is required when seccompProfile is set');
+  else errors.oneOf('type', type, profileTypes);
   if (type === 'Localhost') {
     if (localhostProfile === undefined) {
       errors.required(path, 'must be set when seccomp type is Localhost');
-    } else validateLocalPath(localhostProfile, path, errors);
+    } else validateLocalPath(localhostProfile, errors.at(path));
   } else if (localhostProfile !== undefined) {
     // The real server shows the whole profile.
     errors.invalid(path, profile, 'can only be set when seccomp type is Localhost');
@@ -161,13 +137,12 @@ const profileNameLimit = 4095;
 /** Checks a profile of AppArmor. Without a known type, the real server checks nothing else. */
 function validateAppArmor(
   { type, localhostProfile }: Wire<V1AppArmorProfile>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  const path = `${field}.localhostProfile`;
+  const path = 'localhostProfile';
   if (type === '') {
-    errors.required(`${field}.type`, 'type is required when appArmorProfile is set');
-  } else if (!profileTypes.includes(type)) errors.oneOf(`${field}.type`, type, profileTypes);
+    errors.required('type', 'type is required when appArmorProfile is set');
+  } else if (!profileTypes.includes(type)) errors.oneOf('type', type, profileTypes);
   else if (type === 'Localhost') {
     const name = localhostProfile ?? '';
     if (name === '') errors.required(path, 'must be set when AppArmor type is Localhost');
@@ -181,17 +156,16 @@ function validateAppArmor(
 /** Checks the security context of a container. */
 export function validateContainerSecurity(
   context: Wire<V1SecurityContext>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  validateId(context.runAsUser, `${field}.runAsUser`, errors);
-  validateId(context.runAsGroup, `${field}.runAsGroup`, errors);
+  validateId(context.runAsUser, errors.at('runAsUser'));
+  validateId(context.runAsGroup, errors.at('runAsGroup'));
   const { procMount, privileged, allowPrivilegeEscalation, capabilities } = context;
-  errors.oneOf(`${field}.procMount`, procMount, ['Default', 'Unmasked']);
-  validateShared(context, field, errors);
+  errors.oneOf('procMount', procMount, ['Default', 'Unmasked']);
+  validateShared(context, errors);
   if (allowPrivilegeEscalation !== false) return;
   const contradicts = (what: string): void =>
-    errors.invalid(field, context, `cannot set \`allowPrivilegeEscalation\` to false and ${what}`);
+    errors.invalid('', context, `cannot set \`allowPrivilegeEscalation\` to false and ${what}`);
   if (privileged === true) contradicts('`privileged` to true');
   if (capabilities?.add?.includes('CAP_SYS_ADMIN') === true) {
     contradicts('`capabilities.Add` CAP_SYS_ADMIN');

@@ -47,7 +47,7 @@ export function fillFamilies(
   inferFamilies(spec, errors);
   errors.refuse();
   if (isBare) {
-    // Its endpoints lie outside the cluster.
+    // A headless Service without a selector: its endpoints lie outside the cluster.
     addFamily(spec);
     return;
   }
@@ -117,10 +117,10 @@ function checkCluster({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec, errors: 
     const why = 'this cluster is not configured for dual-stack services';
     errors.invalid(policyField, ipFamilyPolicy, why);
   }
-  for (const [index, family] of ipFamilies.entries()) {
-    if (family === 'IPv4') continue;
-    errors.invalid(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster');
-  }
+  errors.each('spec.ipFamilies', ipFamilies, (family, errors) => {
+    if (family === 'IPv4') return;
+    errors.invalid('', family, 'not configured on this cluster');
+  });
 }
 
 const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
@@ -149,7 +149,7 @@ function validateEachIp(clusterIPs: readonly string[], errors: FieldErrors): boo
   let areValid = true;
   for (const [index, ip] of clusterIPs.entries()) {
     if (index > 0 || ip !== 'None') {
-      areValid = validateIp(ip, `${ips}[${index}]`, errors) && areValid;
+      areValid = validateIp(ip, errors.at(`${ips}[${index}]`)) && areValid;
     } else if (clusterIPs.length > 1) {
       errors.invalid(ips, clusterIPs, "'None' must be the first and only value");
       areValid = false;

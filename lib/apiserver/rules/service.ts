@@ -27,46 +27,47 @@ const preferCloseWarning =
   'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"';
 
 /** The rules of Services: they allocate addresses, and keep those that an update omits. */
-export const serviceRules: KindRules = typedRules<Service>(
-  {
-    defaults: defaultService,
-    prepareForCreate: (service, server) => {
-      const { clusterIP = '', clusterIPs = [] } = service.spec ?? {};
-      if (service.spec !== undefined && clusterIP !== '' && clusterIPs.length === 0) {
-        service.spec.clusterIPs = [clusterIP];
-      }
-      allocateAddresses(service, server);
-    },
-    prepareForUpdate: (service, old, server) => {
-      if (service.spec === undefined || old.spec === undefined) return;
-      keepAddresses(service.spec, old.spec);
-      reallocateAddresses(service, old, server);
-      dropUnneeded(service, old.spec);
-    },
-    validate: validateService,
-    validateUpdate: validateServiceUpdate,
-    admitUpdate: (service, old, server) => {
-      checkQuotas('services', service as UnstructuredObject, server, old as UnstructuredObject);
-    },
-    warnings: ({ spec }) => [
-      ...(spec?.clusterIP === 'None' ? ignoredWhenHeadless(spec) : []),
-      ...((spec?.externalIPs ?? []).length > 0 ? externalIpWarnings(spec) : []),
-      ...((spec?.externalName ?? '') !== '' && spec?.type !== 'ExternalName' ? [unnamed] : []),
-      ...(spec?.trafficDistribution === 'PreferClose' ? [preferCloseWarning] : []),
-    ],
-    selectableFields: ({ spec }) => ({
-      'spec.clusterIP': spec?.clusterIP ?? '',
-      'spec.type': spec?.type ?? '',
-    }),
+export const serviceRules: KindRules = typedRules<Service>({
+  defaults: defaultService,
+  prepareForCreate: (service, server) => {
+    const { clusterIP = '', clusterIPs = [] } = service.spec ?? {};
+    if (service.spec !== undefined && clusterIP !== '' && clusterIPs.length === 0) {
+      service.spec.clusterIPs = [clusterIP];
+    }
+    allocateAddresses(service, server);
   },
-  { createOnUpdate: true, nameFormat: 'label', answersDeleted: true, shown: withoutHidden },
-);
+  prepareForUpdate: (service, old, server) => {
+    if (service.spec === undefined || old.spec === undefined) return;
+    keepAddresses(service.spec, old.spec);
+    reallocateAddresses(service, old, server);
+    dropUnneeded(service, old.spec);
+  },
+  validate: validateService,
+  validateUpdate: validateServiceUpdate,
+  admitUpdate: (service, old, server) => {
+    checkQuotas('services', service, server, old);
+  },
+  warnings: ({ spec }) => [
+    ...(spec?.clusterIP === 'None' ? ignoredWhenHeadless(spec) : []),
+    ...((spec?.externalIPs ?? []).length > 0 ? externalIpWarnings(spec) : []),
+    ...((spec?.externalName ?? '') !== '' && spec?.type !== 'ExternalName' ? [unnamed] : []),
+    ...(spec?.trafficDistribution === 'PreferClose' ? [preferCloseWarning] : []),
+  ],
+  selectableFields: ({ spec }) => ({
+    'spec.clusterIP': spec?.clusterIP ?? '',
+    'spec.type': spec?.type ?? '',
+  }),
+  createOnUpdate: true,
+  nameFormat: 'label',
+  answersDeleted: true,
+  shown: withoutHidden,
+});
 
 const readServices = new WeakMap<UnstructuredObject, UnstructuredObject>();
 
 /** Returns a Service without the field that an ExternalName keeps for its next type. */
-function withoutHidden(object: UnstructuredObject): UnstructuredObject {
-  const { spec } = object as UnstructuredObject & Service;
+function withoutHidden(object: UnstructuredObject & Service): UnstructuredObject {
+  const { spec } = object;
   if (spec?.type !== 'ExternalName' || spec.internalTrafficPolicy === undefined) return object;
   const known = readServices.get(object);
   if (known !== undefined) return known;
@@ -110,11 +111,11 @@ function validateService({ spec }: Service, errors: FieldErrors): void {
   if (ports.length === 0 && !headless && type !== 'ExternalName') errors.required('spec.ports');
   validateType(spec, errors);
   const names = new Set<string>();
-  for (const [index, port] of ports.entries()) {
-    const settings = { requireName: ports.length > 1, names, errors };
-    validateServicePort(port, `spec.ports[${index}]`, settings);
-  }
-  validateLabels(spec.selector, 'spec.selector', errors);
+  errors.each('spec.ports', ports, (port, errors) => {
+    if ((port.name ?? '') === '' && ports.length > 1) errors.required('name');
+    validateServicePort(port, names, errors);
+  });
+  validateLabels(spec.selector, errors.at('spec.selector'));
   const { sessionAffinity = '' } = spec;
   errors.oneOf('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
   errors.oneOf('spec.type', type, types);
@@ -131,8 +132,7 @@ function validateType(spec: ServiceSpec, errors: FieldErrors): void {
     errors.invalid('spec.clusterIPs[0]', 'None', why);
   }
   if (type === 'NodePort' && clusterIP === 'None') {
-    const why = "may not be set to 'None' for NodePort services";
-    errors.invalid('spec.clusterIPs[0]', 'None', why);
+    errors.invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services");
   }
   if (type !== 'ExternalName') return;
   const notNamed = 'may not be set for ExternalName services';
@@ -145,41 +145,36 @@ function validateType(spec: ServiceSpec, errors: FieldErrors): void {
 
 function validateServicePort(
   port: Wire<V1ServicePort>,
-  field: string,
-  { requireName, names, errors }: { requireName: boolean; names: Set<string>; errors: FieldErrors },
+  names: Set<string>,
+  errors: FieldErrors,
 ): void {
   const { name = '', protocol = '', targetPort = port.port } = port;
-  if (name === '') {
-    if (requireName) errors.required(`${field}.name`);
-  } else {
-    errors.invalidEach(`${field}.name`, name, labelProblems(name));
-    errors.unique(`${field}.name`, name, names);
+  if (name !== '') {
+    errors.invalidEach('name', name, labelProblems(name));
+    errors.unique('name', name, names);
   }
-  errors.text(`${field}.appProtocol`, port.appProtocol, qualifiedNameProblems);
-  validatePortNumber(port.port, `${field}.port`, errors);
-  errors.oneOf(`${field}.protocol`, protocol, protocols);
-  validatePort(targetPort, `${field}.targetPort`, errors);
+  errors.text('appProtocol', port.appProtocol, qualifiedNameProblems);
+  validatePortNumber(port.port, errors.at('port'));
+  errors.oneOf('protocol', protocol, protocols);
+  validatePort(targetPort, errors.at('targetPort'));
 }
 
 function validatePortsTogether({ type, ports = [] }: ServiceSpec, errors: FieldErrors): void {
   const nodePorts = new Set<string>();
   const numbers = new Set<string>();
-  for (const [index, { nodePort, protocol = '', port }] of ports.entries()) {
-    const field = `spec.ports[${index}]`;
+  errors.each('spec.ports', ports, ({ nodePort, protocol = '', port }, errors) => {
     if (nodePort !== undefined) {
       if (type === 'ClusterIP') {
-        errors.forbidden(`${field}.nodePort`, "may not be used when `type` is 'ClusterIP'");
+        errors.forbidden('nodePort', "may not be used when `type` is 'ClusterIP'");
       }
       const key = `${protocol}/${nodePort}`;
-      if (nodePorts.has(key) && type === 'ClusterIP') {
-        errors.duplicate(`${field}.nodePort`, nodePort);
-      }
+      if (nodePorts.has(key) && type === 'ClusterIP') errors.duplicate('nodePort', nodePort);
       nodePorts.add(key);
     }
     const key = `${protocol}/${port}`;
-    if (numbers.has(key)) errors.duplicate(field, { port, protocol });
+    if (numbers.has(key)) errors.duplicate('', { port, protocol });
     numbers.add(key);
-  }
+  });
 }
 
 function validatePolicies(spec: ServiceSpec, errors: FieldErrors): void {
@@ -202,14 +197,14 @@ function validateLoadBalancer(spec: ServiceSpec, errors: FieldErrors): void {
   const { type, loadBalancerSourceRanges: ranges = [], healthCheckNodePort = 0 } = spec;
   // The real server capitalizes this name.
   const field = 'spec.LoadBalancerSourceRanges';
-  for (const [index, range] of ranges.entries()) {
-    validateCidr(range.trim(), `${field}[${index}]`, errors);
-  }
+  errors.each(field, ranges, (range, errors) => {
+    validateCidr(range.trim(), errors);
+  });
   if (healthCheckNodePort !== 0) {
     const member = 'spec.healthCheckNodePort';
     const why =
       "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-    if (needsHealthCheck(spec)) validatePortNumber(healthCheckNodePort, member, errors);
+    if (needsHealthCheck(spec)) validatePortNumber(healthCheckNodePort, errors.at(member));
     else errors.invalid(member, healthCheckNodePort, why);
   }
   if (type === 'LoadBalancer') {

@@ -32,8 +32,8 @@ const claims = 'persistentvolumeclaims';
 const isDefaultClass = 'storageclass.kubernetes.io/is-default-class';
 
 /** Admits a claim: sets the default class, and a finalizer that protects claims in use. */
-function admitClaim({ metadata, spec }: Claim, server: ServerView): void {
-  if (metadata !== undefined) protect(metadata, 'kubernetes.io/pvc-protection');
+function admitClaim({ metadata, spec }: Claim & UnstructuredObject, server: ServerView): void {
+  protect(metadata, 'kubernetes.io/pvc-protection');
   if (spec === undefined || spec.storageClassName !== undefined) return;
   for (const object of server.all(classes)) {
     const { name = '', annotations = {} } = object.metadata;
@@ -140,55 +140,52 @@ function isKnownSource({ apiGroup, kind }: { apiGroup?: string | null; kind: str
   return group === '' && kind === 'PersistentVolumeClaim';
 }
 
-const claim = typedRules<Claim>(
-  {
-    defaults: ({ spec, status }) => {
-      if (spec !== undefined) defaultClaimSpec(spec);
-      if (status !== undefined) status.phase ??= 'Pending';
-    },
-    validate: ({ spec }, errors) => {
-      if (spec !== undefined) validateClaimSpec(spec, 'spec', errors);
-    },
-    prepareForCreate: mirrorDataSource,
-    prepareForUpdate: mirrorDataSource,
-    completeNew: (object) => {
-      object.status = { ...object.status, phase: 'Pending' };
-      return true;
-    },
-    validateUpdate: validateClaimUpdate,
-    admitUpdate: (claim, old, server) => {
-      const object = claim as UnstructuredObject;
-      if (old.metadata?.deletionTimestamp === undefined) checkLimitRanges(claims, object, server);
-      admitGrowth(claim, old, server);
-      checkQuotas(claims, object, server, old as UnstructuredObject);
-    },
+const claim = typedRules<Claim>({
+  defaults: ({ spec, status }) => {
+    if (spec !== undefined) defaultClaimSpec(spec);
+    if (status !== undefined) status.phase ??= 'Pending';
   },
-  {
-    answersDeleted: true,
-    admitCreate: (object, server) => admitClaim(object, server),
+  validate: ({ spec }, errors) => {
+    if (spec !== undefined) validateClaimSpec(spec, errors.at('spec'));
   },
-);
+  prepareForCreate: mirrorDataSource,
+  prepareForUpdate: mirrorDataSource,
+  completeNew: (object) => {
+    object.status = { ...object.status, phase: 'Pending' };
+    return true;
+  },
+  validateUpdate: validateClaimUpdate,
+  admitUpdate: (claim, old, server) => {
+    if (old.metadata.deletionTimestamp === undefined) checkLimitRanges(claims, claim, server);
+    admitGrowth(claim, old, server);
+    checkQuotas(claims, claim, server, old);
+  },
+  answersDeleted: true,
+  admitCreate: admitClaim,
+});
 
 const parametersLimit = 512;
 const parametersSizeLimit = 256 * 1024;
 
 function validateStorageClass(object: StorageClass, errors: FieldErrors): void {
   const { provisioner, parameters, reclaimPolicy, volumeBindingMode } = object;
-  validateProvisioner(provisioner, 'provisioner', errors);
+  validateProvisioner(provisioner, errors.at('provisioner'));
   validateParameters(parameters, errors);
   if (reclaimPolicy !== '') errors.oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']);
   const modes = ['Immediate', 'WaitForFirstConsumer'];
   errors.oneOf('volumeBindingMode', volumeBindingMode, modes);
   // The real server starts with empty topologies, so that an empty one is a duplicate.
   const seen: unknown[] = [{}];
-  for (const [index, { matchLabelExpressions = [] }] of (
-    object.allowedTopologies ?? []
-  ).entries()) {
-    const field = `allowedTopologies[${index}].matchLabelExpressions`;
-    const values = validateTopology(matchLabelExpressions, field, errors);
-    if (seen.some((other) => deepEqual(other, values))) errors.duplicate(field, '');
-    seen.push(values);
-  }
+  errors.each(
+    'allowedTopologies',
+    object.allowedTopologies ?? [],
+    ({ matchLabelExpressions = [] }, errors) => {
+      const field = 'matchLabelExpressions';
+      const values = validateTopology(matchLabelExpressions, errors.at(field));
+      if (seen.some((other) => deepEqual(other, values))) errors.duplicate(field, '');
+      seen.push(values);
+    },
+  );
 }
 
 type TopologyRequirement = Wire<V1TopologySelectorLabelRequirement>;
@@ -196,29 +193,26 @@ type TopologyRequirement = Wire<V1TopologySelectorLabelRequirement>;
 /** Checks a topology of a StorageClass, and returns its values by key. */
 function validateTopology(
   requirements: readonly TopologyRequirement[],
-  field: string,
   errors: FieldErrors,
 ): unknown {
   const byKey: Record<string, readonly string[]> = {};
-  for (const [index, requirement] of requirements.entries()) {
-    const path = `${field}[${index}]`;
-    const { key } = requirement;
+  errors.each('', requirements, ({ key, ...requirement }, errors) => {
     // Decoded requirements have null for absent values.
     const values = (requirement.values as string[] | null) ?? [];
     const seen = new Set<string>();
-    for (const [at, value] of values.entries()) {
-      errors.unique(`${path}.values[${at}]`, value, seen);
-    }
-    if (values.length === 0) errors.required(`${path}.values`);
-    errors.text(`${path}.key`, key, qualifiedNameProblems);
-    if (Object.hasOwn(byKey, key)) errors.duplicate(`${path}.key`, key);
+    errors.each('values', values, (value, errors) => {
+      errors.unique('', value, seen);
+    });
+    if (values.length === 0) errors.required('values');
+    errors.text('key', key, qualifiedNameProblems);
+    if (Object.hasOwn(byKey, key)) errors.duplicate('key', key);
     else byKey[key] = [...seen].sort();
-  }
+  });
   return byKey;
 }
 
-function validateProvisioner(name: string, field: string, errors: FieldErrors): void {
-  errors.requiredText(field, name.toLowerCase(), qualifiedNameProblems);
+function validateProvisioner(name: string, errors: FieldErrors): void {
+  errors.requiredText('', name.toLowerCase(), qualifiedNameProblems);
 }
 
 function validateParameters(
@@ -237,42 +231,36 @@ function validateParameters(
   if (size > parametersSizeLimit) errors.tooLong('parameters', parametersSizeLimit);
 }
 
-const storageClass = typedRules<StorageClass>(
-  {
-    defaults: (object) => {
-      object.reclaimPolicy ??= 'Delete';
-      object.volumeBindingMode ??= 'Immediate';
-    },
-    validate: validateStorageClass,
-    validateUpdate: (object, old, errors) => {
-      for (const field of fixedFields) errors.immutable(field, object[field], old[field]);
-    },
+const storageClass = typedRules<StorageClass>({
+  defaults: (object) => {
+    object.reclaimPolicy ??= 'Delete';
+    object.volumeBindingMode ??= 'Immediate';
   },
-  { answersDeleted: true },
-);
+  validate: validateStorageClass,
+  validateUpdate: (object, old, errors) => {
+    for (const field of fixedFields) errors.immutable(field, object[field], old[field]);
+  },
+  answersDeleted: true,
+});
 
 const fixedFields = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const;
 
-const attributesClass = typedRules<Wire<V1VolumeAttributesClass>>(
-  {
-    validate: ({ driverName, parameters }, errors) => {
-      validateProvisioner(driverName, 'driverName', errors);
-      validateParameters(parameters, errors);
-      if (Object.keys(parameters ?? {}).length > 0) return;
-      errors.required('parameters', 'must contain at least one key/value pair');
-    },
-    validateUpdate: (object, old, errors) => {
-      for (const field of ['driverName', 'parameters'] as const) {
-        if (deepEqual(object[field], old[field])) continue;
-        errors.forbidden(field, `updates to ${field} are forbidden.`);
-      }
-    },
+const attributesClass = typedRules<Wire<V1VolumeAttributesClass>>({
+  validate: ({ driverName, parameters }, errors) => {
+    validateProvisioner(driverName, errors.at('driverName'));
+    validateParameters(parameters, errors);
+    if (Object.keys(parameters ?? {}).length > 0) return;
+    errors.required('parameters', 'must contain at least one key/value pair');
   },
-  {
-    answersDeleted: true,
-    admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/vac-protection'),
+  validateUpdate: (object, old, errors) => {
+    for (const field of ['driverName', 'parameters'] as const) {
+      if (deepEqual(object[field], old[field])) continue;
+      errors.forbidden(field, `updates to ${field} are forbidden.`);
+    }
   },
-);
+  answersDeleted: true,
+  admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/vac-protection'),
+});
 
 /** The rules of storage. */
 export const storageRules: Readonly<Record<string, KindRules>> = {
@@ -292,48 +280,43 @@ export const accessModeNames: readonly string[] = [
 /** Checks the spec of a PersistentVolumeClaim. */
 export function validateClaimSpec(
   spec: Wire<V1PersistentVolumeClaimSpec>,
-  field: string,
   errors: FieldErrors,
 ): void {
   const { accessModes: modes = [], selector, resources, storageClassName = '', volumeMode } = spec;
-  if (modes.length === 0) {
-    errors.required(`${field}.accessModes`, 'at least 1 access mode is required');
-  }
+  if (modes.length === 0) errors.required('accessModes', 'at least 1 access mode is required');
   if (selector !== undefined && !isEmptySelector(selector)) {
-    validateLabelSelector(selector, `${field}.selector`, errors);
+    validateLabelSelector(selector, errors.at('selector'));
   }
   for (const mode of modes) {
-    errors.oneOf(`${field}.accessModes`, mode, accessModeNames);
+    errors.oneOf('accessModes', mode, accessModeNames);
   }
   if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
-    const why = 'may not use ReadWriteOncePod with other access modes';
-    errors.forbidden(`${field}.accessModes`, why);
+    errors.forbidden('accessModes', 'may not use ReadWriteOncePod with other access modes');
   }
   const storage = resources?.requests?.['storage'];
-  if (storage === undefined) errors.required(`${field}.resources[storage]`);
+  if (storage === undefined) errors.required('resources[storage]');
   else if (compareQuantities(storage, 0) <= 0) {
-    errors.invalid(`${field}.resources[storage]`, storage, 'must be greater than zero');
+    errors.invalid('resources[storage]', storage, 'must be greater than zero');
   }
-  if (storageClassName !== '')
-    errors.text(`${field}.storageClassName`, storageClassName, subdomainProblems);
-  errors.oneOf(`${field}.volumeMode`, volumeMode, ['Block', 'Filesystem']);
-  validateDataSources(spec, field, errors);
+  if (storageClassName !== '') errors.text('storageClassName', storageClassName, subdomainProblems);
+  errors.oneOf('volumeMode', volumeMode, ['Block', 'Filesystem']);
+  validateDataSources(spec, errors);
   const { volumeAttributesClassName: attributes } = spec;
-  errors.optionalText(`${field}.volumeAttributesClassName`, attributes, subdomainProblems);
+  errors.optionalText('volumeAttributesClassName', attributes, subdomainProblems);
 }
 
-function validateDataSources(spec: ClaimSpec, field: string, errors: FieldErrors): void {
+function validateDataSources(spec: ClaimSpec, errors: FieldErrors): void {
   const { dataSource, dataSourceRef } = spec;
-  if (dataSource !== undefined) validateReference(dataSource, `${field}.dataSource`, errors);
+  if (dataSource !== undefined) validateReference(dataSource, errors.at('dataSource'));
   if (dataSourceRef === undefined) return;
-  validateReference(dataSourceRef, `${field}.dataSourceRef`, errors);
+  validateReference(dataSourceRef, errors.at('dataSourceRef'));
   const { namespace = '' } = dataSourceRef;
-  errors.optionalText(`${field}.dataSourceRef.namespace`, namespace, labelProblems);
+  errors.optionalText('dataSourceRef.namespace', namespace, labelProblems);
   if (dataSource === undefined) return;
   if (namespace !== '') {
-    errors.invalid(field, {}, 'may not be specified when dataSourceRef.namespace is specified');
+    errors.invalid('', {}, 'may not be specified when dataSourceRef.namespace is specified');
   } else if (!isSameReference(dataSource, dataSourceRef)) {
-    errors.invalid(field, {}, 'must match dataSourceRef');
+    errors.invalid('', {}, 'must match dataSourceRef');
   }
 }
 
@@ -349,17 +332,13 @@ function isSameReference(one: DataReference, other: DataReference): boolean {
   return sameGroup && one.kind === other.kind && one.name === other.name;
 }
 
-function validateReference(
-  { apiGroup, kind, name }: DataReference,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateReference({ apiGroup, kind, name }: DataReference, errors: FieldErrors): void {
   const group = apiGroup ?? '';
-  if (name === '') errors.required(`${field}.name`);
-  if (kind === '') errors.required(`${field}.kind`);
-  if (group !== '') errors.invalidEach(`${field}.apiGroup`, group, subdomainProblems(group));
+  if (name === '') errors.required('name');
+  if (kind === '') errors.required('kind');
+  if (group !== '') errors.invalidEach('apiGroup', group, subdomainProblems(group));
   else if (kind !== 'PersistentVolumeClaim') {
     const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-    errors.invalid(field, kind, why);
+    errors.invalid('', kind, why);
   }
 }

@@ -34,7 +34,7 @@ const requiredFields: Readonly<Partial<Record<string, readonly string[]>>> = {
   vsphereVolume: ['volumePath'],
 };
 
-type Check = (source: Source, field: string, check: SourceCheck) => void;
+type Check = (source: Source, check: SourceCheck) => void;
 
 const checks: Readonly<Partial<Record<string, Check>>> = {
   awsElasticBlockStore: checkPartition,
@@ -55,17 +55,13 @@ const checks: Readonly<Partial<Record<string, Check>>> = {
 };
 
 /** Checks a volume source of a type whose data is outside of the node. */
-export function validateOutsideSource(
-  type: string,
-  source: unknown,
-  { field, ...check }: SourceCheck & { readonly field: string },
-): void {
+export function validateOutsideSource(type: string, source: unknown, check: SourceCheck): void {
   if (!isJsonObject(source)) return;
-  const path = `${field}.${type === 'gcePersistentDisk' ? 'persistentDisk' : type}`;
+  const errors = check.errors.at(type === 'gcePersistentDisk' ? 'persistentDisk' : type);
   for (const member of requiredFields[type] ?? []) {
-    if (isEmpty(source[member])) check.errors.required(`${path}.${member}`);
+    if (isEmpty(source[member])) errors.required(member);
   }
-  checks[type]?.(source, path, check);
+  checks[type]?.(source, { ...check, errors });
 }
 
 function isEmpty(value: unknown): boolean {
@@ -84,10 +80,10 @@ function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? (value as unknown[]) : undefined;
 }
 
-function checkPartition({ partition }: Source, field: string, { errors }: SourceCheck): void {
+function checkPartition({ partition }: Source, { errors }: SourceCheck): void {
   const number = numberOf(partition);
   if (number >= 0 && number <= 255) return;
-  errors.invalid(`${field}.partition`, number, 'must be between 1 and 255, inclusive');
+  errors.invalid('partition', number, 'must be between 1 and 255, inclusive');
 }
 
 const cachingModes = ['None', 'ReadOnly', 'ReadWrite'];
@@ -96,40 +92,38 @@ const managedDisk =
   '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}';
 const blobDisk = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
 
-function checkAzureDisk(source: Source, field: string, { errors }: SourceCheck): void {
+function checkAzureDisk(source: Source, { errors }: SourceCheck): void {
   const [caching, kind, uri] = ['cachingMode', 'kind', 'diskURI'].map((name) =>
     textOf(source[name]),
   ) as [string, string, string];
-  errors.oneOf(`${field}.cachingMode`, caching, cachingModes);
-  errors.oneOf(`${field}.kind`, kind, diskKinds);
+  errors.oneOf('cachingMode', caching, cachingModes);
+  errors.oneOf('kind', kind, diskKinds);
   const isManaged = kind === 'Managed';
   if (uri.startsWith(isManaged ? '/subscriptions/' : 'https://')) return;
-  errors.notSupported(`${field}.diskURI`, uri, [isManaged ? managedDisk : blobDisk]);
+  errors.notSupported('diskURI', uri, [isManaged ? managedDisk : blobDisk]);
 }
 
-function checkAzureFile({ secretNamespace }: Source, field: string, { errors }: SourceCheck): void {
-  if (secretNamespace === '') errors.required(`${field}.secretNamespace`);
+function checkAzureFile({ secretNamespace }: Source, { errors }: SourceCheck): void {
+  if (secretNamespace === '') errors.required('secretNamespace');
 }
 
-function checkSecret({ secretRef }: Source, field: string, check: SourceCheck): void {
+function checkSecret({ secretRef }: Source, check: SourceCheck): void {
   const { errors, persistent } = check;
   if (!isJsonObject(secretRef)) return;
-  if (isEmpty(secretRef['name'])) errors.required(`${field}.secretRef.name`);
-  if (persistent && isEmpty(secretRef['namespace'])) {
-    errors.required(`${field}.secretRef.namespace`);
-  }
+  if (isEmpty(secretRef['name'])) errors.required('secretRef.name');
+  if (persistent && isEmpty(secretRef['namespace'])) errors.required('secretRef.namespace');
 }
 
 const driverNameLimit = 63;
 
 /** Checks the name of a CSI driver. */
-export function validateDriverName(name: string, field: string, errors: FieldErrors): void {
+export function validateDriverName(name: string, errors: FieldErrors): void {
   if (name === '') {
-    errors.required(field);
+    errors.required('');
     return;
   }
-  if (name.length > driverNameLimit) errors.tooLong(field, driverNameLimit);
-  errors.invalidEach(field, name, subdomainProblems(name.toLowerCase()));
+  if (name.length > driverNameLimit) errors.tooLong('', driverNameLimit);
+  errors.invalidEach('', name, subdomainProblems(name.toLowerCase()));
 }
 
 const csiSecrets = [
@@ -137,31 +131,31 @@ const csiSecrets = [
   ...['nodePublishSecretRef', 'nodeExpandSecretRef'],
 ];
 
-function checkCsi(source: Source, field: string, { errors, persistent }: SourceCheck): void {
-  validateDriverName(textOf(source['driver']), `${field}.driver`, errors);
-  if (persistent && isEmpty(source['volumeHandle'])) errors.required(`${field}.volumeHandle`);
+function checkCsi(source: Source, { errors, persistent }: SourceCheck): void {
+  validateDriverName(textOf(source['driver']), errors.at('driver'));
+  if (persistent && isEmpty(source['volumeHandle'])) errors.required('volumeHandle');
   for (const member of csiSecrets) {
     const secret = source[member];
     if (!isJsonObject(secret)) continue;
     const [name, namespace] = [textOf(secret['name']), textOf(secret['namespace'])];
-    if (name === '') errors.required(`${field}.${member}.name`);
+    if (name === '') errors.required(`${member}.name`);
     else {
       // The real server's path lacks the reference in pods.
-      const path = persistent ? `${field}.${member}.name` : `${field}.name`;
+      const path = persistent ? `${member}.name` : 'name';
       errors.invalidEach(path, name, subdomainProblems(name));
     }
     if (!persistent) continue;
-    const path = `${field}.${member}.namespace`;
+    const path = `${member}.namespace`;
     errors.requiredText(path, namespace, labelProblems);
   }
 }
 
 const byteRange = 'must be between 0 and 255, inclusive';
 
-function checkFibreChannel(source: Source, field: string, { errors }: SourceCheck): void {
+function checkFibreChannel(source: Source, { errors }: SourceCheck): void {
   const names = listOf(source['targetWWNs']) ?? [];
   const ids = listOf(source['wwids']) ?? [];
-  const path = `${field}.targetWWNs`;
+  const path = 'targetWWNs';
   if (names.length === 0 && ids.length === 0) {
     errors.required(path, 'must specify either targetWWNs or wwids, but not both');
   }
@@ -171,46 +165,41 @@ function checkFibreChannel(source: Source, field: string, { errors }: SourceChec
   if (names.length === 0) return;
   const { lun } = source;
   if (lun === undefined) {
-    errors.required(`${field}.lun`, 'lun is required if targetWWNs is specified');
+    errors.required('lun', 'lun is required if targetWWNs is specified');
   } else if (numberOf(lun) < 0 || numberOf(lun) > 255) {
-    errors.invalid(`${field}.lun`, lun, byteRange);
+    errors.invalid('lun', lun, byteRange);
   }
 }
 
-function checkFlexVolume({ options }: Source, field: string, { errors }: SourceCheck): void {
+function checkFlexVolume({ options }: Source, { errors }: SourceCheck): void {
   for (const key of Object.keys(isJsonObject(options) ? options : {})) {
     const [namespace = ''] = key.split('/');
     if (!/\.(?:kubernetes|k8s)\.io$/.test(`.${namespace.toLowerCase()}`)) continue;
-    const why = 'kubernetes.io and k8s.io namespaces are reserved';
-    errors.invalid(`${field}.options[${key}]`, key, why);
+    errors.invalid(`options[${key}]`, key, 'kubernetes.io and k8s.io namespaces are reserved');
   }
 }
 
-function checkFlocker(source: Source, field: string, { errors }: SourceCheck): void {
+function checkFlocker(source: Source, { errors }: SourceCheck): void {
   const [name, uuid] = [textOf(source['datasetName']), textOf(source['datasetUUID'])];
   if (name === '' && uuid === '') {
-    errors.required(field, 'one of datasetName and datasetUUID is required');
+    errors.required('', 'one of datasetName and datasetUUID is required');
   }
   if (name !== '' && uuid !== '') {
     const why = 'datasetName and datasetUUID can not be specified simultaneously';
-    errors.invalid(field, 'resource', why);
+    errors.invalid('', 'resource', why);
   }
-  if (name.includes('/')) errors.invalid(`${field}.datasetName`, name, "must not contain '/'");
+  if (name.includes('/')) errors.invalid('datasetName', name, "must not contain '/'");
 }
 
-function checkRepository({ directory }: Source, field: string, { errors }: SourceCheck): void {
+function checkRepository({ directory }: Source, { errors }: SourceCheck): void {
   const path = textOf(directory);
-  if (path.startsWith('/')) {
-    errors.invalid(`${field}.directory`, path, 'must be a relative path');
-  }
-  if (path.split('/').includes('..')) {
-    errors.invalid(`${field}.directory`, path, "must not contain '..'");
-  }
+  if (path.startsWith('/')) errors.invalid('directory', path, 'must be a relative path');
+  if (path.split('/').includes('..')) errors.invalid('directory', path, "must not contain '..'");
 }
 
-function checkGlusterfs(source: Source, field: string, { errors }: SourceCheck): void {
+function checkGlusterfs(source: Source, { errors }: SourceCheck): void {
   const { endpointsNamespace: namespace } = source;
-  const path = `${field}.endpointsNamespace`;
+  const path = 'endpointsNamespace';
   if (namespace === '') {
     const why = 'if the endpointnamespace is set, it must be a valid namespace name';
     errors.invalid(path, namespace, why);
@@ -223,59 +212,60 @@ const iqnForm = /iqn\.\d{4}-\d{2}\.([a-zA-Z0-9\-.]+)(:[^,;*&$|\s]+)$/;
 const euiForm = /^eui.[a-zA-Z0-9]{16}$/;
 const naaForm = /^naa.[a-zA-Z0-9]{32}$/;
 
-function checkIscsi(source: Source, field: string, check: SourceCheck): void {
+function checkIscsi(source: Source, check: SourceCheck): void {
   const { errors, persistent } = check;
   const { initiatorName: initiator, lun } = source;
   const [portal, iqn] = [textOf(source['targetPortal']), textOf(source['iqn'])];
   if (persistent && typeof initiator === 'string' && `${check.name}:${portal}`.length > 64) {
     const why =
       'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
-    errors.invalid(`${field}.targetportal`, portal, why);
+    errors.invalid('targetportal', portal, why);
   }
-  if (iqn !== '') checkIscsiName(iqn, `${field}.iqn`, check);
-  if (numberOf(lun) < 0 || numberOf(lun) > 255) errors.invalid(`${field}.lun`, lun, byteRange);
+  if (iqn !== '') checkIscsiName(iqn, persistent, errors.at('iqn'));
+  if (numberOf(lun) < 0 || numberOf(lun) > 255) errors.invalid('lun', lun, byteRange);
   const needsSecret = source['chapAuthDiscovery'] === true || source['chapAuthSession'] === true;
   const { secretRef } = source;
-  if (needsSecret && secretRef === undefined) errors.required(`${field}.secretRef`);
+  if (needsSecret && secretRef === undefined) errors.required('secretRef');
   if (persistent && isJsonObject(secretRef) && isEmpty(secretRef['name'])) {
-    errors.required(`${field}.secretRef.name`);
+    errors.required('secretRef.name');
   }
-  if (typeof initiator === 'string') checkIscsiName(initiator, `${field}.initiatorname`, check);
+  if (typeof initiator === 'string') {
+    checkIscsiName(initiator, persistent, errors.at('initiatorname'));
+  }
 }
 
-function checkIscsiName(name: string, field: string, { errors, persistent }: SourceCheck): void {
+function checkIscsiName(name: string, persistent: boolean, errors: FieldErrors): void {
   const forms = { iqn: iqnForm, eui: euiForm, naa: naaForm } as const;
   const form = Object.entries(forms).find(([prefix]) => name.startsWith(prefix))?.[1];
   const start = persistent ? '' : ' starting with iqn, eui, or naa';
-  if (form === undefined) errors.invalid(field, name, `must be valid format${start}`);
-  else if (!form.test(name)) errors.invalid(field, name, 'must be valid format');
+  if (form === undefined) errors.invalid('', name, `must be valid format${start}`);
+  else if (!form.test(name)) errors.invalid('', name, 'must be valid format');
 }
 
-function checkNfs({ path }: Source, field: string, { errors }: SourceCheck): void {
+function checkNfs({ path }: Source, { errors }: SourceCheck): void {
   if (textOf(path).startsWith('/')) return;
-  errors.invalid(`${field}.path`, textOf(path), 'must be an absolute path');
+  errors.invalid('path', textOf(path), 'must be an absolute path');
 }
 
-function checkQuobyte(source: Source, field: string, { errors }: SourceCheck): void {
+function checkQuobyte(source: Source, { errors }: SourceCheck): void {
   const [registry, tenant] = [textOf(source['registry']), textOf(source['tenant'])];
   const pairs = 'must be a host:port pair or multiple pairs separated by commas';
-  if (registry === '') errors.required(`${field}.registry`, pairs);
+  if (registry === '') errors.required('registry', pairs);
   else if (tenant.length >= 65) {
-    const why = 'must be a UUID and may not exceed a length of 64 characters';
-    errors.required(`${field}.tenant`, why);
+    errors.required('tenant', 'must be a UUID and may not exceed a length of 64 characters');
   } else {
     for (const pair of registry.split(',')) {
       if (/^(?:\[[^\]]*\]|[^:[\]]*):[^:[\]]*$/.test(pair)) continue;
-      errors.invalid(`${field}.registry`, registry, pairs);
+      errors.invalid('registry', registry, pairs);
     }
   }
-  if (isEmpty(source['volume'])) errors.required(`${field}.volume`);
+  if (isEmpty(source['volume'])) errors.required('volume');
 }
 
-function checkStorageOs(source: Source, field: string, check: SourceCheck): void {
+function checkStorageOs(source: Source, check: SourceCheck): void {
   const { errors } = check;
   for (const member of ['volumeName', 'volumeNamespace']) {
-    errors.optionalText(`${field}.${member}`, textOf(source[member]), labelProblems);
+    errors.optionalText(member, textOf(source[member]), labelProblems);
   }
-  checkSecret(source, field, check);
+  checkSecret(source, check);
 }

@@ -9,7 +9,7 @@ import type {
   V1Volume,
   V1VolumeProjection,
 } from '@kubernetes/client-node';
-import { FieldErrors } from '../../crd/internal.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import { labelProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { hadEmptyMember } from '../go-json/go-types.js';
@@ -29,19 +29,17 @@ type Volume = Wire<V1Volume>;
  */
 export function validateVolumes(
   volumes: readonly Volume[],
-  field: string,
   errors: FieldErrors,
 ): ReadonlyMap<string, Volume> {
   const valid = new Map<string, Volume>();
   for (const [index, volume] of volumes.entries()) {
-    const path = `${field}[${index}]`;
-    const own = new FieldErrors();
-    validateSource(volume, path, own);
+    const before = errors.causes.length;
+    const path = `[${index}].name`;
+    validateSource(volume, errors.at(`[${index}]`));
     const { name } = volume;
-    own.requiredText(`${path}.name`, name, labelProblems);
-    if (valid.has(name)) own.duplicate(`${path}.name`, name);
-    if (own.empty) valid.set(name, volume);
-    else errors.append(own.causes);
+    errors.requiredText(path, name, labelProblems);
+    if (valid.has(name)) errors.duplicate(path, name);
+    if (errors.causes.length === before) valid.set(name, volume);
   }
   return valid;
 }
@@ -61,67 +59,61 @@ function sourcesOf(volume: Volume): readonly string[] {
   return [...first, ...given.filter((member) => !first.includes(member))];
 }
 
-function validateSource(volume: Volume, path: string, errors: FieldErrors): void {
+function validateSource(volume: Volume, errors: FieldErrors): void {
   const [first, ...extra] = sourcesOf(volume);
-  if (first === undefined) errors.required(path, 'must specify a volume type');
+  if (first === undefined) errors.required('', 'must specify a volume type');
   for (const member of extra) {
-    errors.forbidden(`${path}.${member}`, 'may not specify more than 1 volume type');
+    errors.forbidden(member, 'may not specify more than 1 volume type');
   }
   const checked: Volume = { name: volume.name, ...(first !== undefined && pick(volume, first)) };
-  validateFiles(checked, path, errors);
-  validateStorage(checked, path, errors);
+  validateFiles(checked, errors);
+  validateStorage(checked, errors);
   const { ephemeral, image } = checked;
   if (image !== undefined) {
-    validatePullPolicy(image.pullPolicy ?? '', `${path}.image.pullPolicy`, errors);
+    validatePullPolicy(image.pullPolicy ?? '', errors.at('image.pullPolicy'));
   }
   const template = ephemeral?.volumeClaimTemplate;
   if (ephemeral !== undefined && template === undefined) {
-    errors.required(`${path}.ephemeral.volumeClaimTemplate`);
+    errors.required('ephemeral.volumeClaimTemplate');
   }
   if (template !== undefined) {
-    validateClaimMeta(template.metadata, `${path}.ephemeral.volumeClaimTemplate.metadata`, errors);
-    validateClaimSpec(template.spec, `${path}.ephemeral.volumeClaimTemplate.spec`, errors);
+    validateClaimMeta(template.metadata, errors.at('ephemeral.volumeClaimTemplate.metadata'));
+    validateClaimSpec(template.spec, errors.at('ephemeral.volumeClaimTemplate.spec'));
   }
 }
 
 /** Checks the metadata of a claim's template: labels and annotations. */
-function validateClaimMeta(
-  metadata: Wire<V1ObjectMeta> = {},
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateClaimMeta(metadata: Wire<V1ObjectMeta> = {}, errors: FieldErrors): void {
   const { labels, annotations, ...others } = metadata;
-  validateLabels(labels, `${field}.labels`, errors);
-  validateAnnotations(annotations, `${field}.annotations`, errors);
+  validateLabels(labels, errors.at('labels'));
+  validateAnnotations(annotations, errors.at('annotations'));
   const emptyLists = ['ownerReferences', 'finalizers', 'managedFields'].filter((name) =>
     hadEmptyMember(metadata, name),
   );
   for (const name of [...Object.keys(others), ...emptyLists]) {
     // The real server writes Go's name of the uid, with a small letter at its start.
-    errors.forbidden(`${field}.${name === 'uid' ? 'uID' : name}`, 'cannot be set');
+    errors.forbidden(name === 'uid' ? 'uID' : name, 'cannot be set');
   }
 }
 
 /** Checks volumes with files from API objects. */
-function validateFiles(volume: Volume, path: string, errors: FieldErrors): void {
+function validateFiles(volume: Volume, errors: FieldErrors): void {
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap !== undefined) {
-    if ((configMap.name ?? '') === '') errors.required(`${path}.configMap.name`);
-    validateMode(configMap.defaultMode, `${path}.configMap.defaultMode`, errors);
-    validateItems(configMap.items ?? [], `${path}.configMap.items`, errors);
+    if ((configMap.name ?? '') === '') errors.required('configMap.name');
+    validateMode(configMap.defaultMode, errors.at('configMap.defaultMode'));
+    validateItems(configMap.items ?? [], errors.at('configMap.items'));
   }
   if (secret !== undefined) {
-    if ((secret.secretName ?? '') === '') errors.required(`${path}.secret.secretName`);
-    validateMode(secret.defaultMode, `${path}.secret.defaultMode`, errors);
-    validateItems(secret.items ?? [], `${path}.secret.items`, errors);
+    if ((secret.secretName ?? '') === '') errors.required('secret.secretName');
+    validateMode(secret.defaultMode, errors.at('secret.defaultMode'));
+    validateItems(secret.items ?? [], errors.at('secret.items'));
   }
   if (downwardAPI !== undefined) {
-    validateMode(downwardAPI.defaultMode, `${path}.downwardAPI.defaultMode`, errors);
-    validateDownwardFiles(downwardAPI.items ?? [], `${path}.downwardAPI`, errors);
+    validateMode(downwardAPI.defaultMode, errors.at('downwardAPI.defaultMode'));
+    validateDownwardFiles(downwardAPI.items ?? [], errors.at('downwardAPI'));
   }
-  if (projected !== undefined) {
-    validateProjected(projected, `${path}.projected`, errors);
-  }
+  if (projected !== undefined) validateProjected(projected, errors.at('projected'));
 }
 
 const hostPathTypes = [
@@ -136,62 +128,51 @@ const hostPathTypes = [
 ];
 
 /** Checks volumes with storage outside the API. */
-function validateStorage(volume: Volume, path: string, errors: FieldErrors): void {
+function validateStorage(volume: Volume, errors: FieldErrors): void {
   const { persistentVolumeClaim, hostPath, emptyDir } = volume;
   if ((emptyDir?.sizeLimit ?? '').startsWith('-')) {
-    const why = 'SizeLimit field must be a valid resource quantity';
-    errors.forbidden(`${path}.emptyDir.sizeLimit`, why);
+    errors.forbidden('emptyDir.sizeLimit', 'SizeLimit field must be a valid resource quantity');
   }
-  if (persistentVolumeClaim?.claimName === '') {
-    errors.required(`${path}.persistentVolumeClaim.claimName`);
-  }
-  if (hostPath !== undefined) validateHostPath(hostPath, `${path}.hostPath`, errors);
+  if (persistentVolumeClaim?.claimName === '') errors.required('persistentVolumeClaim.claimName');
+  if (hostPath !== undefined) validateHostPath(hostPath, errors.at('hostPath'));
   const [type = ''] = sourcesOf(volume);
   const source = volume[type as keyof Volume];
-  validateOutsideSource(type, source, { field: path, persistent: false, name: '', errors });
+  validateOutsideSource(type, source, { persistent: false, name: '', errors });
 }
 
 /** Checks a path on a node. */
 export function validateHostPath(
   { path, type = '' }: { readonly path: string; readonly type?: string },
-  field: string,
   errors: FieldErrors,
 ): void {
   if (path === '') {
-    errors.required(`${field}.path`);
+    errors.required('path');
     return;
   }
-  if (path.split('/').includes('..')) {
-    errors.invalid(`${field}.path`, path, "must not contain '..'");
-  }
-  errors.oneOf(`${field}.type`, type, hostPathTypes);
+  if (path.split('/').includes('..')) errors.invalid('path', path, "must not contain '..'");
+  errors.oneOf('type', type, hostPathTypes);
 }
 
 /** Checks the mode of a file. */
-function validateMode(mode: number | undefined, field: string, errors: FieldErrors): void {
+function validateMode(mode: number | undefined, errors: FieldErrors): void {
   if (mode === undefined || (mode >= 0 && mode <= 0o777)) return;
-  errors.invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive');
+  errors.invalid('', mode, 'must be a number between 0 and 0777 (octal), both inclusive');
 }
 
 /** Checks a path within a volume. */
-function validateFilePath(path: string, field: string, errors: FieldErrors): void {
-  if (path === '') errors.required(field);
-  validateLocalPath(path, field, errors);
-  if (/^\.\.(?!\/)/.test(path)) errors.invalid(field, path, "must not start with '..'");
+function validateFilePath(path: string, errors: FieldErrors): void {
+  if (path === '') errors.required('');
+  validateLocalPath(path, errors);
+  if (/^\.\.(?!\/)/.test(path)) errors.invalid('', path, "must not start with '..'");
 }
 
 /** Checks the keys, paths and modes of files. */
-function validateItems(
-  items: readonly Wire<V1KeyToPath>[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  for (const [index, { key, path, mode }] of items.entries()) {
-    const at = `${field}[${index}]`;
-    if (key === '') errors.required(`${at}.key`);
-    validateFilePath(path, `${at}.path`, errors);
-    validateMode(mode, `${at}.mode`, errors);
-  }
+function validateItems(items: readonly Wire<V1KeyToPath>[], errors: FieldErrors): void {
+  errors.each('', items, ({ key, path, mode }, errors) => {
+    if (key === '') errors.required('key');
+    validateFilePath(path, errors.at('path'));
+    validateMode(mode, errors.at('mode'));
+  });
 }
 
 const filePaths = [
@@ -205,45 +186,46 @@ const filePaths = [
 /** Checks files with data of the pod itself. The real server's paths have no index here. */
 function validateDownwardFiles(
   files: readonly Wire<V1DownwardAPIVolumeFile>[],
-  field: string,
   errors: FieldErrors,
 ): void {
   for (const { path, fieldRef, resourceFieldRef, mode } of files) {
-    validateFilePath(path, `${field}.path`, errors);
+    validateFilePath(path, errors.at('path'));
     if (fieldRef !== undefined) {
-      validateFieldRef(fieldRef, filePaths, { field: `${field}.fieldRef`, errors });
+      validateFieldRef(fieldRef, filePaths, errors.at('fieldRef'));
       if (resourceFieldRef !== undefined) {
         const why = 'fieldRef and resourceFieldRef can not be specified simultaneously';
-        errors.invalid(field, 'resource', why);
+        errors.invalid('', 'resource', why);
       }
     } else if (resourceFieldRef === undefined) {
-      errors.required(field, 'one of fieldRef and resourceFieldRef is required');
+      errors.required('', 'one of fieldRef and resourceFieldRef is required');
     } else {
-      const place = `${field}.resourceFieldRef`;
-      validateResourceField(resourceFieldRef, place, { isOutside: true, errors });
+      validateResourceField(resourceFieldRef, true, errors.at('resourceFieldRef'));
     }
-    validateMode(mode, `${field}.mode`, errors);
+    validateMode(mode, errors.at('mode'));
   }
 }
 
 /** Checks a projected volume. */
 function validateProjected(
   { sources, defaultMode }: Wire<V1ProjectedVolumeSource>,
-  field: string,
   errors: FieldErrors,
 ): void {
-  validateMode(defaultMode, `${field}.defaultMode`, errors);
+  validateMode(defaultMode, errors.at('defaultMode'));
   const paths = new Set<string>();
   // Go's zero value is null.
   for (const [index, source] of (sources ?? []).entries()) {
-    const at = `${field}.sources[${index}]`;
+    const at = `sources[${index}]`;
     const [first, ...extra] = Object.keys(source);
-    if (first !== undefined) validateProjection(source, at, { first, field, errors });
+    if (first !== undefined) validateProjection(source, first, errors.at(at));
+    if (source.serviceAccountToken !== undefined) {
+      // The real server's path has no source here.
+      validateFilePath(source.serviceAccountToken.path, errors.at('path'));
+    }
     if (extra.length > 0) {
       errors.forbidden(at, 'may not specify more than 1 volume type per source');
     }
     for (const { path, name } of pathsOf(source)) {
-      if (paths.has(path)) errors.invalid(field, name, 'conflicting duplicate paths');
+      if (paths.has(path)) errors.invalid('', name, 'conflicting duplicate paths');
       paths.add(path);
     }
   }
@@ -251,30 +233,28 @@ function validateProjected(
 
 function validateProjection(
   source: Wire<V1VolumeProjection>,
-  at: string,
-  { first, field, errors }: { first: string; field: string; errors: FieldErrors },
+  first: string,
+  errors: FieldErrors,
 ): void {
   const { secret, configMap, downwardAPI, serviceAccountToken } = source;
   for (const [member, projection] of Object.entries({ secret, configMap })) {
     if (projection === undefined || first !== member) continue;
-    if ((projection.name ?? '') === '') errors.required(`${at}.${member}.name`);
-    validateItems(projection.items ?? [], `${at}.${member}.items`, errors);
+    if ((projection.name ?? '') === '') errors.required(`${member}.name`);
+    validateItems(projection.items ?? [], errors.at(`${member}.items`));
   }
   if (downwardAPI !== undefined) {
-    validateDownwardFiles(downwardAPI.items ?? [], `${at}.downwardAPI`, errors);
+    validateDownwardFiles(downwardAPI.items ?? [], errors.at('downwardAPI'));
   }
   if (serviceAccountToken === undefined) return;
-  const path = `${at}.serviceAccountToken`;
-  const { expirationSeconds, path: file } = serviceAccountToken;
+  const { expirationSeconds } = serviceAccountToken;
   const invalid = (why: string): void =>
-    errors.invalid(`${path}.expirationSeconds`, expirationSeconds, why);
+    errors.invalid('serviceAccountToken.expirationSeconds', expirationSeconds, why);
   if (expirationSeconds !== undefined && expirationSeconds < 600) {
     invalid('may not specify a duration less than 10 minutes');
   }
   if (expirationSeconds !== undefined && expirationSeconds > 2 ** 32) {
     invalid('may not specify a duration larger than 2^32 seconds');
   }
-  validateFilePath(file, `${field}.path`, errors);
 }
 
 /** Returns the paths of the files of a source, and the name that a message about each has. */

@@ -16,20 +16,19 @@ const mostUserBytes = 104;
 /** Checks the options of Windows in the security context of a pod or a container. */
 export function validateWindowsOptions(
   { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName }: WindowsOptions,
-  field: string,
   errors: FieldErrors,
 ): void {
-  errors.text(`${field}.gmsaCredentialSpecName`, gmsaCredentialSpecName, subdomainProblems);
+  errors.text('gmsaCredentialSpecName', gmsaCredentialSpecName, subdomainProblems);
   if (gmsaCredentialSpec === '') {
     const why = 'gmsaCredentialSpec cannot be an empty string';
-    errors.invalid(`${field}.gmsaCredentialSpec`, gmsaCredentialSpec, why);
+    errors.invalid('gmsaCredentialSpec', gmsaCredentialSpec, why);
   } else if (Buffer.byteLength(gmsaCredentialSpec ?? '') > mostCredentialKib * 1024) {
     const why = `gmsaCredentialSpec size must be under ${mostCredentialKib} KiB`;
-    errors.invalid(`${field}.gmsaCredentialSpec`, gmsaCredentialSpec, why);
+    errors.invalid('gmsaCredentialSpec', gmsaCredentialSpec, why);
   }
   if (runAsUserName === undefined) return;
   const problems = accountProblems(runAsUserName).map((problem) => `runAsUserName${problem}`);
-  errors.invalidEach(`${field}.runAsUserName`, runAsUserName, problems);
+  errors.invalidEach('runAsUserName', runAsUserName, problems);
 }
 
 // Only those of ASCII, as in the class `cntrl` of Go.
@@ -80,11 +79,7 @@ interface Pod {
 }
 
 /** Checks that all containers of a pod, or none, are processes of a Windows host. */
-export function validateHostProcesses(
-  { spec, containers }: Pod,
-  field: string,
-  errors: FieldErrors,
-): void {
+export function validateHostProcesses({ spec, containers }: Pod, errors: FieldErrors): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   let count = 0;
   for (const [{ securityContext }, path] of containers) {
@@ -99,9 +94,9 @@ export function validateHostProcesses(
   if (count !== containers.length) {
     const why =
       'If pod contains any hostProcess containers then all containers must be HostProcess containers';
-    errors.invalid(field, '', why);
+    errors.invalid('', '', why);
   }
   if (spec.hostNetwork === true) return;
   const why = 'hostNetwork must be true if pod contains any hostProcess containers';
-  errors.invalid(`${field}.hostNetwork`, false, why);
+  errors.invalid('hostNetwork', false, why);
 }

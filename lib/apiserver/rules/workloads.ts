@@ -31,52 +31,46 @@ type Selector = Wire<V1LabelSelector>;
 
 export function validateDeployment({ spec }: Wire<V1Deployment>, errors: FieldErrors): void {
   if (spec === undefined) return;
-  validateNonnegative(spec.replicas, 'spec.replicas', errors);
+  validateNonnegative(spec.replicas, errors.at('spec.replicas'));
   validateSelector(spec.selector, errors, 'deployment');
   validateTemplate(spec.template, { errors, selector: spec.selector, workload: 'ReplicaSet' });
-  validateStrategy(spec.strategy ?? {}, 'spec.strategy', errors);
-  validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
-  validateNonnegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit', errors);
+  validateStrategy(spec.strategy ?? {}, errors);
+  validateNonnegative(spec.minReadySeconds, errors.at('spec.minReadySeconds'));
+  validateNonnegative(spec.revisionHistoryLimit, errors.at('spec.revisionHistoryLimit'));
   const { progressDeadlineSeconds: deadline } = spec;
   if (deadline === undefined) return;
-  validateNonnegative(deadline, 'spec.progressDeadlineSeconds', errors);
+  validateNonnegative(deadline, errors.at('spec.progressDeadlineSeconds'));
   if (deadline <= (spec.minReadySeconds ?? 0)) {
     const why = 'must be greater than minReadySeconds';
     errors.invalid('spec.progressDeadlineSeconds', deadline, why);
   }
 }
 
-function validateStrategy(
-  strategy: Wire<V1DeploymentStrategy>,
-  field: string,
-  errors: FieldErrors,
-): void {
+function validateStrategy(strategy: Wire<V1DeploymentStrategy>, errors: FieldErrors): void {
+  const path = 'spec.strategy.rollingUpdate';
   const { type = '', rollingUpdate } = strategy;
   if (type === 'Recreate') {
     if (rollingUpdate === undefined) return;
-    const why = "may not be specified when strategy `type` is 'Recreate'";
-    errors.forbidden(`${field}.rollingUpdate`, why);
+    errors.forbidden(path, "may not be specified when strategy `type` is 'Recreate'");
     return;
   }
   if (type !== 'RollingUpdate') {
-    errors.notSupported(field, strategy, ['Recreate', 'RollingUpdate']);
+    errors.notSupported('spec.strategy', strategy, ['Recreate', 'RollingUpdate']);
     return;
   }
   const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate ?? {};
-  const path = `${field}.rollingUpdate`;
-  validateIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
-  validateIntOrPercent(maxSurge, `${path}.maxSurge`, errors);
+  validateIntOrPercent(maxUnavailable, errors.at(`${path}.maxUnavailable`));
+  validateIntOrPercent(maxSurge, errors.at(`${path}.maxSurge`));
   if (intOrPercentNumber(maxUnavailable) === 0 && intOrPercentNumber(maxSurge) === 0) {
-    const why = 'may not be 0 when `maxSurge` is 0';
-    errors.invalid(`${path}.maxUnavailable`, maxUnavailable, why);
+    errors.invalid(`${path}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0');
   }
-  validateAtMost100Percent(maxUnavailable, `${path}.maxUnavailable`, errors);
+  validateAtMost100Percent(maxUnavailable, errors.at(`${path}.maxUnavailable`));
 }
 
 export function validateReplicaSet({ spec }: Wire<V1ReplicaSet>, errors: FieldErrors): void {
   if (spec === undefined) return;
-  validateNonnegative(spec.replicas, 'spec.replicas', errors);
-  validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
+  validateNonnegative(spec.replicas, errors.at('spec.replicas'));
+  validateNonnegative(spec.minReadySeconds, errors.at('spec.minReadySeconds'));
   // The real server writes `deployment` here too.
   validateSelector(spec.selector, errors, 'deployment');
   const { template, selector } = spec;
@@ -99,13 +93,13 @@ export function validateStatefulSet(
   validateSetStrategy(spec, errors);
   validateRetention(spec, errors);
   if (!update) {
-    errors.each('spec.volumeClaimTemplates', volumeClaimTemplates, (claim, field) => {
-      validateClaimSpec(claim.spec ?? {}, `${field}.spec`, errors);
+    errors.each('spec.volumeClaimTemplates', volumeClaimTemplates, (claim, errors) => {
+      validateClaimSpec(claim.spec ?? {}, errors.at('spec'));
     });
   }
-  validateNonnegative(spec.replicas, 'spec.replicas', errors);
-  validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
-  validateNonnegative(spec.ordinals?.start, 'spec.ordinals.start', errors);
+  validateNonnegative(spec.replicas, errors.at('spec.replicas'));
+  validateNonnegative(spec.minReadySeconds, errors.at('spec.minReadySeconds'));
+  validateNonnegative(spec.ordinals?.start, errors.at('spec.ordinals.start'));
   if (!update) errors.optionalText('spec.serviceName', serviceName, labelProblems);
   validateSelector(spec.selector, errors, 'statefulset');
   const template = withClaimVolumes(spec);
@@ -123,15 +117,15 @@ function validateSetStrategy({ updateStrategy = {} }: StatefulSetSpec, errors: F
       errors.invalid(`${field}.rollingUpdate`, rollingUpdate, why);
     }
   } else if (type === 'RollingUpdate') {
-    validateNonnegative(rollingUpdate?.partition, `${field}.rollingUpdate.partition`, errors);
+    validateNonnegative(rollingUpdate?.partition, errors.at(`${field}.rollingUpdate.partition`));
     const { maxUnavailable } = rollingUpdate ?? {};
     if (maxUnavailable === undefined) return;
     const path = `${field}.rollingUpdate.maxUnavailable`;
-    validateIntOrPercent(maxUnavailable, path, errors);
+    validateIntOrPercent(maxUnavailable, errors.at(path));
     if (intOrPercentNumber(maxUnavailable) === 0) {
       errors.invalid(path, maxUnavailable, 'cannot be 0');
     }
-    validateAtMost100Percent(maxUnavailable, path, errors);
+    validateAtMost100Percent(maxUnavailable, errors.at(path));
   } else {
     errors.invalid(field, updateStrategy, "must be 'RollingUpdate' or 'OnDelete'");
   }
@@ -161,15 +155,16 @@ function withClaimVolumes(spec: StatefulSetSpec): Template {
 export function validateDaemonSet({ spec }: Wire<V1DaemonSet>, errors: FieldErrors): void {
   if (spec === undefined) return;
   const { selector, template, updateStrategy = {} } = spec;
-  validateDaemonSelector(selector, errors);
+  // For a missing selector, the real server reports only that the template does not match it.
+  if ((selector as Selector | null) !== null) validateSelector(selector, errors, 'daemonset');
   validateTemplate(template, { errors, selector, workload: 'DaemonSet' });
-  validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
+  validateNonnegative(spec.minReadySeconds, errors.at('spec.minReadySeconds'));
   const { type = '', rollingUpdate } = updateStrategy;
   if (type === 'RollingUpdate') {
     const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate ?? {};
     const path = 'spec.updateStrategy.rollingUpdate';
-    validateIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
-    validateIntOrPercent(maxSurge, `${path}.maxSurge`, errors);
+    validateIntOrPercent(maxUnavailable, errors.at(`${path}.maxUnavailable`));
+    validateIntOrPercent(maxSurge, errors.at(`${path}.maxSurge`));
     const [unavailable, surge] = [intOrPercentNumber(maxUnavailable), intOrPercentNumber(maxSurge)];
     if (unavailable !== 0 && surge !== 0) {
       errors.invalid(
@@ -180,30 +175,21 @@ export function validateDaemonSet({ spec }: Wire<V1DaemonSet>, errors: FieldErro
     } else if (unavailable === 0 && surge === 0) {
       errors.required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0');
     }
-    validateAtMost100Percent(maxUnavailable, `${path}.maxUnavailable`, errors);
-    validateAtMost100Percent(maxSurge, `${path}.maxSurge`, errors);
+    validateAtMost100Percent(maxUnavailable, errors.at(`${path}.maxUnavailable`));
+    validateAtMost100Percent(maxSurge, errors.at(`${path}.maxSurge`));
   } else if (type !== 'OnDelete') {
     errors.notSupported('spec.updateStrategy', updateStrategy, ['RollingUpdate', 'OnDelete']);
   }
-  validateNonnegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit', errors);
+  validateNonnegative(spec.revisionHistoryLimit, errors.at('spec.revisionHistoryLimit'));
 }
 
-/**
- * Checks a selector. For a missing one, the real server reports only that the template does not
- * match it.
- */
-function validateDaemonSelector(given: Selector | null, errors: FieldErrors): void {
-  if (given !== null) validateSelector(given, errors, 'daemonset');
-}
-
-function validateSelector(given: Selector | null, errors: FieldErrors, workload: string): void {
+function validateSelector(selector: Selector | null, errors: FieldErrors, workload: string): void {
   // Decoded objects have null for a missing pointer.
-  const selector = given ?? undefined;
-  if (selector === undefined) {
+  if (selector === null) {
     errors.required('spec.selector');
     return;
   }
-  validateLabelSelector(selector, 'spec.selector', errors);
+  validateLabelSelector(selector, errors.at('spec.selector'));
   if (isEmptySelector(selector)) {
     errors.invalid('spec.selector', selector, `empty selector is invalid for ${workload}`);
   }
@@ -228,10 +214,10 @@ function validateTemplate(
     return;
   }
   if (selected === false && !empty) refuseTemplateLabels(template.metadata, errors);
-  validatePodTemplate(template, 'spec.template', errors);
+  validatePodTemplate(template, errors.at('spec.template'));
   if (workload === 'StatefulSet') {
     // Checked twice, as on the real server.
-    validateAnnotations(template.metadata?.annotations, 'spec.template.annotations', errors);
+    validateAnnotations(template.metadata?.annotations, errors.at('spec.template.annotations'));
   }
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};
   if (restartPolicy !== 'Always') {

@@ -195,7 +195,7 @@ function associativeKeys(schema: Schema): readonly string[] | undefined {
   }
 }
 
-// Types that are older than list types: the strategic merge patch markers say how they merge.
+// Types that are older than list types: the markers of strategic merge patch define how they merge.
 function patchKeys(schema: Schema): readonly string[] | undefined {
   const strategies = schema['x-kubernetes-patch-strategy']?.split(',') ?? [];
   if (!strategies.includes('merge')) return undefined;

@@ -6,9 +6,8 @@
  * writes `metadata.managedFields`.
  */
 export { ApplyConflictError, BadApplyError, TypedConversionError } from './validate-value.js';
-export type { FieldConflict } from './validate-value.js';
-export { excludeFields, includeFields } from './updater.js';
-export type { FieldFilter, VersionConverter, VersionedObject } from './updater.js';
+export { excludeFields } from './updater.js';
+export type { FieldFilter, VersionConverter } from './updater.js';
 export { mergeByPolicy } from './merge-by-policy.js';
 export { fieldManagerApply, fieldManagerUpdate } from './field-manager.js';
 export type { ApplyOptions, FieldManagerOptions } from './field-manager.js';
@@ -18,4 +17,4 @@ export {
   parentManagedFields,
   scaleManagedFields,
 } from './managers.js';
-export type { ReplicasPaths, ScaledObject } from './managers.js';
+export type { ReplicasPaths } from './managers.js';

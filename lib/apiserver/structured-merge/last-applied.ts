@@ -1,6 +1,6 @@
 import mapValues from 'lodash/mapValues.js';
 import type { FieldSet, UnstructuredObject } from '../../object/index.js';
-import { isJsonObject, memberOf, withoutMember } from '../../object/index.js';
+import { isJsonObject, memberOf, withoutMember, htmlSafeJson } from '../../object/index.js';
 import type { Atom } from './atom.js';
 import { compare, toFieldSet } from './compare.js';
 import { validateValue } from './validate-value.js';
@@ -67,11 +67,7 @@ function lastAppliedText(applied: UnstructuredObject): string {
   };
   const kept = { ...metadata, ...others };
   const text = JSON.stringify(sorted({ ...applied, metadata: kept }));
-  return `${text.replace(/[<>&\u2028\u2029]/g, unicodeEscape)}\n`;
-}
-
-function unicodeEscape(char: string): string {
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `${htmlSafeJson(text)}\n`;
 }
 
 function sorted(value: unknown): unknown {

@@ -156,63 +156,6 @@ function removeFromList(value: unknown, items: FieldNode, list: ListType): unkno
 }
 
 /**
- * Returns only the fields and list entries of `items` and their parents, like client-go's
- * `Extract…`. Atomic values are returned whole, and every list entry keeps its key fields.
- */
-export function extractItems(value: unknown, items: FieldSet, atom: Atom): unknown {
-  return extract(value, items.root, atom);
-}
-
-function extract(value: unknown, items: FieldNode, atom: Atom): unknown {
-  switch (shapeOf(atom, value)) {
-    case 'map':
-      return extractFromMap(value, items, atom.map as MapType);
-    case 'list':
-      return extractFromList(value, items, atom.list as ListType);
-    case 'scalar':
-    case undefined:
-      return value;
-  }
-}
-
-function extractFromMap(value: unknown, items: FieldNode, map: MapType): unknown {
-  if (!isJsonObject(value) || map.atomic || Object.keys(value).length === 0) return value;
-  const found: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
-    const node = items[fieldElement(name)];
-    if (node === undefined) continue;
-    setMember(found, name, extractPart(value[name], node, fieldAtom(map, name)));
-  }
-  return Object.keys(found).length === 0 ? null : found;
-}
-
-function extractPart(value: unknown, node: FieldNode, atom: Atom): unknown {
-  if (!isLeaf(node)) return extract(value, node, atom);
-  const shape = shapeOf(atom, value);
-  const whole = shape === 'scalar' || (shape === 'map' ? atom.map : atom.list)?.atomic === true;
-  if (whole || value === null) return value;
-  return Array.isArray(value) ? [] : {};
-}
-
-function extractFromList(value: unknown, items: FieldNode, list: ListType): unknown {
-  if (!Array.isArray(value) || list.atomic || value.length === 0) return value;
-  const found: unknown[] = [];
-  for (const item of value as unknown[]) {
-    const element = elementOfItem(list, item);
-    const node = element === undefined ? undefined : items[element];
-    if (node === undefined) continue;
-    found.push(withKeys(item, extractPart(item, node, list.items.atom), list));
-  }
-  return found.length === 0 ? null : found;
-}
-
-function withKeys(item: unknown, extracted: unknown, list: ListType): unknown {
-  if (!isJsonObject(item) || list.keys.length === 0) return extracted;
-  const keys = Object.entries(item).filter(([name]) => list.keys.includes(name));
-  return { ...Object.fromEntries(keys), ...(isJsonObject(extracted) ? extracted : {}) };
-}
-
-/**
  * Adds every declared field that has fields of `set` below it. A struct itself has no owner, but
  * the empty struct must disappear with its last field.
  */

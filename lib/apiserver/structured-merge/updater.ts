@@ -4,7 +4,6 @@ import {
   pathToServerString,
   FieldSet,
   FieldNodeBuilder,
-  asMember,
   elementsOf,
   isLeaf,
   isMember,
@@ -305,44 +304,4 @@ export type FieldFilter = (set: FieldSet, apiVersion: string) => FieldSet;
 export function excludeFields(...paths: readonly string[]): FieldFilter {
   const excluded = FieldSet.of(...paths.map((path) => fieldPath(...path.split('.'))));
   return (set) => set.recursiveDifference(excluded);
-}
-
-/**
- * Returns a filter that keeps only the fields at `paths`, their parents and everything below them.
- * `*` matches any step: `spec.containers.*.resources`.
- */
-export function includeFields(...paths: readonly string[]): FieldFilter {
-  const patterns = paths.map((path) => path.split('.').map(patternStep));
-  return (set) => {
-    const root = includedOf(set.root, patterns);
-    return root === undefined ? FieldSet.empty : FieldSet.ofRoot(root);
-  };
-}
-
-type Pattern = readonly string[];
-
-function patternStep(name: string): string {
-  return name === '*' ? name : `f:${name}`;
-}
-
-function includedOf(node: FieldNode, patterns: readonly Pattern[]): FieldNode | undefined {
-  const builder = new FieldNodeBuilder(false);
-  for (const element of elementsOf(node)) {
-    const child = node[element] as FieldNode;
-    const rests = patterns.filter((pattern) => matches(pattern[0], element)).map(([, ...r]) => r);
-    if (rests.length === 0) continue;
-    builder.add(element, rests.some((rest) => rest.length === 0) ? child : include(child, rests));
-  }
-  return builder.buildSorted();
-}
-
-function include(child: FieldNode, rests: readonly Pattern[]): FieldNode | undefined {
-  if (isLeaf(child)) return child;
-  const below = includedOf(child, rests);
-  if (!isMember(child)) return below;
-  return asMember(below);
-}
-
-function matches(step: string | undefined, element: string): boolean {
-  return step === '*' || step === element;
 }

@@ -11,7 +11,7 @@ import {
   valueAt,
 } from './table-column.js';
 import type { ColumnSpec, TableColumn } from './table-column.js';
-import { selectorText } from './workload-columns.js';
+import { labelsText, selectorText } from './workload-columns.js';
 
 const none = '<none>';
 
@@ -87,8 +87,8 @@ const event = 'core.v1.Event';
 
 const eventColumns: readonly TableColumn[] = [
   column({ name: 'Last Seen', doc: [event, 'lastTimestamp'], cell: lastSeen }),
-  column({ name: 'Type', doc: [event, 'type'], cell: (object) => textAt(object, 'type') }),
-  column({ name: 'Reason', doc: [event, 'reason'], cell: (object) => textAt(object, 'reason') }),
+  column({ name: 'Type', of: event, path: 'type' }),
+  column({ name: 'Reason', of: event, path: 'reason' }),
   column({ name: 'Object', doc: [event, 'involvedObject'], cell: eventObject }),
   column({
     name: 'Subobject',
@@ -117,8 +117,10 @@ const eventColumns: readonly TableColumn[] = [
 ];
 
 const nodeInfo = 'core.v1.NodeSystemInfo';
+const ofNode = (field: string) =>
+  ({ of: nodeInfo, path: `status.nodeInfo.${field}`, absent: '<unknown>', wide: true }) as const;
 
-const bindingColumns = (type: string, roleDoc: ColumnSpec['doc']): readonly TableColumn[] => {
+const bindingColumns = (type: string, roleDoc: string): readonly TableColumn[] => {
   const subjects = (object: UnstructuredObject, kind: string): string =>
     listAt(object, 'subjects')
       .filter((subject) => textAt(subject, 'kind') === kind)
@@ -127,31 +129,18 @@ const bindingColumns = (type: string, roleDoc: ColumnSpec['doc']): readonly Tabl
         return kind === 'ServiceAccount' ? `${textAt(subject, 'namespace')}/${name}` : name;
       })
       .join(', ');
-  const inBinding = `in the ${type}`;
   return columnsOf([
     {
       name: 'Role',
       doc: roleDoc,
       cell: (object) => `${textAt(object, 'roleRef.kind')}/${textAt(object, 'roleRef.name')}`,
     },
-    {
-      name: 'Users',
-      doc: `Users ${inBinding}`,
+    ...['User', 'Group', 'ServiceAccount'].map((kind): ColumnSpec => ({
+      name: `${kind}s`,
+      doc: `${kind}s in the ${type}`,
       wide: true,
-      cell: (object) => subjects(object, 'User'),
-    },
-    {
-      name: 'Groups',
-      doc: `Groups ${inBinding}`,
-      wide: true,
-      cell: (object) => subjects(object, 'Group'),
-    },
-    {
-      name: 'ServiceAccounts',
-      doc: `ServiceAccounts ${inBinding}`,
-      wide: true,
-      cell: (object) => subjects(object, 'ServiceAccount'),
-    },
+      cell: (object) => subjects(object, kind),
+    })),
   ]);
 };
 
@@ -178,15 +167,11 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
     },
   ]),
   '/Secret': columnsOf([
-    { name: 'Type', doc: ['core.v1.Secret', 'type'], cell: (object) => textAt(object, 'type') },
+    { name: 'Type', of: 'core.v1.Secret', path: 'type' },
     { name: 'Data', doc: ['core.v1.Secret', 'data'], cell: (object) => count(object, 'data') },
   ]),
   '/Namespace': columnsOf([
-    {
-      name: 'Status',
-      doc: 'The status of the namespace',
-      cell: (object) => textAt(object, 'status.phase'),
-    },
+    { name: 'Status', doc: 'The status of the namespace', path: 'status.phase' },
   ]),
   '/ServiceAccount': [nameColumn, ageColumn],
   '/ComponentStatus': [
@@ -200,33 +185,16 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
   '/Node': columnsOf([
     { name: 'Status', doc: 'The status of the node', cell: nodeStatus },
     { name: 'Roles', doc: 'The roles of the node', cell: nodeRoles },
-    {
-      name: 'Version',
-      doc: [nodeInfo, 'kubeletVersion'],
-      afterAge: true,
-      cell: (object) => textAt(object, 'status.nodeInfo.kubeletVersion'),
-    },
-    {
-      name: 'Internal-IP',
+    { name: 'Version', of: nodeInfo, path: 'status.nodeInfo.kubeletVersion', afterAge: true },
+    ...['Internal', 'External'].map((reach): ColumnSpec => ({
+      name: `${reach}-IP`,
       doc: ['core.v1.NodeStatus', 'addresses'],
       wide: true,
-      cell: (object) => nodeAddress(object, 'InternalIP'),
-    },
-    {
-      name: 'External-IP',
-      doc: ['core.v1.NodeStatus', 'addresses'],
-      wide: true,
-      cell: (object) => nodeAddress(object, 'ExternalIP'),
-    },
-    ...(['osImage', 'kernelVersion', 'containerRuntimeVersion'] as const).map((field, index) => ({
-      name: ['OS-Image', 'Kernel-Version', 'Container-Runtime'][index] ?? field,
-      doc: [nodeInfo, field] as const,
-      wide: true,
-      cell: (object: UnstructuredObject) =>
-        field === 'kernelVersion'
-          ? kernelVersion(object)
-          : textAt(object, `status.nodeInfo.${field}`, '<unknown>'),
+      cell: (object) => nodeAddress(object, `${reach}IP`),
     })),
+    { name: 'OS-Image', ...ofNode('osImage') },
+    { name: 'Kernel-Version', ...ofNode('kernelVersion'), cell: kernelVersion },
+    { name: 'Container-Runtime', ...ofNode('containerRuntimeVersion') },
   ]),
   'rbac.authorization.k8s.io/RoleBinding': bindingColumns(
     'roleBinding',
@@ -250,48 +218,37 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
   ]),
   'scheduling.k8s.io/PriorityClass': [
     nameColumn,
-    column({
-      name: 'Value',
-      type: 'integer',
-      doc: [priorityClass, 'value'],
-      cell: (object) => numberAt(object, 'value'),
-    }),
-    column({
-      name: 'Global-Default',
-      type: 'boolean',
-      doc: [priorityClass, 'globalDefault'],
-      cell: (object) => valueAt(object, 'globalDefault') === true,
-    }),
+    column({ name: 'Value', of: priorityClass, path: 'value', type: 'integer' }),
+    column({ name: 'Global-Default', of: priorityClass, path: 'globalDefault', type: 'boolean' }),
     ageColumn,
     column({
       name: 'PreemptionPolicy',
-      doc: [priorityClass, 'preemptionPolicy'],
-      cell: (object) => textAt(object, 'preemptionPolicy', 'PreemptLowerPriority'),
+      of: priorityClass,
+      path: 'preemptionPolicy',
+      absent: 'PreemptLowerPriority',
     }),
   ],
   'coordination.k8s.io/Lease': columnsOf([
-    {
-      name: 'Holder',
-      doc: ['coordination.v1.LeaseSpec', 'holderIdentity'],
-      cell: (object) => textAt(object, 'spec.holderIdentity'),
-    },
+    { name: 'Holder', of: 'coordination.v1.LeaseSpec', path: 'spec.holderIdentity' },
   ]),
   'policy/PodDisruptionBudget': columnsOf([
     {
       name: 'Min Available',
       doc: 'The minimum number of pods that must be available.',
-      cell: (object) => textAt(object, 'spec.minAvailable', 'N/A'),
+      path: 'spec.minAvailable',
+      absent: 'N/A',
     },
     {
       name: 'Max Unavailable',
       doc: 'The maximum number of pods that may be unavailable.',
-      cell: (object) => textAt(object, 'spec.maxUnavailable', 'N/A'),
+      path: 'spec.maxUnavailable',
+      absent: 'N/A',
     },
     {
       name: 'Allowed Disruptions',
-      type: 'integer',
       doc: 'Calculated number of pods that may be disrupted at this time.',
-      cell: (object) => numberAt(object, 'status.disruptionsAllowed'),
+      path: 'status.disruptionsAllowed',
+      type: 'integer',
     },
   ]),
 };
@@ -380,7 +337,7 @@ export const networkColumns: Readonly<Record<string, readonly TableColumn[]>> = 
     },
   ]),
   '/Service': columnsOf([
-    { name: 'Type', doc: [service, 'type'], cell: (object) => textAt(object, 'spec.type') },
+    { name: 'Type', of: service, path: 'spec.type' },
     {
       name: 'Cluster-IP',
       doc: [service, 'clusterIP'],
@@ -392,17 +349,15 @@ export const networkColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       name: 'Selector',
       doc: [service, 'selector'],
       wide: true,
-      cell: (object) => {
-        const matchLabels = valueAt(object, 'spec.selector');
-        return selectorText({ s: { matchLabels: matchLabels ?? {} } }, 's');
-      },
+      cell: (object) => labelsText(object, 'spec.selector'),
     },
   ]),
   'networking.k8s.io/Ingress': columnsOf([
     {
       name: 'Class',
       doc: 'The name of the IngressClass resource that should be used for additional configuration',
-      cell: (object) => textAt(object, 'spec.ingressClassName', none),
+      path: 'spec.ingressClassName',
+      absent: none,
     },
     {
       name: 'Hosts',
@@ -428,11 +383,7 @@ export const networkColumns: Readonly<Record<string, readonly TableColumn[]>> = 
     },
   ]),
   'discovery.k8s.io/EndpointSlice': columnsOf([
-    {
-      name: 'AddressType',
-      doc: ['discovery.v1.EndpointSlice', 'addressType'],
-      cell: (object) => textAt(object, 'addressType'),
-    },
+    { name: 'AddressType', of: 'discovery.v1.EndpointSlice', path: 'addressType' },
     {
       name: 'Ports',
       doc: ['discovery.v1.EndpointSlice', 'ports'],

@@ -12,7 +12,7 @@ import {
   valueAt,
 } from './table-column.js';
 import type { ColumnSpec, TableColumn } from './table-column.js';
-import { selectorText } from './workload-columns.js';
+import { containerSpecs, labelsText } from './workload-columns.js';
 
 const none = '<none>';
 const unset = '<unset>';
@@ -123,7 +123,6 @@ function claimState(object: UnstructuredObject): string {
 const count = { type: 'integer', absent: 0 } as const;
 const yes = (absent: boolean) => ({ type: 'boolean', absent }) as const;
 
-const template = 'template.spec.containers';
 const replicationController = 'core.v1.ReplicationController';
 const flow = 'flowcontrol.v1';
 const storage = 'storage.v1';
@@ -147,7 +146,7 @@ const policyBinding = columnsOf([
   {
     name: 'PolicyName',
     doc: 'PolicyName indicates the policy definition which the policy binding binded to',
-    cell: (object) => textAt(object, 'spec.policyName'),
+    path: 'spec.policyName',
   },
   {
     name: 'ParamRef',
@@ -160,7 +159,7 @@ const ingressClassColumns = columnsOf([
   {
     name: 'Controller',
     doc: 'Controller that is responsible for handling this class',
-    cell: (object) => textAt(object, 'spec.controller'),
+    path: 'spec.controller',
   },
   {
     name: 'Parameters',
@@ -176,60 +175,30 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
   ]),
   '/PodTemplate': [
     nameColumn,
-    ...[
-      {
-        name: 'Containers',
-        doc: 'Names of each container in the template.',
-        cell: (object: UnstructuredObject) => joined(object, template, 'name'),
-      },
-      {
-        name: 'Images',
-        doc: 'Images referenced by each container in the template.',
-        cell: (object: UnstructuredObject) => joined(object, template, 'image'),
-      },
-      {
-        name: 'Pod Labels',
-        doc: 'The labels for the pod template.',
-        cell: (object: UnstructuredObject) => {
-          const matchLabels = valueAt(object, 'template.metadata.labels') ?? {};
-          return selectorText({ s: { matchLabels } }, 's');
-        },
-      },
-    ].map(column),
+    ...containerSpecs('template').map((spec) => column({ ...spec, wide: false })),
+    column({
+      name: 'Pod Labels',
+      doc: 'The labels for the pod template.',
+      cell: (object) => labelsText(object, 'template.metadata.labels'),
+    }),
   ],
   '/ReplicationController': columnsOf([
     field('Desired', `${replicationController}Spec`, 'spec.replicas', count),
     field('Current', `${replicationController}Status`, 'status.replicas', count),
     field('Ready', `${replicationController}Status`, 'status.readyReplicas', count),
-    {
-      name: 'Containers',
-      doc: 'Names of each container in the template.',
-      wide: true,
-      cell: (object) => joined(object, `spec.${template}`, 'name'),
-    },
-    {
-      name: 'Images',
-      doc: 'Images referenced by each container in the template.',
-      wide: true,
-      cell: (object) => joined(object, `spec.${template}`, 'image'),
-    },
+    ...containerSpecs('spec.template'),
     {
       name: 'Selector',
       doc: [`${replicationController}Spec`, 'selector'],
       wide: true,
-      cell: (object) => {
-        const matchLabels = valueAt(object, 'spec.selector') ?? {};
-        return selectorText({ s: { matchLabels } }, 's');
-      },
+      cell: (object) => labelsText(object, 'spec.selector'),
     },
   ]),
   'apps/ControllerRevision': columnsOf([
     { name: 'Controller', doc: 'Controller of the object', cell: controllerName },
     field('Revision', 'apps.v1.ControllerRevision', 'revision', { absent: 0 }),
   ]),
-  'node.k8s.io/RuntimeClass': columnsOf([
-    { name: 'Handler', doc: '', cell: (object) => textAt(object, 'handler') },
-  ]),
+  'node.k8s.io/RuntimeClass': columnsOf([{ name: 'Handler', doc: '', path: 'handler' }]),
   'networking.k8s.io/IngressClass': [
     classNameColumn('ingressclass.kubernetes.io/is-default-class'),
     ...ingressClassColumns.slice(1),
@@ -238,14 +207,15 @@ export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> 
     ...columnsOf([
       {
         name: 'PriorityLevel',
-        doc: [`${flow}.PriorityLevelConfigurationReference`, 'name'],
-        cell: (object) => textAt(object, 'spec.priorityLevelConfiguration.name'),
+        of: `${flow}.PriorityLevelConfigurationReference`,
+        path: 'spec.priorityLevelConfiguration.name',
       },
       field('MatchingPrecedence', `${flow}.FlowSchemaSpec`, 'spec.matchingPrecedence'),
       {
         name: 'DistinguisherMethod',
         doc: [`${flow}.FlowSchemaSpec`, 'distinguisherMethod'],
-        cell: (object) => textAt(object, 'spec.distinguisherMethod.type', none),
+        path: 'spec.distinguisherMethod.type',
+        absent: none,
       },
     ]),
     column({

@@ -1,7 +1,7 @@
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import { isConditionTrue } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
-import { columnsOf, durationText, textAt } from './table-column.js';
+import { columnsOf, durationText } from './table-column.js';
 import type { TableColumn } from './table-column.js';
 
 type Pod = Wire<V1Pod>;
@@ -145,23 +145,14 @@ export const podColumns: readonly TableColumn[] = columnsOf([
     doc: 'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
     cell: (object, nowMs) => restartsText(stateOf(podOf(object)), nowMs),
   },
-  {
-    name: 'IP',
-    doc: ['core.v1.PodStatus', 'podIP'],
-    wide: true,
-    cell: (object) => textAt(object, 'status.podIP', '<none>'),
-  },
-  {
-    name: 'Node',
-    doc: ['core.v1.PodSpec', 'nodeName'],
-    wide: true,
-    cell: (object) => textAt(object, 'spec.nodeName', '<none>'),
-  },
+  { name: 'IP', of: 'core.v1.PodStatus', path: 'status.podIP', absent: '<none>', wide: true },
+  { name: 'Node', of: 'core.v1.PodSpec', path: 'spec.nodeName', absent: '<none>', wide: true },
   {
     name: 'Nominated Node',
-    doc: ['core.v1.PodStatus', 'nominatedNodeName'],
+    of: 'core.v1.PodStatus',
+    path: 'status.nominatedNodeName',
+    absent: '<none>',
     wide: true,
-    cell: (object) => textAt(object, 'status.nominatedNodeName', '<none>'),
   },
   {
     name: 'Readiness Gates',

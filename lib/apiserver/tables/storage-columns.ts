@@ -29,21 +29,9 @@ const volume = 'core.v1.PersistentVolume';
 const storageClass = 'storage.v1.StorageClass';
 
 const storageClassColumns = columnsOf([
-  {
-    name: 'Provisioner',
-    doc: [storageClass, 'provisioner'],
-    cell: (object) => textAt(object, 'provisioner'),
-  },
-  {
-    name: 'ReclaimPolicy',
-    doc: [storageClass, 'reclaimPolicy'],
-    cell: (object) => textAt(object, 'reclaimPolicy', 'Delete'),
-  },
-  {
-    name: 'VolumeBindingMode',
-    doc: [storageClass, 'volumeBindingMode'],
-    cell: (object) => textAt(object, 'volumeBindingMode', 'Immediate'),
-  },
+  { name: 'Provisioner', of: storageClass, path: 'provisioner' },
+  { name: 'ReclaimPolicy', of: storageClass, path: 'reclaimPolicy', absent: 'Delete' },
+  { name: 'VolumeBindingMode', of: storageClass, path: 'volumeBindingMode', absent: 'Immediate' },
   {
     name: 'AllowVolumeExpansion',
     doc: [storageClass, 'allowVolumeExpansion'],
@@ -55,11 +43,7 @@ const storageClassColumns = columnsOf([
 export const storageColumns: Readonly<Record<string, readonly TableColumn[]>> = {
   '/PersistentVolumeClaim': columnsOf([
     { name: 'Status', doc: [`${claim}Status`, 'phase'], cell: phase },
-    {
-      name: 'Volume',
-      doc: [`${claim}Spec`, 'volumeName'],
-      cell: (object) => textAt(object, 'spec.volumeName'),
-    },
+    { name: 'Volume', of: `${claim}Spec`, path: 'spec.volumeName' },
     {
       name: 'Capacity',
       doc: [`${claim}Status`, 'capacity'],
@@ -70,39 +54,34 @@ export const storageColumns: Readonly<Record<string, readonly TableColumn[]>> = 
       doc: [`${claim}Status`, 'accessModes'],
       cell: (object) => (isBound(object) ? accessModes(object, 'status.accessModes') : ''),
     },
-    {
-      name: 'StorageClass',
-      doc: 'StorageClass of the pvc',
-      cell: (object) => textAt(object, 'spec.storageClassName'),
-    },
+    { name: 'StorageClass', doc: 'StorageClass of the pvc', path: 'spec.storageClassName' },
     {
       name: 'VolumeAttributesClass',
       doc: 'VolumeAttributesClass of the pvc',
-      cell: (object) => textAt(object, 'spec.volumeAttributesClassName', '<unset>'),
+      path: 'spec.volumeAttributesClassName',
+      absent: '<unset>',
     },
     {
       name: 'VolumeMode',
-      doc: [`${claim}Spec`, 'volumeMode'],
+      of: `${claim}Spec`,
+      path: 'spec.volumeMode',
+      absent: '<unset>',
       wide: true,
-      cell: (object) => textAt(object, 'spec.volumeMode', '<unset>'),
     },
   ]),
   '/PersistentVolume': columnsOf([
     {
       name: 'Capacity',
       doc: [`${volume}Spec`, 'capacity'],
-      cell: (object) => textAt(object, 'spec.capacity.storage', '0'),
+      path: 'spec.capacity.storage',
+      absent: '0',
     },
     {
       name: 'Access Modes',
       doc: [`${volume}Spec`, 'accessModes'],
       cell: (object) => accessModes(object, 'spec.accessModes'),
     },
-    {
-      name: 'Reclaim Policy',
-      doc: [`${volume}Spec`, 'persistentVolumeReclaimPolicy'],
-      cell: (object) => textAt(object, 'spec.persistentVolumeReclaimPolicy'),
-    },
+    { name: 'Reclaim Policy', of: `${volume}Spec`, path: 'spec.persistentVolumeReclaimPolicy' },
     { name: 'Status', doc: [`${volume}Status`, 'phase'], cell: phase },
     {
       name: 'Claim',
@@ -112,26 +91,20 @@ export const storageColumns: Readonly<Record<string, readonly TableColumn[]>> = 
         return `${textAt(object, 'spec.claimRef.namespace')}/${textAt(object, 'spec.claimRef.name')}`;
       },
     },
-    {
-      name: 'StorageClass',
-      doc: 'StorageClass of the pv',
-      cell: (object) => textAt(object, 'spec.storageClassName'),
-    },
+    { name: 'StorageClass', doc: 'StorageClass of the pv', path: 'spec.storageClassName' },
     {
       name: 'VolumeAttributesClass',
       doc: 'VolumeAttributesClass of the pv',
-      cell: (object) => textAt(object, 'spec.volumeAttributesClassName', '<unset>'),
+      path: 'spec.volumeAttributesClassName',
+      absent: '<unset>',
     },
-    {
-      name: 'Reason',
-      doc: [`${volume}Status`, 'reason'],
-      cell: (object) => textAt(object, 'status.reason'),
-    },
+    { name: 'Reason', of: `${volume}Status`, path: 'status.reason' },
     {
       name: 'VolumeMode',
-      doc: [`${volume}Spec`, 'volumeMode'],
+      of: `${volume}Spec`,
+      path: 'spec.volumeMode',
+      absent: '<unset>',
       wide: true,
-      cell: (object) => textAt(object, 'spec.volumeMode', '<unset>'),
     },
   ]),
   'storage.k8s.io/StorageClass': [

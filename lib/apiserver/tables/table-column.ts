@@ -96,27 +96,40 @@ export function fieldDoc(type: string, field: string): string {
   return text;
 }
 
-/** The definition of a column. Its description is read at its first use. */
+/** The definition of a column: it shows the field at `path`, or what `cell` computes. */
 export interface ColumnSpec {
   readonly name: string;
+  /** @defaultValue 'string' */
   readonly type?: TableColumn['type'];
-  /** A text, or the type and field with the description. */
-  readonly doc: string | readonly [type: string, field: string];
+  /**
+   * A text, or the type and field with the description, which is read at its first use.
+   * @defaultValue the type `of` and the last name in `path`
+   */
+  readonly doc?: string | readonly [type: string, field: string];
+  readonly of?: string;
+  readonly path?: string;
+  /** The text for a missing field. @defaultValue '' */
+  readonly absent?: string;
   readonly wide?: boolean;
   /** A narrow column that follows the age. @defaultValue false */
   readonly afterAge?: boolean;
   readonly format?: string;
-  readonly cell: TableColumn['cell'];
+  readonly cell?: TableColumn['cell'];
 }
 
 export function column(spec: ColumnSpec): TableColumn {
-  const { name, type = 'string', doc, wide = false, format = '', cell } = spec;
+  const { name, type = 'string', wide = false, format = '', of = '', path = '', absent } = spec;
+  const { doc = [of, path.slice(path.lastIndexOf('.') + 1)] } = spec;
+  const shown: TableColumn['cell'] = (object) => {
+    if (type === 'integer') return numberAt(object, path);
+    return type === 'boolean' ? valueAt(object, path) === true : textAt(object, path, absent);
+  };
   return {
     name,
     type,
     format,
     priority: wide ? 1 : 0,
-    cell,
+    cell: spec.cell ?? shown,
     get description() {
       return typeof doc === 'string' ? doc : fieldDoc(doc[0], doc[1]);
     },

@@ -14,7 +14,8 @@ import {
 } from './table-column.js';
 import type { ColumnSpec, TableColumn } from './table-column.js';
 
-function containerSpecs(template: string): readonly ColumnSpec[] {
+/** Returns the columns with the containers of a pod template. */
+export function containerSpecs(template: string): readonly ColumnSpec[] {
   const joined = (object: UnstructuredObject, member: string): string =>
     listAt(object, `${template}.spec.containers`)
       .map((container) => textAt(container, member))
@@ -40,6 +41,12 @@ export function selectorText(object: unknown, path: string): string {
   const selector = valueAt(object, path) as LabelSelector | undefined | null;
   const text = selector === undefined || selector === null ? '' : formatLabelSelector(selector);
   return text === '' ? '<none>' : text;
+}
+
+/** Returns labels as text; `<none>` if it has no label. */
+export function labelsText(object: unknown, path: string): string {
+  const matchLabels = valueAt(object, path) as Record<string, string> | undefined;
+  return formatLabelSelector({ matchLabels: matchLabels ?? {} }) || '<none>';
 }
 
 function selectorSpec(type: string, path = 'spec.selector'): ColumnSpec {
@@ -158,11 +165,7 @@ export const workloadColumns: Readonly<Record<string, readonly TableColumn[]>> =
     {
       name: 'Node Selector',
       doc: ['core.v1.PodSpec', 'nodeSelector'],
-      cell: (object) => {
-        const matchLabels = valueAt(object, 'spec.template.spec.nodeSelector');
-        const labels = matchLabels as Record<string, string> | undefined;
-        return labels === undefined ? '<none>' : selectorText({ s: { matchLabels: labels } }, 's');
-      },
+      cell: (object) => labelsText(object, 'spec.template.spec.nodeSelector'),
     },
     ...containerSpecs('spec.template'),
     selectorSpec('apps.v1.DaemonSetSpec'),
@@ -175,16 +178,8 @@ export const workloadColumns: Readonly<Record<string, readonly TableColumn[]>> =
     selectorSpec('batch.v1.JobSpec'),
   ]),
   'batch/CronJob': columnsOf([
-    {
-      name: 'Schedule',
-      doc: ['batch.v1.CronJobSpec', 'schedule'],
-      cell: (object) => textAt(object, 'spec.schedule'),
-    },
-    {
-      name: 'Timezone',
-      doc: ['batch.v1.CronJobSpec', 'timeZone'],
-      cell: (object) => textAt(object, 'spec.timeZone', '<none>'),
-    },
+    { name: 'Schedule', of: 'batch.v1.CronJobSpec', path: 'spec.schedule' },
+    { name: 'Timezone', of: 'batch.v1.CronJobSpec', path: 'spec.timeZone', absent: '<none>' },
     {
       name: 'Suspend',
       type: 'boolean',
@@ -212,15 +207,15 @@ export const workloadColumns: Readonly<Record<string, readonly TableColumn[]>> =
     { ...nameColumn, format: '' },
     column({
       name: 'Desired',
+      of: 'autoscaling.v1.ScaleSpec',
+      path: 'spec.replicas',
       type: 'integer',
-      doc: ['autoscaling.v1.ScaleSpec', 'replicas'],
-      cell: (object) => numberAt(object, 'spec.replicas'),
     }),
     column({
       name: 'Available',
+      of: 'autoscaling.v1.ScaleStatus',
+      path: 'status.replicas',
       type: 'integer',
-      doc: ['autoscaling.v1.ScaleStatus', 'replicas'],
-      cell: (object) => numberAt(object, 'status.replicas'),
     }),
     ageColumn,
   ],
@@ -232,11 +227,7 @@ export const workloadColumns: Readonly<Record<string, readonly TableColumn[]>> =
         `${textAt(object, 'spec.scaleTargetRef.kind')}/${textAt(object, 'spec.scaleTargetRef.name')}`,
     },
     { name: 'Targets', doc: [`${autoscaler}Spec`, 'metrics'], cell: autoscalerTargets },
-    {
-      name: 'MinPods',
-      doc: [`${autoscaler}Spec`, 'minReplicas'],
-      cell: (object) => textAt(object, 'spec.minReplicas', '<unset>'),
-    },
+    { name: 'MinPods', of: `${autoscaler}Spec`, path: 'spec.minReplicas', absent: '<unset>' },
     {
       name: 'MaxPods',
       doc: [`${autoscaler}Spec`, 'maxReplicas'],

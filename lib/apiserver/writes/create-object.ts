@@ -238,8 +238,8 @@ function store(
 }
 
 /**
- * A dry run does not reach the storage, which refuses a version in a POST, and replaces it in a PUT. It ignores what is
- * no number.
+ * A dry run does not reach the storage, which refuses a version in a POST, and replaces it in a PUT. A version that is
+ * not a number is ignored.
  */
 function dropVersion({ name }: WriteRequest, metadata: ObjectMeta): void {
   const { resourceVersion = '0' } = metadata;

@@ -18,7 +18,7 @@ export interface OwnResource {
 /** Returns the kind of a built-in resource in version v1. */
 export function ownKind({ kinds }: ServerCore, { group, plural }: OwnResource): ServedKind {
   const kind = kinds.find(group, 'v1', plural);
-  if (kind === undefined) throw new Error(`the data has no ${plural}`);
+  if (kind === undefined) throw new Error(`no built-in kind with the plural ${plural}`);
   return kind;
 }
 

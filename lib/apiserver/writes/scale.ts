@@ -8,10 +8,10 @@ import {
   deepEqual,
 } from '../../object/index.js';
 import type { ManagedFieldsEntry, ObjectMeta, UnstructuredObject } from '../../object/index.js';
-import { subresourceKind } from '../kinds/served-kind.js';
+import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { badRequest, internalError, internalFailure, invalid } from '../status-error.js';
+import { badRequest, conflict, internalError, internalFailure, invalid } from '../status-error.js';
 import { parentManagedFields, scaleManagedFields } from '../structured-merge/index.js';
 import type { ReplicasPaths } from '../structured-merge/index.js';
 import { FieldErrors } from '../../crd/internal.js';
@@ -21,7 +21,7 @@ import { goType } from '../go-json/go-types.js';
 import type { ApplyRequest } from './managed-fields.js';
 import { applyFields, trackUpdate } from './managed-fields.js';
 import { updateObject } from './update-object.js';
-import type { WriteRequest } from './write-request.js';
+import type { WriteHooks, WriteRequest } from './write-request.js';
 
 /** The paths of a kind's replicas fields, as member names. */
 interface ScaleMembers {
@@ -115,7 +115,7 @@ export function scaleKind(parent: ServedKind): ServedKind {
 }
 
 export interface ScaleWrite {
-  /** The write request for the parent, with the `subresource` `scale`. */
+  /** The write request for the parent, with the `subresource` `scale` and the hooks of the Scale. */
   readonly request: WriteRequest;
   /** The stored parent, in the version of the request. */
   readonly live: UnstructuredObject;
@@ -156,14 +156,13 @@ export function updateScale(
   write: ScaleWrite,
   next: UnstructuredObject,
 ): UnstructuredObject {
-  const tracked = trackUpdate(core, scaleRequest(write), liveScale(write), next);
-  return storeScale(core, write, tracked);
+  return storeScale(core, write, trackUpdate(core, scaleRequest(write), liveScale(write), next));
 }
 
 /** A Scale to apply by server-side apply. */
 interface ScaleApply extends Pick<ApplyRequest, 'applied' | 'force'> {
-  /** Runs admission for the merged Scale, and returns the Scale to store instead. */
-  readonly admit: (scale: UnstructuredObject) => UnstructuredObject;
+  /** Throws if the merged Scale does not belong to its object. */
+  readonly check: (scale: UnstructuredObject) => void;
 }
 
 /**
@@ -173,7 +172,7 @@ interface ScaleApply extends Pick<ApplyRequest, 'applied' | 'force'> {
 export function applyScale(
   core: ServerCore,
   write: ScaleWrite,
-  { admit, ...apply }: ScaleApply,
+  { check, ...apply }: ScaleApply,
 ): UnstructuredObject {
   const live = liveScale(write);
   const { custom } = write.request.kind;
@@ -187,7 +186,9 @@ export function applyScale(
     const { namespace = '', name = '' } = apply.applied.metadata;
     throw internalFailure(`failed to convert new object (${namespace}/${name}; ${notCustom}`);
   }
-  return storeScale(core, write, admit(decodeScale(merged)));
+  const scale = decodeScale(merged);
+  check(scale);
+  return storeScale(core, write, scale);
 }
 
 // The real server handles the Scale of a custom resource like a custom resource, and fails to convert it.
@@ -223,18 +224,45 @@ function checkReplicas({ kind, name }: WriteRequest, replicas: number): void {
     throw badRequest(`the spec replicas field ${pathText(kind)} cannot be empty`);
   }
   const errors = new FieldErrors();
-  validateNonnegative(replicas, 'spec.replicas', errors);
+  validateNonnegative(replicas, errors.at('spec.replicas'));
   if (!errors.empty) throw invalid({ group: 'autoscaling', kind: 'Scale', name }, errors.causes);
 }
 
+function checkUid({ request, live }: ScaleWrite, { metadata }: UnstructuredObject): void {
+  const { kind, name } = request;
+  const { uid: given = '' } = metadata;
+  const { uid: found = '' } = live.metadata;
+  // The real server compares no uid of a custom resource.
+  if (given === '' || given === found || kind.custom !== undefined) return;
+  const subject = { ...subjectOf(kind, name), plural: `${kind.type.plural}/scale` };
+  const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
+  throw conflict(subject, why);
+}
+
+/** Returns the hooks of a parent's write: validation receives the Scales of the parents. */
+function parentHooks(kind: ServedKind, hooks: WriteHooks): WriteHooks {
+  const shown = (parent: UnstructuredObject): UnstructuredObject =>
+    scaleWith(kind, parent, read(parent, membersOf(kind).replicas));
+  return {
+    admit: ({ object }) => object,
+    validate: ({ object, old, ...write }) =>
+      hooks.validate({ ...write, object: object && shown(object), old: old && shown(old) }),
+  };
+}
+
+/** @param tracked - the new Scale, with its field owners: hooks run later, and own no fields */
 function storeScale(
   core: ServerCore,
-  { request, live }: ScaleWrite,
-  scale: UnstructuredObject,
+  write: ScaleWrite,
+  tracked: UnstructuredObject,
 ): UnstructuredObject {
-  const { kind } = request;
+  const { request, live } = write;
+  const { kind, hooks } = request;
+  const update = { operation: 'UPDATE', object: tracked, old: liveScale(write) } as const;
+  const scale = hooks?.admit(update) ?? tracked;
   const replicas = read(scale, ['spec', 'replicas']) ?? 0;
   checkReplicas(request, replicas as number);
+  checkUid(write, scale);
   const managedFields = parentManagedFields(scale.metadata.managedFields, {
     entries: live.metadata.managedFields,
     paths: pathsOf(kind),
@@ -252,7 +280,7 @@ function storeScale(
     },
   };
   const result = updateObject(core, {
-    request: { ...request, subresource: undefined },
+    request: { ...request, subresource: undefined, hooks: hooks && parentHooks(kind, hooks) },
     live,
     next,
     ...{ tracked: true, withoutDefaults: true },

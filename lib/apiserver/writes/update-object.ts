@@ -46,11 +46,14 @@ export interface Update {
    */
   readonly withoutDefaults?: boolean;
   /**
-   * True if a real server stores a form that reads do not show: then it writes an object too that looks unchanged.
+   * True if a real server stores a form that reads do not show: it then also writes an object that looks unchanged.
    * @defaultValue false
    */
   readonly storesEmpty?: boolean;
-  /** True if that form differs outside of the metadata: then the object gets a new generation. @defaultValue false */
+  /**
+   * With `storesEmpty`: true if the stored form differs outside the metadata, so that the generation increases.
+   * @defaultValue false
+   */
   readonly hasNewContent?: boolean;
   /**
    * Empty metadata that the answer shows if the update removes the object: the real server does not decode it then.
@@ -315,11 +318,37 @@ function validate(core: ServerCore, prepared: Prepared): void {
     ruling.rules.validateStatusUpdate?.(object, old, errors);
   }
   errors.warnings.forEach(request.warn);
-  if (!errors.empty) {
+  const causes = untolerated(core, prepared, errors);
+  if (causes.length > 0) {
     const { group, kind } = ruling.type;
-    throw invalid({ group, kind, name: object.metadata.name ?? '' }, errors.causes);
+    throw invalid({ group, kind, name: object.metadata.name ?? '' }, causes);
   }
   if (request.subresource === undefined) ruling.rules.warnings?.(object, old).forEach(request.warn);
+}
+
+/**
+ * Fields, in groups, that a real server checks in an update only if the stored object is valid there: it has accepted
+ * other values once.
+ */
+const tolerated: readonly RegExp[] = [
+  /\.nodeAffinity\.required.*\.matchExpressions\[\d+\]\.values\[\d+\]$/,
+  /\.topologySpreadConstraints\[\d+\]\.labelSelector\./,
+  /^(?!.*\.nodeAffinity\.).*\.matchExpressions\[\d+\]\.values\[\d+\]$/,
+];
+
+function untolerated(
+  core: ServerCore,
+  { ruling, old }: Prepared,
+  { causes }: FieldErrors,
+): FieldErrors['causes'] {
+  const groupOf = ({ field = '' }: (typeof causes)[number]): RegExp | undefined =>
+    tolerated.find((group) => group.test(field));
+  const isStrict = ruling.custom !== undefined || causes.every((cause) => !groupOf(cause));
+  if (isStrict) return causes;
+  const before = new FieldErrors();
+  ruling.rules.validate?.(old, before, core.view);
+  const known = new Set(before.causes.map(groupOf));
+  return causes.filter((cause) => groupOf(cause) === undefined || !known.has(groupOf(cause)));
 }
 
 function store(

@@ -134,6 +134,8 @@ export interface RawObject {
   readonly value: Readonly<Record<string, unknown>>;
   /** JSON paths of duplicate members. */
   readonly duplicates?: readonly string[];
+  /** The problems of repeated keys in YAML. */
+  readonly yamlProblems?: readonly string[];
   /** Reports unknown fields sorted by their paths, not in the order of the JSON. @defaultValue false */
   readonly sortsUnknown?: boolean;
 }
@@ -369,20 +371,34 @@ function clearsManagedFields({ metadata }: RawObject['value']): boolean {
 /** Decodes without the removal of nulls. */
 function decodeLeniently(
   { kind, fieldValidation, warn }: DecodeRequest,
-  { value, duplicates = [], sortsUnknown = false }: RawObject,
+  { value, duplicates = [], yamlProblems = [], sortsUnknown = false }: RawObject,
 ): UnstructuredObject {
   checkKind(kind, value);
   const { object, unknownFields: found } = kind.decode(value);
   const unknownFields = sortsUnknown ? [...found].sort() : found;
-  const problems = [
-    ...duplicates.map((path) => `duplicate field ${quoted(path)}`),
-    ...unknownFields.map((path) => `unknown field ${quoted(path)}`),
-  ];
-  if (problems.length > 0 && fieldValidation === 'Strict') {
-    throw new DecodeError(`strict decoding error: ${problems.join(', ')}`);
+  const repeated = limited(duplicates.map((path) => `duplicate field ${quoted(path)}`));
+  const all = [...repeated, ...unknownFields.map((path) => `unknown field ${quoted(path)}`)];
+  // Go's JSON decoder finds the unknown fields of a built-in kind, unless a strategic patch was merged.
+  const isDecodedByGo = kind.custom === undefined && !sortsUnknown;
+  const problems = isDecodedByGo ? limited(all) : all;
+  if (yamlProblems.length + problems.length > 0 && fieldValidation === 'Strict') {
+    const first = yamlProblems.length === 0 ? [] : [yamlError(yamlProblems)];
+    throw new DecodeError(`strict decoding error: ${[...first, ...problems].join(', ')}`);
   }
-  if (fieldValidation === 'Warn') problems.forEach((problem) => warn(problem));
+  if (fieldValidation === 'Warn') {
+    for (const problem of [...yamlProblems, ...problems]) warn(problem);
+  }
   return object;
+}
+
+/** Returns the error of Go's decoder for YAML with these problems. */
+export function yamlError(problems: readonly string[]): string {
+  return ['yaml: unmarshal errors:', ...problems].join('\n  ');
+}
+
+/** Returns each problem once, and at most as many as Go's JSON decoder collects. */
+function limited(problems: readonly string[]): readonly string[] {
+  return [...new Set(problems)].slice(0, 100);
 }
 
 /**

@@ -1,19 +1,28 @@
 import { ConfigMap, describeObject, isJsonObject, Secret } from '../../object/index.js';
-import { OperatorError } from '../../system/index.js';
+import { OperatorError, refuseOtherThan } from '../../system/index.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
+interface ConfigurationOptions<Name extends string> extends ObjectOptions<Name> {
+  /** The server rejects every later change of the data; see `onImmutable`. @defaultValue false */
+  readonly immutable?: boolean | undefined;
+  /**
+   * Rolls the pods that use the data when it changes. Give false if their process reads its files again by itself. A
+   * workload that names the object in `rolloutOn` rolls all the same.
+   * @defaultValue true
+   */
+  readonly rolloutOnChange?: boolean | undefined;
+}
+
 /** Options of {@link BuilderChain.configMap | Builder.configMap}. */
-export interface ConfigMapOptions<Name extends string = string> extends ObjectOptions<Name> {
+export interface ConfigMapOptions<Name extends string = string> extends ConfigurationOptions<Name> {
   readonly data?: Readonly<Record<string, string | undefined>> | undefined;
   /** Values in base64. */
   readonly binaryData?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The server rejects every later change of the data; see `onImmutable`. @defaultValue false */
-  readonly immutable?: boolean | undefined;
 }
 
 /** Options of {@link BuilderChain.secret | Builder.secret}. */
-export interface SecretOptions<Name extends string = string> extends ObjectOptions<Name> {
+export interface SecretOptions<Name extends string = string> extends ConfigurationOptions<Name> {
   /** @defaultValue the server's: `Opaque` */
   readonly type?: string | undefined;
   /** Values in base64. */
@@ -28,22 +37,33 @@ export interface SecretOptions<Name extends string = string> extends ObjectOptio
    * use the Secret roll then.
    */
   readonly generated?: Readonly<Record<string, () => string | Promise<string>>> | undefined;
-  /** The server rejects every later change of the data; see `onImmutable`. @defaultValue false */
-  readonly immutable?: boolean | undefined;
 }
 
 export function configMapLink(options: ConfigMapOptions): ChainedLink {
   const { data, binaryData, immutable } = options;
-  return objectLink(ConfigMap, options, { data, binaryData, immutable });
+  return configurationLink(ConfigMap, options, { data, binaryData, immutable });
 }
 
 export function secretLink(options: SecretOptions): ChainedLink {
   const { type, data, stringData, immutable, generated } = options;
   const body = { type, data, stringData, immutable };
-  const link = objectLink(Secret, options, body, { generated: true });
+  const link = configurationLink(Secret, options, body, { generated: true });
   if (generated === undefined) return link;
   checkGenerated(options, generated);
   return { ...link, generated };
+}
+
+function configurationLink(
+  type: typeof ConfigMap | typeof Secret,
+  options: ConfigurationOptions<string>,
+  body: Readonly<Record<string, unknown>>,
+  others: object = {},
+): ChainedLink {
+  const link = objectLink(type, options, body, { ...others, rolloutOnChange: true });
+  const { rolloutOnChange = true } = options;
+  const subject = describeObject({ ...options, kind: type.kind });
+  refuseOtherThan(`${subject}: rolloutOnChange`, rolloutOnChange, [true, false]);
+  return { ...link, rolloutOnChange };
 }
 
 /** @throws OperatorError `InvalidOption` */

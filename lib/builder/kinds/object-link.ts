@@ -1,4 +1,4 @@
-import { isKind } from '../../apply/index.js';
+import { immutablePolicies, isKind } from '../../apply/index.js';
 import type { ClaimOptions } from '../../apply/index.js';
 import {
   describeObject,
@@ -7,7 +7,7 @@ import {
   apiVersionOf,
 } from '../../object/index.js';
 import type { KubernetesObject, ResourceType } from '../../object/index.js';
-import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import { refuseOtherThan, refuseUnknownOptions, OperatorError } from '../../system/index.js';
 import type { OptionNames } from '../../system/index.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 
@@ -43,7 +43,7 @@ export function objectLink(
   return {
     type,
     json: jsonText(object, subject),
-    options: linkOptionsOf(options),
+    options: linkOptionsOf(options, subject),
     requires: [],
   };
 }
@@ -65,25 +65,18 @@ export function refuseUnknownLinkOptions(
 }
 
 /** Returns the options that are not part of the object. */
-function linkOptionsOf(options: ClaimOptions): ClaimOptions {
+function linkOptionsOf(options: ClaimOptions, subject: string): ClaimOptions {
   const { onImmutable, prune, adopt, whenOwnerDeleted } = options;
-  checkChoice('onImmutable', onImmutable, ['fail', 'recreate', 'recreateOrphan']);
-  checkChoice('whenOwnerDeleted', whenOwnerDeleted, ['delete', 'retain']);
-  checkChoice('prune', prune, [true, false]);
-  checkChoice('adopt', adopt, [true, false]);
+  refuseOtherThan(`${subject}: onImmutable`, onImmutable, immutablePolicies);
+  refuseOtherThan(`${subject}: whenOwnerDeleted`, whenOwnerDeleted, ['delete', 'retain']);
+  refuseOtherThan(`${subject}: prune`, prune, [true, false]);
+  refuseOtherThan(`${subject}: adopt`, adopt, [true, false]);
   return {
     ...(onImmutable !== undefined && { onImmutable }),
     ...(prune !== undefined && { prune }),
     ...(adopt !== undefined && { adopt }),
     ...(whenOwnerDeleted !== undefined && { whenOwnerDeleted }),
   };
-}
-
-// Checked at run time: a mistyped `onImmutable` must not act as `recreate`.
-function checkChoice(option: string, given: unknown, choices: readonly unknown[]): void {
-  if (given === undefined || choices.includes(given)) return;
-  const wanted = choices.map((choice) => JSON.stringify(choice)).join(' or ');
-  throw new OperatorError('InvalidOption', `${option}: want ${wanted}, got ${typeof given}`);
 }
 
 /**
@@ -93,15 +86,16 @@ function checkChoice(option: string, given: unknown, choices: readonly unknown[]
  */
 export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): ChainedLink {
   const { apiVersion, kind } = object;
-  refuseUnknownOptions(describeObject(object), options, claimOptionNames);
+  const subject = describeObject(object);
+  refuseUnknownOptions(subject, options, claimOptionNames);
   if (options.whenOwnerDeleted !== undefined && !isKind(object, PersistentVolumeClaim)) {
-    const message = `${describeObject(object)}: whenOwnerDeleted is for PersistentVolumeClaims only`;
+    const message = `${subject}: whenOwnerDeleted is for PersistentVolumeClaims only`;
     throw new OperatorError('InvalidOption', message);
   }
   return {
     type: { apiVersion, kind },
-    json: jsonText(object, describeObject(object)),
-    options: linkOptionsOf(options),
+    json: jsonText(object, subject),
+    options: linkOptionsOf(options, subject),
     requires: [],
   };
 }

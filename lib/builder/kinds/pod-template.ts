@@ -1,4 +1,5 @@
 import type { PodSpec, PodTemplate } from '../../apply/index.js';
+import { isJsonObject } from '../../object/index.js';
 import type { OptionNames } from '../../system/index.js';
 import { OperatorError } from '../../system/index.js';
 import { recordingReferences } from '../chain-references.js';
@@ -72,6 +73,8 @@ export function podTemplateOf<Names extends ChainNames>(
       `containers of its pods: want a list, got ${containers === null ? 'null' : typeof containers}`,
     );
   }
+  const stray = spec?.containers.find((each: unknown) => each !== undefined && !isJsonObject(each));
+  if (stray !== undefined) refuse('containers of its pods: want objects in the list');
   const allLabels = { ...metadata?.labels, ...definedOf(podLabels), ...labels };
   const allAnnotations = { ...metadata?.annotations, ...definedOf(podAnnotations) };
   const template: PodTemplate = {
@@ -87,9 +90,9 @@ export function podTemplateOf<Names extends ChainNames>(
 
 /** Drops undefined members, so that they do not override a value. */
 function definedOf(
-  members: Readonly<Record<string, string | undefined>> = {},
+  members: Readonly<Record<string, string | undefined>> | undefined,
 ): Record<string, string> {
-  const defined = Object.entries(members).filter(([, value]) => value !== undefined);
+  const defined = Object.entries(members ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined) as Record<string, string>;
 }
 

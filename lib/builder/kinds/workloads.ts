@@ -2,7 +2,7 @@ import type { PodTemplate } from '../../apply/index.js';
 import { DaemonSet, Deployment, StatefulSet, labelValueOf } from '../../object/index.js';
 import type { KubernetesObject, ResourceType } from '../../object/index.js';
 import type { OptionNames } from '../../system/index.js';
-import { OperatorError } from '../../system/index.js';
+import { OperatorError, refuseNonList, refuseOtherThan } from '../../system/index.js';
 import type { ChainedName, ChainNames } from '../chain-names.js';
 import type { ChainedLink, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
 import { objectLink } from './object-link.js';
@@ -204,6 +204,13 @@ function workloadLink<Names extends ChainNames>(
   checkCounts(type, options);
   const matchLabels = { ...(options.selector ?? defaultSelector(type.kind, options.name)) };
   const { rolloutOn = [], envFromConfigMap = [], envFromSecret = [] } = options;
+  const subject = `${type.kind} ${options.name}`;
+  const lists = { rolloutOn, envFromConfigMap, envFromSecret };
+  for (const [option, given] of Object.entries(lists))
+    refuseNonList(`${subject}: ${option}`, given);
+  const { followReferences, unblock } = options;
+  refuseOtherThan(`${subject}: followReferences`, followReferences, [true, false]);
+  refuseOtherThan(`${subject}: unblock`, unblock, [true, false]);
   const others = optionNames[type.kind] ?? {};
   const { template, requires } = podTemplateOf(options, matchLabels, { kind: type.kind, others });
   const body = {

@@ -36,15 +36,15 @@ export function breakingCommand(context: CommandContext): Command {
       }),
     )
     .action(async (before: string, after: string, options: FindingOptions) => {
-      const { definitionsAt } = await import('../definition-sources.js');
+      const { deployedDefinitions } = await import('../evolution/deployed-definitions.js');
       const { breakingChanges } = await import('../evolution/breaking-changes.js');
       const { breakingRules } = await import('../evolution/breaking-rules.js');
       const { checkChoice, chosen } = await import('../evolution/findings.js');
       const choice = { disable: options.disable, enable: [] };
       checkChoice(choice, breakingRules);
       const [old, current] = [
-        await definitionsAt([before], context),
-        await definitionsAt([after], context),
+        await deployedDefinitions([before], context),
+        await deployedDefinitions([after], context),
       ];
       const findings = chosen(breakingChanges(old, current), choice, breakingRules);
       await report(findings, { ...options, none: 'no breaking changes' }, context);
@@ -87,7 +87,7 @@ export function lintCommand(context: CommandContext): Command {
       }),
     )
     .action(async (sources: readonly string[], options: LintOptions) => {
-      const { definitionsAt } = await import('../definition-sources.js');
+      const { deployedDefinitions } = await import('../evolution/deployed-definitions.js');
       const { lintDefinitions } = await import('../evolution/lint-definitions.js');
       const { lintRules } = await import('../evolution/lint-rules.js');
       const { checkChoice, chosen } = await import('../evolution/findings.js');
@@ -96,7 +96,7 @@ export function lintCommand(context: CommandContext): Command {
       }
       checkChoice(options, lintRules);
       const cluster = options.cluster ? options : undefined;
-      const definitions = await definitionsAt(sources, context, cluster);
+      const definitions = await deployedDefinitions(sources, context, cluster);
       const findings = chosen(lintDefinitions(definitions), options, lintRules);
       await report(findings, { ...options, none: 'no findings' }, context);
     });

@@ -1,15 +1,14 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { silentLogger } from '../../system/index.js';
 import { exitCodes, whileReporting } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { addClusterOptions, clusterClient, helpExamples } from '../options.js';
 import type { ClusterOptions } from '../options.js';
-import { planOutputs } from '../plan/print-plans.js';
 import type { PrintingOptions } from '../plan/print-plans.js';
 import { runProgram, settle } from '../program.js';
 import type { Surroundings } from '../program.js';
 import type { ResourcePlan } from '../../plan/index.js';
-import { addApplyOptions } from './plan.js';
+import { addApplyOptions, planOutputOption } from './plan.js';
 import type { ApplyOptions } from './plan.js';
 
 interface KubectlPlanOptions extends ClusterOptions, PrintingOptions, ApplyOptions {
@@ -48,14 +47,7 @@ export function kubectlPlanProgram(context: CommandContext): Command {
         'send the token of your kubeconfig instead; the operator could act as you with it',
       ),
   )
-    .addOption(
-      new Option(
-        '-o, --output <format>',
-        'format of the plan: text, JSON or a diff of the changes; yaml prints whole objects',
-      )
-        .choices(planOutputs)
-        .default('text'),
-    )
+    .addOption(planOutputOption('-o, --output <format>'))
     .addHelpText(
       'after',
       helpExamples({

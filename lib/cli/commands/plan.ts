@@ -44,6 +44,11 @@ export function addApplyOptions(command: Command): Command {
     .option('--no-color', 'print text without colours (also: NO_COLOR=1)');
 }
 
+export function planOutputOption(flags: string): Option {
+  const what = 'format of the plan: text, JSON or a diff of the changes; yaml prints whole objects';
+  return new Option(flags, what).choices(planOutputs).default('text');
+}
+
 /** `operator-builder plan`. */
 export function planCommand(context: CommandContext): Command {
   return addApplyOptions(
@@ -58,14 +63,7 @@ export function planCommand(context: CommandContext): Command {
       .option('--project <directory>', 'directory of the project', '.')
       .option('-n, --namespace <name>', 'namespace of resources that have none', 'default'),
   )
-    .addOption(
-      new Option(
-        '--output <format>',
-        'format of the plan: text, JSON or a diff of the changes; yaml prints whole objects',
-      )
-        .choices(planOutputs)
-        .default('text'),
-    )
+    .addOption(planOutputOption('--output <format>'))
     .addOption(logLevelOption().default('error'))
     .addOption(logFormatOption())
     .addHelpText(

@@ -132,7 +132,7 @@ export function envtestCommand(context: CommandContext): Command {
     .argument('<folder>', 'folder to write the programs to')
     .argument(
       '[flags...]',
-      'flags of kube-apiserver: serve by them instead, as the written program does',
+      'flags of kube-apiserver: serve the API with them, as the written program does',
     )
     .option(
       '--workloads',

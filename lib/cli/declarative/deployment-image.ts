@@ -44,9 +44,7 @@ export function withManagerImage(kustomization: string, image: string, path: str
       item.delete(other);
     } else images.add(document.createNode(wanted));
   }
-  const changed = document.toString({ lineWidth: 0 });
-  // Windows files end lines with CRLF.
-  return kustomization.includes('\r\n') ? changed.replaceAll(/\r?\n/g, '\r\n') : changed;
+  return document.toString({ lineWidth: 0 });
 }
 
 function documentOf(text: string, path: string): Document {

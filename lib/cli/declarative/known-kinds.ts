@@ -16,8 +16,8 @@ interface KnownKind {
 }
 
 /**
- * Returns the built-in kinds and those of definitions.
- * @param definitions - of the kinds that the operators use, at least
+ * Returns the built-in kinds and the kinds of `definitions`.
+ * @param definitions - at least those of the custom kinds that the operators use
  */
 export function knownKinds(definitions: readonly CustomResourceDefinition[]): KnownKinds {
   const kinds = new Map<string, KnownKind>();

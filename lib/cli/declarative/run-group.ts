@@ -10,7 +10,6 @@ import type { CommandContext } from '../command-context.js';
 import { clusterClient, commandLogger, managerOptionsOf } from '../options.js';
 import type { ClusterOptions, LogOptions, NamespacedName, ProcessOptions } from '../options.js';
 
-/** Parameters of {@link runGroup}. */
 export interface GroupRun {
   readonly options: ClusterOptions & ProcessOptions & LogOptions & GroupOptions;
   /** Undefined: views are not served. */
@@ -33,9 +32,7 @@ export interface GroupOptions {
 /** Runs until the signal is aborted; never rejects. */
 export type Beside = (signal: AbortSignal) => Promise<void>;
 
-/** The parts of a running group. */
 export interface RunningGroup {
-  /** Client of the cluster. */
   readonly client: Client;
   readonly manager: DeclarativeManager;
   readonly logger: Logger;
@@ -105,7 +102,6 @@ async function logErrors(group: Group, logger: Logger): Promise<void> {
   }
 }
 
-/** Options of the server of views. */
 export interface ViewServerOptions {
   readonly port: number;
   /** Without keys, a loopback address. */

@@ -7,16 +7,17 @@ import { isJsonObject, parseYamlValues } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { definitionsAt } from '../definition-sources.js';
-import { objectsAt } from '../json-values.js';
+import { objectsAt, textsOf } from '../json-values.js';
 import { generatedFile, isGenerated } from '../manifests/generated-file.js';
 import { namespacesFolder } from '../manifests/role-file.js';
 import { roleFiles } from '../manifests/role-files.js';
-import { manifestsText, refuseStale } from '../manifests/write-manifests.js';
-import type { ClusterOptions, Output } from '../options.js';
+import { generate } from '../manifests/write-manifests.js';
+import type { GeneratingOptions } from '../manifests/write-manifests.js';
+import type { ClusterOptions } from '../options.js';
 import { initFiles } from '../scaffold/init-project.js';
 import { checkProjectName } from '../scaffold/names.js';
 import { parseProject, projectFileName } from '../scaffold/project-file.js';
-import { planFiles, textIfExists, writeFiles } from '../scaffold/plan-files.js';
+import { textIfExists } from '../scaffold/plan-files.js';
 import type { PlannedFile, WantedFile } from '../scaffold/plan-files.js';
 import { readTemplate } from '../scaffold/template.js';
 import type { TemplateFile } from '../scaffold/template.js';
@@ -28,23 +29,22 @@ import type { FileOperator, OperatorText } from './operator-files.js';
 const command = 'declarative manifests';
 
 /** Options of `operator-builder declarative manifests`. */
-export interface DeploymentOptions extends ClusterOptions {
+export interface DeploymentOptions extends ClusterOptions, GeneratingOptions {
   readonly directory: string;
-  /** @defaultValue the name in PROJECT, at first that of the only operator */
+  /** @defaultValue the name in PROJECT; at the first run, the name of the only operator */
   readonly name?: string | undefined;
-  /** @defaultValue that of the files, at first `registry.example/<name>:0.1.0` */
+  /** @defaultValue the image in the existing files; at the first run, `registry.example/<name>:0.1.0` */
   readonly image?: string | undefined;
-  /** Namespaces that the operators are limited to; `*`: all. @defaultValue those of the files, at first all */
+  /**
+   * Namespaces that the operators are limited to; `*`: all.
+   * @defaultValue the namespaces in the existing files; at the first run, all
+   */
   readonly namespaces?: readonly string[] | undefined;
   /** Whether to serve the views over HTTPS. */
   readonly apiServer: boolean;
   /** Sources of CustomResourceDefinitions. @defaultValue none */
   readonly crds?: readonly string[] | undefined;
   readonly cluster: boolean;
-  readonly check: boolean;
-  readonly dryRun: boolean;
-  readonly force: boolean;
-  readonly output: Output;
 }
 
 /**
@@ -59,8 +59,7 @@ export async function writeDeployment(
   options: DeploymentOptions,
   context: CommandContext,
 ): Promise<void> {
-  const { directory, check, force, output } = options;
-  const folder = resolve(context.cwd, directory);
+  const folder = resolve(context.cwd, options.directory);
   const texts = (await operatorTexts(paths, context)).map(named);
   const operators = operatorsOfTexts(texts);
   refuseOddNames(operators);
@@ -71,13 +70,13 @@ export async function writeDeployment(
   const roles = await roleFiles(folder, definitionOf(name, access, namespaces), command);
   const fixed = await fixedFiles(folder, name, options);
   const own = await operatorFiles(folder, texts, { namespaces, former });
-  const files = await planFiles([...fixed.wanted, ...own, ...roles.wanted], { folder, force });
-  const dryRun = check || options.dryRun;
-  if (!dryRun) await writeFiles(folder, files, context.stopSignal());
+  const wanted = [...fixed.wanted, ...own, ...roles.wanted];
   const notes = [...roles.notes, ...fixed.notes];
-  context.stdout.write(manifestsText({ folder, dryRun, files, notes }, output));
-  if (check) refuseStale(files, `run operator-builder ${command}`);
-  else if (!dryRun && output === 'text') context.stdout.write(nextSteps(name, files, options));
+  const generated = { folder, wanted, notes, command: `operator-builder ${command}` };
+  const files = await generate(generated, options, context);
+  const { check, dryRun, output } = options;
+  if (check || dryRun || output === 'json') return;
+  context.stdout.write(nextSteps(name, files, options));
 }
 
 /** Gives the standard input the name of a file, from which an operator takes its name. */
@@ -105,7 +104,7 @@ async function nameOf(
   if (only === undefined || others.length > 0) {
     throw new UsageError('--name: missing; with several operators, pass a name for the deployment');
   }
-  checkProjectName(only.name, "give --name, for the operator's can't be taken");
+  checkProjectName(only.name, 'give --name, because the name of the operator is invalid');
   return only.name;
 }
 
@@ -204,11 +203,6 @@ async function formerOperators(folder: string): Promise<FormerOperators> {
   return { names: files.filter((file) => keyPattern.test(file)), namespaces: limit?.split(',') };
 }
 
-function textsOf(value: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [];
-  return list.filter((one) => typeof one === 'string');
-}
-
 /**
  * Returns the namespaces to limit the operators to; undefined: all. A run without the option keeps those of
  * the files, since permissions must not widen by omission.
@@ -224,7 +218,7 @@ function namespacesFor(
   throw new UsageError(`--namespaces: want names, or only '*', got ${namespaces.join()}`);
 }
 
-/** Returns the files of the operators, which kustomize makes a ConfigMap of. */
+/** Returns the files of the operators, from which kustomize makes a ConfigMap. */
 async function operatorFiles(
   folder: string,
   texts: readonly OperatorText[],

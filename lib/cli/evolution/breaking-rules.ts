@@ -2,8 +2,8 @@ import type { Rule } from './findings.js';
 
 const rules = {
   'definition-removed': { level: 'error', about: 'a CustomResourceDefinition is gone' },
-  'scope-changed': { level: 'error', about: 'from namespaced to cluster-wide, or back' },
-  'names-changed': { level: 'error', about: 'another kind, list kind or plural' },
+  'scope-changed': { level: 'error', about: 'the scope changes' },
+  'names-changed': { level: 'error', about: 'the kind, list kind or plural changes' },
   'version-removed': {
     level: 'error',
     about: 'a version is gone, though objects are stored in it',
@@ -24,21 +24,21 @@ const rules = {
   'enum-narrowed': { level: 'error', about: 'a value is no longer allowed' },
   'enum-widened': { level: 'warning', about: 'a value is new to clients' },
   'bounds-tightened': { level: 'error', about: 'a minimum is raised, or a maximum lowered' },
-  'pattern-changed': { level: 'error', about: 'a pattern is new or another' },
-  'format-changed': { level: 'error', about: 'a format is new or another' },
+  'pattern-changed': { level: 'error', about: 'a pattern is added or changed' },
+  'format-changed': { level: 'error', about: 'a format is added or changed' },
   'nullable-removed': { level: 'error', about: 'null is no longer allowed' },
-  'rule-added': { level: 'error', about: 'a CEL rule is new or another' },
+  'rule-added': { level: 'error', about: 'a CEL rule is added or changed' },
   'validation-changed': {
     level: 'error',
     about: 'allOf, anyOf, oneOf, not or an embedded resource is stricter',
   },
   'default-added': { level: 'warning', about: 'a field gets a default' },
-  'default-changed': { level: 'error', about: 'a default is another or gone' },
+  'default-changed': { level: 'error', about: 'a default is changed or removed' },
   'list-type-changed': { level: 'error', about: 'a list has another type or other keys' },
   'map-type-changed': { level: 'error', about: 'a map becomes atomic or granular' },
   'unknown-fields-pruned': {
     level: 'error',
-    about: 'fields without a schema are no longer kept, or get one',
+    about: 'fields without a schema are no longer kept, or get a schema',
   },
 } as const satisfies Record<string, Rule>;
 

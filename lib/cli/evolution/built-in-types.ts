@@ -21,7 +21,7 @@ export function isBuiltInType({ properties }: Schema): boolean {
   );
 }
 
-/** Types with fewer fields are too alike. */
+/** Types with fewer fields resemble too many others. */
 const fewest = 3;
 
 function indexOfTypes(): ReadonlyMap<string, readonly ReadonlySet<string>[]> {

@@ -159,13 +159,12 @@ function ruleChanges(before: Schema, after: Schema): readonly Change[] {
   return rulesOf(after)
     .filter((rule) => !old.includes(rule))
     .map((rule) => {
-      const message = `the CEL rule ${JSON.stringify(rule)} is new: ${refusal} violate it; stored objects may, until it changes`;
+      const message = `the CEL rule ${JSON.stringify(rule)} is new: ${refusal} violate it; stored objects stay valid until the value changes`;
       return { rule: 'rule-added', message };
     });
 }
 
-/** Returns a CEL rule as its changes name it. */
-export function textOfRule({ rule }: SchemaRule): string {
+function textOfRule({ rule }: SchemaRule): string {
   return rule.trim().replaceAll(/\s+/g, ' ');
 }
 

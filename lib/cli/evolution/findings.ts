@@ -51,7 +51,7 @@ export function checkChoice({ disable, enable }: RuleChoice, rules: Rules): void
   }
 }
 
-/** Returns the findings that a choice leaves; those of several versions in one. */
+/** Returns the findings that a choice leaves, with one entry for a finding that several versions share. */
 export function chosen(
   findings: readonly DefinitionFinding[],
   { disable, enable }: RuleChoice,

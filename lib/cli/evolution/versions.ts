@@ -1,7 +1,6 @@
 import type { CustomResourceDefinition, Schema } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 
-/** A version of a CustomResourceDefinition. */
 export type CrdVersion = CustomResourceDefinition['spec']['versions'][number];
 
 /** Returns the schema of a version's objects. */

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
-import type { Client, ConnectedClient } from '../../client/index.js';
-import { createClient } from '../../client/index.js';
-import { accessRules, Manager, operatorWebhooks } from '../../manager/index.js';
+import { builtinKinds } from '../../apiserver/internal.js';
+import type { PolicyRule } from '../../apiserver/internal.js';
+import type { Client } from '../../client/index.js';
+import { accessRules, Manager, normalRules, operatorWebhooks } from '../../manager/index.js';
 import type { AccessRules, OperatorDefinition } from '../../manager/index.js';
-import { isJsonObject, apiVersionOf, checkYamlDepth } from '../../object/index.js';
+import { isJsonObject, apiVersionOf, checkYamlDepth, groupOfType } from '../../object/index.js';
 import type { KubernetesObject, ResourceType, TypeReference } from '../../object/index.js';
 import { asError, OperatorError, isOperatorError } from '../../system/index.js';
+import { unreachableClient } from '../load-operator.js';
 import { initFiles } from '../scaffold/init-project.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
@@ -15,12 +17,10 @@ import type { GeneratingCommand, WantedManifests } from './generated-file.js';
 import {
   namespacedRolesPath,
   namespacesFolder,
-  normalRules,
   ownRolePath,
   parseRoleFile,
   rolePath,
 } from './role-file.js';
-import type { RoleRule } from './role-file.js';
 
 /**
  * Returns the roles of an operator's declared access.
@@ -46,7 +46,7 @@ export async function roleFiles(
 interface WantedRole {
   readonly operator: OperatorDefinition;
   readonly path: string;
-  readonly rules: readonly RoleRule[];
+  readonly rules: readonly PolicyRule[];
   readonly command: GeneratingCommand;
 }
 
@@ -80,10 +80,7 @@ export const ownNamespace = 'system';
  */
 export async function declaredRules(operator: OperatorDefinition): Promise<AccessRules> {
   const { name, resources = [] } = operator;
-  const client = unreachableClient((request) => {
-    const remedy = 'send it from a runnable of the manager';
-    return `setup of the operator ${name} sends a request (${request}), but manifests are generated without a cluster; ${remedy}`;
-  });
+  const client = unreachableClient(name);
   const namespace = ownNamespace;
   const manager = new Manager({
     client,
@@ -109,7 +106,8 @@ function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client
     const known = own.find(
       (each) => each.kind === type.kind && apiVersionOf(each) === apiVersionOf(type),
     );
-    if (known !== undefined) return known as ResourceType;
+    const place = (known as ResourceType | undefined) ?? builtInPlace(type);
+    if (place !== undefined) return place;
     try {
       return await client.resourceType(type);
     } catch (cause) {
@@ -120,21 +118,6 @@ function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client
       throw new OperatorError('InvalidConfig', message, { cause });
     }
   };
-}
-
-/**
- * Returns a client without a cluster, for a manager that never runs. It knows the built-in kinds.
- * @param refuse - returns the error message for a request
- */
-function unreachableClient(refuse: (request: string) => string): ConnectedClient {
-  return createClient({
-    transport: {
-      request: ({ method, path }) => {
-        throw new OperatorError('InvalidConfig', refuse(`${method} ${path}`));
-      },
-      close: () => Promise.resolve(),
-    },
-  });
 }
 
 const sources: Readonly<Record<GeneratingCommand, string>> = {
@@ -151,7 +134,7 @@ const rbac = 'rbac.authorization.k8s.io';
 export async function namespaceFiles(
   folder: string,
   name: string,
-  rulesOf: ReadonlyMap<string, readonly RoleRule[]>,
+  rulesOf: ReadonlyMap<string, readonly PolicyRule[]>,
   command: GeneratingCommand = 'manifests',
 ): Promise<WantedManifests> {
   const list = `${namespacesFolder}/kustomization.yaml`;
@@ -192,7 +175,7 @@ async function accountOf(folder: string, name: string): Promise<object> {
 /** An operator's rules in a namespace. */
 interface NamespacedRules {
   readonly name: string;
-  readonly rules: readonly RoleRule[];
+  readonly rules: readonly PolicyRule[];
   readonly account: object;
 }
 
@@ -219,4 +202,12 @@ async function goingOnes(folder: string, paths: readonly string[]): Promise<read
     if (text !== undefined && isGenerated(text)) going.push({ type: 'delete', path });
   }
   return going;
+}
+
+/** Returns where a kind of Kubernetes is served. All its versions have the same plural and scope. */
+function builtInPlace(reference: TypeReference<KubernetesObject>): ResourceType | undefined {
+  const group = groupOfType(reference);
+  const isMeant = (one: ResourceType): boolean =>
+    one.group === group && one.kind === reference.kind;
+  return builtinKinds().find(({ type }) => isMeant(type))?.type;
 }

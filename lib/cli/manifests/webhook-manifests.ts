@@ -75,7 +75,6 @@ export function conversionPatch(
   };
 }
 
-/** Options of {@link webhookManifestFiles}. */
 export interface WebhookManifestOptions {
   /** Whether existing webhooks stay in the files. */
   readonly keep: boolean;
@@ -133,7 +132,9 @@ export async function widenedWebhooks(
 async function notesOnList(folder: string): Promise<readonly string[]> {
   const list = 'config/webhook/kustomization.yaml';
   if ((await textIfExists(join(folder, list))) !== undefined) return [];
-  return [`${admissionPath} is in no kustomization, for there is no ${list}: apply it apart`];
+  return [
+    `${admissionPath} is in no kustomization, because ${list} does not exist: apply it separately`,
+  ];
 }
 
 function conversionPatches(folder: string, operator: Served): Promise<readonly WantedFile[]> {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { isMap, parse, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isJsonObject, checkYamlDepth } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
-import { contentError, exists, readText } from '../files.js';
+import { contentError, exists, namesIn, readText } from '../files.js';
+import { withVariables } from './manager-env.js';
 import { managerValues, peersOf, objectTemplate } from './object-template.js';
 import type { ChartFacts } from './object-template.js';
 import { mergedValues, withDefaults } from './values.js';
@@ -166,10 +166,6 @@ async function goingFiles(
   return going;
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
-  return (await exists(folder)) ? (await readdir(folder)).toSorted() : [];
-}
-
 /** Updates the versions in the user's Chart.yaml. */
 async function chartText(chart: Document, { folder, out, version, force }: ChartPlace) {
   const own = force ? undefined : await textIfExists(join(folder, out, 'Chart.yaml'));
@@ -203,7 +199,6 @@ async function valueFiles(
   return { values: merged.text, schema: `${JSON.stringify(filled, undefined, 2)}\n` };
 }
 
-/** Input of a chart. */
 export interface ChartSource {
   /** Name of the project. */
   readonly name: string;
@@ -216,7 +211,6 @@ export interface ChartSource {
   readonly from: string;
 }
 
-/** A chart. */
 export interface Chart {
   readonly values: Document;
   readonly schema: ValueSchema;
@@ -245,7 +239,8 @@ export async function chartOf(source: ChartSource): Promise<Chart> {
     return text;
   };
   const values = parseDocument(taken('values.yaml'));
-  const schema = JSON.parse(taken('values.schema.json')) as ValueSchema;
+  const ofAll = JSON.parse(taken('values.schema.json')) as ValueSchema;
+  const schema = withVariables(ofAll, Object.keys(managerValues(objects, from).env));
   const chart = parseDocument(taken('Chart.yaml'));
   fillValues(values, source);
   const templates = all.flatMap((object) => templateFile(object as Json, facts));
@@ -290,6 +285,7 @@ function fillValues(values: Document, { objects, all, version, from }: ChartSour
     values.delete('webhook');
     values.deleteIn(['networkPolicy', 'webhookFrom']);
   }
+  set(['env'], manager.env);
   set(['replicas'], manager.replicas);
   if (manager.logLevel !== '') set(['logLevel'], manager.logLevel);
   if (manager.priorityClassName !== '') set(['priorityClassName'], manager.priorityClassName);

@@ -2,8 +2,9 @@ import partition from 'lodash/partition.js';
 import { isJsonObject } from '../../object/index.js';
 import { TemplateText, spreadLines, textLines, valueLines } from './values.js';
 import type { TemplateLines } from './values.js';
-import { objectAt, objectMadeAt, objectsAt, textAt } from '../json-values.js';
+import { objectAt, objectMadeAt, objectsAt, textAt, textsOf } from '../json-values.js';
 import type { Json } from '../json-values.js';
+import { templateEnv, variablesOf } from './manager-env.js';
 import { managerDeployment, movedText, withoutReferences } from './overlay.js';
 
 /** The facts that all templates of a chart share. */
@@ -29,7 +30,7 @@ export function objectTemplate(source: object, facts: ChartFacts): string | unde
     conditions.push('.Values.serviceAccount.create');
     templateAccount(metadata, { text, facts });
   }
-  if (kind === 'Deployment' && name === facts.manager) templateManager(object, text, facts.name);
+  if (kind === 'Deployment' && name === facts.manager) templateManager(object, { text, facts });
   if (kind === 'NetworkPolicy') templatePolicy(object, text);
   if (kind === 'PodDisruptionBudget') templateBudget(objectMadeAt(object, 'spec'), text);
   if (kind === 'ServiceMonitor') templateEndpoints(objectMadeAt(object, 'spec'), text);
@@ -105,8 +106,8 @@ function conditionsOfRole(object: Json, metrics: string): string[] {
 }
 
 function hasPort(object: Json, kind: string, name: string): boolean {
-  const ports = kind === 'Service' ? objectAt(object, 'spec')?.['ports'] : undefined;
-  return Array.isArray(ports) && ports.some((port) => isJsonObject(port) && port['name'] === name);
+  const ports = objectsAt(objectAt(object, 'spec') ?? {}, 'ports');
+  return kind === 'Service' && ports.some((port) => port['name'] === name);
 }
 
 interface Templating {
@@ -213,6 +214,8 @@ interface ManagerValues {
   readonly metricsAuth: boolean;
   /** Whether the program can have webhooks. */
   readonly webhooks: boolean;
+  /** Environment variables by name. */
+  readonly env: Readonly<Record<string, string>>;
   /** Fields of the pod and its container by the names of the values. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -231,6 +234,7 @@ export function managerValues(objects: readonly object[], from: string): Manager
     leaderElection: args.some(isElection),
     metricsAuth: args.some(isAuth),
     webhooks: !isDeclarative(args),
+    env: variablesOf(container, textAt(objectAt(deployment, 'metadata'), 'namespace')),
     fields: Object.fromEntries([...pod, ...own]),
   };
 }
@@ -256,13 +260,8 @@ function isAuth(arg: string): boolean {
   return arg === authFlag || arg.startsWith(`${authFlag}=`);
 }
 
-function textsOf(value: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [];
-  return list.filter((one) => typeof one === 'string');
-}
-
 /** Replaces fields of the Deployment by values. @param deployment - changed in place */
-function templateManager(deployment: Json, text: TemplateText, chart: string): void {
+function templateManager(deployment: Json, { text, facts }: Templating): void {
   const { podSpec, container } = managerDeployment([deployment], 'the chart');
   const spec = objectMadeAt(deployment, 'spec');
   spec['replicas'] = text.inline('.Values.replicas');
@@ -273,7 +272,7 @@ function templateManager(deployment: Json, text: TemplateText, chart: string): v
   }
   Reflect.deleteProperty(podSpec, 'priorityClassName');
   podSpec[text.lines(textLines('priorityClassName', 'priorityClassName'))] = null;
-  templateContainer(container, text, chart);
+  templateContainer(container, { text, facts });
   templateVolumes(podSpec, container, text);
 }
 
@@ -289,14 +288,12 @@ function templateMetadata(template: Json, text: TemplateText): void {
   }
 }
 
-function templateContainer(container: Json, text: TemplateText, chart: string): void {
-  container['image'] = text.inline(`include "${chart}.image" . | quote`);
+function templateContainer(container: Json, { text, facts }: Templating): void {
+  container['image'] = text.inline(`include "${facts.name}.image" . | quote`);
   Reflect.deleteProperty(container, 'imagePullPolicy');
   container[text.lines(textLines('imagePullPolicy', 'image.pullPolicy'))] = null;
   container['args'] = templatedArgs(textsOf(container['args']), text);
-  const env: readonly unknown[] = Array.isArray(container['env']) ? container['env'] : [];
-  if (env.length > 0) container['env'] = [...env, text.lines(spreadLines('extraEnv'))];
-  else container[text.lines(valueLines('env', 'extraEnv'))] = null;
+  templateEnv(container, text, facts.namespace);
   for (const name of containerValues) {
     Reflect.deleteProperty(container, name);
     container[text.lines(valueLines(name, name))] = null;

@@ -8,10 +8,11 @@ import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { contentError, fileError, whileWriting, exists } from '../files.js';
-import { objectAt, objectsAt, textAt } from '../json-values.js';
+import { objectAt, objectsAt, textAt, textsOf } from '../json-values.js';
 import type { Json } from '../json-values.js';
 import { namespacesFolder } from '../manifests/role-file.js';
-import { parseObjects } from '../object-texts.js';
+import { objectsOfText } from '../object-files.js';
+import { refuse } from '../scaffold/names.js';
 import { findProject } from '../load-operator.js';
 
 /** Options of commands that build an overlay of a project. */
@@ -51,7 +52,7 @@ export async function builtOverlay(
   const signal = stopSignal();
   const { namespace, resources, components } = given;
   const image = given.image === undefined ? undefined : imageWithTag(given.image);
-  if (namespace !== undefined) checkNamespaceOption(namespace);
+  if (namespace !== undefined) refuse('--namespace', dns1123LabelProblem(namespace));
   const folder = await findProject(resolve(cwd, project));
   const path = join(folder, overlay);
   const built = await buildKustomization(path, { namespace, resources, components, signal });
@@ -66,12 +67,16 @@ function replaceImage(objects: readonly BuiltObject[], image: string, from: stri
   const { container } = managerDeployment(objects, from);
   const old = container['image'];
   for (const object of objects) {
-    const template = objectAt(objectAt(object, 'spec') ?? {}, 'template');
-    const podSpec = objectAt(template ?? {}, 'spec') ?? {};
+    const podSpec = podSpecOf(object);
     for (const field of ['initContainers', 'containers']) {
       for (const one of objectsAt(podSpec, field)) if (one['image'] === old) one['image'] = image;
     }
   }
+}
+
+function podSpecOf(workload: Json): Json {
+  const template = objectAt(objectAt(workload, 'spec') ?? {}, 'template');
+  return objectAt(template ?? {}, 'spec') ?? {};
 }
 
 /** Updates the namespace in texts, such as Service names in certificates. */
@@ -161,13 +166,8 @@ const keyOf = ({ kind, metadata: { namespace = '', name = '' } }: BuiltObject): 
 
 /** Binds the role to the account in the overlay, which may differ from the one `manifests` assumed. */
 function bindTo(role: Json, account: object): void {
-  const { subjects } = role;
-  if (!Array.isArray(subjects)) return;
-  for (const subject of subjects) {
-    if (isJsonObject(subject) && subject['kind'] === 'ServiceAccount') {
-      Object.assign(subject, account);
-    }
-  }
+  const accounts = objectsAt(role, 'subjects').filter(({ kind }) => kind === 'ServiceAccount');
+  for (const subject of accounts) Object.assign(subject, account);
 }
 
 /** The Deployment of an operator, and its container. */
@@ -199,13 +199,8 @@ function managersAmong(objects: readonly object[]): readonly ManagerDeployment[]
 
 function managersIn(deployment: Json): readonly ManagerDeployment[] {
   if (textAt(deployment, 'kind') !== 'Deployment') return [];
-  const template = objectAt(objectAt(deployment, 'spec') ?? {}, 'template');
-  const podSpec = objectAt(template ?? {}, 'spec') ?? {};
-  const { containers } = podSpec;
-  const list: readonly unknown[] = Array.isArray(containers) ? containers : [];
-  const managers = list.filter(
-    (one): one is Json => isJsonObject(one) && one['name'] === 'manager',
-  );
+  const podSpec = podSpecOf(deployment);
+  const managers = objectsAt(podSpec, 'containers').filter(({ name }) => name === 'manager');
   return managers.map((container) => ({ deployment, podSpec, container }));
 }
 
@@ -224,12 +219,6 @@ export function imageWithTag(image: string): string {
   }
   const { tag, digest } = groups as Readonly<Record<string, string | undefined>>;
   return tag === undefined && digest === undefined ? `${image}:latest` : image;
-}
-
-/** @throws UsageError invalid namespace */
-function checkNamespaceOption(namespace: string): void {
-  const problem = dns1123LabelProblem(namespace);
-  if (problem !== undefined) throw new UsageError(`--namespace: ${problem}`);
 }
 
 /** The parts of an image's name; empty if absent. */
@@ -312,10 +301,6 @@ async function contentOf(file: string): Promise<Readonly<Record<string, unknown>
   return isJsonObject(content) ? content : {};
 }
 
-function textsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 /** @param said - the folder that messages name */
 async function kustomize(
   folder: string,
@@ -334,7 +319,7 @@ async function kustomize(
       else reject(kubectlError(said, error, stderr.replaceAll(folder, said)));
     });
   });
-  return parseObjects(text, said) as unknown as readonly BuiltObject[];
+  return objectsOfText(text, said);
 }
 
 function kubectlError(folder: string, error: Error, stderr: string): OperatorError {

@@ -43,7 +43,6 @@ function filledSchema(schema: ValueSchema, defaults: Document, path: ValuePath):
   return { ...rest, properties: Object.fromEntries(filled) };
 }
 
-/** Returns the default at a path of a schema. */
 function defaultOf(schema: ValueSchema, path: ValuePath): unknown {
   const [first, ...rest] = path;
   if (first === undefined) return schema['default'];
@@ -70,7 +69,8 @@ interface MergedValues {
 }
 
 /**
- * Updates a user's values: changed values stay, unchanged ones follow the defaults, new ones are added.
+ * Updates a user's values: changed values stay, unchanged ones follow the defaults, new ones are added, and
+ * unchanged ones without a default are removed.
  * Comments stay.
  * @throws OperatorError `InvalidConfig`: invalid YAML, or a value of another type at the place of a map
  */
@@ -79,6 +79,9 @@ export function mergedValues({ text, file, defaults, before, schema }: ValuesMer
   const [problem] = own.errors;
   if (problem !== undefined) throw contentError(file, problem.message.trimEnd(), problem);
   if (own.contents === null) return { text: defaults.toString({ lineWidth: 0 }), more: [] };
+  for (const path of obsoletePaths(before, schema)) {
+    if (isUntouched(own, path, before)) own.deleteIn(path);
+  }
   for (const path of valuePaths(schema)) {
     if (!defaults.hasIn(path)) continue;
     checkWay(own, path, file);
@@ -89,6 +92,14 @@ export function mergedValues({ text, file, defaults, before, schema }: ValuesMer
   const known = Object.keys(schema.properties ?? {}).filter((name) => defaults.has(name));
   const more = names.filter((name) => name !== 'global' && !known.includes(name));
   return { text: own.toString({ lineWidth: 0 }), more };
+}
+
+/** Returns the paths of values that no longer exist, neither as a value nor as a map of values. */
+function obsoletePaths(before: ValueSchema, schema: ValueSchema): readonly ValuePath[] {
+  const present = valuePaths(schema);
+  const isPresent = (path: ValuePath): boolean =>
+    present.some((one) => path.every((name, index) => one[index] === name));
+  return valuePaths(before).filter((path) => !isPresent(path));
 }
 
 function isUntouched(own: Document, path: ValuePath, before: ValueSchema): boolean {

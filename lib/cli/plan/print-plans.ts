@@ -5,10 +5,8 @@ import { OperatorError, isOperatorError } from '../../system/index.js';
 import { exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 
-/** Formats of plans. */
 export const planOutputs = ['text', 'json', 'yaml', 'diff'] as const;
 
-/** Options of printing plans. */
 export interface PrintingOptions {
   readonly unchanged?: boolean | undefined;
   readonly color: boolean;
@@ -44,9 +42,11 @@ function throwFailures(plans: readonly ResourcePlan[]): void {
   const failed = plans.flatMap(({ owner, error }) =>
     error === undefined ? [] : [{ owner, error }],
   );
-  const lines = failed.map(
-    ({ owner, error }) => `${describeObject(owner)}: ${readableMessage(error)}`,
-  );
+  const lines = failed.map(({ owner, error }) => {
+    const [name, message] = [describeObject(owner), readableMessage(error)];
+    const isNamed = message.startsWith(`${name}:`) || message.startsWith(`${name} `);
+    return isNamed ? message : `${name}: ${message}`;
+  });
   // The program writes `error: ` before the first line.
   const message = lines.join('\nerror: ');
   // An error of another package: its stack may help.

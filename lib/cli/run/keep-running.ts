@@ -8,7 +8,6 @@ import type { LoadedProject } from '../load-operator.js';
 import { watchFiles } from '../watch-files.js';
 import type { WatchedPaths } from '../watch-files.js';
 
-/** Parameters of `keepRunning`. */
 export interface KeepRunning {
   /** Loads the operator again from its present sources. */
   readonly load: () => Promise<LoadedProject>;
@@ -126,7 +125,7 @@ class RestartedOperator {
 
   async #replace(loaded: LoadedProject): Promise<void> {
     const { managerOptions, prepare, onBegin, signal, print } = this.#settings;
-    // Its setup may wait forever.
+    // The setup of the operator may wait forever.
     const next = await Promise.race([
       prepareRun(loaded, managerOptions(loaded)),
       whenAborted(signal),
@@ -162,7 +161,6 @@ class RestartedOperator {
   }
 }
 
-/** A running operator. */
 export interface OperatorRun {
   readonly manager: Manager;
   /** Resolves when it has stopped completely; rejects with its error. */

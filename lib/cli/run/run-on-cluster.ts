@@ -101,13 +101,13 @@ async function refuseUnconverted(
       // config/crd has no conversion.
       'config/default',
     );
-    // The install leaves the conversion of others as it is.
+    // The install leaves an existing conversion webhook of the definition as it is.
     if (live?.spec.conversion?.strategy === 'Webhook') continue;
     const remedy =
-      'deploy config/default, whose definition names the webhook, or try it by --embedded';
+      'deploy config/default, whose definition names the webhook, or try it with --embedded';
     throw new OperatorError(
       'InvalidOption',
-      `--install-crds: not possible for ${kind}, whose versions functions convert; ${remedy}`,
+      `--install-crds: not possible for ${kind}, whose versions are converted by functions; ${remedy}`,
     );
   }
 }
@@ -129,7 +129,7 @@ function sayWebhooks({ options, first }: Running, lines: NewsLines): void {
   const { webhooks = [] } = first.operator;
   const { webhookCerts, webhookPort = 9443 } = options;
   if (webhooks.length > 0) {
-    const remedy = 'serve them by --webhook-certs <folder>, or try them by --embedded';
+    const remedy = 'serve them with --webhook-certs <folder>, or try them with --embedded';
     lines.say(
       webhookCerts === undefined
         ? `webhooks: ${webhooks.length} declared, not served; ${remedy}`

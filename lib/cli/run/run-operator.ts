@@ -104,7 +104,10 @@ function load({ project }: RunOptions, context: CommandContext): Promise<LoadedP
 }
 
 const onlyEmbedded = ['asAdmin', 'filename', 'kubeconfigOut', 'port', 'untilSettled'] as const;
-const onlyCluster = ['kubeconfig', 'context', 'webhookPort', 'webhookCerts'] as const;
+const onlyCluster = [
+  ...(['kubeconfig', 'context', 'as', 'asGroup'] as const),
+  ...(['webhookPort', 'webhookCerts'] as const),
+] as const;
 
 function refuseContradictions(options: RunOptions): void {
   const { embedded = false, webhookPort, webhookCerts } = options;

@@ -11,7 +11,6 @@ import type { LoadedProject } from '../load-operator.js';
 import { readText } from '../files.js';
 import { projectFiles } from '../object-files.js';
 
-/** Options of {@link RunRole}. */
 export interface RunRoleOptions {
   readonly cluster: EmbeddedCluster;
   /** Gives the operator all permissions. */
@@ -62,7 +61,7 @@ interface RoleObject {
 }
 
 /** Returns the rules of `config/rbac` bound to the operator, without the generated ones. */
-async function ownRules(root: string, namespace: string): Promise<AccessRules<PolicyRule>> {
+async function ownRules(root: string, namespace: string): Promise<AccessRules> {
   const files = await projectFiles(root, 'config/rbac');
   const objects = (await Promise.all(files.map(objectsIn))).flat();
   const everywhere: PolicyRule[] = [];

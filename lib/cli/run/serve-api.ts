@@ -107,7 +107,6 @@ async function definitionsIn(
   throw new OperatorError('InvalidConfig', `${message}; apply it once the server runs`);
 }
 
-/** Options of {@link startServer}. */
 export interface ServerOptions extends EmbeddedClusterOptions {
   readonly port: number;
 }

@@ -6,7 +6,6 @@ import { sleep, OperatorError } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import { briefError } from '../../feed/index.js';
 
-/** Parts of {@link Settling}. */
 export interface SettlingParts {
   readonly cluster: EmbeddedCluster;
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import type { YAMLMap, YAMLSeq } from 'yaml';
+import type { PolicyRule } from '../../apiserver/internal.js';
 import type { Convertible } from '../../crd/index.js';
 import type { CustomResourceDefinition, ResourceType } from '../../object/index.js';
 import { checkYamlDepth } from '../../object/index.js';
@@ -38,7 +39,7 @@ export async function apiFiles(
   const files =
     crd === undefined ? template : await withFieldsOfKind(template, folder, { resource, crd });
   const bare = new Map((await initFiles(project)).map(({ path, text }) => [path, text]));
-  const role = withController ? await mergedRole(folder, files) : [];
+  const role = withController ? await controllerRole(folder, files) : [];
   const hasPlans = (await textIfExists(join(folder, planRolePath))) !== undefined;
   const others = files.flatMap((file): WantedFile[] => {
     const { path, text } = file;
@@ -55,18 +56,28 @@ export async function apiFiles(
 }
 
 /** Predicts the role that `operator-builder manifests` generates, for a project that can't be loaded yet. */
-export async function mergedRole(
+export async function controllerRole(
   folder: string,
   files: readonly TemplateFile[],
 ): Promise<readonly WantedFile[]> {
   // Only an operator limited to namespaces knows which ones; a cluster-wide role would grant too much.
   if ((await textIfExists(join(folder, namespacedRolesPath))) !== undefined) return [];
   const { text = '' } = files.find(({ path }) => path === rolePath) ?? {};
-  const { rules } = parseRoleFile(text, rolePath);
-  // If the user has deleted the file, it stays deleted.
-  const own = (await textIfExists(join(folder, rolePath))) ?? text;
-  const role = parseRoleFile(own, rolePath);
-  return [{ type: 'edited', path: rolePath, text: role.withRules([...role.rules, ...rules]) }];
+  const role = await mergedRole(folder, rolePath, parseRoleFile(text, rolePath).rules);
+  // The kustomization names the file.
+  return role.length > 0 ? role : [{ type: 'default', path: rolePath, text }];
+}
+
+/** Returns the file of a role with further rules; if the user has deleted the file, it stays deleted. */
+export async function mergedRole(
+  folder: string,
+  path: string,
+  rules: readonly PolicyRule[],
+): Promise<readonly WantedFile[]> {
+  const text = await textIfExists(join(folder, path));
+  if (text === undefined) return [];
+  const role = parseRoleFile(text, path);
+  return [{ type: 'edited', path, text: role.withRules([...role.rules, ...rules]) }];
 }
 
 /** Returns the files that a further version of a kind adds to a project. */
@@ -218,9 +229,7 @@ function withCrdVersion(text: string, version: string): string {
   added.set('storage', false);
   for (const field of ['deprecated', 'deprecationWarning']) added.delete(field);
   versions.add(added);
-  const changed = document.toString({ lineWidth: 0 });
-  // Windows files end lines with CRLF.
-  return text.includes('\r\n') ? changed.replaceAll(/\r?\n/g, '\r\n') : changed;
+  return document.toString({ lineWidth: 0 });
 }
 
 function crdVersionsOf(spec: unknown): YAMLSeq {

@@ -1,5 +1,7 @@
-import { builtInKinds } from '../../object/index.js';
-import type { ResourceType } from '../../object/index.js';
+import upperFirst from 'lodash/upperFirst.js';
+import { builtinKinds } from '../../apiserver/internal.js';
+import { builtInKinds as constants } from '../../object/index.js';
+import type { ResourceType, Schema } from '../../object/index.js';
 import { camelCase, kebabCase } from './names.js';
 import { wholeGroup } from './project-file.js';
 import type { Project, ProjectResource, ProjectWebhooks } from './project-file.js';
@@ -25,7 +27,7 @@ export function valuesOf(
     scope === 'Cluster' ? 'cluster-scoped' : 'namespaced',
     ...(parts.withController ? ['controller', `controller-${style}`] : []),
     ...(parts.withResource ? ['resource'] : []),
-    ...(builtInType(resource) === undefined ? ['custom'] : []),
+    ...(builtInKind(resource) === undefined ? ['custom'] : []),
   ];
   return {
     words: {
@@ -33,7 +35,7 @@ export function valuesOf(
       ...{ KindName: kind, kindName: camelCase(kind), 'kind-name': kebabCase(kind) },
       ...{ kindname: kind.toLowerCase(), kindnames: plural, v99alpha99: version },
       ...groupWords(project, resource),
-      ...{ V99alpha99: version.charAt(0).toUpperCase() + version.slice(1), Namespaced: scope },
+      ...{ V99alpha99: upperFirst(version), Namespaced: scope },
     },
     conditions: new Set(conditions),
     style,
@@ -75,7 +77,7 @@ export function webhookValues(
   const own = Object.entries(webhooks).filter(([, isThere]) => isThere === true);
   const admission = isAdmission(webhooks) ? ['admission'] : [];
   return {
-    words: { ...words, v98alpha98: first.version, V98alpha98: capitalized(first.version) },
+    words: { ...words, v98alpha98: first.version, V98alpha98: upperFirst(first.version) },
     conditions: new Set([...conditions, ...own.map(([word]) => word), ...admission]),
     style: styleOf(resource, isFirst),
   };
@@ -96,21 +98,28 @@ export function laterName({ resource, first }: WebhookSubject): string {
   return resource.version === first.version ? '' : `-${resource.version}`;
 }
 
-function capitalized(version: string): string {
-  return version.charAt(0).toUpperCase() + version.slice(1);
+/** A kind of Kubernetes that controllers can watch. */
+export interface BuiltInKind {
+  readonly type: ResourceType;
+  /** Whether the package exports a constant with its type. */
+  readonly hasConstant: boolean;
+  /** The fields of its objects. */
+  readonly schema: Schema;
 }
 
-/** Returns a built-in kind by its group (`core` or empty for that of Pods); undefined if unknown. */
-export function builtInType(named: {
+/** Returns a kind by its group (`core` or empty for that of Pods); undefined if Kubernetes has no such kind. */
+export function builtInKind(named: {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-}): ResourceType | undefined {
+}): BuiltInKind | undefined {
   const group = named.group === 'core' ? '' : named.group;
-  const all: readonly unknown[] = Object.values(builtInKinds);
-  return (all as readonly ResourceType[]).find(
-    (one) => one.group === group && one.version === named.version && one.kind === named.kind,
-  );
+  const isNamed = (one: ResourceType): boolean =>
+    one.group === group && one.version === named.version && one.kind === named.kind;
+  const found = builtinKinds().find(({ type, verbs }) => isNamed(type) && verbs.includes('watch'));
+  if (found === undefined) return undefined;
+  const hasConstant = Object.values(constants).some((one) => isNamed(one));
+  return { type: found.type, hasConstant, schema: found.schema() ?? {} };
 }
 
 const containers = [{ name: 'app', image: 'registry.example/app:1' }];
@@ -119,11 +128,16 @@ const template = { metadata: { labels }, spec: { containers } };
 const workload = { spec: { selector: { matchLabels: labels }, template } };
 const jobTemplate = { spec: { template: { spec: { containers, restartPolicy: 'Never' } } } };
 const role = { apiGroup: 'rbac.authorization.k8s.io', name: 'sample' };
+const policyRules = [
+  { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
+];
+const policy = { failurePolicy: 'Ignore', matchConstraints: { resourceRules: policyRules } };
 const metricsOf = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'sample' };
 
 /** Minimal content of built-in kinds with required fields, for tests. */
 const contents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ClusterRoleBinding: { roleRef: { ...role, kind: 'ClusterRole' } },
+  CSIStorageCapacity: { storageClassName: 'sample' },
   ControllerRevision: { revision: 1, data: {} },
   CronJob: { spec: { schedule: '@daily', jobTemplate } },
   DaemonSet: workload,
@@ -133,9 +147,23 @@ const contents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     ...{ eventTime: '2026-01-01T00:00:00.000000Z', type: 'Normal', reason: 'Sample' },
     ...{ action: 'Sample', reportingController: 'example.com/sample', reportingInstance: 'a' },
   },
+  FlowSchema: { spec: { priorityLevelConfiguration: { name: 'global-default' } } },
   HorizontalPodAutoscaler: { spec: { scaleTargetRef: metricsOf, maxReplicas: 2 } },
   Ingress: { spec: { defaultBackend: { service: { name: 'sample', port: { number: 80 } } } } },
+  IngressClass: { spec: { controller: 'example.com/sample' } },
   Job: jobTemplate,
+  MutatingAdmissionPolicy: {
+    spec: {
+      ...{ ...policy, reinvocationPolicy: 'Never' },
+      mutations: [
+        {
+          patchType: 'ApplyConfiguration',
+          applyConfiguration: { expression: 'Object{}' },
+        },
+      ],
+    },
+  },
+  MutatingAdmissionPolicyBinding: { spec: { policyName: 'sample' } },
   NetworkPolicy: { spec: { podSelector: {} } },
   PersistentVolume: {
     spec: {
@@ -148,14 +176,39 @@ const contents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   Pod: { spec: { containers } },
   PodDisruptionBudget: { spec: { selector: { matchLabels: labels } } },
+  PodTemplate: { template },
+  PriorityLevelConfiguration: {
+    spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } },
+  },
   ReplicaSet: workload,
+  ReplicationController: { spec: { selector: labels, template } },
   RoleBinding: { roleRef: { ...role, kind: 'Role' } },
+  RuntimeClass: { handler: 'sample' },
   Service: { spec: { ports: [{ port: 80 }] } },
   StatefulSet: { spec: { ...workload.spec, serviceName: 'sample' } },
   StorageClass: { provisioner: 'example.com/sample' },
+  ValidatingAdmissionPolicy: { spec: { ...policy, validations: [{ expression: 'true' }] } },
+  ValidatingAdmissionPolicyBinding: {
+    spec: { policyName: 'sample', validationActions: ['Warn'] },
+  },
+  VolumeAttachment: {
+    spec: {
+      ...{ attacher: 'example.com', nodeName: 'sample' },
+      source: { persistentVolumeName: 'sample' },
+    },
+  },
+  VolumeAttributesClass: { driverName: 'example.com/sample', parameters: { sample: 'a' } },
+  'core/Event': {
+    ...{ involvedObject: { kind: 'Pod', name: 'a', namespace: 'default' }, type: 'Normal' },
+    ...{ eventTime: '2026-01-01T00:00:00.000000Z', reason: 'Sample', action: 'Sample' },
+    ...{ reportingComponent: 'example.com/sample', reportingInstance: 'a' },
+  },
 };
 
 /** Returns the minimal content of a built-in kind besides its metadata. */
-export function builtInContent(kind: string): Readonly<Record<string, unknown>> {
-  return contents[kind] ?? {};
+export function builtInContent({
+  group,
+  kind,
+}: Pick<ProjectResource, 'group' | 'kind'>): Readonly<Record<string, unknown>> {
+  return (group === 'core' ? contents[`core/${kind}`] : undefined) ?? contents[kind] ?? {};
 }

@@ -1,9 +1,10 @@
 import type { CommandContext } from '../command-context.js';
 import { UsageError } from '../command-context.js';
+import { builtInKind } from './api-values.js';
 import { apiFiles, versionFiles } from './api-files.js';
-import { builtInType } from './api-values.js';
 import { carryOut } from './plan-files.js';
 import { foreignFiles, foreignKind } from './foreign-kind.js';
+import type { ForeignOptions } from './foreign-kind.js';
 import {
   checkGroup,
   checkKind,
@@ -20,28 +21,21 @@ import { partInsertions, forTestRunner } from './init-project.js';
 import type { ScaffoldOptions, Style } from './scaffold-command.js';
 
 /** Options of `operator-builder create api`. */
-export interface CreateApiOptions extends ScaffoldOptions {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural?: string | undefined;
+export interface CreateApiOptions extends ScaffoldOptions, ForeignOptions {
   readonly resource: boolean;
   readonly controller: boolean;
-  readonly namespaced: boolean;
   readonly style: Style;
-  /** With `--no-resource`: the CustomResourceDefinition of another operator's kind. */
-  readonly crdFile?: string | undefined;
   /** The properties of the kind that the user has named; others have default values. */
   readonly named?: readonly NamedProperty[] | undefined;
 }
 
-/** Options that an existing kind has decided. */
+/** Options whose values are fixed once the kind exists. */
 export const namedProperties = ['plural', 'namespaced', 'style'] as const;
 
 type NamedProperty = (typeof namedProperties)[number];
 
 /**
- * Adds a kind, a version of one, or the controller of one to a project.
+ * Adds a kind, a version of a kind, or the controller of a kind to a project.
  * @throws UsageError invalid name or combination of options
  * @throws OperatorError `InvalidConfig`: not a project, or a file can't be changed
  */
@@ -57,8 +51,8 @@ export async function createApi(
 }
 
 /**
- * Adds to a project as {@link createApi} does, also what that refuses by now: projects of earlier versions may
- * have it.
+ * Does the same as {@link createApi}, without the checks that earlier versions of this program lacked: their
+ * projects may contain what `createApi` refuses now.
  */
 export async function replayApi(
   options: CreateApiOptions,
@@ -91,14 +85,14 @@ function isForeign(options: CreateApiOptions, { resources }: Project): boolean {
   return own === undefined || own.external === true;
 }
 
-/** @throws UsageError a definition, which only kinds of other operators need */
+/** @throws UsageError a definition is given, which only kinds of other operators need */
 function refuseDefinition(options: CreateApiOptions, project: Project): void {
   const { crdFile, resource, kind } = options;
   if (crdFile === undefined) return;
   if (resource) {
     throw new UsageError('--crd-file: only for kinds of other operators; pass --no-resource, too');
   }
-  if (isForeign(options, project) && builtInType(options) === undefined) return;
+  if (isForeign(options, project) && builtInKind(options) === undefined) return;
   throw new UsageError(`--crd-file: ${kind} is not a kind of another operator; leave it out`);
 }
 
@@ -127,7 +121,7 @@ function refuseForeign(options: CreateApiOptions, { resources }: Project): void 
   if (!controller) throw nothingToDo();
   checkVersion(version);
   checkKindName(kind);
-  if (builtInType(options) === undefined) checkKind(kind);
+  if (builtInKind(options) === undefined) checkKind(kind);
   if (style !== 'builder') {
     throw new UsageError(
       `--style ${style}: not possible for the foreign kind ${kind}; leave it out`,
@@ -187,7 +181,7 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
   };
 }
 
-/** Returns what the user has named; of a kind that is created again, the rest stays as it is. */
+/** Returns the options that the user passed. If the kind exists already, its other settings stay. */
 function propertiesOf(
   first: ProjectResource | undefined,
   { kind, plural, namespaced, style, named = [] }: CreateApiOptions,
@@ -213,7 +207,7 @@ function refuseOtherVersions(resources: readonly ProjectResource[], first: Proje
   throw new UsageError(`--force: ${path} also has the versions ${names} of ${kind}; ${remedy}`);
 }
 
-/** @throws UsageError the user wants a kind other than it is */
+/** @throws UsageError the options name another plural or scope than the kind has */
 function refuseOthers(
   { kind, plural, scope }: ProjectResource,
   { named = [], ...options }: CreateApiOptions,

@@ -10,14 +10,19 @@ import type { AdmissionWebhookOptions, Webhook } from '../../manager/index.js';
 import { deepEqual } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { ownRolePath, parseRoleFile, rolePath } from '../manifests/role-file.js';
-import type { RoleRule } from '../manifests/role-file.js';
+import { ownRolePath, rolePath } from '../manifests/role-file.js';
 import { declaredRules, ownNamespace } from '../manifests/role-files.js';
 import { webhookManifestFiles } from '../manifests/webhook-manifests.js';
-import { builtInType, isAdmission, laterName, webhookValues } from './api-values.js';
+import { builtInKind, isAdmission, laterName, valuesOf, webhookValues } from './api-values.js';
 import type { WebhookSubject } from './api-values.js';
 import { hasConversion } from './current-schema.js';
-import { foreignTest, ofBuiltIn, testDefinition } from './foreign-kind.js';
+import {
+  foreignResource,
+  foreignTest,
+  ofBuiltIn,
+  testDefinition,
+  typeFile,
+} from './foreign-kind.js';
 import { forTestRunner, initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { carryOut, textIfExists } from './plan-files.js';
@@ -33,7 +38,7 @@ import {
 import type { Project, ProjectResource, ProjectWebhooks } from './project-file.js';
 import { definedNow, sampleContent, withContentOfTest } from './sample-content.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
-import { spokesOf } from './api-files.js';
+import { mergedRole, spokesOf } from './api-files.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile } from './template.js';
 
@@ -81,10 +86,9 @@ function subjectOf(
   const [first, ...others] = versions;
   const resource = versions.find((one) => one.version === version);
   if (first !== undefined && resource !== undefined) return { project, resource, first, others };
-  const builtIn = builtInType({ group, version, kind });
+  const builtIn = builtInKind({ group, version, kind })?.type;
   if (builtIn !== undefined) {
-    const scope = builtIn.namespaced ? 'Namespaced' : 'Cluster';
-    const own = { group, version, kind, plural: builtIn.plural, scope, external: true } as const;
+    const own = foreignResource({ group, version, kind }, builtIn);
     return { project, resource: own, first: own, others: [] };
   }
   const command = `operator-builder create api --group ${group} --version ${version} --kind ${kind}`;
@@ -155,7 +159,21 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
     if (isWanted(path, wanted)) files.push(...(await wantedOf(path, templates, scaffold)));
   }
   if (wanted.conversion === true) files.push(await conversionIn(scaffold));
+  if (resource.external === true) files.push(...(await missingTypeFile(scaffold)));
   return [...files, ...(await webhookConfig(scaffold))];
+}
+
+/** Returns the file with the type of a built-in kind, which a controller may have added before. */
+async function missingTypeFile({
+  project,
+  resource,
+  folder,
+}: WebhookScaffold): Promise<readonly WantedFile[]> {
+  const files = await readTemplate('foreign', valuesOf(project, resource));
+  const file = files.find(({ path }) => apiFile.test(path));
+  if (file === undefined) return [];
+  const isThere = (await textIfExists(join(folder, file.path))) !== undefined;
+  return isThere ? [] : typeFile(file, resource, undefined);
 }
 
 /** Returns the conversion for the file of the stored version. A conversion of the user's stays, even with `--force`. */
@@ -206,7 +224,7 @@ interface Templates {
   readonly init: Texts;
   /** Files with empty regions above the markers. */
   readonly bare: Texts;
-  /** Files with each new webhook alone. */
+  /** For each new webhook: the files with only this webhook. */
   readonly single: readonly Texts[];
   /** Files with all webhooks. */
   readonly whole: Texts;
@@ -276,16 +294,4 @@ function webhooksOf(scaffold: WebhookScaffold): readonly Webhook[] {
     ...(wanted.defaulting === true ? [mutatingWebhook(type, () => allowed(), named('m'))] : []),
     ...(wanted.validation === true ? [validatingWebhook(type, () => allowed(), named('v'))] : []),
   ];
-}
-
-/** Returns the merged role; if the user has deleted the file, it stays deleted. */
-async function mergedRole(
-  folder: string,
-  path: string,
-  rules: readonly RoleRule[],
-): Promise<readonly WantedFile[]> {
-  const text = await textIfExists(join(folder, path));
-  if (text === undefined) return [];
-  const role = parseRoleFile(text, path);
-  return [{ type: 'edited', path, text: role.withRules([...role.rules, ...rules]) }];
 }

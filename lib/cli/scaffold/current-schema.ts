@@ -104,7 +104,6 @@ function importsFor(
   return [...needed, ...others].join('\n');
 }
 
-/** The entry of a version. */
 interface Entry {
   readonly properties: readonly string[];
   /** Where its statement starts, with the comment. */

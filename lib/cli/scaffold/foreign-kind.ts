@@ -1,36 +1,34 @@
 import { join } from 'node:path';
+import omit from 'lodash/omit.js';
 import { isJsonObject, dns1123SubdomainProblem } from '../../object/index.js';
 import type { CustomResourceDefinition, ResourceType, Schema } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { definitionsAt } from '../definition-sources.js';
-import { mergedRole } from './api-files.js';
-import { builtInContent, builtInType, valuesOf } from './api-values.js';
+import { controllerRole } from './api-files.js';
+import { builtInContent, builtInKind, valuesOf } from './api-values.js';
+import type { BuiltInKind } from './api-values.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
-import {
-  approvalAnnotation,
-  isProtectedGroup,
-  minimalValue,
-  withOwnEnum,
-} from '../../crd/internal.js';
+import { approvalAnnotation, isProtectedGroup, minimalValue } from '../../crd/internal.js';
 import { checkPlural, englishPlural, kebabCase } from './names.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
 import type { Project, ProjectResource } from './project-file.js';
-import { withContentOfTest } from './sample-content.js';
+import { schemaOf, withContentOfTest } from './sample-content.js';
 import { readTemplate } from './template.js';
-import { isIdentifier, literal } from '../types/source-text.js';
+import type { TemplateFile } from './template.js';
+import { SchemaTypes } from '../types/schema-types.js';
 
 /** Names of a kind that the project does not define. */
-interface ForeignOptions {
+export interface ForeignOptions {
   /** Full group name; `core` for the group of Pods. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural?: string | undefined;
   readonly namespaced: boolean;
-  /** File with the kind's CustomResourceDefinition. */
+  /** The file with the CustomResourceDefinition of another operator's kind. */
   readonly crdFile?: string | undefined;
 }
 
@@ -43,7 +41,7 @@ interface ForeignKind {
 
 /**
  * Returns a kind that the project does not define.
- * @throws UsageError the kind is not built in, and both a definition and a full group name are missing
+ * @throws UsageError the kind is not one of Kubernetes, and both a definition and a full group name are missing
  * @throws OperatorError `InvalidConfig`: the file can't be read, or has no complete definitions
  */
 export async function foreignKind(
@@ -51,30 +49,30 @@ export async function foreignKind(
   context: CommandContext,
 ): Promise<ForeignKind> {
   const { group, version, kind, crdFile } = options;
-  const builtIn = builtInType(options);
+  const builtIn = builtInKind(options);
   if (builtIn !== undefined) {
-    const { plural, namespaced } = builtIn;
-    return { resource: resourceOf(options, { plural, namespaced }), definition: undefined };
+    return { resource: foreignResource(options, builtIn.type), definition: undefined };
   }
   if (crdFile !== undefined) {
     const definition = await definitionIn(crdFile, options, context);
     const { names, scope } = definition.spec;
     checkPlural(names.plural, `--crd-file: ${crdFile}: plural`);
     const where = { plural: names.plural, namespaced: scope === 'Namespaced' };
-    return { resource: resourceOf(options, where), definition };
+    return { resource: foreignResource(options, where), definition };
   }
   if (!group.includes('.') || dns1123SubdomainProblem(group) !== undefined) {
-    const what = `the project has no ${kind} ${version} of ${group}, and the kind is not built in`;
+    const what = `the project has no ${kind} ${version} of ${group}, and Kubernetes has no such kind to watch`;
     const remedy = 'leave out --no-resource to create it, or pass the full group of a foreign kind';
     throw new UsageError(`${what}; ${remedy}`);
   }
   const { plural = englishPlural(kind.toLowerCase()), namespaced } = options;
-  const resource = resourceOf(options, { plural, namespaced });
+  const resource = foreignResource(options, { plural, namespaced });
   return { resource, definition: openDefinition(resource) };
 }
 
-function resourceOf(
-  { group, version, kind }: ForeignOptions,
+/** Returns the entry of a kind for the file `PROJECT`. */
+export function foreignResource(
+  { group, version, kind }: Pick<ForeignOptions, 'group' | 'version' | 'kind'>,
   { plural, namespaced }: Pick<ResourceType, 'plural' | 'namespaced'>,
 ): ProjectResource {
   const scope = namespaced ? 'Namespaced' : 'Cluster';
@@ -123,19 +121,20 @@ export async function foreignFiles(
   const files = await readTemplate('foreign', values);
   const bare = new Map((await initFiles(project)).map(({ path, text }) => [path, text]));
   const before = bare.get('src/operator.ts') ?? '';
-  const wanted = files.flatMap(({ path, text }): WantedFile[] => {
+  const wanted = files.flatMap(({ path, text }): readonly WantedFile[] => {
     if (path.startsWith('config/')) return [];
     if (path === 'src/operator.ts') {
       return [{ type: 'insert', path, insertions: insertionsOf(before, text) }];
     }
-    if (path.startsWith('src/api/')) {
-      const typed = withFields(text, resource, definition);
-      return definition === undefined ? [] : [{ type: 'whole', path, text: typed }];
-    }
+    if (path.startsWith('src/api/')) return typeFile({ path, text }, resource, definition);
     const whole = path.startsWith('test/') ? foreignTest(text, resource, definition) : text;
     return [{ type: 'whole', path, text: ofBuiltIn(whole, resource) }];
   });
-  return [...wanted, ...definitionFile(resource, definition), ...(await mergedRole(folder, files))];
+  return [
+    ...wanted,
+    ...definitionFile(resource, definition),
+    ...(await controllerRole(folder, files)),
+  ];
 }
 
 function definitionFile(
@@ -147,24 +146,57 @@ function definitionFile(
   return [{ type: 'whole', path: `test/crds/${kebabCase(kind)}.json`, text }];
 }
 
-/** Adds the fields of the definition to the type of a foreign kind. */
-function withFields(
-  text: string,
-  { version, scope }: ProjectResource,
+/** Returns the file with the type of a foreign kind, unless the package has one. */
+export function typeFile(
+  { path, text }: TemplateFile,
+  resource: ProjectResource,
   definition: CustomResourceDefinition | undefined,
-): string {
-  const { properties = {} } = schemaOf(definition, version);
-  const scoped = scope === 'Cluster' ? text.replace('namespaced: true', 'namespaced: false') : text;
-  return ['spec', 'status'].reduce((changed, name) => {
-    const field = `readonly ${name}?: `;
-    const own = typeText(properties[name] ?? {}, '  ');
-    return changed.replace(`${field}Readonly<Record<string, unknown>>;`, () => `${field}${own};`);
-  }, scoped);
+): readonly WantedFile[] {
+  const builtIn = builtInKind(resource);
+  if (builtIn?.hasConstant === true || (builtIn ?? definition) === undefined) return [];
+  const typed = builtIn ? withBuiltInFields(text, builtIn) : withFields(text, resource, definition);
+  const { scope } = resource;
+  const scoped =
+    scope === 'Cluster' ? typed.replace('namespaced: true', 'namespaced: false') : typed;
+  return [{ type: 'whole', path, text: scoped }];
 }
 
-function schemaOf(definition: CustomResourceDefinition | undefined, version: string): Schema {
-  const found = definition?.spec.versions.find(({ name }) => name === version);
-  return (found?.schema?.openAPIV3Schema ?? {}) as Schema;
+/** Names of the generated files of types. */
+const usedNames = ['KubernetesObject', 'Readonly', 'Record', 'ResourceType'];
+
+/** Adds the fields of the definition to the type of another operator's kind. */
+function withFields(
+  text: string,
+  { version, kind }: ProjectResource,
+  definition: CustomResourceDefinition | undefined,
+): string {
+  const { properties = {} } = schemaOf(definition, version) ?? {};
+  const types = new SchemaTypes([kind, ...usedNames]);
+  const typed = ['Spec', 'Status'].reduce((changed, name) => {
+    const field = `readonly ${name.toLowerCase()}?: `;
+    const own = types.typeOf(properties[name.toLowerCase()] ?? { type: 'object' }, kind + name);
+    return changed.replace(`${field}Readonly<Record<string, unknown>>;`, () => `${field}${own};`);
+  }, text);
+  return withInterfaces(typed, types);
+}
+
+/** Adds the fields of a built-in kind, which need not have a `spec`. */
+function withBuiltInFields(text: string, { type: { kind }, schema }: BuiltInKind): string {
+  const types = new SchemaTypes([kind, ...usedNames]);
+  const fields = types.fields(omitFields(schema, ['apiVersion', 'kind', 'metadata']), kind);
+  const typed = text
+    .replace(/( {2}readonly (?:spec|status)\?: .*\n)+/, () => `${fields.join('\n')}\n`)
+    .replace('of a kind that another operator defines', 'of a kind of Kubernetes');
+  return withInterfaces(typed, types);
+}
+
+function omitFields(schema: Schema, names: readonly string[]): Schema {
+  return { ...schema, properties: omit(schema.properties, names) };
+}
+
+function withInterfaces(text: string, { interfaces }: SchemaTypes): string {
+  const all = interfaces.map((each) => `${each}\n\n`).join('');
+  return text.replace('/** An object of', (start) => all + start);
 }
 
 /** Returns a test whose objects the API server accepts. */
@@ -174,23 +206,27 @@ export function foreignTest(
   definition: CustomResourceDefinition | undefined,
 ): string {
   if (definition === undefined) {
-    return withContentOfTest(text, { content: builtInContent(resource.kind), document: undefined });
+    return withContentOfTest(text, { content: builtInContent(resource), document: undefined });
   }
-  const made = minimalValue(schemaOf(definition, resource.version));
+  const made = minimalValue(schemaOf(definition, resource.version) ?? {});
   const { spec } = (isJsonObject(made) ? made : {}) as { readonly spec?: unknown };
   return withContentOfTest(text, { content: { spec: spec ?? {} }, document: undefined });
 }
 
-/** Returns code that imports the type of a built-in kind from the package. */
+/** Returns code for a built-in kind: it installs no definition, and imports the type from the package if it is there. */
 export function ofBuiltIn(text: string, resource: ProjectResource): string {
-  if (builtInType(resource) === undefined) return text;
+  const builtIn = builtInKind(resource);
+  if (builtIn === undefined) return text;
+  const bare = text.replace(
+    'EmbeddedCluster.start({ crds: [definition] })',
+    'EmbeddedCluster.start()',
+  );
+  if (!builtIn.hasConstant) return bare;
   const file = `/api/${resource.version}/${kebabCase(resource.kind)}.js'`;
-  return text
-    .replaceAll(
-      new RegExp(`from '[./a-z]*${file.replaceAll('.', '\\.')}`, 'g'),
-      "from 'operator-builder'",
-    )
-    .replace('EmbeddedCluster.start({ crds: [definition] })', 'EmbeddedCluster.start()');
+  return bare.replaceAll(
+    new RegExp(`from '[./a-z]*${file.replaceAll('.', '\\.')}`, 'g'),
+    "from 'operator-builder'",
+  );
 }
 
 /** Reads the definition that a foreign kind's tests install; undefined for built-in kinds. */
@@ -200,66 +236,4 @@ export async function testDefinition(
 ): Promise<CustomResourceDefinition | undefined> {
   const text = await textIfExists(join(folder, `test/crds/${kebabCase(kind)}.json`));
   return text === undefined ? undefined : (JSON.parse(text) as CustomResourceDefinition);
-}
-
-const open = 'Readonly<Record<string, unknown>>';
-
-/**
- * Returns the TypeScript type for values of a structural schema.
- * @param indentation - of the line with the type
- */
-function typeText(schema: Schema, indentation: string): string {
-  const { enum: choices = [] } = withOwnEnum(schema);
-  const { type, items = {}, properties, additionalProperties } = schema;
-  if (schema['x-kubernetes-int-or-string'] === true) return 'number | string';
-  if (type === undefined) {
-    return schema['x-kubernetes-preserve-unknown-fields'] === true ? 'unknown' : open;
-  }
-  const nullable = schema.nullable === true ? ' | null' : '';
-  switch (type) {
-    case 'boolean':
-      return `boolean${nullable}`;
-    case 'integer':
-    case 'number':
-      return `number${nullable}`;
-    case 'string':
-      return `${stringType(choices)}${nullable}`;
-    case 'array': {
-      const item = typeText(items, indentation);
-      return `readonly ${isUnion(item) ? `(${item})` : item}[]${nullable}`;
-    }
-    case 'object':
-      if (properties !== undefined) return `${objectType(schema, indentation)}${nullable}`;
-      if (typeof additionalProperties !== 'object') return `${open}${nullable}`;
-      return `Readonly<Record<string, ${typeText(additionalProperties, indentation)}>>${nullable}`;
-  }
-}
-
-const texts = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/g;
-
-/** Whether a type is a union itself, not only a type within it. */
-function isUnion(type: string): boolean {
-  return type
-    .replaceAll(texts, '')
-    .replace(/\{[^]*\}|<[^]*>/, '')
-    .includes('|');
-}
-
-/** Returns a union of the choices; `string` without choices, or if they do not fit on a line. */
-function stringType(choices: readonly unknown[]): string {
-  const union = choices
-    .filter((one) => typeof one === 'string')
-    .map((one) => literal(one))
-    .join(' | ');
-  return union === '' || union.length > 50 ? 'string' : union;
-}
-
-function objectType({ properties = {}, required = [] }: Schema, indentation: string): string {
-  const inner = `${indentation}  `;
-  const fields = Object.entries(properties).map(([name, property]) => {
-    const key = isIdentifier(name) ? name : literal(name);
-    const sign = required.includes(name) ? ':' : '?:';
-    return `${inner}readonly ${key}${sign} ${typeText(property, inner)};\n`;
-  });
-  return fields.length === 0 ? open : `{\n${fields.join('')}${indentation}}`;
 }

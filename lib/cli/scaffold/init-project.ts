@@ -1,4 +1,4 @@
-import { copyFile, readdir, stat } from 'node:fs/promises';
+import { copyFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import validRange from 'semver/ranges/valid.js';
@@ -6,7 +6,7 @@ import { packageVersion } from '../../client/index.js';
 import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { fileError, whileWriting } from '../files.js';
+import { namesIn, whileWriting } from '../files.js';
 import { insertionsOf } from './insertions.js';
 import { checkDomain, checkProjectName } from './names.js';
 import { carryOut, textIfExists } from './plan-files.js';
@@ -50,7 +50,10 @@ export async function initProject(
   const folder = resolve(context.cwd, options.directory);
   const { domain, name = basename(folder) } = options;
   const isGiven = options.name !== undefined;
-  checkProjectName(name, isGiven ? '--name' : "give --name, for the folder's can't be taken");
+  checkProjectName(
+    name,
+    isGiven ? '--name' : 'give --name, because the name of the folder is invalid',
+  );
   checkDomain(domain);
   checkPackageOptions(options);
   const { package: given = `^${packageVersion}` } = options;
@@ -101,15 +104,6 @@ async function refuseFull(folder: string): Promise<void> {
   throw new OperatorError('InvalidConfig', `${folder} is not empty (${some}); ${remedy}`);
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw fileError(folder, 'read', error);
-  }
-}
-
 function packageText(text: string, options: InitOptions, specifier: string): string {
   const { repo, license, owner, testRunner = 'node' } = options;
   const { name, version, dependencies, ...rest } = JSON.parse(text) as Record<string, unknown>;
@@ -130,11 +124,7 @@ function sorted({ devDependencies, ...rest }: Readonly<Record<string, unknown>>)
 }
 
 /** Options of `init` for the project's package.json. */
-export interface PackageOptions {
-  readonly repo?: string | undefined;
-  readonly license?: string | undefined;
-  readonly package?: string | undefined;
-}
+export type PackageOptions = Pick<InitOptions, 'repo' | 'license' | 'package'>;
 
 /** Source of a project's dependency on `operator-builder`. */
 export interface PackageSource {
@@ -328,7 +318,7 @@ function valuesOf(
   return { words: { ...words, ...own }, conditions };
 }
 
-/** Returns a kind's insertions into the present parts of a project: the catalogue's entries. */
+/** Returns what a new kind inserts into files that the project has: its entries in the OLM catalogue. */
 export async function partInsertions(
   project: Project,
   resource: ProjectResource,

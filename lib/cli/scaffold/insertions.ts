@@ -41,41 +41,14 @@ export function insertionsOf(bare: string, more: string): readonly Insertion[] {
   });
 }
 
-/** Inserts the missing lines with the indentation of the text's markers. */
+/** Inserts the missing lines with the indentation of the text's markers. @param text - with LF as line endings */
 export function insert(text: string, insertions: readonly Insertion[]): Inserted {
-  const present = new Set(trimmedLines(text));
+  const present = new Set(text.split('\n').map((line) => line.trim()));
   const isThere = (line: string): boolean => present.has(line.trim()) || isImported(text, line);
   const wanted = insertions.filter(({ lines }) => !lines.every(isThere));
-  const marked = wanted.reduce(withMarker, text);
-  const markers = new Set(trimmedLines(marked));
-  const missing = wanted.filter(({ marker }) => !markers.has(marker));
+  const missing = wanted.filter(({ marker }) => !present.has(marker));
   if (missing.length > 0) return { type: 'markers-missing', missing };
-  return { type: 'inserted', text: wanted.reduce(withInsertion, marked) };
-}
-
-function trimmedLines(text: string): readonly string[] {
-  return text.split('\n').map((line) => line.trim());
-}
-
-/**
- * Restores the conversion's marker if it is missing: its place, below the list of versions, can be found in
- * the code.
- */
-function withMarker(text: string, { marker }: Insertion): string {
-  const lines = text.split('\n');
-  if (!marker.endsWith(':conversion') || trimmedLines(text).includes(marker)) return text;
-  const starts = lines.flatMap((line, index) => (/^ *versions: \[/.test(line) ? [index] : []));
-  const [start = 0] = starts;
-  if (starts.length !== 1) return text;
-  const [first = ''] = lines.slice(start);
-  const [indentation = ''] = /^ */.exec(first) ?? [];
-  const isClosed = /\],?\r?$/.test(first);
-  const end = isClosed
-    ? start
-    : lines.findIndex((line, index) => index > start && line.startsWith(`${indentation}]`));
-  if (end < 0) return text;
-  const ending = first.endsWith('\r') ? '\r' : '';
-  return lines.toSpliced(end + 1, 0, `${indentation}${marker}${ending}`).join('\n');
+  return { type: 'inserted', text: wanted.reduce(withInsertion, text) };
 }
 
 /** Inserts lines. Imports may already exist for another use; each module is imported once. */
@@ -87,13 +60,10 @@ function withInsertion(text: string, { marker, lines, indentation }: Insertion):
   );
   const before = importing.split('\n');
   const place = before.findIndex((line) => line.trim() === marker);
-  const found = before[place] ?? '';
   const own = indentationAt(before, place);
-  // Windows files end lines with CRLF.
-  const ending = found.endsWith('\r') ? '\r' : '';
   const added = lines
     .filter((line) => !isImported(importing, line))
-    .map((line) => own + line.slice(indentation.length) + ending);
+    .map((line) => own + line.slice(indentation.length));
   return before.toSpliced(place, 0, ...added).join('\n');
 }
 
@@ -148,7 +118,6 @@ export function importsIn(text: string): readonly ImportStatement[] {
   });
 }
 
-/** Returns the local name of an import. */
 export function localName({ text }: ImportedName): string {
   return text.replace(/^.* as /, '');
 }
@@ -181,12 +150,7 @@ export function withImported(text: string, line: string): string | undefined {
   const found = importsIn(text).find(({ from }) => from === added?.from);
   if (added === undefined || found === undefined) return undefined;
   const merged = importText({ from: found.from, names: joinedNames([found, added]) });
-  // Windows files end lines with CRLF.
-  const isWindows = text.includes('\r\n');
-  const [before, after] = [found.whole, merged].map((one) =>
-    isWindows ? one.replaceAll('\n', '\r\n') : one,
-  );
-  return text.replace(before ?? '', () => after ?? '');
+  return text.replace(found.whole, () => merged);
 }
 
 /** Whether a text imports every name of a statement. */

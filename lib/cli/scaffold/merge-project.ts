@@ -60,7 +60,7 @@ export async function upgradeProject(
   const files = [...wanted, { type: 'edited', path: projectFileName, text: noted } as const];
   const steps = [
     ...conflicts.map((file) => `edit ${file}  # it has conflicts`),
-    ...left.map((file) => `rm ${file}  # no longer in the templates; it has changes of yours`),
+    ...left.map((file) => `rm ${file}  # no longer in the templates; it has your changes`),
   ];
   const next = [...steps, 'npm install', 'npm run manifests', 'npm test'];
   const written = await carryOut({ wanted: files, next }, options, context);
@@ -127,8 +127,8 @@ export async function deleteApi(
   const noted = withoutKind(text, options, path);
   const files = [...wanted, { type: 'edited', path: projectFileName, text: noted } as const];
   const steps = [
-    ...left.map((file) => `rm ${file}  # it has changes of yours`),
-    ...conflicts.map((file) => `edit ${file}  # what it has of ${kind} is beside changes of yours`),
+    ...left.map((file) => `rm ${file}  # it has your changes`),
+    ...conflicts.map((file) => `edit ${file}  # it has lines of ${kind} next to your changes`),
   ];
   const next = [...steps, 'npm run manifests', 'npm test'];
   return carryOut({ wanted: files, next }, options, context);
@@ -144,7 +144,6 @@ export interface Merge {
   readonly onConflict: 'mark' | 'leave';
 }
 
-/** The files of a merge. */
 export interface MergedFiles {
   readonly wanted: readonly WantedFile[];
   /** Paths of files with conflicting changes. */
@@ -275,8 +274,8 @@ interface Merged {
 }
 
 /**
- * With `leave`, which removes a kind, lines that are in another order than in `base` would pass for the user's in a merge:
- * they are removed one by one, where that is possible.
+ * With `leave`, which removes a kind, git would take generated lines in another order than in `base` for lines of
+ * the user. So the lines are removed one by one where possible.
  */
 async function mergedSides(texts: Texts, onConflict: Merge['onConflict']): Promise<Merged> {
   const [ours, base, theirs] = texts;
@@ -303,11 +302,8 @@ async function mergedText(
   onConflict: Merge['onConflict'],
 ): Promise<Merged | undefined> {
   if (ours === undefined) return base === undefined ? { text: theirs, isClean: true } : undefined;
-  const isWindows = ours.includes('\r\n');
   const own = ours.replaceAll('\r\n', '\n');
-  if (own === theirs) return undefined;
-  const merged = await mergedSides([own, base ?? '', theirs], onConflict);
-  return isWindows ? { ...merged, text: merged.text.replaceAll('\n', '\r\n') } : merged;
+  return own === theirs ? undefined : mergedSides([own, base ?? '', theirs], onConflict);
 }
 
 /** @throws OperatorError `InvalidConfig`: git is missing, or fails */

@@ -1,11 +1,10 @@
-import { pluralOf } from '../../crd/internal.js';
-import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
+import { dns1035LabelProblem, dns1123SubdomainProblem, pluralOf } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
 
-/** The longest suffix of an object that has the project's name as a prefix. */
+/** The longest suffix that an object's name adds to the project's name. */
 const longestSuffix = '-controller-manager-metrics';
 const longestName = 63 - longestSuffix.length;
-/** The kind of its lists has `List` at the end. */
+/** The kind of a list is the kind of its items with `List` at the end. */
 const longestKind = 63 - 'List'.length;
 
 const versionPattern = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/;
@@ -50,13 +49,17 @@ export function checkProjectName(name: string, source = '--name'): void {
     (name.length > longestName
       ? `has ${name.length} characters, at most ${longestName} are allowed, because objects are named after it`
       : undefined);
+  refuse(source, problem);
+}
+
+/** @throws UsageError there is a problem; `source` is the origin of the name */
+export function refuse(source: string, problem: string | undefined): void {
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 
 /** @throws UsageError invalid end of a group name */
 export function checkDomain(domain: string, source = '--domain'): void {
-  const problem = dns1123SubdomainProblem(domain);
-  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
+  refuse(source, dns1123SubdomainProblem(domain));
 }
 
 /**
@@ -77,8 +80,7 @@ export function checkGroup(group: string, domain: string): void {
 
 /** @throws UsageError the group is invalid alone or with the domain */
 export function checkGroupName(group: string, domain: string, source = '--group'): void {
-  const problem = dns1123SubdomainProblem(group) ?? dns1123SubdomainProblem(`${group}.${domain}`);
-  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
+  refuse(source, dns1123SubdomainProblem(group) ?? dns1123SubdomainProblem(`${group}.${domain}`));
 }
 
 /** @throws UsageError not in the form of a Kubernetes version */
@@ -91,18 +93,17 @@ export function checkVersion(version: string, source = '--version'): void {
 /** @throws UsageError invalid kind, or its code would not compile */
 export function checkKind(kind: string): void {
   checkKindName(kind);
-  const fail = (problem: string): never => {
-    throw new UsageError(`--kind: ${problem}`);
-  };
   if (kind.length > longestKind) {
-    fail(
+    refuse(
+      '--kind',
       `has ${kind.length} characters, at most ${longestKind} are allowed, because lists have the kind with List at the end`,
     );
   }
   if (otherInYaml.test(kind))
-    fail(`${kind} has a meaning in YAML; choose a longer name, such as My${kind}`);
+    refuse('--kind', `${kind} has a meaning in YAML; choose a longer name, such as My${kind}`);
   if (takenKinds.includes(kind) || kind in globalThis) {
-    fail(
+    refuse(
+      '--kind',
       `${kind} is already a name in the generated code; choose a longer name, such as My${kind}`,
     );
   }
@@ -113,7 +114,7 @@ export function checkKindName(kind: string, source = '--kind'): void {
   const problem = kindPattern.test(kind)
     ? dns1035LabelProblem(kind.toLowerCase())
     : `want a capital letter, then letters and digits, such as CronTab, got ${JSON.stringify(kind)}`;
-  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
+  refuse(source, problem);
 }
 
 /** Irregular plurals by the end of a word. The first match counts. */
@@ -151,8 +152,7 @@ export function englishPlural(singular: string): string {
 
 /** @throws UsageError invalid plural */
 export function checkPlural(plural: string, source = '--plural'): void {
-  const problem = dns1035LabelProblem(plural);
-  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
+  refuse(source, dns1035LabelProblem(plural));
 }
 
 /** Returns `HTTPRoute` as `http-route`, for file names. */

@@ -35,9 +35,7 @@ export interface PlannedFile {
   readonly note?: string;
 }
 
-/** Options of {@link planFiles}. */
 interface PlanOptions {
-  /** Folder of the project. */
   readonly folder: string;
   /** Whether files may be overwritten. */
   readonly force: boolean;
@@ -76,8 +74,7 @@ export async function planFiles(
     }
     const { path } = file;
     const made = path.endsWith('.ts') ? withMergedImports(file.text) : file.text;
-    const text =
-      hasWindowsLines(before) && !made.includes('\r\n') ? made.replaceAll('\n', '\r\n') : made;
+    const text = withLineEndings(made, before);
     const action = actionOf(file.type, text, before);
     if (action === 'overwrite' && !force) taken.push(path);
     planned.push({ path, text, before, action });
@@ -90,10 +87,17 @@ export async function planFiles(
   throw new OperatorError('InvalidConfig', `${problems.join('\n')}\nNothing was written.`);
 }
 
-/** Returns whether most lines end with CRLF, as in files of Windows. */
-function hasWindowsLines(text = ''): boolean {
-  const lines = text.split('\n').slice(0, -1);
-  return lines.filter((line) => line.endsWith('\r')).length * 2 > lines.length;
+/** Returns the new text of a file with its line endings: CRLF if most lines end so, as in files of Windows. */
+function withLineEndings(text: string, before = ''): string {
+  const plain = plainText(text);
+  if (plain === plainText(before)) return before;
+  const lines = before.split('\n').slice(0, -1);
+  const isOfWindows = lines.filter((line) => line.endsWith('\r')).length * 2 > lines.length;
+  return isOfWindows ? plain.replaceAll('\n', '\r\n') : text;
+}
+
+function plainText(text: string): string {
+  return text.replaceAll('\r\n', '\n');
 }
 
 // Guards against any path outside the project, regardless of its origin.
@@ -129,12 +133,12 @@ function changed(
   if (before === undefined) {
     return `${path} does not exist, but has to be changed; restore it from version control`;
   }
-  const inserted = insert(before, insertions);
+  const inserted = insert(plainText(before), insertions);
   if (inserted.type === 'markers-missing') {
     const remedy = 'add this where it belongs, or the marker alone, and run the command again';
     return `${path} has lost markers: ${remedy}\n${missingMarkers(path, inserted.missing)}`;
   }
-  const { text } = inserted;
+  const text = withLineEndings(inserted.text, before);
   return { path, text, before, action: text === before ? 'keep' : 'change' };
 }
 
@@ -148,14 +152,19 @@ export async function textIfExists(file: string): Promise<string | undefined> {
   }
 }
 
-/** The result of a scaffolding command. */
+/** @throws OperatorError `InvalidConfig`: some files are stale */
+export function refuseStale(what: string, files: readonly PlannedFile[], remedy: string): void {
+  const stale = files.filter(({ action }) => action !== 'keep').map(({ path }) => path);
+  if (stale.length === 0) return;
+  throw new OperatorError('InvalidConfig', `stale ${what}: ${stale.join(', ')}; ${remedy}`);
+}
+
 interface Scaffold {
   readonly wanted: readonly WantedFile[];
   /** Command lines to suggest as next steps. */
   readonly next: readonly string[];
 }
 
-/** Options of {@link carryOut}. */
 interface CarryOutOptions extends ScaffoldOptions, Pick<PlanOptions, 'outside'> {}
 
 /** Writes all files or none, prints a report and returns the files. */
@@ -241,7 +250,6 @@ async function removeFolders(first: string, deepest: string): Promise<void> {
   if (relative(first, deepest) !== '') await removeFolders(first, dirname(deepest));
 }
 
-/** Report of a scaffolding command. */
 interface ScaffoldReport {
   /** Folder of the project, absolute. */
   readonly folder: string;
@@ -251,15 +259,12 @@ interface ScaffoldReport {
   readonly next: readonly string[];
 }
 
-const verbs: Readonly<Record<PlannedFile['action'], readonly [done: string, planned: string]>> = {
-  create: ['created', 'would create'],
-  overwrite: ['overwrote', 'would overwrite'],
-  change: ['changed', 'would change'],
-  keep: ['kept', 'would keep'],
-  delete: ['deleted', 'would delete'],
+/** The actions in reports, once they are done. */
+export const done: Readonly<Record<PlannedFile['action'], string>> = {
+  ...{ create: 'created', overwrite: 'overwrote', change: 'changed' },
+  ...{ keep: 'kept', delete: 'deleted' },
 };
 
-/** Returns the report as text or JSON. */
 function reportText(report: ScaffoldReport, output: Output): string {
   const { folder, dryRun, files, next } = report;
   if (output === 'json') {
@@ -267,9 +272,9 @@ function reportText(report: ScaffoldReport, output: Output): string {
     return `${JSON.stringify({ folder, dryRun, files: said, next }, undefined, 2)}\n`;
   }
   const lines = files.flatMap((file) => {
-    const [done, planned] = verbs[file.action];
     const note = file.note === undefined ? '' : ` (${file.note})`;
-    const line = `${dryRun ? planned : done} ${file.path}${note}`;
+    const what = dryRun ? `would ${file.action}` : done[file.action];
+    const line = `${what} ${file.path}${note}`;
     return dryRun && file.action === 'change' ? [line, ...addedLines(file)] : [line];
   });
   const then = dryRun ? ['Nothing was written.'] : ['', 'Next:', ...next.map((one) => `  ${one}`)];

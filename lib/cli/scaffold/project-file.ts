@@ -129,7 +129,7 @@ function checkNames({ name, domain, resources }: Project, path: string): void {
 
 /**
  * Adds or replaces a version of a kind in a project's file; a replaced entry keeps its webhooks. Keeps
- * comments and line endings.
+ * comments.
  */
 export function withResource(text: string, resource: ProjectResource, path: string): string {
   const document = documentOf(text, path);
@@ -146,10 +146,10 @@ export function withResource(text: string, resource: ProjectResource, path: stri
   const place = ['resources', found < 0 ? resources.length : found];
   if (found < 0) document.setIn(place, document.createNode(entry));
   else setFields(document, place, entry);
-  return written(document, text);
+  return document.toString({ lineWidth: 0 });
 }
 
-/** Gives the map at `place` these fields alone, in their order. Fields that it has keep their comments. */
+/** Gives the map at `place` exactly these fields, in this order. Fields that stay keep their comments. */
 function setFields(document: Document, place: readonly unknown[], fields: object): void {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   for (const [name, value] of given as [string, unknown][]) {
@@ -166,13 +166,6 @@ function setFields(document: Document, place: readonly unknown[], fields: object
   map.items.sort((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** Returns the text of a changed document, with the line endings of the text before. */
-function written(document: Document, before: string): string {
-  const text = document.toString({ lineWidth: 0 });
-  // Windows files end lines with CRLF.
-  return before.includes('\r\n') ? text.replaceAll(/\r?\n/g, '\r\n') : text;
-}
-
 /** Removes a kind from a project's file. */
 export function withoutKind(
   text: string,
@@ -184,14 +177,14 @@ export function withoutKind(
   for (const [index, one] of [...resources.entries()].toReversed()) {
     if (isSameKind(one, kind)) document.deleteIn(['resources', index]);
   }
-  return written(document, text);
+  return document.toString({ lineWidth: 0 });
 }
 
 /** Sets the version of the program in a project's file. */
 export function withCliVersion(text: string, version: string, path: string): string {
   const document = documentOf(text, path);
   document.set('cliVersion', version);
-  return written(document, text);
+  return document.toString({ lineWidth: 0 });
 }
 
 /** Returns the full group of a kind; empty for the core group. */
@@ -219,7 +212,7 @@ export function withChoices(
   ];
   // Resources stay last, since the list grows.
   contents.items.splice(-1, 0, ...choices);
-  return written(document, text);
+  return document.toString({ lineWidth: 0 });
 }
 
 /** Whether two entries name the same version of a kind. */

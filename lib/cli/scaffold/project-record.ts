@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { packageVersion } from '../../client/index.js';
 import { asError, OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { definitionsAt } from '../definition-sources.js';
-import { exists } from '../files.js';
+import { exists, textsBelow } from '../files.js';
 import { replayApi } from './create-api.js';
 import { createWebhook } from './create-webhook.js';
 import { initProject } from './init-project.js';
 import { kebabCase } from './names.js';
-import { planFiles, textIfExists, writeFiles } from './plan-files.js';
+import { planFiles, writeFiles } from './plan-files.js';
 import type { PlannedFile, WantedFile } from './plan-files.js';
 import { openProject, projectFileName } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
@@ -57,26 +57,16 @@ export function hashOf(text: string): string {
 /** Reads the record of a project; unreadable files count as not recorded. */
 export async function readRecord(folder: string): Promise<ProjectRecord> {
   const root = join(folder, folderName);
-  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
+  const files = (await exists(root)) ? await textsBelow(root) : [];
   const record = new Map<string, RecordedFile>();
-  for (const file of files) {
-    const recorded = parsed((await textIfExists(file)) ?? '');
-    const path = file
-      .slice(root.length + 1, -ending.length)
-      .split(sep)
-      .join('/');
-    if (recorded !== undefined) record.set(path, recorded);
+  for (const [path, text] of files) {
+    const recorded = path.endsWith(ending) ? parsed(text) : undefined;
+    if (recorded !== undefined) record.set(path.slice(0, -ending.length), recorded);
   }
   return record;
 }
 
-/** Input of an update of the record. */
 export interface RecordUpdate {
-  /** The present project. */
   readonly project: Project;
   /** All its files, rendered from this version's templates. */
   readonly rendered: ReadonlyMap<string, string>;
@@ -84,7 +74,7 @@ export interface RecordUpdate {
   readonly written: readonly PlannedFile[];
 }
 
-/** Returns the files of a record that a command changes. */
+/** Returns the changes of the record in `folder` that follow from the files that a command writes. */
 export async function recordFiles(
   folder: string,
   { project, rendered, written }: RecordUpdate,
@@ -171,7 +161,7 @@ export async function renderProject(
     return await textsBelow(directory);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    // It names an option that the user has not given: PROJECT has the value.
+    // The error names an option that the user has not given: PROJECT has the value.
     const what = `the kinds in ${join(folder, projectFileName)} can't be created again`;
     throw new OperatorError('InvalidConfig', `${what}: ${error.message}`, { cause: error });
   } finally {
@@ -240,20 +230,4 @@ async function testDefinitionOf(
   const definitions = await definitionsAt([file], context);
   const own = definitions.find(({ spec }) => spec.group === group && spec.names.kind === kind);
   return own?.spec.versions.some(({ name }) => name === version) === true ? file : undefined;
-}
-
-async function textsBelow(folder: string): Promise<ReadonlyMap<string, string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
-  const texts = paths.map(async (path) => {
-    const below = path
-      .slice(folder.length + 1)
-      .split(sep)
-      .join('/');
-    return [below, await readFile(path, 'utf8')] as const;
-  });
-  return new Map(await Promise.all(texts));
 }

@@ -8,6 +8,7 @@ import { deepEqual, isJsonObject, checkYamlDepth } from '../../object/index.js';
 import type { CustomResourceDefinition, Schema } from '../../object/index.js';
 import { loadOperator } from '../load-operator.js';
 import { minimalValue } from '../../crd/internal.js';
+import { literal } from '../types/source-text.js';
 import { textIfExists } from './plan-files.js';
 import type { ProjectResource } from './project-file.js';
 import type { TemplateFile } from './template.js';
@@ -67,8 +68,11 @@ function contentOf(document: Document): Content {
   return omit(document.toJS() as Content, ['apiVersion', 'kind', 'metadata', 'status']);
 }
 
-/** Returns the schema of a version, if it has one. */
-function schemaOf(crd: CustomResourceDefinition | undefined, version: string): Schema | undefined {
+/** Returns the schema of a version; undefined if it is unknown. */
+export function schemaOf(
+  crd: CustomResourceDefinition | undefined,
+  version: string,
+): Schema | undefined {
   const found = crd?.spec.versions.find(({ name }) => name === version);
   return found?.schema?.openAPIV3Schema as Schema | undefined;
 }
@@ -80,7 +84,6 @@ function acceptedContent(own: Content, schema: Schema): Content {
   return [own, completed].find((one) => isAccepted(one, schema)) ?? whole;
 }
 
-/** Whether a schema accepts the content. */
 function isAccepted(content: Content, schema: Schema): boolean {
   const { value, unknownFields } = prune(content, schema);
   if (unknownFields.length > 0 || !isJsonObject(value)) return false;
@@ -91,7 +94,7 @@ function isAccepted(content: Content, schema: Schema): boolean {
   return errors.empty;
 }
 
-/** Puts content into a sample, with the comments of the content's own sample. */
+/** Puts content into a sample. Values keep the comments that they have in the sample they are from. */
 export function withContent(text: string, { content, document: own }: SampleContent): string {
   const [document] = parseAllDocuments(checkYamlDepth(text, 'sample'));
   if (document === undefined) return text;
@@ -108,49 +111,8 @@ const contentOfTests = /^const content: object = .*;$/m;
 
 /** Puts content into a test's objects. */
 export function withContentOfTest(text: string, { content }: SampleContent): string {
-  const line = `const content: object = ${literalOf(content, { indentation: '', taken: 25 })};`;
-  return text.replace(contentOfTests, () => line);
-}
-
-interface Place {
-  readonly indentation: string;
-  /** Columns in use beside the literal. */
-  readonly taken: number;
-}
-
-/** Returns a literal in Prettier's format. */
-function literalOf(value: unknown, { indentation, taken }: Place): string {
-  const short = shortLiteral(value);
-  const isLong = indentation.length + taken + short.length > 100;
-  if (!isLong || value === null || typeof value !== 'object') return short;
-  const inner = `${indentation}  `;
-  const lines = Array.isArray(value)
-    ? value.map((one: unknown) => literalOf(one, { indentation: inner, taken: 1 }))
-    : Object.entries(value).map(([name, one]) => {
-        const key = `${keyOf(name)}: `;
-        return key + literalOf(one, { indentation: inner, taken: key.length + 1 });
-      });
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
-  return `${open}\n${lines.map((line) => `${inner}${line},\n`).join('')}${indentation}${close}`;
-}
-
-function shortLiteral(value: unknown): string {
-  if (typeof value === 'string') return quoted(value);
-  if (Array.isArray(value)) return `[${value.map(shortLiteral).join(', ')}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).map(
-    ([name, one]) => `${keyOf(name)}: ${shortLiteral(one)}`,
-  );
-  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
-}
-
-function keyOf(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name);
-}
-
-function quoted(text: string): string {
-  const json = JSON.stringify(text);
-  return text.includes("'") ? json : `'${json.slice(1, -1).replaceAll('\\"', '"')}'`;
+  const start = 'const content: object = ';
+  return text.replace(contentOfTests, () => `${start}${literal(content, start)};`);
 }
 
 /** A field that controller templates read from an object's spec. */
@@ -226,9 +188,11 @@ function withContentOfController(text: string, kind: string, content: Content): 
   const type = isSpec ? `${kind}['spec']` : `Pick<${kind}, ${keys === '' ? 'never' : keys}>`;
   const start = `const ${isSpec ? 'spec' : 'content'}: ${type} = `;
   const value = isSpec ? content['spec'] : content;
-  const literal = literalOf(value, { indentation: '  ', taken: start.length + 1 });
   return text
-    .replace(/^( +)const spec = \{ image: .*\};$/m, (_, by) => `${String(by)}${start}${literal};`)
+    .replace(
+      /^( +)const spec = \{ image: .*\};$/m,
+      (_, by: string) => `${by}${start}${literal(value, by + start)};`,
+    )
     .replaceAll(', spec })', isSpec ? ', spec })' : ', ...content })')
     .replace(/^ +assert\.equal\(made\.spec\?\.replicas, 2\);\n/m, '')
     .replace(

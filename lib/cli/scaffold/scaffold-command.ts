@@ -13,7 +13,6 @@ export interface ScaffoldOptions {
   readonly input?: boolean | undefined;
 }
 
-/** Returns a scaffolding command. */
 export function scaffoldCommand(name: string): Command {
   return new Command(name)
     .option('-C, --directory <folder>', 'folder of the project', '.')
@@ -23,13 +22,10 @@ export function scaffoldCommand(name: string): Command {
     .addOption(outputOption());
 }
 
-/** The styles of a controller. */
-export const styles = ['builder', 'resources', 'lifecycle'] as const;
+export const styles = ['builder', 'reconciles', 'resources', 'lifecycle'] as const;
 
-/** One of {@link styles}. */
 export type Style = (typeof styles)[number];
 
-/** Test runners of a project. */
 export const testRunners = ['node', 'vitest'] as const;
 
 /** One of {@link testRunners}: `node:test`, or Vitest. */

@@ -1,16 +1,15 @@
-import { readFile, readdir } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import escapeRegExp from 'lodash/escapeRegExp.js';
 import memoize from 'lodash/memoize.js';
 import { OperatorError } from '../../system/index.js';
+import { textsBelow } from '../files.js';
 
 // The depth below the package's root is the same in lib/ and dist/chunks/js/.
 const root = fileURLToPath(new URL('../../../templates/', import.meta.url));
 
 const styleOfPath = /@([a-z]+)\./;
 
-/** Values for a template. */
 export interface TemplateValues {
   /** Words of the templates with their replacements. */
   readonly words: Readonly<Record<string, string>>;
@@ -43,19 +42,8 @@ export async function readTemplate(
 
 /** Reads the raw files of a template; one command needs them several times. */
 const rawTemplate = memoize(async (name: string): Promise<readonly TemplateFile[]> => {
-  const folder = join(root, name);
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-  const texts = files.map(async (file) => ({
-    path: file
-      .slice(folder.length + 1)
-      .split(sep)
-      .join('/'),
-    text: await readFile(file, 'utf8'),
-  }));
-  return (await Promise.all(texts)).toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const texts = await textsBelow(join(root, name));
+  return [...texts].map(([path, text]) => ({ path, text }));
 });
 
 /** Selects files by style; a style's own file replaces the plain one. */
@@ -94,6 +82,6 @@ function replaced(text: string, { words, style }: TemplateValues): string {
   const longestFirst = Object.keys(words).toSorted((one, other) => other.length - one.length);
   const pattern = new RegExp(longestFirst.map(escapeRegExp).join('|'), 'g');
   const filled = text.replaceAll(pattern, (word) => words[word] ?? word);
-  // Removes the style from imports between files of a style.
+  // Files of a style import each other as `./name@style.js`; the project has them as `./name.js`.
   return style === undefined ? filled : filled.replaceAll(/@[a-z]+(?=\.js')/g, '');
 }

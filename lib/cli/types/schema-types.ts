@@ -143,7 +143,8 @@ function enumType(values: readonly unknown[]): string {
 }
 
 function listOf(type: string): string {
-  return type.includes('|') ? `(${type})[]` : `${type}[]`;
+  const isUnion = type.includes('|') && !/^Record<.*>$/.test(type);
+  return isUnion ? `(${type})[]` : `${type}[]`;
 }
 
 function keyOf(name: string): string {

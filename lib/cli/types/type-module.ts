@@ -16,7 +16,6 @@ import {
 
 type Version = CustomResourceDefinition['spec']['versions'][number];
 
-/** A generated module. */
 interface TypeModule {
   /** Relative to the output folder: `cert-manager.io/v1/certificate.ts`. */
   readonly path: string;
@@ -54,7 +53,7 @@ function refuseNames({ metadata, spec }: CustomResourceDefinition): void {
     'spec.names.kind',
     isType ? undefined : `can't name a type: ${JSON.stringify(names.kind)}`,
   );
-  // As a server keeps one of apiextensions.k8s.io/v1beta1.
+  // A definition that was created as apiextensions.k8s.io/v1beta1 may have no schemas.
   const mayLackSchemas = spec.preserveUnknownFields === true;
   for (const [index, version] of versions.entries()) {
     refuse(`spec.versions[${index}].name`, dns1035LabelProblem(version.name));
@@ -116,13 +115,13 @@ interface Parts {
   readonly status: Schema | undefined;
 }
 
-/** Splits the schema of a version as `defineResource` wants it. */
+/** Splits the schema of a version into the arguments of `defineResource`. */
 function partsOf({ schema }: Version): Parts {
   const whole = (schema?.openAPIV3Schema ?? { type: 'object' }) as Schema;
   const { status, metadata } = whole.properties ?? {};
   const properties = omit(whole.properties, 'apiVersion', 'kind', 'metadata', 'status');
   const restricted = metadata?.properties === undefined ? {} : { metadata };
-  // The server requires the others in every object.
+  // The server requires `apiVersion`, `kind` and `metadata` in every object.
   const required = whole.required?.filter((name) => Object.hasOwn(properties, name)) ?? [];
   const beside: Schema = { ...whole, properties: { ...restricted, ...properties } };
   return {
@@ -160,7 +159,7 @@ function objectInterface({ crd, version, types, parts }: ObjectParts): readonly 
   ];
 }
 
-/** Leaves out what validates nothing: the doc comments of the types have it. */
+/** Leaves out the texts, which validate nothing: the doc comments of the types contain them. */
 function withoutTexts(schema: Schema): unknown {
   const copy = (value: unknown, isNames: boolean): unknown => {
     if (Array.isArray(value)) return value.map((item) => copy(item, false));
@@ -170,7 +169,7 @@ function withoutTexts(schema: Schema): unknown {
       .map(([name, member]) => {
         if (!isNames && verbatim.has(name)) return [name, member] as const;
         const own = copy(member, !isNames && name === 'properties');
-        // TypeScript takes the type of the member of every object in place of that of a field.
+        // A field with the name of a member of `Object.prototype`: TypeScript would take that member's type.
         const isOfAll = isNames && name in Object.prototype && isJsonObject(own);
         return [name, isOfAll ? new TypedValue(own, 'Schema') : own] as const;
       });

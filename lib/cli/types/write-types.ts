@@ -6,8 +6,8 @@ import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { definitionsAt } from '../definition-sources.js';
 import type { ClusterOptions } from '../options.js';
-import { planFiles, textIfExists, writeFiles } from '../scaffold/plan-files.js';
-import type { PlannedFile, WantedFile } from '../scaffold/plan-files.js';
+import { done, planFiles, refuseStale, textIfExists, writeFiles } from '../scaffold/plan-files.js';
+import type { WantedFile } from '../scaffold/plan-files.js';
 import { typeModules } from './type-module.js';
 
 /** Options of `operator-builder types`. */
@@ -56,27 +56,13 @@ export async function writeTypes(
   const files = await planFiles(wanted, { folder, force });
   const changes = files.filter(({ action }) => action !== 'keep');
   if (check) {
-    refuseStale(changes, out);
+    refuseStale(`types in ${out}`, files, 'run the command without --check');
     return;
   }
   await writeFiles(folder, files, context.stopSignal());
-  for (const { path, action } of changes) context.stdout.write(`${past[action]} ${out}/${path}\n`);
+  for (const { path, action } of changes) context.stdout.write(`${done[action]} ${out}/${path}\n`);
   if (changes.length === 0) context.stdout.write('The types are up to date.\n');
 }
 
 /** The beginning of generated modules. */
 const mark = '// Made by `operator-builder types`';
-
-const past: Readonly<Record<PlannedFile['action'], string>> = {
-  ...{ create: 'created', overwrite: 'overwrote', change: 'changed' },
-  ...{ keep: 'kept', delete: 'deleted' },
-};
-
-function refuseStale(changes: readonly PlannedFile[], out: string): void {
-  if (changes.length === 0) return;
-  const paths = changes.map(({ path }) => `${out}/${path}`).join(', ');
-  throw new OperatorError(
-    'InvalidConfig',
-    `stale types: ${paths}; run the command without --check`,
-  );
-}

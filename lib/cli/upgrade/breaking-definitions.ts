@@ -1,18 +1,9 @@
-import { groupOf, isJsonObject, referenceTo, versionOf } from '../../object/index.js';
-import type {
-  CustomResourceDefinition,
-  Schema,
-  SchemaRule,
-  StatusCause,
-} from '../../object/index.js';
+import { groupOf, referenceTo, versionOf } from '../../object/index.js';
+import type { CustomResourceDefinition } from '../../object/index.js';
 import { breakingChanges } from '../evolution/breaking-changes.js';
 import { breakingRules } from '../evolution/breaking-rules.js';
-import type { BreakingRule } from '../evolution/breaking-rules.js';
-import { textOfRule } from '../evolution/compare-schemas.js';
 import { chosen } from '../evolution/findings.js';
 import type { DefinitionFinding } from '../evolution/findings.js';
-import { schemaOf } from '../evolution/versions.js';
-import type { InvalidObject } from './upgrade-definitions.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange } from './upgrade-report.js';
 
@@ -22,7 +13,6 @@ interface DefinitionUpgrade {
   readonly after: readonly CustomResourceDefinition[];
   readonly findings: readonly Finding[];
   readonly changes: readonly HarmlessChange[];
-  readonly invalid: readonly InvalidObject[];
 }
 
 /** The breaking changes of definitions: errors as findings, warnings as harmless changes. */
@@ -32,8 +22,7 @@ interface BreakingReport {
 }
 
 /**
- * Returns the breaking changes of definitions: those that affect no stored object, but other objects, files or
- * clients. Leaves out the changes that a finding on a stored object reports.
+ * Returns the breaking changes of definitions. Leaves out removals and defaults that are reported for a stored object.
  */
 export function breakingDefinitions(upgrade: DefinitionUpgrade): BreakingReport {
   const { before, after } = upgrade;
@@ -69,7 +58,7 @@ function textOf({ rule, versions, path, message }: DefinitionFinding): string {
   return `${place}: ${message}`;
 }
 
-/** Whether a finding or a harmless change already reports this change, of one version at most. */
+/** Whether a finding or a harmless change already reports this change, which concerns at most one version. */
 function isReported(change: DefinitionFinding, upgrade: DefinitionUpgrade): boolean {
   const { definition, rule, path, versions } = change;
   const { spec } = definitionNamed(upgrade.before, definition);
@@ -92,24 +81,13 @@ function isReported(change: DefinitionFinding, upgrade: DefinitionUpgrade): bool
       own.some((found) => found.type === 'version' && isOwnVersion(found))
     );
   }
+  if (rule !== 'default-added' && rule !== 'field-removed') return false;
+  const found =
+    rule === 'default-added'
+      ? upgrade.changes
+      : upgrade.findings.filter(({ type }) => type === 'dropped');
   const isHere = isAt(path);
-  if (rule === 'default-added' || rule === 'field-removed') {
-    const found =
-      rule === 'default-added'
-        ? upgrade.changes
-        : upgrade.findings.filter(({ type }) => type === 'dropped');
-    return found.filter(isOwnVersion).some((each) => each.changes.some((at) => isHere(at.path)));
-  }
-  const rules = upgrade.after
-    .filter(({ metadata }) => metadata.name === definition)
-    .flatMap((crd) => crd.spec.versions.filter(({ name }) => isVersion(name)))
-    .flatMap((version) => rulesIn(schemaOf(version)));
-  return upgrade.invalid
-    .filter(isOwnVersion)
-    .filter(({ causes }) => !causes.some(isOfAlternatives))
-    .flatMap(({ causes }) => causes.filter(({ field = '' }) => isHere(field)))
-    .flatMap((cause) => shownBy(cause, rules))
-    .some((shown) => shown.rule === rule && change.message.startsWith(shown.start));
+  return found.filter(isOwnVersion).some(({ changes }) => changes.some((at) => isHere(at.path)));
 }
 
 /** Tests whether a field is at a path of a schema, such as `spec.ports[*].name` or `spec.limits.*`. */
@@ -121,79 +99,4 @@ function isAt(path: string): (field: string) => boolean {
   });
   const form = new RegExp(`^${pattern}$`);
   return (field) => form.test(field);
-}
-
-/** A change that the cause of a refusal shows. */
-interface ShownChange {
-  readonly rule: BreakingRule;
-  /** The start of the message of the change, which tells changes of the same rule apart. */
-  readonly start: string;
-}
-
-/** Messages of the server, with the changes that they show; `$1` is a part of the message. */
-const shownByText: readonly (readonly [RegExp, BreakingRule, string])[] = [
-  [/^Required value$/, 'required-added', ''],
-  [/^Unsupported value: (?!null)/, 'enum-narrowed', ''],
-  [/ in body must be of type [\w,-]+: "(?!null")/, 'type-changed', 'the type '],
-  [
-    / in body must be of type (?:object|array|string|integer|number|boolean|integer,string): "null"$/,
-    'nullable-removed',
-    '',
-  ],
-  [/ in body must be of type ([\w-]+): "/, 'format-changed', 'the format $1 '],
-  [/ in body should match '([^]*)'$/, 'pattern-changed', 'the pattern $1 '],
-  [/ in body should be greater than or equal to /, 'bounds-tightened', 'minimum '],
-  [/ in body should be greater than \S+$/, 'bounds-tightened', 'minimum '],
-  [/ in body should be greater than \S+$/, 'bounds-tightened', 'exclusiveMinimum '],
-  [/ in body should be less than or equal to /, 'bounds-tightened', 'maximum '],
-  [/ in body should be less than \S+$/, 'bounds-tightened', 'maximum '],
-  [/ in body should be less than \S+$/, 'bounds-tightened', 'exclusiveMaximum '],
-  [/ in body should be a multiple of /, 'bounds-tightened', 'multipleOf '],
-  [/ in body should be at least \d+ chars long$/, 'bounds-tightened', 'minLength '],
-  [/^Too long: /, 'bounds-tightened', 'maxLength '],
-  [/^Too many: /, 'bounds-tightened', 'maxItems '],
-  [/^Too many: /, 'bounds-tightened', 'maxProperties '],
-  [/ in body should have at least \d+ items$/, 'bounds-tightened', 'minItems '],
-  [/ in body should have at least \d+ properties$/, 'bounds-tightened', 'minProperties '],
-];
-
-/** Returns the changes that a cause shows at its field. @param rules - of the schema */
-function shownBy(
-  { message = '' }: StatusCause,
-  rules: readonly SchemaRule[],
-): readonly ShownChange[] {
-  const texts = rules
-    .filter((rule) => message.endsWith(`: ${violationOf(rule)}`))
-    .map((rule) => JSON.stringify(textOfRule(rule)));
-  const [text, ...others] = new Set(texts);
-  // Several rules may have the same message: which of them is violated is unknown.
-  const ofRule =
-    text === undefined || others.length > 0
-      ? []
-      : [{ rule: 'rule-added', start: `the CEL rule ${text} ` } as const];
-  return [
-    ...ofRule,
-    ...shownByText.flatMap(([form, rule, start]) => {
-      const found = form.exec(message);
-      return found === null ? [] : [{ rule, start: start.replace('$1', () => found[1] ?? '') }];
-    }),
-  ];
-}
-
-/** Whether a cause is that of `anyOf` and others: those at fields then belong to an alternative. */
-function isOfAlternatives({ field, message = '' }: StatusCause): boolean {
-  return field === '<nil>' && /\((?:allOf|anyOf|oneOf)\)|not validate the schema/.test(message);
-}
-
-/** Returns the CEL rules of a schema, with those of its fields. */
-function rulesIn(part: unknown): readonly SchemaRule[] {
-  if (Array.isArray(part)) return part.flatMap(rulesIn);
-  if (!isJsonObject(part)) return [];
-  const { 'x-kubernetes-validations': own } = part as Schema;
-  return [...(own ?? []), ...Object.values(part).flatMap(rulesIn)];
-}
-
-/** Returns the message of a violation, for rules without `messageExpression`. */
-function violationOf({ rule, message = '' }: SchemaRule): string {
-  return message === '' ? `failed rule: ${rule.trim()}` : message.trim();
 }

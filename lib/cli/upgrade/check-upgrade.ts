@@ -20,7 +20,7 @@ import { asError, OperatorError, isOperatorError, VirtualClock } from '../../sys
 import type { Logger } from '../../system/index.js';
 import { InProcessWebhooks } from '../in-process-webhooks.js';
 import { breakingDefinitions } from './breaking-definitions.js';
-import { idOf, objectsIn } from './cluster-state.js';
+import { checkManager, idOf, objectsIn } from './cluster-state.js';
 import { compareStates } from './compare-states.js';
 import { replay } from './replay.js';
 import type { ReplayEnd, ReplayFailure } from './replay.js';
@@ -29,7 +29,6 @@ import type { DefinitionsResult } from './upgrade-definitions.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange, UpgradeReport } from './upgrade-report.js';
 
-/** Input of the check of an upgrade. */
 export interface UpgradeCheck {
   /** The present version. */
   readonly from: OperatorDefinition;
@@ -209,6 +208,8 @@ export async function storeResources(
   return [...stored.values()];
 }
 
+const writing = { fieldManager: checkManager };
+
 async function store(
   object: UnstructuredObject,
   client: Client,
@@ -222,19 +223,19 @@ async function store(
   const made = await put(omit(given, 'status'), client);
   const { status } = object;
   if (status === undefined) return made;
-  return client.update({ ...made, status }, { subresource: 'status' });
+  return client.update({ ...made, status }, { subresource: 'status', ...writing });
 }
 
 /** Creates or updates an object: a cluster already has some, such as Namespaces. */
 async function put(object: UnstructuredObject, client: Client): Promise<UnstructuredObject> {
   const { apiVersion, kind, metadata } = object;
   const live = await getIfExists<UnstructuredObject>(client, { apiVersion, kind }, keyOf(object));
-  if (live === undefined) return client.create(object);
+  if (live === undefined) return client.create(object, writing);
   const { uid = '', resourceVersion = '' } = live.metadata;
-  return client.update({ ...object, metadata: { ...metadata, uid, resourceVersion } });
+  return client.update({ ...object, metadata: { ...metadata, uid, resourceVersion } }, writing);
 }
 
 async function ensureNamespace(name: string, client: Client): Promise<void> {
   if ((await getIfExists(client, Namespace, { name })) !== undefined) return;
-  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, writing);
 }

@@ -18,7 +18,7 @@ import type {
   ObjectReference,
 } from '../../object/index.js';
 import { hashSources } from '../../plan/index.js';
-import { isOperatorsOwn, usersOf } from './cluster-state.js';
+import { isOfNamespace, isOperatorsOwn, usersOf } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange } from './upgrade-report.js';
@@ -48,7 +48,7 @@ export function compareStates(states: States): Comparison {
   const touched = touchedSources(states);
   const judged = kept.map((pair) => judge(pair, { states, touched }));
   const created = [...after].flatMap(([id, object]): HarmlessChange[] => {
-    const isNew = !before.has(id) && isOperatorsOwn(object) && !lost.replacements.has(id);
+    const isNew = !before.has(id) && isNotable(object) && !lost.replacements.has(id);
     return isNew ? [{ action: 'create', ref: referenceOf(object), changes: [] }] : [];
   });
   return {
@@ -241,7 +241,7 @@ interface Lost {
 /** Returns the objects that an upgrade removes, with their replacements. */
 function lostObjects({ before, after }: States): Lost {
   const gone = [...before].filter(([id, object]) => !after.has(id) && isLost(object));
-  const fresh = new Map([...after].filter(([id, each]) => !before.has(id) && isOperatorsOwn(each)));
+  const fresh = new Map([...after].filter(([id, each]) => !before.has(id) && isNotable(each)));
   const replacements = new Set<string>();
   const findings = gone.map(([, object]) => {
     const [id, replacement] = replacementOf(object, fresh) ?? [];
@@ -258,7 +258,12 @@ function lostObjects({ before, after }: States): Lost {
  * Whether the loss of an object is a finding: claims always, but not pods, which end with their workload.
  */
 function isLost(object: UnstructuredObject): boolean {
-  return object.kind === 'PersistentVolumeClaim' || isOperatorsOwn(object);
+  return object.kind === 'PersistentVolumeClaim' || isNotable(object);
+}
+
+/** Whether the creation or loss of an object is the operator's. */
+function isNotable(object: UnstructuredObject): boolean {
+  return isOperatorsOwn(object) && !isOfNamespace(object);
 }
 
 /** Returns the most similar new object of the same kind and owner. */
@@ -296,15 +301,26 @@ function lost(
       'set its annotation operator-builder.io/prune: "false" to keep it, or copy the data first';
     return finding('claim', ref, { message, users, remedy });
   }
+  const contents = contentsOf(object);
+  const others = contents === undefined ? pods : ` with ${contents}`;
   if (replacement !== undefined) {
     const { name = '' } = replacement.metadata;
-    const message = `it is pruned${pods}, and ${describeObject(replacement)} replaces it${used}`;
+    const message = `it is pruned${others}, and ${describeObject(replacement)} replaces it${used}`;
     const changes = [{ path: 'metadata.name', from: object.metadata.name, to: name }];
     const remedy = `keep the name ${object.metadata.name ?? ''}`;
     return finding('renamed', ref, { message, users, changes, remedy });
   }
-  const remedy = 'none if nothing else uses it';
-  return finding('pruned', ref, { message: `it is pruned${pods}${used}`, users, remedy });
+  const remedy =
+    contents === undefined
+      ? 'none if nothing else uses it'
+      : `keep it in the new version, or move ${contents} first`;
+  return finding('pruned', ref, { message: `it is pruned${others}${used}`, users, remedy });
+}
+
+/** Returns the objects that the server deletes with an object, and that may be of anyone. */
+function contentsOf({ kind }: UnstructuredObject): string | undefined {
+  if (kind === 'Namespace') return 'all objects in it';
+  return kind === 'CustomResourceDefinition' ? 'all objects of its kind' : undefined;
 }
 
 /** Returns the pods that a workload controls, also through ReplicaSets. */

@@ -25,11 +25,10 @@ import type {
 } from '../../object/index.js';
 import { asError, isOperatorError } from '../../system/index.js';
 import type { Logger } from '../../system/index.js';
-import { objectsIn } from './cluster-state.js';
+import { checkManager, objectsIn } from './cluster-state.js';
 import { finding } from './upgrade-report.js';
 import type { Finding } from './upgrade-report.js';
 
-/** Settings of a replay. */
 interface ReplaySettings {
   readonly cluster: EmbeddedCluster;
   readonly logger: Logger;
@@ -49,7 +48,6 @@ export interface ReplayFailure {
   readonly error: Error;
 }
 
-/** The result of a replay. */
 export interface ReplayEnd {
   /** The writes that the server rejected. */
   readonly refused: readonly Finding[];
@@ -139,7 +137,7 @@ async function makeAgain(
   await client.delete({ apiVersion, kind }, keyOf(live), options);
   await cluster.settled();
   const metadata = omit(desired.metadata, ['uid', 'resourceVersion']);
-  const fieldManager = manager === '' ? 'upgrade-check' : manager;
+  const fieldManager = manager === '' ? checkManager : manager;
   const made = await client.apply({ ...desired, metadata }, { fieldManager, force: true });
   return [referenceTo(made.object)];
 }
@@ -295,7 +293,8 @@ function saidOf(error: ApiError): string {
 }
 
 function remedyFor(kind: string, fields: readonly string[]): string {
-  if (fields.length === 0) return 'correct what the server names, or keep what was';
+  if (fields.length === 0)
+    return 'correct the fields that the server names, or take the change back';
   const undo = 'take the change back';
   if (fields.some((path) => path.startsWith('spec.volumeClaimTemplates'))) {
     return `${undo}, or set onImmutable to recreateOrphan, which keeps the pods; claims that are there stay as they are`;

@@ -43,11 +43,9 @@ export interface Finding {
   readonly causes: readonly ObjectReference[];
   /** Objects that refer to the object. */
   readonly users: readonly ObjectReference[];
-  /** Advice. */
   readonly remedy?: string | undefined;
 }
 
-/** A harmless change. */
 export interface HarmlessChange {
   readonly action: 'create' | 'configure';
   readonly ref: ObjectReference;

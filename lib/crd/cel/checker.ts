@@ -431,7 +431,7 @@ class Checker {
     const isOptional = this.unification.assign([type], [optionalType(value)]);
     const failed = (name: string): CelType => this.#noOverload({ at, name, target }, [type]);
     const tested = isOptional ? boolType : failed('hasValue');
-    // The macro stands for an expression that has the target twice.
+    // The macro expands to an expression that contains the target twice, so its issues are repeated.
     this.issues.push(...ofTarget);
     const inner = isOptional ? value : failed('value');
     const result = this.#within(new Map([[variable, inner]]), () => this.check(body));

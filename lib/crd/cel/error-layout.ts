@@ -1,6 +1,6 @@
 import type { CelIssue } from './expression.js';
 
-/** Number of problems that the API server shows of one expression. */
+/** Maximum number of problems of one expression that the API server shows. */
 const mostShown = 100;
 
 /** Longest line, in bytes, that the API server repeats below a problem. */
@@ -8,7 +8,7 @@ const longestLine = 16_384;
 
 /** Problems as the API server shows them. */
 export interface IssueReport {
-  /** The problems that it shows, in source order. */
+  /** The problems that the API server shows, in source order. */
   readonly shown: readonly CelIssue[];
   readonly message: string;
 }

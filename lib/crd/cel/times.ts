@@ -136,43 +136,15 @@ export function durationText({ nanos }: CelDuration): string {
   return `${sign}${size / second}${fraction === '' ? '' : `.${fraction}`}s`;
 }
 
-/** The parts of a time in a time zone: a name, an offset such as `-08:00`, or UTC. */
-export interface TimeParts {
-  readonly year: number;
-  /** 0 to 11. */
-  readonly month: number;
-  /** 1 to 31. */
-  readonly day: number;
-  /** 0 to 365. */
-  readonly dayOfYear: number;
-  /** 0 is Sunday. */
-  readonly weekday: number;
-  readonly hours: number;
-  readonly minutes: number;
-  readonly seconds: number;
-  readonly milliseconds: number;
-}
-
-/** @throws CelError unknown time zone */
-export function timeParts({ nanos }: CelTimestamp, zone = 'UTC'): TimeParts {
+/**
+ * Returns a date whose parts in UTC are those of the time in a time zone: a name, an offset such as `-08:00`,
+ * or UTC.
+ * @throws CelError unknown time zone
+ */
+export function dateIn({ nanos }: CelTimestamp, zone = 'UTC'): Date {
   const floor = (nanos - (((nanos % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n;
   const milliseconds = Number(floor);
-  const date = new Date(milliseconds + offsetMs(milliseconds, zone));
-  const year = date.getUTCFullYear();
-  const newYear = new Date(0);
-  newYear.setUTCFullYear(year, 0, 1);
-  const dayOfYear = Math.floor((date.getTime() - newYear.getTime()) / 86_400_000);
-  return {
-    year,
-    month: date.getUTCMonth(),
-    day: date.getUTCDate(),
-    dayOfYear,
-    weekday: date.getUTCDay(),
-    hours: date.getUTCHours(),
-    minutes: date.getUTCMinutes(),
-    seconds: date.getUTCSeconds(),
-    milliseconds: date.getUTCMilliseconds(),
-  };
+  return new Date(milliseconds + offsetMs(milliseconds, zone));
 }
 
 function offsetMs(atMs: number, zone: string): number {

@@ -101,8 +101,6 @@ export function optionalValue(type: CelType): CelType | undefined {
 
 /** Formats a type for messages: `list(int)`, `map(string, dyn)`. */
 export function typeText(type: CelType): string {
-  if (type.kind === 'timestamp') return 'timestamp';
-  if (type.kind === 'duration') return 'duration';
   if (type.parameters.length === 0) return type.name;
   return `${type.name}(${type.parameters.map(typeText).join(', ')})`;
 }
@@ -134,7 +132,7 @@ export class Unification {
 
   /** Returns a new, unbound type parameter. */
   freshType(): CelType {
-    return { kind: 'param', name: `_var${this.#fresh++}`, parameters: [] };
+    return paramType(`_var${this.#fresh++}`);
   }
 
   /** Returns whether the types `given` are assignable to `wanted`, and records the inferred types if so. */
@@ -149,7 +147,7 @@ export class Unification {
   }
 
   #learn(param: CelType, type: CelType): void {
-    const name = keyOf(param);
+    const { name } = param;
     this.#undo.push([name, this.#known.get(name)]);
     this.#known.set(name, type);
   }
@@ -159,7 +157,7 @@ export class Unification {
    * @param open - the result for unbound type parameters
    */
   resolve(type: CelType, open: 'keep' | 'dyn' = 'keep'): CelType {
-    const known = this.#known.get(keyOf(type));
+    const known = this.#known.get(type.name);
     if (known !== undefined && type.kind === 'param') return this.resolve(known, open);
     if (type.kind === 'param') return open === 'dyn' ? dynType : type;
     if (type.parameters.length === 0) return type;
@@ -197,7 +195,7 @@ export class Unification {
    */
   #substitutes(type: CelType, param: CelType): boolean | undefined {
     if (type.kind === 'param' && sameType(type, param)) return true;
-    const known = this.#known.get(keyOf(param));
+    const known = this.#known.get(param.name);
     if (known === undefined) {
       if (!this.#isFree(param, type)) return undefined;
       this.#learn(param, type);
@@ -213,15 +211,11 @@ export class Unification {
   #isFree(param: CelType, within: CelType): boolean {
     if (sameType(param, within)) return false;
     if (within.kind === 'param') {
-      const known = this.#known.get(keyOf(within));
+      const known = this.#known.get(within.name);
       return known === undefined || this.#isFree(param, known);
     }
     return within.parameters.every((one) => this.#isFree(param, one));
   }
-}
-
-function keyOf(type: CelType): string {
-  return type.name;
 }
 
 function isOpen({ kind }: CelType): boolean {

@@ -300,7 +300,7 @@ type CrdVersion = CustomResourceDefinition['spec']['versions'][number];
 function crdObject(
   definition: ResolvedDefinition,
   schemas: ReadonlyMap<string, Schema>,
-): CustomResourceDefinition & { metadata: { name: string } } {
+): NamedDefinition {
   const { group, kind, plural, singular, listKind, scope, labels, annotations } = definition;
   const { shortNames, categories, versions } = definition;
   return {

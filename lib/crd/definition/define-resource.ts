@@ -1,10 +1,15 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { isJsonObject, dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
+import {
+  isJsonObject,
+  dns1035LabelProblem,
+  dns1123SubdomainProblem,
+  memberSchemaOf,
+  propertyOf,
+} from '../../object/index.js';
 import type { KubernetesObject, ResourceType, Schema } from '../../object/index.js';
 import { materialize } from '../schema/embedded-schema.js';
 import { builtInType } from '../schema/typed-schema.js';
 import type { TypedSchema } from '../schema/typed-schema.js';
-import { memberSchemaOf } from '../validation/prune.js';
 import { CustomResource } from './custom-resource.js';
 import { keywordsWithoutStatus } from './schema-metadata.js';
 import { InvalidDefinitionError, resolveDefinition } from './resource-definition.js';
@@ -62,7 +67,7 @@ export function defineResource<
   checkForm(definition);
   const resolved = resolveDefinition(definition as unknown as AnyResourceDefinition);
   checkDefinition(resolved);
-  // The type of objects as written is known at compile time only.
+  // The type of written objects is known only at compile time.
   return new CustomResource(resolved) as DefinedResource<V>;
 }
 
@@ -111,6 +116,7 @@ export type ObjectOfVersion<
 function checkDefinition(definition: ResolvedDefinition): void {
   const problems = [
     ...nameProblems(definition),
+    ...scopeProblems(definition),
     ...versionProblems(definition),
     ...conversionProblems(definition),
   ];
@@ -140,6 +146,12 @@ function nameProblems({ group, kind, plural, singular, listKind, ...rest }: Reso
     ...(/^[A-Z]/.test(kind) ? [] : problemAt('kind', 'must begin with a capital, as CronTab')),
     ...(kind === listKind ? problemAt('listKind', 'must not be the kind: leave it out') : []),
   ];
+}
+
+/** Without types, `namespaced` would define a kind that counts as cluster-scoped, and that the server refuses. */
+function scopeProblems({ scope }: ResolvedDefinition): DefinitionProblem[] {
+  if (['Namespaced', 'Cluster'].includes(scope)) return [];
+  return problemAt('scope', 'must be Namespaced or Cluster');
 }
 
 /** The annotation of definitions in the groups of the Kubernetes project. */
@@ -258,7 +270,7 @@ type Found = TypedSchema<unknown> | 'built-in' | 'free' | undefined;
 /** Returns the schema at a plain path. */
 function schemaAt({ schema, status }: Pick<ResolvedVersion, 'schema' | 'status'>, path: string) {
   const [first = '', ...rest] = path.split('.').slice(1);
-  return rest.reduce<Found>(memberOf, first === 'status' ? status : memberIn(schema, first));
+  return rest.reduce<Found>(memberOf, first === 'status' ? status : propertyOf(schema, first));
 }
 
 function memberOf(schema: Found, name: string): Found {
@@ -399,7 +411,7 @@ function differingPath(
   );
   const members = [...names]
     .filter((name) => !(at.isPruned && isOptionalOfOne(one, other, name)))
-    .map((name) => [memberIn(one, name), memberIn(other, name), `${path}.${name}`] as const);
+    .map((name) => [propertyOf(one, name), propertyOf(other, name), `${path}.${name}`] as const);
   const inner = [
     [one.items, other.items, `${path}[]`] as const,
     [valuesOf(one), valuesOf(other), `${path}.*`] as const,
@@ -410,7 +422,7 @@ function differingPath(
 }
 
 function isOptionalOfOne(one: Schema, other: Schema, name: string): boolean {
-  const owners = [one, other].filter((schema) => memberIn(schema, name) !== undefined);
+  const owners = [one, other].filter((schema) => propertyOf(schema, name) !== undefined);
   return owners.length === 1 && !owners.some(({ required = [] }) => required.includes(name));
 }
 
@@ -419,10 +431,6 @@ const shapeKeywords = [
   ...(['type', 'x-kubernetes-preserve-unknown-fields'] as const),
   ...(['x-kubernetes-embedded-resource', 'nullable'] as const),
 ];
-
-function memberIn({ properties = {} }: Schema, name: string): Schema | undefined {
-  return Object.hasOwn(properties, name) ? properties[name] : undefined;
-}
 
 function valuesOf({ additionalProperties }: Schema): Schema | undefined {
   if (typeof additionalProperties === 'object') return additionalProperties;

@@ -1,7 +1,8 @@
+import { pluralOf } from '../../object/index.js';
 import type { KubernetesObject, ObjectMeta } from '../../object/index.js';
 import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
-import type { OptionNames } from '../../system/index.js';
-import type { TypedSchema } from '../schema/typed-schema.js';
+import type { OptionNames, Resolved } from '../../system/index.js';
+import type { TypedSchema, InputOf, ValueOf } from '../schema/typed-schema.js';
 
 /** A column of `kubectl get`. */
 export interface PrinterColumn {
@@ -56,20 +57,17 @@ export interface VersionDefinition {
 
 /** The object type of a version. */
 export type VersionObject<V extends VersionDefinition> = KubernetesObject &
-  Omit<ValueIn<V['schema']>, keyof KubernetesObject | 'status'> &
+  Omit<ValueOf<V['schema']>, keyof KubernetesObject | 'status'> &
   StatusOf<V>;
 
 /** The input type of a version: fields with a default are optional. */
 export type VersionInput<V extends VersionDefinition> = { readonly metadata: ObjectMeta } & Omit<
-  InputIn<V['schema']>,
+  InputOf<V['schema']>,
   keyof KubernetesObject | 'status'
 >;
 
-type ValueIn<S> = S extends TypedSchema<infer T, unknown> ? T : never;
-type InputIn<S> = S extends TypedSchema<unknown, infer I> ? I : never;
-
 type StatusOf<V extends VersionDefinition> = V extends { readonly status: infer S }
-  ? { status?: ValueIn<S> }
+  ? { status?: ValueOf<S> }
   : unknown;
 
 /** The version with a given name. */
@@ -160,33 +158,15 @@ interface AnyConversion {
 }
 
 /** A definition with its defaults. */
-export interface ResolvedDefinition {
-  readonly group: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly singular: string;
-  readonly listKind: string;
-  readonly scope: 'Namespaced' | 'Cluster';
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
+export interface ResolvedDefinition extends Resolved<
+  Omit<AnyResourceDefinition, 'versions' | 'printerColumns' | 'selectableFields' | 'scale'>,
+  'conversion'
+> {
   readonly versions: readonly ResolvedVersion[];
-  readonly conversion: AnyConversion | 'prune' | undefined;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** A version with its defaults. */
-export interface ResolvedVersion {
-  readonly name: string;
-  readonly schema: TypedSchema<object, object>;
-  readonly status: TypedSchema<unknown> | undefined;
-  readonly served: boolean;
-  readonly storage: boolean;
-  readonly deprecated: boolean | string;
-  readonly printerColumns: readonly PrinterColumn[];
-  readonly selectableFields: readonly string[];
-  readonly scale: ScaleDefinition | undefined;
-}
+export type ResolvedVersion = Resolved<VersionDefinition, 'status' | 'scale'>;
 
 /** Fills in defaults; `checkDefinition` validates the result. */
 export function resolveDefinition(definition: AnyResourceDefinition): ResolvedDefinition {
@@ -233,12 +213,6 @@ const columnNames: OptionNames<PrinterColumn> = {
 const scaleNames: OptionNames<ScaleDefinition> = {
   ...{ specReplicasPath: true, statusReplicasPath: true, labelSelectorPath: true },
 };
-
-/** Returns the English plural as kubebuilder guesses it. */
-export function pluralOf(singular: string): string {
-  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
-  return /(?:s|x|z|ch|sh)$/.test(singular) ? `${singular}es` : `${singular}s`;
-}
 
 /** A problem in the definition of a custom resource. */
 export interface DefinitionProblem {

@@ -1,3 +1,4 @@
+import { propertyOf } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { junctorParts } from './schema-parts.js';
@@ -37,9 +38,7 @@ function validatePair(pair: Pair, errors: FieldErrors): void {
     validatePair({ given: part, structural: known, ...at }, errors);
   };
   if (given.items !== undefined) inner(given.items, structural.items, 'items');
-  const { properties = {} } = structural;
   for (const [name, part] of Object.entries(given.properties ?? {})) {
-    const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    inner(part, known, `properties[${name}]`);
+    inner(part, propertyOf(structural, name), `properties[${name}]`);
   }
 }

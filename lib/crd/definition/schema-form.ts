@@ -1,3 +1,4 @@
+import { writtenJunctors, writtenParts } from './schema-parts.js';
 import { isJsonObject } from '../../object/index.js';
 import type { SchemaRule } from '../../object/index.js';
 import { isBuiltInType, builtInType } from '../schema/typed-schema.js';
@@ -35,37 +36,15 @@ function problemsOf(schema: unknown, { field, around, nested }: At): DefinitionP
   }
   const inner = { around: [...around, schema], nested };
   return [
-    ...partsOf(schema).flatMap(([path, part]) =>
+    ...writtenParts(schema).flatMap(([path, part]) =>
       problemsOf(part, { ...inner, field: `${field}.${path}` }),
     ),
-    ...junctorsOf(schema).flatMap(([path, part]) =>
+    ...writtenJunctors(schema).flatMap(([path, part]) =>
       problemsOf(part, { ...inner, nested: true, field: `${field}.${path}` }),
     ),
     ...ruleProblems(schema['x-kubernetes-validations'], `${field}.x-kubernetes-validations`),
     ...valueProblems(schema, field),
   ];
-}
-
-type Parts = readonly (readonly [path: string, part: unknown])[];
-
-function partsOf({ properties, items, additionalProperties }: Record<string, unknown>): Parts {
-  const members = isJsonObject(properties) ? Object.entries(properties) : [];
-  const open = additionalProperties !== undefined && typeof additionalProperties !== 'boolean';
-  return [
-    ...members.map(([name, part]) => [`properties[${name}]`, part] as const),
-    // The API server's own check reports a list of schemas.
-    ...(items === undefined || Array.isArray(items) ? [] : [['items', items] as const]),
-    ...(open ? [['additionalProperties', additionalProperties] as const] : []),
-  ];
-}
-
-function junctorsOf(schema: Record<string, unknown>): Parts {
-  const lists = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((keyword): Parts => {
-    const { [keyword]: list = [] } = schema;
-    if (!Array.isArray(list)) return [[keyword, list]];
-    return list.map((part: unknown, index) => [`${keyword}[${index}]`, part] as const);
-  });
-  return schema['not'] === undefined ? lists : [...lists, ['not', schema['not']]];
 }
 
 const ruleFields: Readonly<Record<keyof SchemaRule, true>> = {

@@ -1,4 +1,4 @@
-import { deepEqual } from '../../object/index.js';
+import { deepEqual, propertyOf } from '../../object/index.js';
 import type { Schema, StatusCause } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
 import { validateRules } from '../rules/validate-rules.js';
@@ -228,8 +228,8 @@ interface KeyCheck {
 }
 
 function validateKey(items: Schema, { key, keys, field, errors }: KeyCheck): void {
-  const { properties = {}, required = [] } = items;
-  const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+  const { required = [] } = items;
+  const property = propertyOf(items, key);
   if (property === undefined) {
     const why = 'entries must all be names of item properties';
     errors.invalid(`${field}.x-kubernetes-list-map-keys`, keys, why);
@@ -335,7 +335,6 @@ function isSaid(value: unknown, keyword: string): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }
 
-/** Where to check defaults. */
 interface DefaultCheck {
   readonly field: string;
   readonly errors: FieldErrors;
@@ -381,7 +380,7 @@ function validateDefault(schema: Schema, check: DefaultCheck): void {
   const form = new FieldErrors();
   validateSchema(value, { schema, path: '', errors: form });
   const found = form.causes.filter(({ reason }) => !(looseDefaults && reason === duplicate));
-  // The API server shows an item of the default as a member, but for rules.
+  // The API server writes a dot before the index of a default's item (`default.[0]`), except for rules.
   for (const cause of found) add(cause, '.');
   if (found.length > 0) return;
   const rules = new FieldErrors();

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../object/index.js';
+import { isJsonObject, propertyOf } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 
@@ -16,7 +16,6 @@ export interface MetaPlace {
 /** The place of a schema outside of such fields. */
 export const outsideMeta: MetaPlace = { insideMeta: false, noDefaults: undefined };
 
-/** Returns the place of a property of a schema. */
 export function placeOfProperty(
   schema: Schema,
   name: string,
@@ -50,7 +49,7 @@ export function validatePlace(
 
 /** Checks the schemas of apiVersion, kind and metadata of an object: the whole one, or one inside it. */
 export function validateMetaFields(
-  { properties = {} }: Schema,
+  object: Schema,
   {
     isWhole,
     field,
@@ -62,7 +61,7 @@ export function validateMetaFields(
   },
 ): void {
   for (const name of metaFields) {
-    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const schema = propertyOf(object, name);
     if (schema === undefined) continue;
     const at = `${field}.properties[${name}]`;
     const wanted = name === 'metadata' ? 'object' : 'string';

@@ -1,3 +1,4 @@
+import mapValues from 'lodash/mapValues.js';
 import { isJsonObject } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 
@@ -31,26 +32,66 @@ export function isReadable(schema: Schema): boolean {
   return $schema === '' && allParts(schema).every(([, part]) => isReadable(part));
 }
 
-type Parts = readonly (readonly [path: string, part: Schema])[];
+type Parts<T> = readonly (readonly [path: string, part: T])[];
 
-/** Returns the schemas in `allOf`, `anyOf`, `oneOf` and `not`. */
-export function junctorParts(schema: Schema): Parts {
-  const { not } = schema;
-  const lists = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((keyword) =>
-    (schema[keyword] ?? []).map((part, index) => [`${keyword}[${index}]`, part] as const),
-  );
-  return not === undefined ? lists : [...lists, ['not', not] as const];
+/** A schema as a caller gives it, not checked yet. */
+type Written = Readonly<Record<string, unknown>>;
+
+/** Returns the values in the place of members, items and the values of a map, each with its path. */
+export function writtenParts(schema: Written): Parts<unknown> {
+  const { properties, items, additionalProperties } = schema;
+  const members = isJsonObject(properties) ? Object.entries(properties) : [];
+  const isOpen = additionalProperties !== undefined && typeof additionalProperties !== 'boolean';
+  return [
+    ...members.map(([name, part]) => [`properties[${name}]`, part] as const),
+    // The API server's own check reports a list of schemas.
+    ...(items === undefined || Array.isArray(items) ? [] : [['items', items] as const]),
+    ...(isOpen ? [['additionalProperties', additionalProperties] as const] : []),
+  ];
+}
+
+/** Returns what is in `allOf`, `anyOf`, `oneOf` and `not`, each with its path. */
+export function writtenJunctors(schema: Written): Parts<unknown> {
+  const lists = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((keyword): Parts<unknown> => {
+    const { [keyword]: list = [] } = schema;
+    if (!Array.isArray(list)) return [[keyword, list]];
+    return list.map((part: unknown, index) => [`${keyword}[${index}]`, part] as const);
+  });
+  return schema['not'] === undefined ? lists : [...lists, ['not', schema['not']]];
+}
+
+/** Returns the schemas in `allOf`, `anyOf`, `oneOf` and `not`, each with its path. */
+export function junctorParts(schema: Schema): Parts<Schema> {
+  return writtenJunctors(schema as Written).filter(isSchema);
 }
 
 /** Returns all schemas directly within a schema, each with its path. */
-export function allParts(schema: Schema): Parts {
-  const { properties = {}, items, additionalProperties } = schema;
-  const others = Object.entries({ items, additionalProperties } as Record<string, unknown>);
-  return [
-    ...Object.entries(properties).map(([name, part]) => [`properties[${name}]`, part] as const),
-    ...others.flatMap(([path, part]) =>
-      isJsonObject(part) ? [[path, part as Schema] as const] : [],
-    ),
-    ...junctorParts(schema),
-  ];
+export function allParts(schema: Schema): Parts<Schema> {
+  return [...writtenParts(schema as Written).filter(isSchema), ...junctorParts(schema)];
+}
+
+function isSchema(entry: Parts<unknown>[0]): entry is Parts<Schema>[0] {
+  return isJsonObject(entry[1]);
+}
+
+/** The parts of a schema, in any representation. */
+interface SchemaParts<T> {
+  readonly properties?: Readonly<Record<string, T>> | undefined;
+  readonly items?: T | undefined;
+  readonly additionalProperties?: T | boolean | undefined;
+}
+
+/** Returns the properties, the items and the values of a map that a schema has, changed by `map`. */
+export function mappedParts<T extends object, R>(
+  { properties, items, additionalProperties }: SchemaParts<T>,
+  map: (part: T) => R,
+): { properties?: Record<string, R>; items?: R; additionalProperties?: R | boolean } {
+  return {
+    ...(properties !== undefined && { properties: mapValues(properties, map) }),
+    ...(items !== undefined && { items: map(items) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === 'object' ? map(additionalProperties) : additionalProperties,
+    }),
+  };
 }

@@ -85,7 +85,7 @@ export function validateStructure(
   }
   // Like the API server, check defaults only in schemas that are otherwise sound.
   if (own.causes.length === 0) {
-    // A default of the whole object has its apiVersion and kind, as one of an object inside it has.
+    // A default of the whole object must have apiVersion and kind, like that of an embedded object.
     const whole: Schema = { ...schema, 'x-kubernetes-embedded-resource': true };
     validateDefaults(whole, { field, errors: own, looseDefaults: isServer, insideMeta: false });
   }

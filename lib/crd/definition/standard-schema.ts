@@ -2,6 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { errorMessage, isOperatorError } from '../../system/index.js';
 import { isJsonObject } from '../../object/index.js';
 import type { KubernetesObject, Schema, StatusCause } from '../../object/index.js';
+import { mappedParts } from './schema-parts.js';
 
 /** The properties of a schema in Standard Schema and Standard JSON Schema. */
 export type StandardProps<T> = StandardSchemaV1.Props<unknown, T> &
@@ -84,11 +85,11 @@ function jsonSchemaOf(schema: Schema, target: string): Record<string, unknown> {
 
 function converted(schema: Schema): Record<string, unknown> {
   if (schema.nullable === true && schema.enum === undefined && hasAlternatives(schema)) {
-    // Which the API server does not apply to null.
+    // The API server does not apply the alternatives to null.
     return { anyOf: [{ type: 'null' }, converted({ ...schema, nullable: false })] };
   }
   const { nullable, type, exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...rest } = schema;
-  const { properties, items, additionalProperties, not, ...others } = rest;
+  const { not, ...others } = rest;
   const isEither = schema['x-kubernetes-int-or-string'] === true;
   const types = isEither ? ['integer', 'string'] : type === undefined ? [] : [type];
   const all = nullable === true && types.length > 0 ? [...types, 'null'] : types;
@@ -99,15 +100,8 @@ function converted(schema: Schema): Record<string, unknown> {
     ...(Object.fromEntries(lists) as object),
     ...limit('inimum', minimum, exclusiveMinimum),
     ...limit('aximum', maximum, exclusiveMaximum),
-    ...(properties !== undefined && { properties: members(properties) }),
-    ...(items !== undefined && { items: converted(items) }),
     ...(not !== undefined && { not: converted(not) }),
-    ...(additionalProperties !== undefined && {
-      additionalProperties:
-        typeof additionalProperties === 'object'
-          ? converted(additionalProperties)
-          : additionalProperties,
-    }),
+    ...mappedParts(schema, converted),
   };
 }
 
@@ -121,12 +115,6 @@ function hasAlternatives(schema: Schema): boolean {
 
 function list(schemas: unknown): unknown {
   return (schemas as readonly Schema[]).map(converted);
-}
-
-function members(properties: Readonly<Record<string, Schema>>): object {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, one]) => [name, converted(one)]),
-  );
 }
 
 /** Returns a limit, which is itself excluded in another keyword. */

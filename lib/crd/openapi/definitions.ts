@@ -2,6 +2,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { isJsonObject } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { packedDefinitions } from '../data/definitions.js';
+import { mappedParts } from '../definition/schema-parts.js';
 
 /** A definition in the OpenAPI document, with `$ref`s. */
 export interface RawSchema {
@@ -87,20 +88,7 @@ function resolve(raw: RawSchema, shareable: boolean): Schema {
   const [inner] = raw.allOf ?? [];
   const reference = raw.$ref ?? (raw.allOf?.length === 1 ? inner?.$ref : undefined);
   if (reference !== undefined) return resolveReference(raw, reference, shareable);
-  const { properties, items, additionalProperties, ...rest } = raw;
-  const schema = rest as Schema;
-  if (properties !== undefined) {
-    const entries = Object.entries(properties).map(([name, one]) => [name, resolve(one, true)]);
-    schema.properties = Object.fromEntries(entries) as Record<string, Schema>;
-  }
-  if (items !== undefined) schema.items = resolve(items, true);
-  if (additionalProperties !== undefined) {
-    schema.additionalProperties =
-      typeof additionalProperties === 'boolean'
-        ? additionalProperties
-        : resolve(additionalProperties, true);
-  }
-  return schema;
+  return { ...(raw as Schema), ...mappedParts(raw, (part) => resolve(part, true)) };
 }
 
 // A field's own description still allows sharing its type; other keywords do not, such as

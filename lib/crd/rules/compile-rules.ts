@@ -1,3 +1,4 @@
+import { propertyOf } from '../../object/index.js';
 import type { Schema, SchemaRule } from '../../object/index.js';
 import { CelCompileError, CelConstantError } from '../cel/expression.js';
 import { compileCel } from '../cel/program.js';
@@ -50,7 +51,7 @@ function compileRule(rule: SchemaRule, schema: Schema, type: CelType | undefined
     message: undefined,
     messageError: undefined,
     usesOldSelf: false,
-    fieldPath: path?.normalized ?? '',
+    fieldPath: path ?? '',
   };
   if (type === undefined) {
     return { ...base, error: 'failed to convert to declType for CEL validation rules' };
@@ -164,20 +165,13 @@ function schemaIn(given: Schema | boolean | undefined): Schema | undefined {
   return typeof given === 'object' ? given : undefined;
 }
 
-/** A resolved field path. */
-interface FieldPath {
-  /** In the form that causes use: `.spec.ports`, `.labels[app]`, without the first dot. */
-  readonly normalized: string;
-  readonly schema: Schema;
-}
-
 const stepForm = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/y;
 
 /**
  * Resolves a path of members and map keys, such as `.spec.labels['app']`, in a schema.
- * @returns undefined if the path does not exist in the schema
+ * @returns the path as causes name it: `spec.labels[app]`; undefined if it does not exist in the schema
  */
-export function fieldPathOf(path: string, schema: Schema): FieldPath | undefined {
+export function fieldPathOf(path: string, schema: Schema): string | undefined {
   let current = schema;
   let normalized = '';
   const form = new RegExp(stepForm);
@@ -187,7 +181,7 @@ export function fieldPathOf(path: string, schema: Schema): FieldPath | undefined
     if (name === undefined) return undefined;
     const { properties, additionalProperties } = current;
     if (properties !== undefined) {
-      const next = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      const next = propertyOf(current, name);
       if (next === undefined) return undefined;
       current = next;
       normalized += normalized === '' ? name : `.${name}`;
@@ -196,5 +190,5 @@ export function fieldPathOf(path: string, schema: Schema): FieldPath | undefined
       normalized += `[${name}]`;
     } else return undefined;
   }
-  return normalized === '' ? undefined : { normalized, schema: current };
+  return normalized === '' ? undefined : normalized;
 }

@@ -1,4 +1,4 @@
-import { deepEqual, isJsonObject } from '../../object/index.js';
+import { deepEqual, isJsonObject, propertyOf } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { parseDay, parseOpenApiDuration, parseTimestamp } from '../cel/times.js';
 import {
@@ -18,7 +18,6 @@ import type { CelType } from '../cel/types.js';
 import { CelError, CelList, CelOpaque } from '../cel/values.js';
 import type { CelMap, CelValue } from '../cel/values.js';
 import { isInt64 } from '../validation/numbers.js';
-import { memberSchema } from '../validation/prune.js';
 
 /** Adds the fields that rules can always read at the root of a resource. */
 export function withTypeAndMeta(schema: Schema): Schema {
@@ -199,7 +198,7 @@ class ObjectValue implements CelMap {
     const value = this.#value[name];
     // In an object, null counts as absent; in a map it is a value.
     if (value === null && properties !== undefined) return undefined;
-    const own = properties === undefined ? open : (memberSchema(properties, name) ?? unknownSchema);
+    const own = properties === undefined ? open : (propertyOf(this.#schema, name) ?? unknownSchema);
     return value === null && own === unknownSchema ? null : schemaValue(value, own);
   }
 

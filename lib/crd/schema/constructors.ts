@@ -320,7 +320,10 @@ function builtIn<N extends BuiltInTypeName>(
 type Conditions = readonly BuiltInTypes['Condition'][];
 
 function conditions(): TypedSchema<Conditions, Conditions, 'optional'> {
-  return optional(array(builtIn('Condition'), { listType: 'map', listMapKeys: ['type'] }));
+  const description = 'The current service state of the object.';
+  return optional(
+    array(builtIn('Condition'), { listType: 'map', listMapKeys: ['type'], description }),
+  );
 }
 
 /** The properties of every `s.status`. */
@@ -335,7 +338,9 @@ function status<P extends Properties>(
 ): Required<ObjectValue<StatusProperties & P>, ObjectInput<StatusProperties & P>>;
 function status(properties: Properties = {}): Required<unknown> {
   const usual: StatusProperties = {
-    observedGeneration: optional(integer({ format: 'int64' })),
+    observedGeneration: optional(
+      integer({ format: 'int64', description: 'The generation that the status is of.' }),
+    ),
     conditions: conditions(),
   };
   return object({ ...usual, ...properties });

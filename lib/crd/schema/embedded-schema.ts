@@ -1,4 +1,5 @@
 import type { Schema } from '../../object/index.js';
+import { mappedParts } from '../definition/schema-parts.js';
 import { rawDefinition } from '../openapi/definitions.js';
 import type { RawSchema } from '../openapi/definitions.js';
 import { builtInType, definitionOf } from './typed-schema.js';
@@ -89,17 +90,9 @@ function embed(raw: RawSchema): Schema {
     const type = embeddedSchema(reference.slice(referencePrefix.length));
     return { ...type, ...ownKeywords(raw) };
   }
-  const schema: Schema = ownKeywords(raw);
-  const { properties, items, additionalProperties } = raw;
-  if (properties !== undefined) {
-    const entries = Object.entries(properties).map(([name, one]) => [name, embed(one)] as const);
-    schema.properties = Object.fromEntries(entries);
-  }
-  if (items !== undefined) schema.items = withKeyDefaults(embed(items), items, raw);
-  if (typeof additionalProperties === 'object') {
-    schema.additionalProperties = embed(additionalProperties);
-  }
-  return schema;
+  const schema: Schema = { ...ownKeywords(raw), ...mappedParts(raw, embed) };
+  const { items } = schema;
+  return items && raw.items ? { ...schema, items: withKeyDefaults(items, raw.items, raw) } : schema;
 }
 
 function ownKeywords(raw: RawSchema): Schema {
@@ -137,19 +130,10 @@ export function materialize(schema: TypedSchema<unknown>): Schema {
   const { [builtInType]: name, properties, items, additionalProperties, ...rest } = schema;
   // Symbol keys are internal marks that JSON cannot hold.
   const own = Object.fromEntries(Object.entries(rest)) as Schema;
-  const base: Schema = name === undefined ? own : { ...embeddedSchema(definitionOf(name)), ...own };
-  if (properties !== undefined) {
-    const entries = Object.entries(properties).map(
-      ([key, one]) => [key, materialize(one)] as const,
-    );
-    base.properties = Object.fromEntries(entries);
-  }
-  if (items !== undefined) base.items = materialize(items);
-  if (additionalProperties !== undefined) {
-    base.additionalProperties =
-      typeof additionalProperties === 'object'
-        ? materialize(additionalProperties)
-        : additionalProperties;
-  }
-  return base;
+  const builtIn = name === undefined ? {} : embeddedSchema(definitionOf(name));
+  return {
+    ...builtIn,
+    ...own,
+    ...mappedParts({ properties, items, additionalProperties }, materialize),
+  };
 }

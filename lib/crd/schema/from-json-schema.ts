@@ -3,6 +3,7 @@ import { isJsonObject } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
+import { mappedParts } from '../definition/schema-parts.js';
 import { isKnownFormat } from '../validation/schema-formats.js';
 import { isFreeObject, mergedStructure, structureOf, valuesOf, withNull } from './union-schema.js';
 
@@ -25,16 +26,10 @@ export function structuralSchema(json: unknown, options = { isTyped: false }): S
 
 /** Keeps all fields of objects for which no part of the schema names any, and lets an enum accept null. */
 function completed(schema: Schema): Schema {
-  const { properties = {}, items, additionalProperties } = schema;
-  const members = Object.entries(properties).map(([name, one]) => [name, completed(one)] as const);
   return {
     ...(schema.nullable === true ? withNull(schema) : schema),
     ...(isFreeObject(schema) && anything),
-    ...(schema.properties !== undefined && { properties: Object.fromEntries(members) }),
-    ...(items !== undefined && { items: completed(items) }),
-    ...(typeof additionalProperties === 'object' && {
-      additionalProperties: completed(additionalProperties),
-    }),
+    ...mappedParts(schema, completed),
   };
 }
 
@@ -87,13 +82,7 @@ class Conversion {
     const own = this.#plain(given, types, place);
     if (parts.length === 0) return own;
     const beside = omit(given, ['allOf']);
-    const all = parts.map((part, index) => {
-      const type = types.length === 0 ? {} : { type: types };
-      return this.convert(isJsonObject(part) ? { ...type, ...part } : part, {
-        ...place,
-        path: join(place.path, `allOf[${index}]`),
-      });
-    });
+    const all = this.#parts(parts, 'allOf', types, place);
     const isOnlyParts = Object.keys(beside).every((name) => isAnnotation(name));
     const schemas = isOnlyParts ? all : [own, ...all];
     return { ...this.#merged(schemas, place), ...allOfValues(schemas), ...described(own) };
@@ -128,15 +117,9 @@ class Conversion {
     const parts = partsOf(given, keyword, place);
     if (parts.length === 0) return undefined;
     const beside = omit(given, [keyword]);
-    const type = types.length === 0 ? {} : { type: types };
     const some = parts.filter((part) => !isNull(part));
     const isNullable = some.length < parts.length;
-    const schemas = some.map((part, index) =>
-      this.convert(isJsonObject(part) ? { ...type, ...part } : part, {
-        ...place,
-        path: join(place.path, `${keyword}[${index}]`),
-      }),
-    );
+    const schemas = this.#parts(some, keyword, types, place);
     const isOnlyParts = Object.keys(beside).every((name) => isAnnotation(name) || name === 'type');
     const union = this.#union(schemas, keyword, place);
     const own = isOnlyParts ? [] : [this.convert(beside, place)];
@@ -145,6 +128,20 @@ class Conversion {
     const descriptions = described(this.#plain(annotationsOf(beside), [], place, true));
     const nullable = isNullable && { nullable: true };
     return { ...whole, ...restrictions, ...descriptions, ...nullable };
+  }
+
+  /** Converts the schemas of a keyword; those without a type have the types beside the keyword. */
+  #parts(
+    parts: readonly unknown[],
+    keyword: string,
+    types: readonly string[],
+    place: Place,
+  ): Schema[] {
+    const type = types.length === 0 ? {} : { type: types };
+    return parts.map((part, index) => {
+      const path = join(place.path, `${keyword}[${index}]`);
+      return this.convert(isJsonObject(part) ? { ...type, ...part } : part, { ...place, path });
+    });
   }
 
   #union(schemas: readonly Schema[], keyword: 'anyOf' | 'oneOf', place: Place): Schema {

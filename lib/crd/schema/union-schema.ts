@@ -1,3 +1,4 @@
+import mapValues from 'lodash/mapValues.js';
 import omit from 'lodash/omit.js';
 import { deepEqual } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
@@ -132,11 +133,4 @@ export function mergedStructure(
     ...(bothItems !== undefined && { items: bothItems }),
     ...(Object.keys(properties).length > 0 && { properties }),
   };
-}
-
-function mapValues(
-  properties: Readonly<Record<string, Schema>>,
-  map: (schema: Schema) => Schema,
-): Record<string, Schema> {
-  return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, map(one)]));
 }

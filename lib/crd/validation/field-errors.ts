@@ -1,27 +1,37 @@
-import { deepEqual, quoted } from '../../object/index.js';
+import { deepEqual, quoted, htmlSafeJson } from '../../object/index.js';
 import type { StatusCause } from '../../object/index.js';
 import { goNumber } from './numbers.js';
 
 function shown(value: unknown): string {
   if (value === undefined) return 'null';
   if (typeof value === 'number') return goNumber(value);
-  return typeof value === 'string' ? quoted(value) : goJson(value);
-}
-
-/** Returns JSON as Go writes it, which is safe in HTML. */
-function goJson(value: unknown): string {
-  const escape = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escape);
+  return typeof value === 'string' ? quoted(value) : htmlSafeJson(JSON.stringify(value));
 }
 
 /**
  * Collects the problems of an object, one cause per field, with the reasons and messages of apimachinery's
- * `field` package.
+ * `field` package. Fields are named by their path from the place of these errors: the object itself, or
+ * the part of it that {@link at} names. The empty path is the place.
  */
 export class FieldErrors {
   readonly causes: StatusCause[] = [];
   /** Problems for which the API server does not reject the object. */
   readonly warnings: string[] = [];
+  #place = '';
+
+  /** Returns errors of a part of the object: they collect their causes here. */
+  at(field: string): FieldErrors {
+    const part = new FieldErrors();
+    part.#place = this.#pathOf(field);
+    return Object.assign(part, { causes: this.causes, warnings: this.warnings });
+  }
+
+  #pathOf(field: string): string {
+    if (field === '') return this.#place;
+    return this.#place === '' || field.startsWith('[')
+      ? `${this.#place}${field}`
+      : `${this.#place}.${field}`;
+  }
 
   get empty(): boolean {
     return this.causes.length === 0;
@@ -29,7 +39,7 @@ export class FieldErrors {
 
   #add(reason: string, field: string, said: string, detail = ''): void {
     const message = detail === '' ? said : `${said}: ${detail}`;
-    this.causes.push({ reason, message, field });
+    this.causes.push({ reason, message, field: this.#pathOf(field) });
   }
 
   /** Adds the causes of other errors. */
@@ -84,13 +94,13 @@ export class FieldErrors {
     if (!deepEqual(value, old)) this.invalid(field, value, 'field is immutable');
   }
 
-  /** Checks each item of a list, with its path. Go's zero value of a list is null. */
+  /** Checks each item of a list at its place. Go's zero value of a list is null. */
   each<T>(
     field: string,
     items: readonly T[] | null | undefined,
-    check: (item: T, field: string, errors: FieldErrors) => void,
+    check: (item: T, errors: FieldErrors) => void,
   ): void {
-    for (const [index, item] of (items ?? []).entries()) check(item, `${field}[${index}]`, this);
+    for (const [index, item] of (items ?? []).entries()) check(item, this.at(`${field}[${index}]`));
   }
 
   /** Adds a cause for an invalid value without showing the value. */
@@ -140,7 +150,7 @@ export class FieldErrors {
   oneOf(field: string, value: string | undefined, supported: readonly string[]): void {
     if (value === undefined || supported.includes(value)) return;
     // Go writes values of a string type of their own as JSON.
-    this.#notSupported(field, goJson(value), supported);
+    this.#notSupported(field, htmlSafeJson(JSON.stringify(value)), supported);
   }
 
   /** Adds a cause if a value is empty, or is not one of `supported`. */

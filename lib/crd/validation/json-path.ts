@@ -5,7 +5,7 @@ type Step =
   | { readonly type: 'index'; readonly index: number }
   | { readonly type: 'slice'; readonly start: number; readonly end: number; readonly every: number }
   | { readonly type: 'all' }
-  // Finds nothing: the value around it would be a wrong answer.
+  // A step that finds nothing: without it, the path would show the parent's value.
   | { readonly type: 'unsupported' }
   | { readonly type: 'filter'; readonly path: readonly Step[]; readonly value: string };
 

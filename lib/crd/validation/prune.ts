@@ -1,4 +1,4 @@
-import { isJsonObject, setMember } from '../../object/index.js';
+import { isJsonObject, setMember, memberSchemaOf } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 
 /** The result of pruning: the value, and the removed fields. */
@@ -11,11 +11,10 @@ interface Pruned {
 /**
  * Removes fields that a structural schema does not define, and members that are `undefined`. The result
  * shares nothing with `value`.
- * @param path - the path of `value`, prefixed to unknown fields
  */
-export function prune(value: unknown, schema: Schema | undefined, path = ''): Pruned {
+export function prune(value: unknown, schema: Schema | undefined): Pruned {
   const unknownFields: string[] = [];
-  const pruned = pruneValue(value, { schema: schema ?? preserving, path, unknownFields });
+  const pruned = pruneValue(value, { schema: schema ?? preserving, path: '', unknownFields });
   return { value: pruned, unknownFields: unknownFields.sort() };
 }
 
@@ -69,23 +68,6 @@ function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<s
     else setMember(pruned, name, pruneValue(value[name], { ...at, schema: known, path: member }));
   }
   return pruned;
-}
-
-/** Returns the schema of member `name` of an object with `schema`; undefined if the schema defines none. */
-export function memberSchemaOf(schema: Schema, name: string): Schema | undefined {
-  const { properties = {}, additionalProperties } = schema;
-  return (
-    memberSchema(properties, name) ??
-    (typeof additionalProperties === 'object' ? additionalProperties : undefined)
-  );
-}
-
-/** Returns the schema of an own property only, ignoring inherited ones. */
-export function memberSchema(
-  properties: Readonly<Record<string, Schema>>,
-  name: string,
-): Schema | undefined {
-  return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
 /**

@@ -1,19 +1,13 @@
+import type { ScaleDefinition } from '../definition/resource-definition.js';
 import { goText, goTypeOf, isJsonObject } from '../../object/index.js';
 import type { FieldErrors } from './field-errors.js';
 
 const maxInt32 = 2 ** 31 - 1;
 
-/** Paths of an object's replica counts, for example `.spec.replicas`. */
-export interface ReplicasPaths {
-  readonly specReplicasPath: string;
-  readonly statusReplicasPath: string;
-  readonly labelSelectorPath?: string | undefined;
-}
-
 /** Checks the desired replica count of a custom resource with a scale subresource. */
 export function validateScaleSpec(
   object: object,
-  scale: ReplicasPaths | undefined,
+  scale: ScaleDefinition | undefined,
   errors: FieldErrors,
 ): void {
   if (scale !== undefined) validateReplicas(object, scale.specReplicasPath, errors);
@@ -22,7 +16,7 @@ export function validateScaleSpec(
 /** Checks the observed replica count and the selector of a custom resource with a scale subresource. */
 export function validateScaleStatus(
   object: object,
-  scale: ReplicasPaths | undefined,
+  scale: ScaleDefinition | undefined,
   errors: FieldErrors,
 ): void {
   if (scale === undefined) return;

@@ -20,18 +20,13 @@ const hex = '[0-9a-fA-F]';
 
 /** @param group - the third group: its first digit is the version */
 function uuidForm(group: string, variant = hex): (text: string) => boolean {
-  const form = new RegExp(
-    `^${hex}{8}-?${hex}{4}-?${group}${hex}{3}-?${variant}${hex}{3}-?${hex}{12}$`,
+  return pattern(
+    new RegExp(`^${hex}{8}-?${hex}{4}-?${group}${hex}{3}-?${variant}${hex}{3}-?${hex}{12}$`),
   );
-  return (text) => form.test(text);
 }
 
 function pattern(form: RegExp): (text: string) => boolean {
   return (text) => form.test(text);
-}
-
-function digitsOf(text: string): number[] {
-  return Array.from(text, Number);
 }
 
 /** Returns the weighted sum of the digits, repeating the weights. */
@@ -46,14 +41,14 @@ const withoutGaps = (text: string): string => text.replaceAll(/[\t\n\f\r -]+/g, 
 function isIsbn10(text: string): boolean {
   const plain = withoutGaps(text);
   if (!/^\d{9}[\dX]$/.test(plain)) return false;
-  const digits = digitsOf(plain.replace('X', '0'));
+  const digits = Array.from(plain.replace('X', '0'), Number);
   const last = plain.endsWith('X') ? 100 : 0;
   return (weighted(digits, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) + last) % 11 === 0;
 }
 
 function isIsbn13(text: string): boolean {
   const plain = withoutGaps(text);
-  return /^\d{13}$/.test(plain) && weighted(digitsOf(plain), [1, 3]) % 10 === 0;
+  return /^\d{13}$/.test(plain) && weighted(Array.from(plain, Number), [1, 3]) % 10 === 0;
 }
 
 const cardForm =
@@ -62,9 +57,11 @@ const cardForm =
 /** Checks the card form and Luhn's sum, ignoring all characters except digits. */
 function isCreditCard(text: string): boolean {
   const plain = text.replaceAll(/[^0-9]+/g, '');
-  const doubled = digitsOf(plain)
+  const doubled = Array.from(plain, Number)
     .toReversed()
-    .map((digit, index) => (index % 2 === 0 ? digit : weighted(digitsOf(String(digit * 2)), [1])));
+    .map((digit, index) =>
+      index % 2 === 0 ? digit : weighted(Array.from(String(digit * 2), Number), [1]),
+    );
   return cardForm.test(plain) && weighted(doubled, [1]) % 10 === 0;
 }
 

@@ -9,12 +9,12 @@ import {
   nameProblems,
   qualifiedNameProblems,
   quoted,
+  memberSchemaOf,
 } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
 import { FieldErrors } from './field-errors.js';
 import { isInt64, validateNumber, validateRange } from './numbers.js';
-import { memberSchemaOf } from './prune.js';
 import { hasFormat, isKnownFormat } from './schema-formats.js';
 
 /** A value to check. */
@@ -396,7 +396,7 @@ function validateListType(items: readonly unknown[], check: SchemaCheck): void {
   }
 }
 
-/** Checks that the entries are objects; null is of the wrong type, and nothing else. */
+/** Checks that the entries are objects; for null, only the wrong type is reported. */
 function areObjects(items: readonly unknown[], { path, errors }: SchemaCheck): boolean {
   let all = true;
   for (const [index, item] of items.entries()) {

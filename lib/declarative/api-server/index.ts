@@ -10,6 +10,6 @@ export {
   viewKubeConfig,
   writeViewKubeConfig,
 } from './generate-keys.js';
-export type { KeyFiles, KeyOptions, ViewKubeConfigOptions } from './generate-keys.js';
+export type { KeyFiles } from './generate-keys.js';
 export { ViewApiServer } from './view-api-server.js';
-export type { ServedViews, ViewApiServerOptions, ViewTls } from './view-api-server.js';
+export type { ViewApiServerOptions } from './view-api-server.js';

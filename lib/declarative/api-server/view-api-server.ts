@@ -22,7 +22,7 @@ import {
   readCertificate,
 } from '../../system/index.js';
 import type { Logger } from '../../system/index.js';
-import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import { isViewGroup } from '../spec/operator-spec.js';
 import { TokenAuthorizer, TokenVerifier, verifyingKeys } from './tokens.js';
 import type { VerifyingKey } from './tokens.js';
 
@@ -262,9 +262,7 @@ function wrong(what: string): OperatorError {
 }
 
 /** Limits access to views: the server's definitions, namespaces and other objects are not exposed. */
-function serves(group: string): boolean {
-  return operatorOfViewGroup(group) !== undefined;
-}
+const serves = isViewGroup;
 
 const noHosts: ReadonlySet<string> = new Set();
 

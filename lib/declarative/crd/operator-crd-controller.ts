@@ -13,6 +13,7 @@ import type {
   ReconcileContext,
   Result,
   Source,
+  SourceContext,
 } from '../../controller/index.js';
 import type { RequiredAccess } from '../../manager/index.js';
 import { setCondition, deepEqual } from '../../object/index.js';
@@ -68,10 +69,14 @@ export const operatorCrdAccess: readonly RequiredAccess[] = [
  *   annotation there is no finalizer, and written objects stay.
  * - A process that loses leadership and stands by ends the operators of the objects. When it leads again, it runs
  *   them as the objects specify then.
+ * - Other operators of the group that read views of these operators wait until the operators run: after the start,
+ *   and after leadership was lost.
  *
  * ## Caveats
  * - An operator that was added to the group by other means is left alone: the status of an `Operator`
  *   object with its name reports the conflict.
+ * - Removed from the running manager, it ends the operators of the objects. Other operators find their views empty
+ *   then, as after `Group.deleteOperator`.
  *
  * @example
  * ```ts
@@ -102,10 +107,12 @@ function statusSource(group: Group, objects: OperatorObjects): Source {
       const stop = group.listen((operator) => {
         context.enqueue({ name: operator }, { trigger: { type: 'source', source: name } });
       });
+      const stopFollowing = objects.follow(context);
       return {
         stop: () => {
           stop();
-          // The manager ends the operators of a group that ends.
+          stopFollowing();
+          // If the whole group stops, its manager stops the operators.
           if (group.manager.phase === 'running') objects.release(context.logger);
         },
       };
@@ -132,6 +139,10 @@ class OperatorObjects {
   });
   /** Names of the operators that the group runs for an object. */
   readonly #own = new Set<string>();
+  /** Names of the operators that {@link OperatorObjects.release} removes. */
+  readonly #leaving = new Set<string>();
+  /** Returns whether an object needs an operator; undefined until the objects are listed. */
+  #isWanted: (name: string) => boolean | undefined = () => undefined;
   /** Settled when {@link OperatorObjects.release} is done. */
   #released: Promise<unknown> = Promise.resolve();
   /** The objects that wait for other operators: the number of checks, and the names of the others. */
@@ -140,6 +151,42 @@ class OperatorObjects {
   constructor(group: Group) {
     this.#group = group;
     this.#pace = new StatusPace(group.manager.clock);
+    group.manager.viewWriters.awaitOperators((name) => this.#isComing(name));
+  }
+
+  /**
+   * Follows the `Operator` objects. Operators that the program itself added wait until the operators of these objects
+   * run: with views that are still empty they would delete the objects that they have made from them.
+   * @returns a function that stops following
+   */
+  follow({ cache }: SourceContext): () => void {
+    const { viewWriters } = this.#group.manager;
+    const handle = cache.informer(OperatorResource);
+    const informer = cache.peek(OperatorResource);
+    const isWanted = (name: string): boolean | undefined => {
+      if (informer?.synced !== true) return undefined;
+      const object = informer.get({ name });
+      return object !== undefined && object.metadata.deletionTimestamp === undefined;
+    };
+    this.#isWanted = isWanted;
+    const stop = informer?.changes.listen(() => viewWriters.notify());
+    return () => {
+      stop?.();
+      handle.release();
+      // A standby follows the objects again before it stops following them.
+      if (this.#isWanted !== isWanted) return;
+      const { phase } = this.#group.manager;
+      // At the end of the manager, operators still wait: they must not write by empty views.
+      if (phase === 'stopping' || phase === 'stopped') return;
+      // Without this controller, no operator of an object comes back.
+      this.#isWanted = () => false;
+      viewWriters.notify();
+    };
+  }
+
+  #isComing(name: string): boolean {
+    if (this.#leaving.has(name)) return true;
+    return this.#group.getOperator(name) === undefined && (this.#isWanted(name) ?? true);
   }
 
   /**
@@ -147,11 +194,19 @@ class OperatorObjects {
    * specification before the controller of the objects reconciles again.
    */
   release(logger: Logger): void {
+    const { views, viewWriters } = this.#group.manager;
     const removed = [...this.#own].map(async (name) => {
+      this.#leaving.add(name);
       try {
+        const kinds = views.types(name).map((type) => `${type.group}/${type.kind}`);
+        // Others must not take the removal of the views for a change.
+        await viewWriters.restartReaders(kinds);
         await this.#remove(name, 'orphan', undefined);
       } catch (error) {
         logger.error(`operator ${name} is not removed`, { error });
+      } finally {
+        this.#leaving.delete(name);
+        viewWriters.notify();
       }
     });
     this.#released = Promise.all(removed);
@@ -246,7 +301,7 @@ class OperatorObjects {
     return found;
   }
 
-  /** Whether all objects that an object waits for, directly or through others, wait, and one of them for it. */
+  /** Whether an object waits for itself through others, and every object that it waits for waits too. */
   #isInCycle(name: string): boolean {
     const seen = new Set<string>(this.#waiting.get(name)?.others);
     // The loop also visits the names that it adds.

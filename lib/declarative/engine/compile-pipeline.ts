@@ -32,25 +32,16 @@ export function compilePlan(
   sources: readonly PipelineSource[],
   { context, ...options }: PipelineSettings,
 ): PipelinePlan | undefined {
-  let problems = 0;
-  const counting = countingContext(context, () => problems++);
-  const names = compileSourceNames(sources, counting);
-  const written = writtenStages(pipeline, counting.at('pipeline'));
-  const join = joinOf(written, { names, context: counting.at('pipeline'), options });
-  const stages = written.flatMap((stage) => stagePlan(stage, options));
-  if (problems > 0) return undefined;
+  const before = context.problems.length;
+  const names = compileSourceNames(sources, context);
+  const written = writtenStages(pipeline, context.at('pipeline'));
+  const join = joinOf(written, { names, context: context.at('pipeline'), options });
+  const stages = written.flatMap(({ name, argument, context: at }) => {
+    const compile = stageCompilers.get(name);
+    return compile?.(argument, { stage: name, context: at, options }) ?? [];
+  });
+  if (context.problems.length > before) return undefined;
   return { sources: names, join, stages, warnings: join === undefined ? [] : warningsOf(join) };
-}
-
-function countingContext(context: CompileContext, count: () => void): CompileContext {
-  return {
-    path: context.path,
-    report: (problem, ...below) => {
-      count();
-      context.report(problem, ...below);
-    },
-    at: (...below) => countingContext(context.at(...below), count),
-  };
 }
 
 function joinOf(
@@ -77,14 +68,6 @@ function joinOf(
     return undefined;
   }
   return compileJoin(join.argument, { names, context: join.context, options });
-}
-
-function stagePlan(
-  { name, argument, context }: WrittenStage,
-  options: ExpressionOptions,
-): StagePlan[] {
-  const plan = compileStage(argument, { stage: name, context, options });
-  return plan === undefined ? [] : [plan];
 }
 
 function warningsOf({ path, sources, orders }: JoinPlan): SpecProblem[] {
@@ -120,11 +103,6 @@ export interface PipelinePlan {
   readonly warnings: readonly SpecProblem[];
 }
 
-/** The names of all stages. */
-export const stageNames: readonly string[] = [
-  ...['@join', '@select', '@project', '@unwind', '@demux', '@gather', '@mux'],
-];
-
 /** The place of a stage. */
 interface StageSite {
   /** The name as written, for example `@mux`. */
@@ -134,23 +112,21 @@ interface StageSite {
   readonly options: ExpressionOptions;
 }
 
-/** Compiles a stage after the join. undefined: the name is not such a stage, or a problem was reported. */
-function compileStage(argument: unknown, site: StageSite): StagePlan | undefined {
-  switch (site.stage) {
-    case '@select':
-      return select(argument, site);
-    case '@project':
-      return project(argument, site);
-    case '@unwind':
-    case '@demux':
-      return unwind(argument, site);
-    case '@gather':
-    case '@mux':
-      return gather(argument, site);
-    default:
-      return undefined;
-  }
-}
+/** Compiles a stage. undefined: a problem was reported. */
+type CompileStage = (argument: unknown, site: StageSite) => StagePlan | undefined;
+
+/** The stages after the join, by name. */
+const stageCompilers: ReadonlyMap<string, CompileStage> = new Map([
+  ['@select', select],
+  ['@project', project],
+  ['@unwind', unwind],
+  ['@demux', unwind],
+  ['@gather', gather],
+  ['@mux', gather],
+]);
+
+/** The names of all stages. */
+export const stageNames: readonly string[] = ['@join', ...stageCompilers.keys()];
 
 function select(argument: unknown, site: StageSite): StagePlan {
   const { stage, context, options } = site;

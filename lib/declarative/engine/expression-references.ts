@@ -13,9 +13,9 @@ import type { CompileContext } from '../spec-problem.js';
 interface References {
   /** The members of the document that it reads, `a` for `$.a.b`. */
   readonly members: ReadonlySet<string>;
-  /** Whether it may read the whole document, as `$` or `$..a` do. */
+  /** Whether the expression may read the whole document, as `$` or `$..a` do. */
   readonly whole: boolean;
-  /** Whether it may yield different results for the same document: `@now`, `@rnd`. */
+  /** Whether its result may differ for the same document, as with `@now` and `@rnd`. */
   readonly volatile: boolean;
 }
 
@@ -190,7 +190,7 @@ function pathOf(source: unknown, { stage, context }: PathSite): Path | undefined
 }
 
 function notOnePlace(path: Path): string | undefined {
-  if (path.root !== '$') return 'there is no element, $$, outside of list operators';
+  if (path.root !== '$') return '$$ is not available outside list operators';
   const [first] = path.segments;
   if (first === undefined) return '$ is the document itself';
   if (first.selectors[0]?.kind === 'index') return 'a document is a map, not a list';

@@ -23,7 +23,7 @@ export interface GatherStep {
   readonly path: SpecPath;
   /** The key that the documents of a group share. */
   readonly key: Expression;
-  /** Whether the key may differ for the same document: `@now`, `@rnd`. */
+  /** Whether the key may differ for the same document, as with `@now` and `@rnd`. */
   readonly volatile: boolean;
   /** The place of each document's value and of the group's list. */
   readonly at: DocumentPath;
@@ -131,7 +131,8 @@ export class GatherNode implements IncrementalNode {
     const before = member.weight;
     member.weight += entry.weight;
     if (error !== undefined) {
-      this.#failures.add({ ...this.#place(), document, error }, entry.weight);
+      const { stage, path } = this.#step;
+      this.#failures.add({ stage, path, document, error }, entry.weight);
     }
     if (member.weight === 0) this.#members.delete(member.key);
     else if (known === undefined) this.#members.set(member.key, member);
@@ -180,10 +181,6 @@ export class GatherNode implements IncrementalNode {
     if (group.lowest === undefined) return undefined;
     const document = group.documentOf(group.lowest, this.#step.at);
     return { document, weight: 1, key: documentKey(document) };
-  }
-
-  #place(): { readonly stage: string; readonly path: SpecPath } {
-    return { stage: this.#step.stage, path: this.#step.path };
   }
 }
 

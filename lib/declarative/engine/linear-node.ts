@@ -10,7 +10,7 @@ export interface DocumentStep {
   /** The name as written, for example `@unwind`. */
   readonly stage: string;
   readonly path: SpecPath;
-  /** Whether it may yield different results for the same document: `@now`, `@rnd`. */
+  /** Whether its results may differ for the same document, as with `@now` and `@rnd`. */
   readonly volatile: boolean;
   /**
    * Returns the results for a document: any number.

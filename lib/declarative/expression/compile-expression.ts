@@ -116,7 +116,7 @@ function compileObject(
   const name = names.find((key) => key.startsWith('@'));
   if (name === undefined) return compileMap(source, compiler, context);
   if (names.length > 1) {
-    const message = `an operator stands alone in its map, here are ${names.join(', ')}`;
+    const message = `an operator must be the only key of its map, got ${names.join(', ')}`;
     context.report({ message });
     return failed;
   }
@@ -164,7 +164,7 @@ function compileEntry(name: string, value: Compiled, context: CompileContext): E
   }
   const path = readPath(name, context);
   if (path === undefined) return undefined;
-  const problem = path.root === '$$' ? '$$ is not what is built' : unsettable(path);
+  const problem = path.root === '$$' ? 'a setter cannot change $$' : unsettable(path);
   if (problem !== undefined) {
     context.report({ message: `invalid setter ${JSON.stringify(name)}: ${problem}` });
     return undefined;

@@ -1,6 +1,6 @@
 import { deepFreeze, isJsonObject } from '../../object/index.js';
 import { systemClock, systemRandom } from '../../system/index.js';
-import type { Clock, Random } from '../../system/index.js';
+import type { Clock, Random, Resolved } from '../../system/index.js';
 import type { Document } from '../document.js';
 import type { CompileContext } from '../spec-problem.js';
 
@@ -127,15 +127,8 @@ export interface ExpressionOptions {
   readonly showValues?: boolean | undefined;
 }
 
-/** {@link ExpressionOptions} with all defaults filled in. */
-interface ResolvedExpressionOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly showValues: boolean;
-}
-
 /** Fills in the defaults. */
-export function resolveExpressionOptions(options: ExpressionOptions): ResolvedExpressionOptions {
+export function resolveExpressionOptions(options: ExpressionOptions): Resolved<ExpressionOptions> {
   const { clock = systemClock, random = systemRandom, showValues = true } = options;
   return { clock, random, showValues };
 }

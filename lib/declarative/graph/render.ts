@@ -6,12 +6,14 @@ import type { OperatorGraph } from './operator-graph.js';
 
 type Attributes = Readonly<Record<string, string>>;
 
+type Look = { readonly fillcolor: string; readonly color: string; readonly style?: string };
+
 const font = 'Helvetica';
 const allNodes: Attributes = {
   ...{ shape: 'box', style: 'rounded,filled', margin: '0.12,0.06', fontname: font, fontsize: '11' },
 };
 
-const dotLooks: Readonly<Record<NodeLook, Attributes>> = {
+const looks: Readonly<Record<NodeLook, Look>> = {
   kind: { fillcolor: '#dbe9ff', color: '#3d6fb6' },
   view: { fillcolor: '#dff3e1', color: '#3f8a4a', style: 'rounded,filled,dashed' },
   trigger: { fillcolor: '#fff3cf', color: '#a98526' },
@@ -45,9 +47,7 @@ export function dotOfDrawing({ nodes, frames, arrows }: Drawing): string {
 
 function frameLines({ id, look, title, nodes, frames }: DrawnFrame): string[] {
   const inside = [
-    ...Object.entries({ label: dotLabel([title]), ...frameLooks[look] }).map(
-      ([name, value]) => `${name}=${name === 'label' ? value : quoted(value)}`,
-    ),
+    ...pairs(frameLooks[look], [title]),
     ...nodes.map(nodeLine),
     ...frames.flatMap(frameLines),
   ];
@@ -56,7 +56,7 @@ function frameLines({ id, look, title, nodes, frames }: DrawnFrame): string[] {
 }
 
 function nodeLine({ id, look, lines }: DrawnNode): string {
-  return `${quoted(id)}${attributes(dotLooks[look], lines)}`;
+  return `${quoted(id)}${attributes(looks[look], lines)}`;
 }
 
 function arrowLine({ from, to, lines }: DrawnArrow): string {
@@ -64,9 +64,13 @@ function arrowLine({ from, to, lines }: DrawnArrow): string {
 }
 
 function attributes(given: Attributes, lines: readonly string[] = []): string {
-  const pairs = Object.entries(given).map(([name, value]) => `${name}=${quoted(value)}`);
-  if (lines.length > 0) pairs.unshift(`label=${dotLabel(lines)}`);
-  return pairs.length === 0 ? '' : ` [${pairs.join(' ')}]`;
+  const all = pairs(given, lines);
+  return all.length === 0 ? '' : ` [${all.join(' ')}]`;
+}
+
+function pairs(given: Attributes, lines: readonly string[]): string[] {
+  const own = Object.entries(given).map(([name, value]) => `${name}=${quoted(value)}`);
+  return lines.length === 0 ? own : [`label=${dotLabel(lines)}`, ...own];
 }
 
 /** In a label `&` begins an entity, unlike in other strings. */
@@ -86,13 +90,6 @@ function dotEscaped(text: string): string {
 function indented(line: string): string {
   return `  ${line}`;
 }
-
-const mermaidLooks: Readonly<Record<NodeLook, string>> = {
-  kind: 'fill:#dbe9ff,stroke:#3d6fb6,color:#111',
-  view: 'fill:#dff3e1,stroke:#3f8a4a,color:#111,stroke-dasharray:4',
-  trigger: 'fill:#fff3cf,stroke:#a98526,color:#111',
-  stage: 'fill:#ffffff,stroke:#777777,color:#111',
-};
 
 /** Returns a graph as a Mermaid flowchart. The same graph gives the same text. */
 export function toMermaid(graph: OperatorGraph): string {
@@ -116,7 +113,10 @@ export function mermaidOfDrawing(drawing: Drawing): string {
       const text = lines.length === 0 ? '' : `|"${mermaidLabel(lines)}"|`;
       return `${idOf(ids, from)} -->${text} ${idOf(ids, to)}`;
     }),
-    ...Object.entries(mermaidLooks).map(([look, style]) => `classDef ${look} ${style}`),
+    ...Object.entries(looks).map(([look, { fillcolor, color, style }]) => {
+      const dashed = style === undefined ? '' : ',stroke-dasharray:4';
+      return `classDef ${look} fill:${fillcolor},stroke:${color},color:#111${dashed}`;
+    }),
   ];
   return ['flowchart LR', ...body.map(indented), ''].join('\n');
 }

@@ -1,17 +1,11 @@
-import { setCondition, deepEqual } from '../../object/index.js';
+import { deepEqual, isSameList } from '../../object/index.js';
 import { asError } from '../../system/index.js';
 import type { Logger } from '../../system/index.js';
 import { cleanUpTarget } from '../runtime/clean-up-target.js';
 import type { CleanUpContext, FormerController } from '../runtime/clean-up-target.js';
 import { kindText, unableViewWriter } from '../runtime/controller-options.js';
-import type {
-  DeclarativeControllerListener,
-  DeclarativeControllerStatus,
-  ReportedError,
-} from '../runtime/reported-errors.js';
+import type { DeclarativeControllerListener } from '../runtime/reported-errors.js';
 import { DeclarativeController } from '../runtime/declarative-controller.js';
-import type { SpecProblem } from '../spec-problem.js';
-import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import type { ControllerSpec, TargetSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/index.js';
 import type { OperatorPlan, PlannedController } from './operator-plan.js';
@@ -21,9 +15,7 @@ import { isOwnView, isView, sameKind, sameTarget } from './operator-plan.js';
 /** A controller of a plan. */
 interface Slot {
   readonly planned: PlannedController;
-  readonly controller: DeclarativeController | InvalidController;
-  /** Absent: the controller cannot run. */
-  readonly runnable?: DeclarativeController | undefined;
+  readonly controller: DeclarativeController;
   /** Targets of earlier controllers of the same name, which are neither taken over nor cleaned up yet. */
   readonly inherited: TargetSpec[];
   isStarted: boolean;
@@ -89,7 +81,7 @@ export class ControllerSet {
     } finally {
       await this.#startFree();
     }
-    return !sameItems(before, this.#slots);
+    return !isSameList(before, this.#slots);
   }
 
   /** Starts all controllers, and from now on those of each new plan. */
@@ -146,24 +138,19 @@ export class ControllerSet {
    */
   #keep({ name, spec, specPath, problems }: PlannedController): Slot | undefined {
     return this.#slots.find(
-      ({ runnable, planned }) =>
+      ({ controller, planned }) =>
         planned.name === name &&
         deepEqual(planned.spec, spec) &&
         deepEqual(planned.problems, problems) &&
-        (runnable !== undefined || deepEqual(planned.specPath, specPath)),
+        (canRun(controller) || deepEqual(planned.specPath, specPath)),
     );
   }
 
   #slotOf(planned: PlannedController): Slot {
-    const inherited: TargetSpec[] = [];
-    const parts = { planned, inherited, isStarted: false };
-    if (planned.problems.length > 0) {
-      return { ...parts, controller: new InvalidController(planned, this.#parts) };
-    }
-    const { spec, specPath } = planned;
-    const controller = new DeclarativeController({ ...this.#parts, spec, specPath });
-    const runnable = controller.problems.length === 0 ? controller : undefined;
-    return { ...parts, controller, runnable };
+    const { name, specPath, problems } = planned;
+    const spec = { ...planned.spec, name };
+    const controller = new DeclarativeController({ ...this.#parts, spec, specPath, problems });
+    return { planned, controller, inherited: [], isStarted: false };
   }
 
   /** Decides whether the objects of a stopped controller are cleaned up, kept or left to a successor. */
@@ -175,7 +162,7 @@ export class ControllerSet {
     const { name, target } = former;
     const heir = this.#slots.find(({ planned }) => planned.name === name);
     // The target is unknown until the specification is corrected.
-    if (heir !== undefined && heir.runnable === undefined) {
+    if (heir !== undefined && !canRun(heir.controller)) {
       // The former controllers are given again with each change.
       if (!heir.inherited.some((one) => sameTarget(one, target))) heir.inherited.push(target);
     } else if (!sameTarget(heir?.planned.spec.target, target)) {
@@ -203,11 +190,11 @@ export class ControllerSet {
   async #startFree(): Promise<void> {
     if (!this.#isRunning) return;
     const starts = this.#slots.flatMap((slot) => {
-      const { runnable, isStarted, planned } = slot;
+      const { controller, isStarted, planned } = slot;
       const isBlocked = this.#cleanUps.blocks(planned.spec.target);
-      if (runnable === undefined || isStarted || isBlocked) return [];
+      if (!canRun(controller) || isStarted || isBlocked) return [];
       slot.isStarted = true;
-      return [runnable.start()];
+      return [controller.start()];
     });
     await allSettled(starts);
   }
@@ -217,6 +204,10 @@ const unreadController: ControllerSpec = {
   ...{ name: '(specification)', sources: [], pipeline: undefined },
   target: { kind: '', type: 'Updater' },
 };
+
+function canRun({ problems }: DeclarativeController): boolean {
+  return problems.length === 0;
+}
 
 /** Stops controllers; everything that they wrote stays. */
 async function stopAll(slots: readonly Slot[]): Promise<void> {
@@ -229,10 +220,6 @@ function writtenBy({ planned, isStarted, inherited }: Slot): readonly FormerCont
   return targets.map((target) => ({ name: planned.name, target }));
 }
 
-function sameItems(some: readonly unknown[], others: readonly unknown[]): boolean {
-  return some.length === others.length && some.every((item, place) => item === others[place]);
-}
-
 /** Values that the controllers of an operator share. */
 interface ControllerSetParts extends DeclarativeControllerListener {
   /** The name of the operator. */
@@ -241,73 +228,11 @@ interface ControllerSetParts extends DeclarativeControllerListener {
   readonly logger: Logger;
 }
 
-/** A controller of an operator: a `DeclarativeController`, or one that cannot run. */
-export interface OperatorController {
-  readonly name: string;
-  readonly spec: ControllerSpec;
-  /** Problems of the specification; a controller with problems does not run. */
-  readonly problems: readonly SpecProblem[];
-  /** Problems that do not keep the controller from running. */
-  readonly warnings: readonly SpecProblem[];
-  /** Returns the current status. */
-  status(): DeclarativeControllerStatus;
-  /** Returns the last ten errors, newest last. */
-  reportErrors(): readonly ReportedError[];
-  /**
-   * Resolves when the first full output is written.
-   * @throws InvalidSpecError the controller cannot run.
-   */
-  whenSynced(signal?: AbortSignal): Promise<void>;
-}
-
-/** The dependencies of an {@link InvalidController}. */
-interface InvalidControllerParts {
-  readonly operator: string;
-  readonly manager: Pick<DeclarativeManager, 'clock' | 'viewWriters'>;
-}
-
-/**
- * A controller that cannot run because its specification is malformed. Controllers that read the views of
- * its target wait for it.
- */
-class InvalidController implements OperatorController {
-  readonly name: string;
-  readonly spec: ControllerSpec;
-  readonly problems: readonly SpecProblem[];
-  readonly warnings: readonly SpecProblem[] = [];
-  readonly #status: DeclarativeControllerStatus;
-
-  readonly #leave: () => void;
-
-  constructor({ name, spec, problems }: PlannedController, parts: InvalidControllerParts) {
-    const { operator, manager } = parts;
-    this.name = name;
-    this.spec = spec;
-    this.problems = problems;
-    const ready = { type: 'Ready', status: 'False', reason: 'NotReady' } as const;
-    const conditions = setCondition([], ready, manager.clock);
-    this.#status = { name, problems, conditions, lastErrors: [] };
-    this.#leave = manager.viewWriters.add(unableViewWriter(operator, spec));
-  }
-
-  /** Releases the controllers that wait for its views. */
-  stop(): Promise<void> {
-    this.#leave();
-    return Promise.resolve();
-  }
-
-  status(): DeclarativeControllerStatus {
-    return this.#status;
-  }
-
-  reportErrors(): readonly ReportedError[] {
-    return [];
-  }
-
-  whenSynced(): Promise<void> {
-    return Promise.reject(new InvalidSpecError(this.name, this.problems));
-  }
-}
+/** A controller of an operator, which starts and stops it. */
+export type OperatorController = Pick<
+  DeclarativeController,
+  'name' | 'spec' | 'problems' | 'warnings' | 'status' | 'reportErrors' | 'whenSynced'
+>;
 
 /** Policy for the objects of a removed controller: `delete` removes them, `orphan` keeps them. */
 export type CleanUpPolicy = 'orphan' | 'delete';

@@ -1,4 +1,4 @@
-import { systemClock, refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import { systemClock, refuseUnknownOptions } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import type { ReportedError } from '../runtime/reported-errors.js';
 
@@ -9,8 +9,6 @@ export const statusChannelBufferSize = 64;
 export interface ErrorStreamOptions {
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Maximum number of waiting errors: an integer, at least 1. @defaultValue 64 */
-  readonly bufferSize?: number | undefined;
 }
 
 /**
@@ -27,23 +25,17 @@ export interface ErrorStreamOptions {
  */
 export class ErrorStream implements AsyncIterable<ReportedError> {
   readonly #clock: Clock;
-  readonly #bufferSize: number;
   readonly #limits = new Map<string, ErrorLimit>();
   readonly #waiting: ReportedError[] = [];
   readonly #readers = new Set<Reader>();
   #suppressed = 0;
   #isEnded = false;
 
-  /** @throws OperatorError `InvalidOption`: `bufferSize` is not an integer above 0. */
+  /** @throws OperatorError `InvalidOption`: an option is unknown. */
   constructor(options: ErrorStreamOptions = {}) {
-    const { clock = systemClock, bufferSize = statusChannelBufferSize } = options;
-    refuseUnknownOptions<ErrorStreamOptions>('ErrorStream', options, { clock, bufferSize });
-    if (!Number.isInteger(bufferSize) || bufferSize < 1) {
-      const message = `ErrorStream: bufferSize ${bufferSize}: want a whole number above 0`;
-      throw new OperatorError('InvalidOption', message);
-    }
+    const { clock = systemClock } = options;
+    refuseUnknownOptions<ErrorStreamOptions>('ErrorStream', options, { clock });
     this.#clock = clock;
-    this.#bufferSize = bufferSize;
   }
 
   /** Number of dropped errors: beyond the limit of an operator, or beyond the buffer. */
@@ -62,7 +54,7 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
     if (reader !== undefined) {
       this.#readers.delete(reader);
       reader({ done: false, value: error });
-    } else if (this.#waiting.length < this.#bufferSize) {
+    } else if (this.#waiting.length < statusChannelBufferSize) {
       this.#waiting.push(error);
     } else {
       this.#suppressed++;

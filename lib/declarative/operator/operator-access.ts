@@ -5,17 +5,12 @@ import { isJsonObject } from '../../object/index.js';
 import type { ResourceType } from '../../object/index.js';
 import { writtenStages } from '../engine/compile-pipeline.js';
 import { referencesOf } from '../engine/expression-references.js';
+import type { NamedOperator } from '../graph/operator-graph.js';
 import { resolveKinds, targetAccess } from '../runtime/running-pipeline.js';
 import { compileController } from '../spec/load-operator.js';
-import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
-import type { ControllerSpec, OperatorSpec } from '../spec/operator-spec.js';
+import { viewGroupOf, isViewGroup } from '../spec/operator-spec.js';
+import type { ControllerSpec } from '../spec/operator-spec.js';
 import { compileContext } from '../spec-problem.js';
-
-/** An operator whose access is computed. */
-interface NamedOperator {
-  readonly name: string;
-  readonly spec: OperatorSpec;
-}
 
 /** Knows the kinds of a cluster. */
 export interface KnownKinds extends Pick<Client, 'resourceType'> {
@@ -53,7 +48,7 @@ async function controllerAccess(
   for (const type of found.inputs) {
     if (type === undefined) continue;
     const source = 'plural' in type ? type : await kinds.resourceType(type);
-    if (operatorOfViewGroup(source.group) !== undefined) continue;
+    if (isViewGroup(source.group)) continue;
     watched.push({ type: source, verbs: watchVerbs });
   }
   const { target } = found;

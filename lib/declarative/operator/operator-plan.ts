@@ -6,7 +6,7 @@ import type { SpecPath, SpecProblem } from '../spec-problem.js';
 import { pathOfController, problemsOfController, loadOperators } from '../spec/load-operator.js';
 import { InvalidSpecError, describeProblem } from '../spec/invalid-spec-error.js';
 import type { LoadedOperator } from '../spec/load-operator.js';
-import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
+import { operatorOfViewGroup, viewGroupOf, isViewGroup } from '../spec/operator-spec.js';
 import type {
   ControllerSpec,
   OperatorSpec,
@@ -144,7 +144,7 @@ export function isOwnView({ apiGroup }: ResourceSpec, operator: string): boolean
 
 /** Whether a target is a view of any operator. */
 export function isView({ apiGroup }: TargetSpec): boolean {
-  return apiGroup === undefined || operatorOfViewGroup(apiGroup) !== undefined;
+  return apiGroup === undefined || isViewGroup(apiGroup);
 }
 
 /** A kind of views. */

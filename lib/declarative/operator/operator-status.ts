@@ -47,12 +47,8 @@ function controllerStatus(
   const status = controller.status();
   if (problems.length === 0) {
     const conditions = status.conditions.map((one) => ({ ...one, ...observed(generation) }));
-    return {
-      name,
-      conditions,
-      lastErrors: [...status.lastErrors],
-      target: writtenTarget(spec.target),
-    };
+    const target = writtenTarget(spec.target);
+    return { name, conditions, lastErrors: [...status.lastErrors], target };
   }
   const lines = problems.map(plan.describe);
   const notReady: ConditionUpdate = {
@@ -60,11 +56,8 @@ function controllerStatus(
     message: trimMiddle(lines.join('\n'), longestMessage),
   };
   const conditions = [...setCondition(status.conditions, notReady, clock)];
-  return {
-    name,
-    conditions,
-    lastErrors: lines.slice(0, mostErrors).map((line) => trimMiddle(line)),
-  };
+  const lastErrors = lines.slice(0, mostErrors).map((line) => trimMiddle(line));
+  return { name, conditions, lastErrors };
 }
 
 /**

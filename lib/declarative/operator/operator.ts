@@ -9,7 +9,7 @@ import {
   isOperatorError,
   Turns,
 } from '../../system/index.js';
-import type { Logger } from '../../system/index.js';
+import type { Logger, Resolved } from '../../system/index.js';
 import type { ControllerDocument, OperatorStatus } from '../crd/operator-resource.js';
 import { checkCleanUp } from '../runtime/clean-up-target.js';
 import type { FormerController } from '../runtime/clean-up-target.js';
@@ -131,7 +131,7 @@ export class DeclarativeOperator {
    */
   addController(spec: ControllerDocument): Promise<OperatorController> {
     return this.#turns.run(anyTurn, async () => {
-      // Nothing goes, so the policy only decides that failed clean-ups of earlier changes are retried.
+      // No controller is removed, so the policy only causes retries of clean-ups that failed earlier.
       await this.#apply(withController(this.#plan, spec), { cleanUp: 'delete' });
       const added = this.listControllers().at(-1);
       if (added === undefined)
@@ -317,10 +317,7 @@ export interface OperatorChangeOptions {
 }
 
 /** {@link OperatorChangeOptions} with defaults. */
-export interface ResolvedOperatorChange {
-  readonly cleanUp: CleanUpPolicy;
-  readonly former: readonly FormerController[];
-}
+export type ResolvedOperatorChange = Resolved<OperatorChangeOptions>;
 
 /**
  * Fills in the defaults.

@@ -7,9 +7,7 @@ import { retryOnConflict } from '../../client/index.js';
 import { isNotServed } from '../../cache/index.js';
 import { keyString } from '../../object/index.js';
 import { TargetWriter } from './target-writer.js';
-import type { WriteContext, WriterOptions } from './target-writer.js';
-import { operatorOfViewGroup } from '../spec/operator-spec.js';
-import type { Views } from '../views/views.js';
+import type { WriteContext } from './target-writer.js';
 import { hashObject } from '../../hash/index.js';
 
 /** A controller that has stopped, possibly in an earlier process. */
@@ -52,19 +50,11 @@ export async function cleanUpTarget(
   const { signal } = new AbortController();
   const writing = { client: manager.liveClient, signal, namespaces: manager.namespacesOf(type) };
   try {
-    await takeBack(createTargetWriter({ type, target, fieldManager }), writing, manager);
+    await takeBack(new TargetWriter({ type, fieldManager, how: target.type }), writing, manager);
   } catch (error) {
-    throw new Error(`clean-up of ${operator}/${name}: ${reasonsOf(error)}`, { cause: error });
+    const { message } = asError(error);
+    throw new Error(`clean-up of ${operator}/${name}: ${message}`, { cause: error });
   }
-}
-
-/** The message of an `AggregateError` does not include its errors. */
-function reasonsOf(error: unknown): string {
-  if (!(error instanceof AggregateError)) return asError(error).message;
-  const [first, ...more] = error.errors.map(asError);
-  const cause = first?.cause === undefined ? '' : `: ${asError(first.cause).message}`;
-  const others = more.length === 0 ? '' : `, and ${more.length} more`;
-  return `${first?.message ?? error.message}${cause}${others}`;
 }
 
 async function typeOf(
@@ -97,17 +87,21 @@ async function takeBack(
   context: WriteContext,
   { clock, random }: Pick<CleanUpContext['manager'], 'clock' | 'random'>,
 ): Promise<void> {
-  const errors: unknown[] = [];
+  const errors: Error[] = [];
   for (const key of await keysToTakeBack(writer, context)) {
     const remove = (): Promise<unknown> => writer.write(key, undefined, context);
     try {
       await retryOnConflict(remove, { clock, random });
     } catch (error) {
       if (isOperatorError(error, 'Fenced')) return;
-      errors.push(new Error(keyString(key), { cause: error }));
+      const message = `${keyString(key)}: ${asError(error).message}`;
+      errors.push(new Error(message, { cause: error }));
     }
   }
-  if (errors.length > 0) throw new AggregateError(errors, 'could not be taken away');
+  const [first, ...more] = errors;
+  if (first === undefined) return;
+  const others = more.length === 0 ? '' : `, and ${more.length} more`;
+  throw new AggregateError(errors, `${first.message}${others}`);
 }
 
 async function keysToTakeBack(
@@ -120,32 +114,6 @@ async function keysToTakeBack(
     if (isNotServed(error) || isOperatorError(error, 'Stopped')) return [];
     throw error;
   }
-}
-
-/** Options of {@link createTargetWriter}. */
-export interface TargetWriterOptions extends Pick<WriterOptions, 'type' | 'fieldManager'> {
-  readonly target: Pick<TargetSpec, 'type'>;
-  /** The view store. @defaultValue views are written with a client, like other kinds */
-  readonly views?: Pick<Views, 'server'> | undefined;
-}
-
-/**
- * Creates the writer of a target.
- * @throws OperatorError `InvalidOption`: the field manager is empty or longer than 128 characters.
- */
-export function createTargetWriter({
-  target,
-  type,
-  fieldManager,
-  views,
-}: TargetWriterOptions): TargetWriter {
-  if (fieldManager === '' || fieldManager.length > 128) {
-    const got = `got ${fieldManager.length}`;
-    throw new OperatorError('InvalidOption', `fieldManager: want 1 to 128 characters, ${got}`);
-  }
-  const isView = operatorOfViewGroup(type.group) !== undefined && target.type === 'Updater';
-  const store = isView ? views?.server.loopback : undefined;
-  return new TargetWriter({ type, fieldManager, how: target.type, store });
 }
 
 /** The API server's limit. */

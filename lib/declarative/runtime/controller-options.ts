@@ -1,12 +1,12 @@
-import type { Clock, Logger, Random } from '../../system/index.js';
+import type { Logger, Resolved } from '../../system/index.js';
 import { refuseUnknownOptions } from '../../system/index.js';
-import type { SpecPath } from '../spec-problem.js';
+import type { SpecPath, SpecProblem } from '../spec-problem.js';
 import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/declarative-manager.js';
 import type { DeclarativeControllerListener } from './reported-errors.js';
 import { defaultGrowthLimit } from './feedback-brake.js';
 import type { GrowthLimit } from './feedback-brake.js';
-import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
+import { viewGroupOf, isViewGroup } from '../spec/operator-spec.js';
 import { anyKindOf } from '../views/view-writers.js';
 import type { ViewWriter } from '../views/view-writers.js';
 
@@ -17,38 +17,18 @@ export interface DeclarativeControllerOptions extends DeclarativeControllerListe
   readonly spec: ControllerSpec;
   /** Path of `spec` in its file, for problems. @defaultValue [] */
   readonly specPath?: SpecPath | undefined;
+  /** Problems of the form of `spec`: a controller with problems does not run. @defaultValue [] */
+  readonly problems?: readonly SpecProblem[] | undefined;
   /** The manager that runs the controller. The caller runs the manager, before or after. */
   readonly manager: DeclarativeManager;
   /** @defaultValue the manager's */
-  readonly clock?: Clock | undefined;
-  /** @defaultValue the manager's */
-  readonly random?: Random | undefined;
-  /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
-  /**
-   * Whether errors may show values of documents. Values stay hidden wherever they may include data of
-   * Secrets: the operator reads Secrets or other operators' views, other operators write its views, or the
-   * target is a Secret. @defaultValue true
-   */
-  readonly showValues?: boolean | undefined;
   /** Limit of what the controller makes of its own results. @defaultValue 10,000 objects, 64 MiB */
   readonly growth?: GrowthLimit | undefined;
 }
 
 /** {@link DeclarativeControllerOptions} with all defaults filled in. */
-export interface ResolvedDeclarativeControllerOptions {
-  readonly operator: string;
-  readonly spec: ControllerSpec;
-  readonly specPath: SpecPath;
-  readonly manager: DeclarativeManager;
-  readonly onError: DeclarativeControllerListener['onError'];
-  readonly onStatus: () => void;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly showValues: boolean;
-  readonly growth: GrowthLimit;
-}
+export type ResolvedDeclarativeControllerOptions = Resolved<DeclarativeControllerOptions>;
 
 /**
  * Fills in the defaults.
@@ -57,13 +37,12 @@ export interface ResolvedDeclarativeControllerOptions {
 export function resolveDeclarativeControllerOptions(
   options: DeclarativeControllerOptions,
 ): ResolvedDeclarativeControllerOptions {
-  const { operator, spec, specPath = [], manager, onError, onStatus = () => undefined } = options;
-  const { clock = manager.clock, random = manager.random, logger = manager.logger } = options;
-  const { showValues = true, growth = defaultGrowthLimit } = options;
-  const shown = showValues && ![...spec.sources, spec.target].some(isSecretSpec);
+  const { operator, spec, specPath = [], problems = [], manager } = options;
+  const { onError, onStatus = () => undefined } = options;
+  const { logger = manager.logger, growth = defaultGrowthLimit } = options;
   const resolved = {
-    ...{ operator, spec, specPath, manager, onError, onStatus },
-    ...{ clock, random, logger, showValues: shown, growth },
+    ...{ operator, spec, specPath, problems, manager, onError, onStatus },
+    ...{ logger, growth },
   };
   refuseUnknownOptions<DeclarativeControllerOptions>('DeclarativeController', options, resolved);
   return resolved;
@@ -86,8 +65,7 @@ export function asViewWriter(
   const watched = sources.filter(({ type }) => type === 'Watcher');
   const named = (resource: ResourceSpec): string => kindText(operator, resource);
   // Native objects outlive the process, so readers need not wait for their writers.
-  const isOfViews = ({ apiGroup = group }: ResourceSpec): boolean =>
-    operatorOfViewGroup(apiGroup) !== undefined;
+  const isOfViews = ({ apiGroup = group }: ResourceSpec): boolean => isViewGroup(apiGroup);
   return {
     ...{ operator, name, sources: watched.filter(isOfViews).map(named) },
     target: target.kind === '' ? anyKindOf(target.apiGroup ?? group) : named(target),
@@ -120,6 +98,6 @@ export function unableViewWriter(operator: string, spec: ControllerSpec): ViewWr
 export const cannotRun = "it can't be run as it is specified";
 
 /** Whether a source or target is a Secret. */
-function isSecretSpec({ apiGroup, kind }: ResourceSpec): boolean {
+export function isSecretSpec({ apiGroup, kind }: ResourceSpec): boolean {
   return apiGroup === '' && kind === 'Secret';
 }

@@ -1,6 +1,6 @@
 import { ChangeNotifier, ReconnectDelay } from '../../cache/index.js';
 import type { Added } from '../../manager/index.js';
-import { keyString } from '../../object/index.js';
+import { deepEqual, keyString } from '../../object/index.js';
 import {
   asError,
   sleep,
@@ -18,6 +18,7 @@ import {
   asViewWriter,
   cannotRun,
   resolveDeclarativeControllerOptions,
+  isSecretSpec,
 } from './controller-options.js';
 import { checkCleanUp, cleanUpTarget } from './clean-up-target.js';
 import { compileController } from '../spec/load-operator.js';
@@ -30,7 +31,7 @@ import type {
 } from './controller-options.js';
 import type { Braked } from './feedback-brake.js';
 import { resolveKinds, RunningPipeline } from './running-pipeline.js';
-import type { RunningPipelineListener } from './running-pipeline.js';
+import type { ResolvedKinds, RunningPipelineListener } from './running-pipeline.js';
 import type { SlowedWrite } from './target-reconciler.js';
 
 /** Options of {@link DeclarativeController.stop}. */
@@ -85,12 +86,19 @@ export class DeclarativeController {
   /** Why the kinds could not be resolved. */
   #problem: Error | undefined;
   #stopped: Promise<void> | undefined;
+  #isLooking = false;
 
   /** Compiles the specification. Its problems are in `problems`, not thrown. */
   constructor(options: DeclarativeControllerOptions) {
     this.#options = resolveDeclarativeControllerOptions(options);
-    const { operator, spec, specPath, clock, random, showValues } = this.#options;
-    this.#compiled = compileController(spec, specPath, { clock, random, showValues });
+    const { operator, spec, specPath, problems, manager } = this.#options;
+    const { clock, random, viewWriters } = manager;
+    // Where documents may include data of Secrets, errors show no values.
+    const showValues = ![...spec.sources, spec.target].some(isSecretSpec);
+    this.#compiled =
+      problems.length > 0
+        ? { plan: undefined, inputs: [], problems, warnings: [] }
+        : compileController(spec, specPath, { clock, random, showValues });
     this.problems = this.#compiled.problems;
     this.warnings = this.#compiled.warnings;
     const onError = (error: ReportedError): void => this.#notify(() => options.onError(error));
@@ -111,7 +119,6 @@ export class DeclarativeController {
     });
     // Register before the start: readers may start first. A controller that cannot run registers too, so that
     // its readers do not mistake it for absent.
-    const { viewWriters } = this.#options.manager;
     const leave = viewWriters.add(this.#writer);
     const unlisten = viewWriters.listen(() => this.#othersChanged());
     this.#leaveWriters = () => [leave, unlisten].forEach((end) => end());
@@ -224,50 +231,79 @@ export class DeclarativeController {
 
   /** Resolves the kinds and starts the pipeline. @returns false if that must be retried: a kind is unresolved */
   async #begin(): Promise<boolean> {
-    const { plan, inputs } = this.#compiled;
-    const { operator, spec, specPath, manager, clock, growth } = this.#options;
-    if (plan === undefined) return true;
-    const { client, views, targetWrites: writes } = manager;
+    let kinds: ResolvedKinds;
     try {
-      const kinds = await resolveKinds(inputs, spec, { operator, client, views });
-      this.#problem = undefined;
-      if (this.#ending.signal.aborted) return true;
-      const listener = this.#listener();
-      const redaction = this.#redaction;
-      const targetPath = [...specPath, 'target'];
-      const whenFilled = (signal: AbortSignal): Promise<void> =>
-        manager.viewWriters.whenWritten(this.#writer, signal);
-      const namespaces = manager.namespacesOf(kinds.target);
-      this.#running = new RunningPipeline({
-        ...{ namespaces, views, writes, clock, growth },
-        ...{ operator, spec, targetPath, plan, inputs, kinds, redaction, listener, whenFilled },
-      });
+      kinds = await this.#findKinds();
     } catch (error) {
       this.#notFound(asError(error));
       // Retries cannot make an invalid name valid.
       return isOperatorError(error, 'InvalidObject');
     }
-    const { controller, requires } = this.#running;
-    this.#added = manager.add(controller, { requires });
-    this.#changed();
+    this.#beginWith(kinds);
     return true;
   }
 
+  #beginWith(kinds: ResolvedKinds): void {
+    const { plan, inputs } = this.#compiled;
+    const { operator, spec, specPath, manager, growth } = this.#options;
+    this.#problem = undefined;
+    if (plan === undefined || this.#ending.signal.aborted) return;
+    const listener = this.#listener();
+    const redaction = this.#redaction;
+    const targetPath = [...specPath, 'target'];
+    const whenFilled = (signal: AbortSignal): Promise<void> =>
+      manager.viewWriters.whenWritten(this.#writer, signal);
+    this.#running = new RunningPipeline({
+      ...{ operator, spec, targetPath, plan, inputs, kinds, manager, growth },
+      ...{ redaction, listener, whenFilled },
+    });
+    this.#add(this.#running);
+  }
+
+  #add({ controller, requires }: RunningPipeline): void {
+    this.#added = this.#options.manager.add(controller, { requires });
+    this.#changed();
+  }
+
+  #findKinds(): Promise<ResolvedKinds> {
+    const { operator, spec, manager } = this.#options;
+    const { client, views } = manager;
+    return resolveKinds(this.#compiled.inputs, spec, { operator, client, views });
+  }
+
+  /**
+   * Looks its kinds up again while one of them is not served: its CRD may have been replaced by one with another version,
+   * scope or plural. Starts again if so.
+   */
+  async #lookAgain(): Promise<void> {
+    if (this.#isLooking || this.#ending.signal.aborted) return;
+    this.#isLooking = true;
+    try {
+      const kinds = await this.#findKinds();
+      const isNew = !deepEqual(kinds, this.#running?.kinds);
+      if (isNew) await this.#restart(() => this.#beginWith(kinds));
+    } catch (error) {
+      // The cache reports the kind again soon.
+      this.#options.logger.debug(`controller ${this.#label}: kinds not found`, { error });
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
   /** Starts again if it runs: it then waits until the controllers that fill its views have written once. */
-  #restart(): Promise<void> {
+  #restart(again = () => this.#addAgain()): Promise<void> {
     if (this.#added === undefined) return Promise.resolve();
-    const restarted = Promise.resolve(this.#starting).then(() => this.#addAgain());
+    const restarted = Promise.resolve(this.#starting).then(async () => {
+      await this.#added?.remove();
+      if (!this.#ending.signal.aborted) again();
+    });
     // The caller handles the error; `stop` only waits for the end.
     this.#starting = Promise.allSettled([restarted]);
     return restarted;
   }
 
-  async #addAgain(): Promise<void> {
-    await this.#added?.remove();
-    if (this.#running === undefined || this.#ending.signal.aborted) return;
-    const { controller, requires } = this.#running;
-    this.#added = this.#options.manager.add(controller, { requires });
-    this.#changed();
+  #addAgain(): void {
+    if (this.#running !== undefined) this.#add(this.#running);
   }
 
   #notFound(error: Error): void {
@@ -279,7 +315,7 @@ export class DeclarativeController {
 
   /** Retries the look-up of its kinds until it succeeds. */
   async #keepBeginning(): Promise<void> {
-    const { clock, random } = this.#options;
+    const { clock, random } = this.#options.manager;
     const delay = new ReconnectDelay(clock, random);
     try {
       do {
@@ -296,6 +332,7 @@ export class DeclarativeController {
         for (const failure of failures) this.#errors.report(failure, failure.error);
       },
       troubled: (source, problem) => this.#errors.report({ stage: `source ${source}` }, problem),
+      unserved: () => void this.#lookAgain(),
       changed: () => this.#changed(),
       writeFailed: (error, subject) => this.#errors.report({ stage: 'target', subject }, error),
       slowed: (slowed, type) => void this.#slowed(slowed, type),

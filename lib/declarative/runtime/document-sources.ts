@@ -24,7 +24,7 @@ import {
 import type { KubernetesObject, TypeReference } from '../../object/index.js';
 import { asError, OperatorError, whenAborted } from '../../system/index.js';
 import type { Document } from '../document.js';
-import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import { isViewGroup } from '../spec/operator-spec.js';
 import type { SourceSpec, BasicPredicate, PredicateSpec } from '../spec/operator-spec.js';
 import { targetText } from '../views/view-writers.js';
 import type { TargetWrites, Lineage } from '../views/view-writers.js';
@@ -75,9 +75,6 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
       return selected(object) ? documentOf(object) : undefined;
     },
     keys: () => informer.list(spec.namespace).filter(selects).map(keyStringOf),
-    get synced() {
-      return informer.synced;
-    },
     get parked() {
       return informer.status().parked;
     },
@@ -130,7 +127,7 @@ function namespaceProblem(
 ): Error | undefined {
   if (namespace === undefined || informer?.synced !== true) return undefined;
   if (!informer.namespaced) {
-    const problem = `${kind} has no namespaces: leave out namespace ${namespace}`;
+    const problem = `${kind} is cluster-scoped: leave out namespace ${namespace}`;
     return new OperatorError('InvalidOption', problem);
   }
   if (informer.covers(namespace)) return undefined;
@@ -194,7 +191,7 @@ export function followProblems(
 
 /** Whether this process fills the kind, so that its writes must be visible. */
 function isView(type: TypeReference<KubernetesObject>): boolean {
-  return operatorOfViewGroup(groupOfType(type)) !== undefined;
+  return isViewGroup(groupOfType(type));
 }
 
 async function caughtUp(
@@ -290,9 +287,7 @@ export interface StartedDocuments {
   get(key: string): SourceDocument | undefined;
   /** Returns the keys of all current documents. */
   keys(): Iterable<string>;
-  /** Whether all documents that existed at the start are loaded. */
-  readonly synced: boolean;
-  /** Whether its kind is not served. */
+  /** Whether the kind of the documents is not served. */
   readonly parked: boolean;
   /** The current problem; undefined if there is no problem. */
   readonly problem: Error | undefined;
@@ -331,7 +326,6 @@ export function triggerDocument(name: string, spec: SourceSpec): DocumentSource 
   const started: StartedDocuments = {
     get: (asked) => (asked === key ? { document, origin: document } : undefined),
     keys: () => [key],
-    synced: true,
     parked: false,
     problem: undefined,
     whenSynced: () => Promise.resolve(),

@@ -4,16 +4,9 @@
  *   document-sources.ts ──► pipeline-run.ts ──► pipeline-state.ts ──► target-reconciler.ts ──► target-writer.ts
  *
  * Read `declarative-controller.ts` (start, stop, status), then `running-pipeline.ts`, which joins the parts.
- * `target-writer.ts` is the interface of `updater.ts` (whole objects) and `patcher.ts` (single fields).
+ * `target-writer.ts` writes a target: an Updater owns whole objects, a Patcher single fields.
  * `clean-up-target.ts` takes back what a stopped controller wrote, and `feedback-brake.ts` slows down
  * controllers that trigger themselves.
  */
-export type {
-  DeclarativeControllerListener,
-  DeclarativeControllerStatus,
-  ReportedError,
-} from './reported-errors.js';
+export type { ReportedError } from './reported-errors.js';
 export { DeclarativeController } from './declarative-controller.js';
-export type { StopControllerOptions } from './declarative-controller.js';
-export type { DeclarativeControllerOptions } from './controller-options.js';
-export type { GrowthLimit } from './feedback-brake.js';

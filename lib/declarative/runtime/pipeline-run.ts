@@ -9,7 +9,7 @@ import type {
 import { eventTrigger } from '../../controller/index.js';
 import type { ObjectKey } from '../../object/index.js';
 import type { Timer } from '../../system/index.js';
-import { nextTurn } from '../../system/index.js';
+import { delayAfter, nextTurn } from '../../system/index.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { StageFailure } from '../engine/linear-node.js';
 import type { SpecPath } from '../spec-problem.js';
@@ -53,6 +53,8 @@ export interface PipelineRunListener {
   readonly troubled: (source: string, problem: Error) => void;
   /** Called when the properties of the run may have changed. */
   readonly changed: () => void;
+  /** Called at each retry of the cache while a kind is not served. */
+  readonly unserved: () => void;
 }
 
 /**
@@ -83,13 +85,17 @@ export class PipelineRun implements StartedSource {
   readonly #reported: (string | undefined)[] = [];
   /** The state in use; undefined until the initial lists are processed. */
   #state: PipelineState | undefined;
-  /** The state that replaces the current one once everything has gone through it. */
+  /** The next state. Replaces the current one once it has processed all documents. */
   #next: PipelineState | undefined;
   #isFilled = false;
   #isListed = false;
   #isPassWanted = true;
   #isStopped = false;
   #isPumping = false;
+  /** Whether an error has left the current state half processed. */
+  #isBroken = false;
+  /** Errors since the last state that took over. */
+  #failures = 0;
   #pumping: Promise<void> = Promise.resolve();
 
   constructor(parts: PipelineRunParts, context: SourceContext) {
@@ -127,13 +133,14 @@ export class PipelineRun implements StartedSource {
     return this.#state?.failures() ?? [];
   }
 
-  /** Returns the current problems of the sources, one text each. */
+  /** Returns the current problems of the pipeline and its sources, one text each. */
   problems(): readonly string[] {
-    return this.#documents.flatMap(({ problem }, place) =>
+    const ofSources = this.#documents.flatMap(({ problem }, place) =>
       problem === undefined
         ? []
         : [`source ${this.#readers[place]?.name ?? ''}: ${problem.message}`],
     );
+    return this.#isBroken ? [brokenText, ...ofSources] : ofSources;
   }
 
   /** An unreadable object of a source, whose results are unknown; undefined if there is no such object. */
@@ -215,6 +222,7 @@ export class PipelineRun implements StartedSource {
     const isNew = problem?.message !== this.#reported[place];
     this.#reported[place] = problem?.message;
     if (problem !== undefined && isNew) listener.troubled(sources[place]?.name ?? '', problem);
+    if (this.#documents[place]?.parked === true) listener.unserved();
     listener.changed();
   }
 
@@ -243,23 +251,49 @@ export class PipelineRun implements StartedSource {
   }
 
   async #workOff(): Promise<void> {
-    do {
-      await nextTurn();
-      if (this.#isStopped) return;
-      this.#turn();
-    } while (!this.#isIdle());
-    // Reset synchronously: later changes must start a new loop.
-    this.#isPumping = false;
+    try {
+      do {
+        await nextTurn();
+        if (this.#isStopped) return;
+        this.#turn();
+      } while (!this.#isIdle());
+      // Reset synchronously: later changes must start a new loop.
+      this.#isPumping = false;
+    } catch (error) {
+      this.#startOver(error);
+    }
+  }
+
+  /**
+   * Processes everything again in a new state, with back-off. Errors of expressions exclude their documents, and do not
+   * get here.
+   */
+  #startOver(error: unknown): void {
+    this.#context.failed('pipeline', error);
+    this.#isBroken = true;
+    this.#failures++;
+    const timer = this.#context.clock.setTimer(
+      () => {
+        this.#timers.delete(timer);
+        this.#next = this.#newState();
+        this.#next.allChanged();
+        this.#isPumping = false;
+        this.#pump();
+      },
+      delayAfter(this.#failures, { baseMs: 1_000, maxMs: 300_000 }),
+    );
+    this.#timers.add(timer);
+    this.#parts.listener.changed();
   }
 
   #isIdle(): boolean {
-    const { isIdle = true } = this.#state ?? {};
+    const isIdle = this.#isBroken || (this.#state?.isIdle ?? true);
     return isIdle && (this.#next?.isIdle ?? true);
   }
 
   /** Processes one slice of work, of the state in use and of the next one. */
   #turn(): void {
-    const worked = this.#state?.work(documentsInTurn);
+    const worked = this.#isBroken ? undefined : this.#state?.work(documentsInTurn);
     if (worked !== undefined) {
       const { source, event, keys, lineage } = worked;
       const trigger: Trigger =
@@ -281,6 +315,10 @@ export class PipelineRun implements StartedSource {
     const before = this.#state;
     this.#state = next;
     this.#next = undefined;
+    // The failed state may have had changes that it did not enqueue: only a full pass finds them.
+    this.#isPassWanted ||= this.#isBroken;
+    this.#isBroken = false;
+    this.#failures = 0;
     for (const [text, { key }] of before?.desired ?? []) {
       if (!next.desired.has(text)) this.#parts.enqueue(key, fullPassCause);
     }
@@ -294,6 +332,9 @@ export class PipelineRun implements StartedSource {
     this.#parts.listener.changed();
   }
 }
+
+/** Without the error, which may contain data of a Secret. */
+const brokenText = 'pipeline: failed outside of its expressions, is processed again; see the log';
 
 const fullPassCause: PipelineCause = { trigger: { type: 'source', source: 'full pass' } };
 

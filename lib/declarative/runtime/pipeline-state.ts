@@ -34,10 +34,10 @@ export interface WorkedOff {
 
 /** Options of {@link PipelineState}. */
 export interface PipelineStateOptions {
-  /** Path of the target in the specification, for failures. @defaultValue `['target']` */
-  readonly targetPath?: SpecPath | undefined;
-  /** The name of the controller in lineages. @defaultValue '' */
-  readonly controller?: string | undefined;
+  /** Path of the target in the specification, for failures. */
+  readonly targetPath: SpecPath;
+  /** The name of the controller in lineages. */
+  readonly controller: string;
 }
 
 /** The desired state of an object. */
@@ -71,7 +71,7 @@ export class PipelineState {
   constructor(
     plan: PipelinePlan,
     readers: readonly DocumentReader[],
-    { targetPath = ['target'], controller = '' }: PipelineStateOptions = {},
+    { targetPath, controller }: PipelineStateOptions,
   ) {
     this.#controller = controller;
     this.#pipeline = new Pipeline(plan);

@@ -1,3 +1,4 @@
+import { TargetWriter } from './target-writer.js';
 import type {
   Controller,
   ReconcileContext,
@@ -16,15 +17,13 @@ import type {
   KubernetesObject,
   ObjectKey,
 } from '../../object/index.js';
-import type { Clock } from '../../system/index.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { SpecPath } from '../spec-problem.js';
-import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
+import { operatorOfViewGroup, viewGroupOf, isViewGroup } from '../spec/operator-spec.js';
 import type { ControllerSpec, ResourceSpec, TargetSpec } from '../spec/operator-spec.js';
 import type { PipelineInput } from '../spec/load-operator.js';
-import type { TargetWrites } from '../views/view-writers.js';
-import type { Views } from '../views/views.js';
-import { createTargetWriter, targetFieldManager } from './clean-up-target.js';
+import type { DeclarativeManager } from '../views/declarative-manager.js';
+import { targetFieldManager } from './clean-up-target.js';
 import type { DocumentSource } from './document-sources.js';
 import type { Braked, GrowthLimit } from './feedback-brake.js';
 import { PipelineRun } from './pipeline-run.js';
@@ -33,7 +32,6 @@ import type { Redaction } from './reported-errors.js';
 import { describe } from './reported-errors.js';
 import { TargetReconciler } from './target-reconciler.js';
 import type { SlowedWrite, TargetReconcilerParts } from './target-reconciler.js';
-import type { TargetWriter } from './target-writer.js';
 import {
   triggerDocument,
   watchedDocuments,
@@ -54,13 +52,8 @@ export interface RunningPipelineParts {
   readonly inputs: readonly PipelineInput[];
   readonly kinds: ResolvedKinds;
   readonly redaction: Redaction;
-  /** Namespaces to search for written objects; undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
   readonly listener: RunningPipelineListener;
-  readonly views: Views;
-  /** The writes of all controllers of the process. */
-  readonly writes: TargetWrites;
-  readonly clock: Clock;
+  readonly manager: Pick<DeclarativeManager, 'views' | 'targetWrites' | 'clock' | 'namespacesOf'>;
   /** Limit of what the controller makes of its own results. */
   readonly growth: GrowthLimit;
   /** Waits until the source views are filled. */
@@ -90,11 +83,12 @@ export class RunningPipeline {
   #started: Started | undefined;
 
   constructor(parts: RunningPipelineParts) {
-    const { operator, spec, kinds, views } = parts;
+    const { operator, spec, kinds, manager } = parts;
+    const { views } = manager;
     const { name, target } = spec;
     const fieldManager = targetFieldManager(operator, name);
     this.#parts = parts;
-    this.writer = createTargetWriter({ type: kinds.target, target, fieldManager, views });
+    this.writer = new TargetWriter({ type: kinds.target, fieldManager, how: target.type, views });
     const source = { name: 'pipeline', start: (context: SourceContext) => this.#start(context) };
     // Disable the controller's check: the target reconciler's own brake distinguishes feedback from bursts of
     // the sources.
@@ -103,9 +97,13 @@ export class RunningPipeline {
       .complete((context) => this.#reconcile(context));
   }
 
-  /** The access that it needs besides watching, for the preflight of a manager. */
+  /** The access that the pipeline needs besides watching, for the preflight of a manager. */
   get requires(): readonly RequiredAccess[] {
     return targetAccess(this.#parts.kinds.target, this.#parts.spec.target);
+  }
+
+  get kinds(): ResolvedKinds {
+    return this.#parts.kinds;
   }
 
   /** Whether all sources are listed. The controllers that fill source views may not have run yet. */
@@ -165,7 +163,7 @@ export class RunningPipeline {
   #start(context: SourceContext): StartedSource {
     const { plan, spec, targetPath, listener, kinds } = this.#parts;
     const readsViews = kinds.inputs.some(
-      (type) => type !== undefined && operatorOfViewGroup(groupOfType(type)) !== undefined,
+      (type) => type !== undefined && isViewGroup(groupOfType(type)),
     );
     const whenFilled = readsViews ? this.#parts.whenFilled : undefined;
     const periodic = spec.sources.filter(({ type }) => type === 'Periodic');
@@ -186,9 +184,12 @@ export class RunningPipeline {
       watched: (key) => watch.get(key),
       enqueue: (key, request) => context.enqueue(key, request),
     });
-    const troubled = (): void => listener.changed();
+    const troubled = (): void => {
+      if (watch.isParked) listener.unserved();
+      listener.changed();
+    };
     const { drifted: changed } = reconciler;
-    const watch = new TargetWatch({ type: kinds.target, changed, troubled }, context);
+    const watch: TargetWatch = new TargetWatch({ type: kinds.target, changed, troubled }, context);
     this.#started = { run, watch, reconciler };
     return {
       whenSynced: (signal) => run.whenSynced(signal),
@@ -205,7 +206,9 @@ export class RunningPipeline {
   #newReconciler(
     started: Pick<TargetReconcilerParts, 'desired' | 'unreadable' | 'watched' | 'enqueue'>,
   ): TargetReconciler {
-    const { spec, kinds, redaction, namespaces, listener, writes, clock, growth } = this.#parts;
+    const { spec, kinds, redaction, manager, listener, growth } = this.#parts;
+    const { targetWrites: writes, clock } = manager;
+    const namespaces = manager.namespacesOf(kinds.target);
     return new TargetReconciler({
       ...{ controller: this.#name, type: kinds.target, writer: this.writer, writes, clock },
       ...{ namespaces, growth, redaction, ...started },
@@ -217,7 +220,8 @@ export class RunningPipeline {
   }
 
   #documentSources(): DocumentSource[] {
-    const { inputs, kinds, writes } = this.#parts;
+    const { inputs, kinds, manager } = this.#parts;
+    const { targetWrites: writes } = manager;
     return inputs.map(({ name, spec }, place) => {
       const type = kinds.inputs[place];
       return type === undefined
@@ -239,7 +243,7 @@ export function targetAccess(
   type: ResourceType,
   { type: how }: Pick<TargetSpec, 'type'>,
 ): readonly RequiredAccess[] {
-  if (operatorOfViewGroup(type.group) !== undefined) return [];
+  if (isViewGroup(type.group)) return [];
   const verbs = ['get', 'list', 'watch', 'patch'] as const;
   const more = how === 'Updater' ? (['create', 'update', 'delete'] as const) : [];
   return [
@@ -304,7 +308,7 @@ function referenceTo({
   version,
   kind,
 }: ResourceSpec): { readonly apiVersion: string; readonly kind: string } | GroupKind | undefined {
-  if (group === undefined || operatorOfViewGroup(group) !== undefined) return undefined;
+  if (group === undefined || isViewGroup(group)) return undefined;
   if (version === undefined) return { group, kind };
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind };
 }
@@ -344,10 +348,15 @@ class TargetWatch {
     }
   }
 
+  /** Whether the kind is not served. */
+  get isParked(): boolean {
+    return this.#informer.status().parked;
+  }
+
   /** Text of the problem that keeps drift unnoticed; undefined if there is no problem. */
   get problem(): string | undefined {
     const problem = problemOf(this.#informer);
-    return problem && `target: drift is not undone: ${problem.message}`;
+    return problem && `target: drift is not reverted: ${problem.message}`;
   }
 
   stop(): void {

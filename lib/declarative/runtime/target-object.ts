@@ -17,7 +17,7 @@ import type {
 import { OperatorError } from '../../system/index.js';
 import type { DesiredFields } from '../../apply/index.js';
 import type { Document } from '../document.js';
-import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import { isViewGroup } from '../spec/operator-spec.js';
 import { encodeSecret, isSecret } from './secret-data.js';
 
 /** Identifies an object of a target. */
@@ -67,7 +67,7 @@ const largestView = 1.5 * 1024 ** 2;
  * large
  */
 function checkViewSize({ type, key }: TargetKey, document: Document): void {
-  if (operatorOfViewGroup(type.group) === undefined) return;
+  if (!isViewGroup(type.group)) return;
   const bytes = Buffer.byteLength(JSON.stringify(document));
   if (bytes <= largestView) return;
   const object = describeObject(type, key);
@@ -82,12 +82,12 @@ function isNone(value: unknown): boolean {
 /** Returns the problem of a key with a forbidden or missing namespace; undefined if the key is valid. */
 export function scopeProblem({ type, key }: TargetKey): string | undefined {
   // Views may be namespaced or not.
-  if (operatorOfViewGroup(type.group) !== undefined) return undefined;
+  if (isViewGroup(type.group)) return undefined;
   const { namespace = '' } = key;
   if (type.namespaced === (namespace !== '')) return undefined;
   const problem = type.namespaced
-    ? 'lives in a namespace, and the document names none: set metadata.namespace'
-    : `has no namespaces, and the document names ${namespace}: leave metadata.namespace out`;
+    ? 'is namespaced, and the document has no namespace: set metadata.namespace'
+    : `is cluster-scoped, and the document has the namespace ${namespace}: leave metadata.namespace out`;
   return `${describeObject(type, key)}: ${type.kind} ${problem}`;
 }
 

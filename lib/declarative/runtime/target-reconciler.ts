@@ -148,8 +148,17 @@ export class TargetReconciler {
     return this.#brake.braked;
   }
 
+  /**
+   * Whether the first full pass has enqueued all objects. Until then it stands for all of them: a standby would keep the
+   * key of each object that ever was desired.
+   */
+  get #hasPassed(): boolean {
+    return this.#firstPass !== undefined;
+  }
+
   /** Requests a write: the pipeline's desired object has changed. */
   want(key: ObjectKey, { trigger, lineage }: PipelineCause): void {
+    if (!this.#hasPassed && !sameKey(key, fullPassKey)) return;
     const text = keyString(key);
     const waiting = this.#due.get(text);
     // A write with a foreign cause is never slowed, even if feedback causes it too.
@@ -162,7 +171,7 @@ export class TargetReconciler {
   readonly drifted = (key: ObjectKey, event: CacheEvent, trigger: Trigger): void => {
     const { desired, controller, writes, isOwner } = this.#parts;
     const text = keyString(key);
-    if (desired()?.has(text) !== true) return;
+    if (!this.#hasPassed || desired()?.has(text) !== true) return;
     const { resourceVersion } = event.object.metadata;
     const object = this.#textOf(key);
     // A Patcher owns its fields, whichever Updater owns the object.

@@ -1,3 +1,5 @@
+import type { Views } from '../views/views.js';
+import { isViewGroup } from '../spec/operator-spec.js';
 import type { Loopback } from '../../apiserver/internal.js';
 import { FieldWriter } from '../../apply/index.js';
 import type { FieldWriting, Operation, Outcome } from '../../apply/index.js';
@@ -14,8 +16,8 @@ export interface WriterOptions {
   readonly type: ResourceType;
   readonly fieldManager: string;
   readonly how: TargetType;
-  /** The store of views of this process. @defaultValue views are written with the client, like other kinds */
-  readonly store?: Pick<Loopback, 'put'> | undefined;
+  /** The views of this process. @defaultValue views are written with a client, like other kinds */
+  readonly views?: Pick<Views, 'server'> | undefined;
 }
 
 /** Context of a {@link TargetWriter}. */
@@ -38,12 +40,16 @@ export interface WriteContext extends FieldWriting {
 export class TargetWriter {
   readonly #options: WriterOptions;
   readonly #fields: FieldWriter;
+  /** The store of views that an Updater owns; undefined: it writes with a client. */
+  readonly #store: Pick<Loopback, 'put'> | undefined;
 
   constructor(options: WriterOptions) {
-    const { type, fieldManager, how } = options;
+    const { type, fieldManager, how, views } = options;
+    const isStored = how === 'Updater' && isViewGroup(type.group);
     this.#options = options;
     const owns = how === 'Patcher' ? 'fields' : 'objects';
     this.#fields = new FieldWriter({ type, fieldManager, owns });
+    this.#store = isStored ? views?.server.loopback : undefined;
   }
 
   /**
@@ -72,7 +78,7 @@ export class TargetWriter {
     const target = this.#target(keyOf(live));
     const view = this.#viewOf(target, desired);
     const options = { manager: this.#options.fieldManager, dryRun: true };
-    const put = view && this.#options.store?.put(view.object, { ...options, bytes: view.bytes });
+    const put = view && this.#store?.put(view.object, { ...options, bytes: view.bytes });
     if (put !== undefined) return put.stored === put.live;
     return this.#fields.isCurrent(live, targetObject(target, desired));
   }
@@ -96,8 +102,8 @@ export class TargetWriter {
     const view = this.#viewOf(target, desired);
     if (view === undefined) return undefined;
     signal.throwIfAborted();
-    const { store, fieldManager: manager } = this.#options;
-    const put = store?.put(view.object, { manager, bytes: view.bytes });
+    const { fieldManager: manager } = this.#options;
+    const put = this.#store?.put(view.object, { manager, bytes: view.bytes });
     if (put === undefined) return undefined;
     const { live, stored } = put;
     note?.(live, stored);
@@ -106,7 +112,7 @@ export class TargetWriter {
   }
 
   #viewOf(target: TargetKey, desired: Document): SizedView | undefined {
-    return this.#options.store === undefined ? undefined : viewOf(target, desired);
+    return this.#store === undefined ? undefined : viewOf(target, desired);
   }
 
   #target(key: ObjectKey): TargetKey {

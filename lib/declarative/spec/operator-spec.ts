@@ -80,3 +80,8 @@ export function operatorOfViewGroup(group: string): string | undefined {
   const suffix = '.view.dcontroller.io';
   return group.endsWith(suffix) ? group.slice(0, -suffix.length) : undefined;
 }
+
+/** Whether `group` is a group of views. */
+export function isViewGroup(group: string): boolean {
+  return operatorOfViewGroup(group) !== undefined;
+}

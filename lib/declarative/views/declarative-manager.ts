@@ -1,3 +1,4 @@
+import { isViewGroup } from '../spec/operator-spec.js';
 import type { Client } from '../../client/index.js';
 import { Manager } from '../../manager/index.js';
 import type { ManagerOptions } from '../../manager/index.js';
@@ -5,7 +6,6 @@ import type { KubernetesObject, ResourceType, TypeReference } from '../../object
 import { groupOfType } from '../../object/index.js';
 import { systemRandom } from '../../system/index.js';
 import type { Random } from '../../system/index.js';
-import { isViewGroup } from './view-client.js';
 import { TargetWrites, ViewWriters } from './view-writers.js';
 import { Views } from './views.js';
 

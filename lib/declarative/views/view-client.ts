@@ -16,7 +16,7 @@ import type {
   ResourceType,
   TypeReference,
 } from '../../object/index.js';
-import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import { operatorOfViewGroup, isViewGroup } from '../spec/operator-spec.js';
 import { viewVersion, unknownView } from './view-kinds.js';
 import type { ViewKinds } from './view-kinds.js';
 
@@ -150,11 +150,6 @@ function routeBetween(views: Client, native: Client): Route {
     of,
     ofWrite: (object, options) => of(subresourceParent(object, options ?? {})),
   };
-}
-
-/** Whether `group` is a group of views. */
-export function isViewGroup(group: string): boolean {
-  return operatorOfViewGroup(group) !== undefined;
 }
 
 const allowed = { allowed: true, reason: 'views are in this process' };

@@ -1,5 +1,4 @@
 import type { Client } from '../../client/index.js';
-import { pluralOf } from '../../crd/internal.js';
 import { whenEstablished } from '../../apiserver/internal.js';
 import {
   isNotFound,
@@ -8,6 +7,7 @@ import {
   dns1123SubdomainProblem,
   keyOf,
   apiVersionOf,
+  pluralOf,
 } from '../../object/index.js';
 import type { ResourceType } from '../../object/index.js';
 import { OperatorError, Turns } from '../../system/index.js';

@@ -35,6 +35,7 @@ export interface ViewWriter {
  */
 export class ViewWriters {
   readonly #writers = new Set<ViewWriter>();
+  #isComing: (operator: string) => boolean = () => false;
   readonly #changes = new ChangeNotifier();
 
   /** Adds a writer. @returns a function that removes it */
@@ -44,6 +45,14 @@ export class ViewWriters {
     return () => {
       if (this.#writers.delete(writer)) this.#changes.notify();
     };
+  }
+
+  /**
+   * Lets readers wait for the views of operators that are about to be added. Call `notify` when the answer of
+   * `isComing` may have changed.
+   */
+  awaitOperators(isComing: (operator: string) => boolean): void {
+    this.#isComing = isComing;
   }
 
   /** Notifies listeners that the progress or the trouble of a writer may have changed. */
@@ -57,13 +66,15 @@ export class ViewWriters {
   }
 
   /**
-   * Waits until every controller that writes a source of `reader` has progress `tried`. In a cycle, a
-   * controller that depends on `reader` need only have listed its sources; the writers of its own sources
-   * are awaited too.
+   * Waits until every controller that writes a source of `reader` has progress `tried`, and no operator of a source is
+   * about to be added. In a cycle, a controller that depends on `reader` need only have listed its sources; the writers
+   * of its own sources are awaited too.
    * @throws the signal's reason, as soon as it is aborted.
    */
   async whenWritten(reader: ViewWriter, signal: AbortSignal): Promise<void> {
-    await this.#changes.until(() => this.#awaited(reader).length === 0, { signal });
+    const isWritten = (): boolean =>
+      this.#awaited(reader).length === 0 && !reader.sources.some((kind) => this.#isToCome(kind));
+    await this.#changes.until(isWritten, { signal });
   }
 
   /** Restarts the readers of these kinds of views, which are about to be removed and filled again. */
@@ -75,12 +86,14 @@ export class ViewWriters {
   }
 
   /**
-   * Returns why a writer that `reader` waits for cannot write, directly or through other writers;
-   * undefined: no known problem.
+   * Returns which operator `reader` waits for, or why a writer that it waits for cannot write, directly or through
+   * other writers; undefined: no known problem.
    */
   troubleOf(reader: ViewWriter): string | undefined {
+    const toCome = reader.sources.find((kind) => this.#isToCome(kind));
+    if (toCome !== undefined) return `waits for operator ${ownerOf(toCome)}, whose views it reads`;
     if (this.#awaited(reader).length === 0) return undefined;
-    // Usually none has, and every reader in a long chain asks at each step of the start.
+    // Usually no writer has trouble. A quick check, because each reader of a long chain asks at each step of the start.
     if (![...this.#writers].some(({ trouble }) => trouble !== undefined)) return undefined;
     const seen = new Set([reader]);
     // The loop also visits the writers that it adds.
@@ -110,6 +123,11 @@ export class ViewWriters {
         ? writer.readsSecrets || writer.sources.some(isForeign)
         : ownerOf(writer.target) === operator,
     );
+  }
+
+  #isToCome(kind: string): boolean {
+    const owner = ownerOf(kind);
+    return owner !== undefined && this.#isComing(owner);
   }
 
   #awaited(reader: ViewWriter): readonly ViewWriter[] {

@@ -128,7 +128,7 @@ export class Views {
   }
 }
 
-/** More than a process writes views in a millisecond; a version of today has 16 digits, like 2 ** 53. */
+/** More versions than a process can write in a millisecond. Today's versions then have 16 digits, like 2 ** 53. */
 const versionsPerMs = 1_000;
 
 /** Maximum size of the history of all views, from which watches resume. */

@@ -1,13 +1,19 @@
 import { decideByExistence, reasonToWait, typeIfServed, withMarks } from '../../apply/index.js';
 import type { Merging } from '../../apply/index.js';
-import { deepEqual, describeObject, isJsonObject, rolloutStatus } from '../../object/index.js';
+import {
+  deepEqual,
+  describeObject,
+  isJsonObject,
+  labelValueOf,
+  rolloutStatus,
+} from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
 import type { Trouble, Explanation } from '../conditions.js';
-import type { LifecycleObject } from '../lifecycle-status.js';
 import { joined } from './pass.js';
 import type { Pass } from './pass.js';
 import { complete } from './phases.js';
-import { prune } from './owned-objects.js';
+import { prune, reportingFailure } from './owned-objects.js';
+import type { FailingStep } from './owned-objects.js';
 import type { SurveyedObject } from './survey.js';
 import {
   callUserCode,
@@ -16,8 +22,6 @@ import {
   invokeCallbacks,
   owedState,
 } from './user-code.js';
-import { isStaleWrite } from '../../client/index.js';
-import { versionLabelOf } from './survey.js';
 
 /** After a write, the delay until the next reconcile in case no watch reports a change, in milliseconds. */
 const settleMs = 1_000;
@@ -32,10 +36,7 @@ const recheckMs = 10_000;
  * Applies the desired system, and reports its completion.
  * @returns the delay until the next reconcile, in milliseconds
  */
-export async function carryOut<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  surveyed: readonly SurveyedObject[],
-): Promise<number> {
+export async function carryOut(pass: Pass, surveyed: readonly SurveyedObject[]): Promise<number> {
   const { controllerConfigUpdater, perishablesSyncIntervalMs } = pass.settings;
   await callUserCode(pass, { what: 'controllerConfigUpdater' }, (signal) =>
     controllerConfigUpdater?.(pass.cr, pass.hooks(signal)),
@@ -67,7 +68,7 @@ export async function carryOut<CR extends LifecycleObject>(
  * Calls the operator's code that renews expiring objects, once per reconcile. Other failures must not prevent
  * it.
  */
-export async function keepPerishables<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+export async function keepPerishables(pass: Pass): Promise<void> {
   const { perishablesSynchronizer } = pass.settings;
   pass.arePerishablesKept = true;
   await callUserCode(pass, { what: 'perishablesSynchronizer' }, (signal) =>
@@ -76,17 +77,11 @@ export async function keepPerishables<CR extends LifecycleObject>(pass: Pass<CR>
 }
 
 /** Until a deployment or an upgrade is complete, waiting for its workloads is not a problem. */
-function troubleOf<CR extends LifecycleObject>(
-  { status }: Pass<CR>,
-  degraded: Degradation | undefined,
-): Trouble | undefined {
+function troubleOf({ status }: Pass, degraded: Degradation | undefined): Trouble | undefined {
   return status.phase === 'Deployed' || degraded?.stuck === true ? degraded : undefined;
 }
 
-function whyGoing<CR extends LifecycleObject>(
-  { cr }: Pass<CR>,
-  objects: readonly UnstructuredObject[],
-): Trouble | undefined {
+function whyGoing({ cr }: Pass, objects: readonly UnstructuredObject[]): Trouble | undefined {
   const going = objects.flatMap((object) => {
     const reason = reasonToWait(object, cr);
     return reason === undefined ? [] : [`${describeObject(object)} ${reason}`];
@@ -144,8 +139,8 @@ export interface AppliedObjects {
 }
 
 /** Creates missing objects and updates changed ones, in sequence; continues after an error. */
-async function applyObjects<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+async function applyObjects(
+  pass: Pass,
   surveyed: readonly SurveyedObject[],
 ): Promise<AppliedObjects> {
   const objects: UnstructuredObject[] = [];
@@ -165,10 +160,7 @@ async function applyObjects<CR extends LifecycleObject>(
 }
 
 /** @returns the live object; undefined if the kind is not served yet */
-async function applyOne<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  one: SurveyedObject,
-): Promise<UnstructuredObject | undefined> {
+async function applyOne(pass: Pass, one: SurveyedObject): Promise<UnstructuredObject | undefined> {
   const decision = decideByExistence(one.desired, one.current, { owner: pass.cr });
   switch (decision.action) {
     case 'create':
@@ -182,38 +174,34 @@ async function applyOne<CR extends LifecycleObject>(
 }
 
 /** @returns undefined if the kind is not served yet */
-async function create<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+async function create(
+  pass: Pass,
   { desired, type }: SurveyedObject,
 ): Promise<UnstructuredObject | undefined> {
   const { merger } = pass.settings;
-  const report = new Report(pass, desired, 'Create');
-  return report.of(async () => {
+  const made = await reportingFailure(pass, stepOf(desired, 'Create'), async () => {
     const isServed = type ?? (await typeIfServed(pass.live, desired));
     if (isServed === undefined) return undefined;
     const own = structuredClone(desired);
     await invokeCallbacks(pass, 'PRE_CREATE', { desired: own });
     const marked = merger.creation({ ...mergingOf(pass, { desired }), edited: own });
-    const made = await pass.live.create(marked, { signal: pass.signal });
-    report.done(made);
-    await invokeAfter(pass, 'POST_CREATE', { desired, current: made });
-    return made;
+    return pass.live.create(marked, { signal: pass.signal });
   });
+  if (made !== undefined) await finish(pass, 'Create', { desired, current: made });
+  return made;
 }
 
-async function update<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+async function update(
+  pass: Pass,
   { desired }: SurveyedObject,
   current: UnstructuredObject,
 ): Promise<UnstructuredObject> {
   const owed = owedState(pass, current);
   if (owed !== undefined) {
     const verb = owed === 'POST_CREATE' ? 'Create' : 'Update';
-    const earlier = new Report(pass, desired, verb, { isDone: true });
-    await earlier.of(() => invokeAfter(pass, owed, { desired, current }));
+    await callAfter(pass, verb, { desired, current });
   }
-  const report = new Report(pass, desired, 'Update');
-  return report.of(async () => {
+  const written = await reportingFailure(pass, stepOf(desired, 'Update'), async () => {
     const own = hasCallbacks(pass, desired) ? structuredClone(current) : current;
     await invokeCallbacks(pass, 'POST_READ', { desired, current: own });
     const { merger, updateVersionLabel } = pass.settings;
@@ -223,77 +211,53 @@ async function update<CR extends LifecycleObject>(
     const next = structuredClone(decision.desired);
     await invokeCallbacks(pass, 'PRE_UPDATE', { desired, current: next });
     if (deepEqual(next, current)) return current;
-    const labels = { [updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
+    const labels = { [updateVersionLabel]: labelValueOf(pass.operatorVersion) };
     const { live: client, signal } = pass;
-    const edited = withMarks(next, { labels });
-    const written = await merger.replace(decision, edited, { client, signal });
-    // A change that the server reverted is not reported: each reconcile would report it again.
-    if (written === current) return current;
-    report.done(written);
-    await invokeAfter(pass, 'POST_UPDATE', { desired, current: written });
-    return written;
+    return merger.replace(decision, withMarks(next, { labels }), { client, signal });
   });
+  // A change that the server reverted is not reported: each reconcile would report it again.
+  if (written !== current) await finish(pass, 'Update', { desired, current: written });
+  return written;
 }
 
-function mergingOf<CR extends LifecycleObject>(
-  { settings, operatorVersion }: Pass<CR>,
-  {
-    desired,
-    current,
-  }: { readonly desired: UnstructuredObject; readonly current?: UnstructuredObject },
+function mergingOf(
+  { settings, operatorVersion }: Pass,
+  { desired, current }: Pick<Written, 'desired'> & Partial<Written>,
 ): Merging {
   const { createVersionLabel, isMutable } = settings;
   const created = current?.metadata.labels?.[createVersionLabel];
-  const labels = { [createVersionLabel]: created ?? versionLabelOf(operatorVersion) };
+  const labels = { [createVersionLabel]: created ?? labelValueOf(operatorVersion) };
   return { desired, labels, metadataOnly: isMutable(desired) };
 }
 
-/** Reports the result of a write of one object, and of the callbacks after it. */
-class Report<CR extends LifecycleObject> {
-  readonly #pass: Pass<CR>;
-  readonly #desired: UnstructuredObject;
-  readonly #verb: 'Create' | 'Update';
-  #isDone: boolean;
+type Verb = 'Create' | 'Update';
 
-  constructor(
-    pass: Pass<CR>,
-    desired: UnstructuredObject,
-    verb: 'Create' | 'Update',
-    { isDone = false } = {},
-  ) {
-    this.#pass = pass;
-    this.#desired = desired;
-    this.#verb = verb;
-    this.#isDone = isDone;
-  }
+const pastOf = { Create: 'created', Update: 'updated' } as const;
 
-  /** Calls `work`, and reports its error. @throws the error of `work` */
-  async of<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      // A conflict is retried at once and is not a failure.
-      if (!isStaleWrite(error)) this.#failed(error);
-      throw error;
-    }
-  }
+interface Written {
+  readonly desired: UnstructuredObject;
+  readonly current: UnstructuredObject;
+}
 
-  done(object: UnstructuredObject): void {
-    this.#isDone = true;
-    const message = `${this.#what} ${describeObject(object)}`;
-    const reason = `${this.#verb}ResourceSuccess`;
-    this.#pass.addEvent({ type: 'Normal', reason, message }, object);
-  }
+/** Reports a write, and calls the callbacks after it. */
+async function finish(pass: Pass, verb: Verb, objects: Written): Promise<void> {
+  const { current } = objects;
+  const message = `${pastOf[verb]} ${describeObject(current)}`;
+  pass.addEvent({ type: 'Normal', reason: `${verb}ResourceSuccess`, message }, current);
+  await callAfter(pass, verb, objects);
+}
 
-  #failed(error: unknown): void {
-    const desired = this.#desired;
-    const name = describeObject(desired);
-    const verb = this.#verb.toLowerCase();
-    const what = this.#isDone ? `${this.#what} ${name}, then` : `could not ${verb} ${name}:`;
-    this.#pass.fail(error, { reason: `${this.#verb}ResourceFailed`, what }, desired);
-  }
+function callAfter(pass: Pass, verb: Verb, objects: Written): Promise<void> {
+  const state = verb === 'Create' ? 'POST_CREATE' : 'POST_UPDATE';
+  return reportingFailure(pass, stepOf(objects.desired, verb, true), () =>
+    invokeAfter(pass, state, objects),
+  );
+}
 
-  get #what(): string {
-    return this.#verb === 'Create' ? 'created' : 'updated';
-  }
+function stepOf(object: UnstructuredObject, verb: Verb, isWritten = false): FailingStep {
+  const name = describeObject(object);
+  const what = isWritten
+    ? `${pastOf[verb]} ${name}, then`
+    : `could not ${verb.toLowerCase()} ${name}:`;
+  return { object, reason: `${verb}ResourceFailed`, what };
 }

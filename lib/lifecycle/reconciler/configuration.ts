@@ -17,11 +17,7 @@ import type { Pass } from './pass.js';
 export type OwnCondition = 'DowngradeRefused' | 'PruneRefused' | 'Paused';
 
 /** Sets a condition. @returns whether it is new or its message has changed */
-export function raise<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  type: OwnCondition,
-  why: Explanation,
-): boolean {
+export function raise(pass: Pass, type: OwnCondition, why: Explanation): boolean {
   const before = pass.status.conditions ?? [];
   const known = before.find((one) => one.type === type);
   if (known?.status === 'True' && known.message === why.message) return false;
@@ -32,7 +28,7 @@ export function raise<CR extends LifecycleObject>(
 }
 
 /** Removes a condition. @returns whether it existed */
-export function settle<CR extends LifecycleObject>(pass: Pass<CR>, type: OwnCondition): boolean {
+export function settle(pass: Pass, type: OwnCondition): boolean {
   const { conditions = [] } = pass.status;
   const rest = conditions.filter((one) => one.type !== type);
   if (rest.length === conditions.length) return false;
@@ -44,7 +40,7 @@ export function settle<CR extends LifecycleObject>(pass: Pass<CR>, type: OwnCond
  * Writes the status of the reconcile if it has changed, ignoring heartbeats. Does nothing if the
  * configuration is gone.
  */
-export async function writeStatus<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+export async function writeStatus(pass: Pass): Promise<void> {
   const { settings, live: client, signal } = pass;
   const { crManager, subresourceEnabled } = settings;
   const before = statusOf(pass, pass.cr);
@@ -52,8 +48,9 @@ export async function writeStatus<CR extends LifecycleObject>(pass: Pass<CR>): P
   if (deepEqual(before, withoutHeartbeats(status))) return;
   const merge = {
     type: crManager.type,
-    patch: (cr: CR) => createMergePatch(cr, crManager.withStatus(cr, status)) as object,
-    stands: (now: CR) => deepEqual(before, statusOf(pass, now)),
+    patch: (cr: LifecycleObject) =>
+      createMergePatch(cr, crManager.withStatus(cr, status)) as object,
+    stands: (now: LifecycleObject) => deepEqual(before, statusOf(pass, now)),
     ...(subresourceEnabled && { subresource: 'status' }),
   };
   try {
@@ -81,7 +78,7 @@ function withTimesOf(
 }
 
 /** Compares the lifecycle's part only: the rest of the status belongs to the operator. */
-function statusOf<CR extends LifecycleObject>({ settings }: Pass<CR>, cr: CR): object {
+function statusOf({ settings }: Pass, cr: LifecycleObject): object {
   return withoutHeartbeats(settings.crManager.status(cr) ?? {});
 }
 
@@ -99,7 +96,7 @@ function withoutHeartbeat(condition: LifecycleCondition): Partial<LifecycleCondi
  * Whether an annotation pauses the configuration. If so, a condition and an event name the annotation, and
  * nothing else is done, not even a deletion.
  */
-export function isPaused<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
+export function isPaused(pass: Pass): boolean {
   const { pauseAnnotations } = pass.settings;
   const { by, update } = pauseOf(pass.cr, pass.status.conditions ?? [], pauseAnnotations);
   if (by === undefined) {
@@ -115,13 +112,13 @@ export function isPaused<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
 }
 
 /** Whether our finalizer, or one of the previous operator, holds the configuration. */
-export function hasFinalizer<CR extends LifecycleObject>({ cr, settings }: Pass<CR>): boolean {
+export function hasFinalizer({ cr, settings }: Pass): boolean {
   const ours = [settings.finalizer, ...settings.legacyFinalizers];
   return cr.metadata.finalizers?.some((name) => ours.includes(name)) === true;
 }
 
 /** Adds our finalizer, and removes those of the previous operator. */
-export async function takeFinalizers<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+export async function takeFinalizers(pass: Pass): Promise<void> {
   const { finalizer } = pass.settings;
   const { finalizers = [] } = pass.cr.metadata;
   const kept = withoutLegacy(pass);
@@ -131,7 +128,7 @@ export async function takeFinalizers<CR extends LifecycleObject>(pass: Pass<CR>)
 }
 
 /** Removes our finalizer and those of the previous operator. The configuration may already be gone. */
-export async function releaseFinalizers<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+export async function releaseFinalizers(pass: Pass): Promise<void> {
   const others = withoutLegacy(pass).filter((name) => name !== pass.settings.finalizer);
   try {
     await setFinalizers(pass, others);
@@ -140,17 +137,14 @@ export async function releaseFinalizers<CR extends LifecycleObject>(pass: Pass<C
   }
 }
 
-function withoutLegacy<CR extends LifecycleObject>({ cr, settings }: Pass<CR>): readonly string[] {
+function withoutLegacy({ cr, settings }: Pass): readonly string[] {
   const { finalizers = [] } = cr.metadata;
   return finalizers.filter((name) => !settings.legacyFinalizers.includes(name));
 }
 
 // A merge patch replaces the whole list: without the resource version, it would drop finalizers that other
 // controllers have added.
-async function setFinalizers<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  finalizers: readonly string[],
-): Promise<void> {
+async function setFinalizers(pass: Pass, finalizers: readonly string[]): Promise<void> {
   const { cr, live, settings, signal } = pass;
   const body = { metadata: { ...asRead(cr), finalizers } };
   const { type } = settings.crManager;

@@ -8,7 +8,6 @@ import type {
 } from '../../object/index.js';
 import { isDeletedAlone, typeIfServed } from '../../apply/index.js';
 import type { Trouble } from '../conditions.js';
-import type { LifecycleObject } from '../lifecycle-status.js';
 import type { OwnedKinds } from '../owned-kinds.js';
 import {
   deleteObject,
@@ -41,8 +40,8 @@ const blocked = 'DeletionBlocked';
  * @param watched - adds watches for the kinds of the objects that are being deleted.
  * @returns the delay until the next reconcile, in milliseconds; undefined if the deletion is complete
  */
-export async function deleteSystem<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+export async function deleteSystem(
+  pass: Pass,
   watched: Pick<OwnedKinds, 'add' | 'types'>,
 ): Promise<number | undefined> {
   if (!hasFinalizer(pass)) return undefined;
@@ -71,8 +70,8 @@ export async function deleteSystem<CR extends LifecycleObject>(
 }
 
 /** Lists all objects, and calls their callbacks unless an earlier reconcile has done so. */
-async function announced<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+async function announced(
+  pass: Pass,
   watched: Pick<OwnedKinds, 'add' | 'types'>,
   isAnnounced: boolean,
 ): Promise<KnownObjects & { readonly owned: readonly UnstructuredObject[] }> {
@@ -82,11 +81,12 @@ async function announced<CR extends LifecycleObject>(
   watched.add(owned.map(typeOf));
   if (isAnnounced) return { ...known, owned };
   // Without a list of desired objects, callbacks get the live objects.
-  await announce(pass, problem === undefined ? desired.map(asDesired) : owned.map(asCurrent));
+  const areDesired = problem === undefined;
+  await announce(pass, areDesired ? desired : owned, areDesired);
   return { ...known, owned: await ownedObjects(pass, { client: pass.live, types }) };
 }
 
-async function end<CR extends LifecycleObject>(pass: Pass<CR>): Promise<undefined> {
+async function end(pass: Pass): Promise<undefined> {
   pass.status = { ...pass.status, phase: nextPhase(pass.status.phase ?? '', 'DeletionCompleted') };
   pass.explain(undefined);
   await writeStatus(pass);
@@ -104,10 +104,7 @@ interface KnownObjects {
   readonly problem?: Trouble;
 }
 
-async function knownObjects<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  watched: Pick<OwnedKinds, 'types'>,
-): Promise<KnownObjects> {
+async function knownObjects(pass: Pass, watched: Pick<OwnedKinds, 'types'>): Promise<KnownObjects> {
   const problems: string[] = [];
   const attempt = async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -138,8 +135,8 @@ async function knownObjects<CR extends LifecycleObject>(
 }
 
 /** Returns the object in the place where a deployment puts it; nothing if it can have no place. */
-async function placed<CR extends LifecycleObject>(
-  { live }: Pass<CR>,
+async function placed(
+  { live }: Pass,
   object: KubernetesObject,
 ): Promise<readonly KubernetesObject[]> {
   const type = await typeIfServed(live, typeOf(object));
@@ -148,38 +145,26 @@ async function placed<CR extends LifecycleObject>(
 }
 
 /** Whether an earlier reconcile has called all callbacks, and all succeeded. */
-function hasAnnounced<CR extends LifecycleObject>({ status }: Pass<CR>): boolean {
+function hasAnnounced({ status }: Pass): boolean {
   const { phase, conditions = [] } = status;
   const isGoing = phase === 'Deleting' || phase === 'Deleted';
   return isGoing && !conditions.some(({ reason }) => reason === blocked);
 }
 
-interface Announced {
-  readonly object: UnstructuredObject;
-  readonly isDesired: boolean;
-}
-
-function asDesired(object: KubernetesObject): Announced {
-  return { object: object as UnstructuredObject, isDesired: true };
-}
-
-function asCurrent(object: UnstructuredObject): Announced {
-  return { object, isDesired: false };
-}
-
 /**
  * Calls the callbacks of all objects that are not being deleted yet. Errors are thrown after the last one.
+ * @param areDesired - whether the objects are the desired ones; else they are the live ones
  */
-async function announce<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  objects: readonly Announced[],
+async function announce(
+  pass: Pass,
+  objects: readonly KubernetesObject[],
+  areDesired: boolean,
 ): Promise<void> {
   const errors: unknown[] = [];
-  for (const one of objects) {
-    const { object } = one;
+  for (const object of objects) {
     pass.signal.throwIfAborted();
     try {
-      await announceOne(pass, one);
+      await announceOne(pass, object as UnstructuredObject, areDesired);
     } catch (error) {
       const what = `deletion of ${describeObject(object)} waits:`;
       pass.fail(error, { reason: 'DeleteResourceFailed', what }, object);
@@ -189,9 +174,10 @@ async function announce<CR extends LifecycleObject>(
   if (errors.length > 0) throw joined(errors);
 }
 
-async function announceOne<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  { object, isDesired }: Announced,
+async function announceOne(
+  pass: Pass,
+  object: UnstructuredObject,
+  isDesired: boolean,
 ): Promise<void> {
   if (!hasCallbacks(pass, object)) return;
   const found = isDesired ? await find(pass, object) : object;
@@ -204,8 +190,8 @@ async function announceOne<CR extends LifecycleObject>(
 }
 
 /** @returns undefined if the object or its kind does not exist */
-async function find<CR extends LifecycleObject>(
-  { live, signal }: Pass<CR>,
+async function find(
+  { live, signal }: Pass,
   object: UnstructuredObject,
 ): Promise<UnstructuredObject | undefined> {
   const type = await typeIfServed(live, typeOf(object));
@@ -213,15 +199,16 @@ async function find<CR extends LifecycleObject>(
 }
 
 /** @returns the delay until the next reconcile, in milliseconds; undefined if nothing is left */
-async function deleteOwned<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+async function deleteOwned(
+  pass: Pass,
   desired: readonly KubernetesObject[],
   owned: readonly UnstructuredObject[],
 ): Promise<number | undefined> {
   const order = new Map(desired.map((object, place) => [identityOf(object), place]));
   // Delete objects that are not desired first, such as those of earlier versions.
-  const place = (object: UnstructuredObject): number => order.get(identityOf(object)) ?? Infinity;
-  const lastFirst = owned.toSorted((one, other) => compare(place(other), place(one)));
+  const place = (object: UnstructuredObject): number =>
+    order.get(identityOf(object)) ?? desired.length;
+  const lastFirst = owned.toSorted((one, other) => place(other) - place(one));
   for (const object of lastFirst) {
     pass.signal.throwIfAborted();
     if (object.metadata.deletionTimestamp !== undefined) {
@@ -234,10 +221,7 @@ async function deleteOwned<CR extends LifecycleObject>(
   return undefined;
 }
 
-async function isLeft<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  object: UnstructuredObject,
-): Promise<boolean> {
+async function isLeft(pass: Pass, object: UnstructuredObject): Promise<boolean> {
   const propagationPolicy = hasPods(object) ? 'Foreground' : 'Background';
   const left = await reportingFailure(pass, { object }, () =>
     deleteObject(pass, object, propagationPolicy),
@@ -254,9 +238,4 @@ function hasPods({ spec }: UnstructuredObject): boolean {
 
 function typeOf({ apiVersion, kind }: KubernetesObject): TypeReference {
   return { apiVersion, kind };
-}
-
-// Infinity minus Infinity is NaN.
-function compare(one: number, other: number): number {
-  return one === other ? 0 : one - other;
 }

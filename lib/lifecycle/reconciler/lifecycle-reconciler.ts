@@ -51,12 +51,12 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   readonly type: CrManager<CR>['type'];
   /** The kinds of all desired objects, added as they become known. A source for a controller. */
   readonly ownedKinds: OwnedKinds;
-  readonly #settings: Settings<CR>;
+  readonly #settings: Settings;
 
   /** @throws OperatorError `InvalidOption`: a name or a time is out of its range. */
   constructor(options: LifecycleReconcilerOptions<CR>) {
     this.#settings = resolveSettings(options);
-    this.type = this.#settings.crManager.type;
+    this.type = options.crManager.type;
     this.ownedKinds = new OwnedKinds(this.type, options.watchRegistrator);
   }
 
@@ -108,7 +108,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   }
 
   /** @returns the delay until the next reconcile, in milliseconds; undefined: wait for a change */
-  async #stepsOf(pass: Pass<CR>): Promise<number | undefined> {
+  async #stepsOf(pass: Pass): Promise<number | undefined> {
     if (isPaused(pass)) return undefined;
     if (pass.cr.metadata.deletionTimestamp !== undefined) {
       return deleteSystem(pass, this.ownedKinds);
@@ -130,7 +130,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   }
 
   /** Applies the system. Its errors must not prevent the renewal of perishables. */
-  async #bringAbout(pass: Pass<CR>): Promise<number | undefined> {
+  async #bringAbout(pass: Pass): Promise<number | undefined> {
     const surveyed = await survey(pass);
     this.ownedKinds.add(surveyed.objects.flatMap(({ type }) => type ?? []));
     const blocked = whyBlocked(pass, surveyed);
@@ -157,10 +157,10 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
 const keepVerbs: readonly AccessVerb[] = [...watchVerbs, 'create', 'update', 'delete'];
 
 /** Returns the access that a reconciler needs, apart from its hooks. */
-function lifecycleAccess<CR extends LifecycleObject>({
+function lifecycleAccess({
   crManager,
   subresourceEnabled,
-}: Pick<Settings<CR>, 'crManager' | 'subresourceEnabled'>): readonly RequiredAccess[] {
+}: Pick<Settings, 'crManager' | 'subresourceEnabled'>): readonly RequiredAccess[] {
   const { type } = crManager;
   const status = subresourceEnabled ? { subresource: 'status' } : {};
   return [

@@ -10,7 +10,6 @@ import {
 import { isStaleWrite } from '../../client/index.js';
 import { describeObject, apiVersionOf, referenceTo } from '../../object/index.js';
 import type { UnstructuredObject, KubernetesObject, TypeReference } from '../../object/index.js';
-import type { LifecycleObject } from '../lifecycle-status.js';
 import { joined } from './pass.js';
 import { invokeAfter, invokeCallbacks, owedDeletions } from './user-code.js';
 import { raise, settle } from './configuration.js';
@@ -25,10 +24,7 @@ import type { Client } from '../../client/index.js';
  * @returns whether a superfluous object still exists and is being deleted
  * @throws the errors, after all objects have been tried.
  */
-export async function prune<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  surveyed: readonly SurveyedObject[],
-): Promise<boolean> {
+export async function prune(pass: Pass, surveyed: readonly SurveyedObject[]): Promise<boolean> {
   const errors: unknown[] = [];
   const refused: UnstructuredObject[] = [];
   let left = false;
@@ -50,8 +46,8 @@ export async function prune<CR extends LifecycleObject>(
   return left;
 }
 
-async function superfluousObjects<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+async function superfluousObjects(
+  pass: Pass,
   surveyed: readonly SurveyedObject[],
 ): Promise<readonly UnstructuredObject[]> {
   const { crManager, createVersionLabel } = pass.settings;
@@ -69,10 +65,7 @@ async function superfluousObjects<CR extends LifecycleObject>(
   );
 }
 
-function verdictOn<CR extends LifecycleObject>(
-  { settings }: Pass<CR>,
-  object: UnstructuredObject,
-): 'prune' | 'keep' | 'refuse' {
+function verdictOn({ settings }: Pass, object: UnstructuredObject): 'prune' | 'keep' | 'refuse' {
   const { annotations = {}, deletionTimestamp } = object.metadata;
   // An object that is already being deleted is waited for.
   if (deletionTimestamp !== undefined || mayBePruned(object)) return 'prune';
@@ -80,10 +73,7 @@ function verdictOn<CR extends LifecycleObject>(
   return settings.mayPrune(object) ? 'prune' : 'refuse';
 }
 
-function refuse<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  objects: readonly UnstructuredObject[],
-): void {
+function refuse(pass: Pass, objects: readonly UnstructuredObject[]): void {
   if (objects.length === 0) {
     settle(pass, 'PruneRefused');
     return;
@@ -96,10 +86,7 @@ function refuse<CR extends LifecycleObject>(
 }
 
 /** @returns whether the object still exists */
-async function remove<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  object: UnstructuredObject,
-): Promise<boolean> {
+async function remove(pass: Pass, object: UnstructuredObject): Promise<boolean> {
   if (object.metadata.deletionTimestamp !== undefined) {
     waitUntilGone(pass, object);
     return true;
@@ -113,40 +100,40 @@ async function remove<CR extends LifecycleObject>(
 }
 
 /** Calls the callbacks of an object whose deletion was requested. */
-function afterDeletion<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  object: UnstructuredObject,
-): Promise<void> {
+function afterDeletion(pass: Pass, object: UnstructuredObject): Promise<void> {
   const what = `requested the deletion of ${describeObject(object)}, then`;
   return reportingFailure(pass, { object, what }, () =>
     invokeAfter(pass, 'POST_DELETE', { current: object }),
   );
 }
 
-/** A step of the deletion of an object. */
-interface DeletionStep {
+/** A step of the write or deletion of an object. */
+export interface FailingStep {
   readonly object: UnstructuredObject;
-  /** The message of its failure, before the cause. */
+  /** The message of its failure, before the cause. @defaultValue it could not be deleted */
   readonly what?: string;
+  /** The reason of its failure. @defaultValue 'DeleteResourceFailed' */
+  readonly reason?: string;
 }
 
 /** Calls `work`, and records its failure. @throws the error of `work` */
-export async function reportingFailure<CR extends LifecycleObject, T>(
-  pass: Pass<CR>,
-  { object, what = `could not delete ${describeObject(object)}:` }: DeletionStep,
+export async function reportingFailure<T>(
+  pass: Pass,
+  step: FailingStep,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // An object has changed since it was read, for example the one to delete, which may be desired now.
-    if (isStaleWrite(error)) throw error;
-    pass.fail(error, { reason: 'DeleteResourceFailed', what }, object);
+    const { object, reason = 'DeleteResourceFailed' } = step;
+    const { what = `could not delete ${describeObject(object)}:` } = step;
+    // No failure, and tried again at once: an object has changed since it was read, for example the one to
+    // delete, which may be desired now.
+    if (!isStaleWrite(error)) pass.fail(error, { reason, what }, object);
     throw error;
   }
 }
 
-/** Search parameters for owned objects. */
 export interface OwnedSearch {
   /** The live client if a stale cache must not hide objects. */
   readonly client: Client;
@@ -154,8 +141,8 @@ export interface OwnedSearch {
 }
 
 /** Returns every object of these kinds whose controller reference has the UID of the resource `pass.cr`. */
-export async function ownedObjects<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+export async function ownedObjects(
+  pass: Pass,
   { client, types }: OwnedSearch,
 ): Promise<readonly UnstructuredObject[]> {
   const byName = new Map(types.map((type) => [`${apiVersionOf(type)} ${type.kind}`, type]));
@@ -165,8 +152,8 @@ export async function ownedObjects<CR extends LifecycleObject>(
   return lists.flat();
 }
 
-async function ownedOfKind<CR extends LifecycleObject>(
-  { cr, signal }: Pass<CR>,
+async function ownedOfKind(
+  { cr, signal }: Pass,
   client: Client,
   type: TypeReference<KubernetesObject>,
 ): Promise<readonly UnstructuredObject[]> {
@@ -189,8 +176,8 @@ export function identityOf(object: KubernetesObject): string {
  * @returns the object if it still exists
  * @throws ApiError 409 (`isConflict`): it has changed, and must be checked again.
  */
-export async function deleteObject<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+export async function deleteObject(
+  pass: Pass,
   object: UnstructuredObject,
   propagationPolicy: 'Foreground' | 'Background',
 ): Promise<UnstructuredObject | undefined> {
@@ -206,19 +193,13 @@ export async function deleteObject<CR extends LifecycleObject>(
 }
 
 /** Makes the conditions wait for an object that is being deleted, and remembers it for its event. */
-export function waitUntilGone<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  object: UnstructuredObject,
-): void {
+export function waitUntilGone(pass: Pass, object: UnstructuredObject): void {
   pass.settings.deletions.add(pass.cr.metadata.uid, object);
   pass.waitFor(`${describeObject(object)}: deletion requested${heldBy(object)}`);
 }
 
 /** Records the events of the deleted objects that are no longer among `left`. */
-export function reportGone<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  left: readonly UnstructuredObject[],
-): void {
+export function reportGone(pass: Pass, left: readonly UnstructuredObject[]): void {
   for (const object of pass.settings.deletions.take(pass.cr.metadata.uid, left)) {
     addDeletedEvent(pass, object);
   }
@@ -252,10 +233,7 @@ export class Deletions {
   }
 }
 
-function addDeletedEvent<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  object: UnstructuredObject,
-): void {
+function addDeletedEvent(pass: Pass, object: UnstructuredObject): void {
   const message = `deleted ${describeObject(object)}`;
   pass.addEvent({ type: 'Normal', reason: 'DeleteResourceSuccess', message }, object);
 }

@@ -34,8 +34,8 @@ export interface LifecycleRequest {
  * One reconcile of one custom resource. Collects the changes of the status, which is written once, at the end,
  * even after an error; events are recorded then, in order.
  */
-export class Pass<CR extends LifecycleObject> {
-  readonly settings: Settings<CR>;
+export class Pass {
+  readonly settings: Settings;
   /** The version of the running operator. */
   readonly operatorVersion: string;
   /** May read from a cache. */
@@ -45,7 +45,7 @@ export class Pass<CR extends LifecycleObject> {
   readonly logger: Logger;
   readonly signal: AbortSignal;
   /** The configuration as read, or as the last write of this reconcile returned it. */
-  cr: CR;
+  cr: LifecycleObject;
   /** The status to write. */
   status: LifecycleStatus;
   /** Whether the configuration is gone or about to go, so that its status is not written. */
@@ -66,9 +66,9 @@ export class Pass<CR extends LifecycleObject> {
   readonly #sources = new Map<unknown, ErrorSource>();
 
   constructor(
-    settings: Settings<CR>,
+    settings: Settings,
     request: LifecycleRequest,
-    { cr, operatorVersion }: { readonly cr: CR; readonly operatorVersion: string },
+    { cr, operatorVersion }: { readonly cr: LifecycleObject; readonly operatorVersion: string },
   ) {
     const { client = settings.client, signal, logger = settings.logger } = request;
     this.settings = settings;
@@ -87,7 +87,6 @@ export class Pass<CR extends LifecycleObject> {
     return (this.status.phase ?? '') === '' || this.settings.crManager.isCreating(this.cr);
   }
 
-  /** Returns the context of a hook. */
   hooks(signal: AbortSignal): HookContext {
     const { live: client, logger } = this;
     return { client, logger, signal, recorder: this.settings.recorder };
@@ -202,15 +201,13 @@ export class Pass<CR extends LifecycleObject> {
 
 /** The operator's code that threw an error. */
 export interface ErrorSource {
-  /** Names it in messages. */
+  /** The code's name in messages. */
   readonly what: string;
-  /** The objects that it got: their data may be in the message of the error. */
+  /** The objects that the code got: their data may be in the message of the error. */
   readonly saw?: readonly (KubernetesObject | undefined)[];
 }
 
-/** An operation on an object that failed. */
 interface FailedOperation {
-  /** The reason of the event. */
   readonly reason: string;
   /** The message before the cause, for example `could not delete Service shop/web:`. */
   readonly what: string;
@@ -279,7 +276,7 @@ export function partsOf(error: unknown): readonly unknown[] {
  * and similar errors that are retried at once, a stopped operator, and a server that is temporarily
  * unavailable.
  */
-export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): void {
+export function reportFailure(pass: Pass, error: unknown): void {
   const kind = failureKindOf(error);
   if (pass.signal.aborted || kind === 'conflict' || kind === 'waiting') return;
   const parts = partsOf(error);
@@ -298,8 +295,8 @@ export function isOfTheMoment(error: unknown): boolean {
   return isApiError(error) && (error.status === 503 || error.status === 504);
 }
 
-/** Returns the causes of a failure, those with an event in its words. */
-export function causesOf<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): string {
+/** Returns the causes of a failure as text; a cause that has an event has the text of the event. */
+export function causesOf(pass: Pass, error: unknown): string {
   const parts = new Set(partsOf(error));
   return [...parts].map((part) => pass.eventTextOf(part) ?? pass.textOf(part)).join('; ');
 }

@@ -1,7 +1,7 @@
 import { asRead } from '../../apply/index.js';
 import omit from 'lodash/omit.js';
 import { hashObject } from '../../hash/index.js';
-import { keyOf } from '../../object/index.js';
+import { keyOf, labelValueOf } from '../../object/index.js';
 import {
   deployCompleted,
   deployStarted,
@@ -12,9 +12,9 @@ import {
   markUpgradeHealingDegraded,
 } from '../conditions.js';
 import type { Marked } from '../conditions.js';
-import type { LifecycleObject, Phase } from '../lifecycle-status.js';
+import type { Phase } from '../lifecycle-status.js';
 import { isDowngrade, isSameVersion, shouldTakeUpdatePath } from '../versions.js';
-import { versionLabelOf, isOurs } from './survey.js';
+import { isOurs } from './survey.js';
 import type { Pass } from './pass.js';
 import { raise, settle } from './configuration.js';
 import type { SurveyedObject } from './survey.js';
@@ -76,11 +76,7 @@ const configErrorAnnotation = 'operator-builder.io/config-error';
  * Whether the status shows a deployment without a version, so that the next step is undefined. A deletion
  * phase without a deletion, as in an object from a backup, is contradictory too.
  */
-export function isContradictory<CR extends LifecycleObject>({
-  settings,
-  cr,
-  status,
-}: Pass<CR>): boolean {
+export function isContradictory({ settings, cr, status }: Pass): boolean {
   const { phase = '' } = status;
   if (phase === '') return false;
   const isRunning = ['Deploying', 'Deployed', 'Upgrading'].includes(phase);
@@ -92,9 +88,7 @@ export function isContradictory<CR extends LifecycleObject>({
  * restarts.
  * @returns whether the lifecycle restarts
  */
-export async function settleContradiction<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-): Promise<boolean> {
+export async function settleContradiction(pass: Pass): Promise<boolean> {
   const noted = pass.cr.metadata.annotations?.[configErrorAnnotation];
   // Uses no generation: without a subresource, the generation also counts changes of the status.
   const spec = hashObject(omit(pass.cr, ['apiVersion', 'kind', 'metadata', 'status']));
@@ -115,7 +109,7 @@ export async function settleContradiction<CR extends LifecycleObject>(
   return false;
 }
 
-async function noteSpec<CR extends LifecycleObject>(pass: Pass<CR>, spec: string): Promise<void> {
+async function noteSpec(pass: Pass, spec: string): Promise<void> {
   const { cr, live, settings, signal } = pass;
   if (cr.metadata.annotations?.[configErrorAnnotation] === spec) return;
   const body = { metadata: { ...asRead(cr), annotations: { [configErrorAnnotation]: spec } } };
@@ -128,7 +122,7 @@ async function noteSpec<CR extends LifecycleObject>(pass: Pass<CR>, spec: string
 }
 
 /** Begins the first deployment. */
-export async function beginDeployment<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+export async function beginDeployment(pass: Pass): Promise<void> {
   const { preCreateHook, clock } = pass.settings;
   await callUserCode(pass, { what: 'preCreateHook' }, (signal) =>
     preCreateHook?.(pass.cr, pass.hooks(signal)),
@@ -146,7 +140,7 @@ export async function beginDeployment<CR extends LifecycleObject>(pass: Pass<CR>
  * Whether a newer operator has deployed the system. If so, the older operator reports it once and changes
  * nothing else; phase and versions stay.
  */
-export function refusesDowngrade<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
+export function refusesDowngrade(pass: Pass): boolean {
   return refuses(pass, () => {
     shouldTakeUpdatePath(pass.operatorVersion, pass.status.observedVersion ?? '', false);
     // Without a status, only the objects show the deployed version.
@@ -158,10 +152,7 @@ export function refusesDowngrade<CR extends LifecycleObject>(pass: Pass<CR>): bo
  * Whether a newer operator created or changed the objects of a configuration that has lost its status. An
  * older operator refuses to work then, too.
  */
-export function refusesOlderThanObjects<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  surveyed: readonly SurveyedObject[],
-): boolean {
+export function refusesOlderThanObjects(pass: Pass, surveyed: readonly SurveyedObject[]): boolean {
   const { createVersionLabel, updateVersionLabel } = pass.settings;
   const own = surveyed.flatMap(({ current }) =>
     current !== undefined && isOurs(pass, current) ? [current.metadata.labels ?? {}] : [],
@@ -170,7 +161,7 @@ export function refusesOlderThanObjects<CR extends LifecycleObject>(
     (labels) => labels[updateVersionLabel] ?? labels[createVersionLabel] ?? [],
   );
   // The label of a version with build metadata looks like that of a pre-release, which is older.
-  const others = versions.filter((version) => version !== versionLabelOf(pass.operatorVersion));
+  const others = versions.filter((version) => version !== labelValueOf(pass.operatorVersion));
   return refuses(pass, () => {
     for (const version of others) shouldTakeUpdatePath(pass.operatorVersion, version, false);
     settle(pass, 'DowngradeRefused');
@@ -178,7 +169,7 @@ export function refusesOlderThanObjects<CR extends LifecycleObject>(
 }
 
 /** Begins an upgrade or a rollback, if the operator's version is not the one being deployed. */
-export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
+export function beginUpgrade(pass: Pass): void {
   const { operatorVersion, settings, status } = pass;
   const { phase = '', targetVersion = '' } = status;
   const versions = { operatorVersion, targetVersion: operatorVersion };
@@ -204,8 +195,8 @@ export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
  * Records the event once for each version that takes over a configuration. Two competing operators would
  * repeat their events forever: the second time, one event reports the competition instead.
  */
-function addEventOnce<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+function addEventOnce(
+  pass: Pass,
   { event, other }: { readonly event: Marked['event']; readonly other: string },
 ): void {
   const { uid = '' } = pass.cr.metadata;
@@ -219,12 +210,12 @@ function addEventOnce<CR extends LifecycleObject>(
   pass.addStatusEvent({ type: 'Warning', reason: 'OperatorsCompete', message });
 }
 
-function isNewer<CR extends LifecycleObject>({ operatorVersion, status }: Pass<CR>): boolean {
+function isNewer({ operatorVersion, status }: Pass): boolean {
   const { phase = '', observedVersion = '' } = status;
   return shouldTakeUpdatePath(operatorVersion, observedVersion, phase === 'Deploying');
 }
 
-function refuses<CR extends LifecycleObject>(pass: Pass<CR>, check: () => void): boolean {
+function refuses(pass: Pass, check: () => void): boolean {
   try {
     check();
     return false;
@@ -239,7 +230,7 @@ function refuses<CR extends LifecycleObject>(pass: Pass<CR>, check: () => void):
 }
 
 /** Completes a deployment or an upgrade to the operator's version. */
-export function complete<CR extends LifecycleObject>(pass: Pass<CR>): void {
+export function complete(pass: Pass): void {
   const { operatorVersion, settings, status } = pass;
   const versions = {
     operatorVersion,

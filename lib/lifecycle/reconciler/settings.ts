@@ -40,7 +40,7 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   /** The operator's own namespace, for callbacks. */
   readonly namespace: string;
   /** Called before and after each operation on an object. @defaultValue no callbacks */
-  readonly dispatcher?: Pick<Callbacks<NoInfer<CR>>, 'invokeCallbacks' | 'handles'> | undefined;
+  readonly dispatcher?: Callbacks<NoInfer<CR>> | undefined;
   /**
    * The label with the version that created the object. @defaultValue 'operator-builder.io/create-version'
    */
@@ -130,14 +130,13 @@ export interface SanityResult {
 type Optional = 'perishablesSynchronizer' | 'controllerConfigUpdater' | 'sanityChecker';
 type StayOptional = Optional | 'watchRegistrator' | 'preCreateHook' | 'namespacedCr';
 
+type Options = LifecycleReconcilerOptions<LifecycleObject>;
+
 /** {@link LifecycleReconcilerOptions} with defaults applied. */
-export type Settings<CR extends LifecycleObject> = {
-  readonly [K in Exclude<keyof LifecycleReconcilerOptions<CR>, StayOptional>]-?: Exclude<
-    LifecycleReconcilerOptions<CR>[K],
-    undefined
-  >;
-} & Pick<LifecycleReconcilerOptions<CR>, StayOptional> & {
-    readonly crManager: Required<CrManager<CR>>;
+export type Settings = {
+  readonly [K in Exclude<keyof Options, StayOptional>]-?: Exclude<Options[K], undefined>;
+} & Pick<Options, StayOptional> & {
+    readonly crManager: Required<CrManager<LifecycleObject>>;
     /** Creates and updates the objects. */
     readonly merger: ObjectMerger;
     /** The objects that are being deleted. */
@@ -152,15 +151,16 @@ export type Settings<CR extends LifecycleObject> = {
  * @throws OperatorError `InvalidOption`: an option is missing, or a name or a time out of its range.
  */
 export function resolveSettings<CR extends LifecycleObject>(
-  options: LifecycleReconcilerOptions<CR>,
-): Settings<CR> {
+  given: LifecycleReconcilerOptions<CR>,
+): Settings {
+  // The operator's code gets only configurations of the kind of `crManager`.
+  const options = given as unknown as Options;
   refuseMissing(options);
   const { createVersionLabel = 'operator-builder.io/create-version' } = options;
   const { updateVersionLabel = 'operator-builder.io/update-version' } = options;
   const { lastAppliedAnnotation = 'operator-builder.io/last-applied' } = options;
   const { finalizer = 'operator-builder.io/lifecycle' } = options;
-  const { dispatcher = new CallbackDispatcher<CR>(), perishablesSyncIntervalMs = 300_000 } =
-    options;
+  const { dispatcher = new CallbackDispatcher(), perishablesSyncIntervalMs = 300_000 } = options;
   const { subresourceEnabled = true, orphans = 'wait', isMutable = isConfiguration } = options;
   const { callbackTimeoutMs = 60_000 } = options;
   const { clock = systemClock, logger = silentLogger, crManager } = options;
@@ -216,9 +216,7 @@ function refuseNames(names: readonly (readonly [string, string])[]): void {
 }
 
 /** Plain JavaScript can omit required options. */
-function refuseMissing<CR extends LifecycleObject>(
-  options: Partial<LifecycleReconcilerOptions<CR>>,
-): void {
+function refuseMissing(options: Partial<Options>): void {
   const { crManager, client, recorder, namespace } = options;
   const needed = { crManager, client, recorder, namespace };
   const missing = Object.entries(needed).filter(([, value]) => value === undefined);
@@ -230,12 +228,12 @@ function refuseMissing<CR extends LifecycleObject>(
   if (crManager?.type === undefined) throw invalid('crManager: no type: want a ResourceType');
 }
 
-function resolveCrManager<CR extends LifecycleObject>(
-  manager: CrManager<CR>,
-): Required<CrManager<CR>> {
-  const status = (cr: CR): LifecycleStatus =>
+function resolveCrManager(
+  manager: CrManager<LifecycleObject>,
+): Required<CrManager<LifecycleObject>> {
+  const status = (cr: LifecycleObject): LifecycleStatus =>
     manager.status === undefined ? (cr.status ?? {}) : (manager.status(cr) ?? {});
-  const isNew = (cr: CR): boolean => {
+  const isNew = (cr: LifecycleObject): boolean => {
     const { operatorVersion = '', observedVersion = '' } = status(cr);
     return operatorVersion === '' && observedVersion === '';
   };

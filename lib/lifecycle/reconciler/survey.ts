@@ -6,7 +6,6 @@ import {
   isJsonObject,
   keyOf,
   withControllerReference,
-  labelValueOf,
 } from '../../object/index.js';
 import type {
   KubernetesObject,
@@ -21,6 +20,7 @@ import { identityOf } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import { callUserCode } from './user-code.js';
 import omit from 'lodash/omit.js';
+import pick from 'lodash/pick.js';
 
 /** A desired object, and its live state. */
 export interface SurveyedObject {
@@ -46,7 +46,7 @@ export interface Survey {
  * started.
  * @throws the errors of `getAllResources` and of reads.
  */
-export async function survey<CR extends LifecycleObject>(pass: Pass<CR>): Promise<Survey> {
+export async function survey(pass: Pass): Promise<Survey> {
   const wanted = await desiredList(pass);
   const coming = definedKinds(wanted.objects);
   const found = await Promise.all(
@@ -65,8 +65,8 @@ export async function survey<CR extends LifecycleObject>(pass: Pass<CR>): Promis
   };
 }
 
-async function surveyObject<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+async function surveyObject(
+  pass: Pass,
   object: KubernetesObject,
   coming: ReturnType<typeof definedKinds>,
 ): Promise<SurveyedObject | string> {
@@ -94,8 +94,8 @@ const insoluble: readonly string[] = [
   ...['UnknownKind', 'InvalidOwner', 'AlreadyOwned', 'InvalidObject'],
 ];
 
-async function typeOf<CR extends LifecycleObject>(
-  { client }: Pass<CR>,
+async function typeOf(
+  { client }: Pass,
   object: KubernetesObject,
   coming: ReturnType<typeof definedKinds>,
 ): Promise<ResourceType | undefined> {
@@ -122,10 +122,7 @@ export function inPlace(
   return namespace === '' ? undefined : object;
 }
 
-function isOrphan<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  { current }: SurveyedObject,
-): boolean {
+function isOrphan(pass: Pass, { current }: SurveyedObject): boolean {
   if (current === undefined || isOurs(pass, current)) return false;
   return ownershipOf(current, pass.cr).state === 'nobody';
 }
@@ -134,10 +131,7 @@ function isOrphan<CR extends LifecycleObject>(
  * Whether the configuration controls `object`. Without any controller, the label and annotation decide: users
  * may have removed the owner reference or the labels of our objects; the reconciler restores them.
  */
-export function isOurs<CR extends LifecycleObject>(
-  { settings, cr }: Pass<CR>,
-  object: KubernetesObject,
-): boolean {
+export function isOurs({ settings, cr }: Pass, object: KubernetesObject): boolean {
   const { state } = ownershipOf(object, cr);
   if (state !== 'nobody') return state === 'ours';
   const { labels, annotations } = object.metadata;
@@ -170,10 +164,7 @@ function ownedByAnother({ desired, current }: SurveyedObject, cr: LifecycleObjec
 export const problemRetryMs = 30_000;
 
 /** Returns the problem that a user must solve first; undefined if nothing blocks. */
-export function whyBlocked<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  { problems, orphans }: Survey,
-): Trouble | undefined {
+export function whyBlocked(pass: Pass, { problems, orphans }: Survey): Trouble | undefined {
   if (problems.length > 0) {
     return { reason: 'ConfigError', message: problems.join('; '), isBlocked: true };
   }
@@ -191,9 +182,7 @@ export interface DesiredList {
 }
 
 /** Calls `getAllResources` and validates the result. @throws the error of `getAllResources` */
-export async function desiredList<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-): Promise<DesiredList> {
+export async function desiredList(pass: Pass): Promise<DesiredList> {
   const { crManager } = pass.settings;
   const wanted: unknown = await callUserCode(pass, { what: 'getAllResources' }, () =>
     crManager.getAllResources(pass.cr),
@@ -202,13 +191,9 @@ export async function desiredList<CR extends LifecycleObject>(
     const got = wanted === null ? 'null' : typeof wanted;
     return { objects: [], problems: [`getAllResources returned ${got}: want a list of objects`] };
   }
-  const checked = wanted.map((one: unknown, place) => ({ one, problem: problemOf(one, place) }));
-  return {
-    objects: checked.flatMap(({ one, problem }) =>
-      problem === undefined ? [one as KubernetesObject] : [],
-    ),
-    problems: checked.flatMap(({ problem }) => problem ?? []),
-  };
+  const problems = wanted.map(problemOf);
+  const objects = wanted.filter((_, place) => problems[place] === undefined) as KubernetesObject[];
+  return { objects, problems: problems.filter((problem) => problem !== undefined) };
 }
 
 function problemOf(object: unknown, place: number): string | undefined {
@@ -240,10 +225,10 @@ const ofTheServer = [
  * configuration. Pod templates get the labels too; selectors never do, since they are immutable.
  */
 export function completedObject(object: KubernetesObject, cr: LifecycleObject): UnstructuredObject {
-  const labels = inheritedLabels(cr);
+  const labels = pick(cr.metadata.labels ?? {}, inherited);
   const entries = Object.entries(object).filter(([name]) => !isOfOthers(object, name));
   const plain = encodeSecret(Object.fromEntries(entries) as unknown as UnstructuredObject);
-  const metadata = withLabels(metadataOf(plain), labels);
+  const metadata = withLabels(omit(plain.metadata, ofTheServer), labels);
   const complete = { ...plain, metadata };
   return withTemplateLabels(complete, labels);
 }
@@ -253,23 +238,7 @@ function isOfOthers(object: KubernetesObject, name: string): boolean {
   return name === 'status' || (name === 'rules' && 'aggregationRule' in object);
 }
 
-/** Converts a version to a label value. */
-export function versionLabelOf(version: string): string {
-  return labelValueOf(version);
-}
-
 type Labels = Readonly<Record<string, string>>;
-
-function inheritedLabels({ metadata: { labels = {} } }: LifecycleObject): Labels {
-  const own = inherited.filter((name) => labels[name] !== undefined);
-  return Object.fromEntries(own.map((name) => [name, labels[name] ?? '']));
-}
-
-function metadataOf({ metadata }: UnstructuredObject): object {
-  return Object.fromEntries(
-    Object.entries(metadata).filter(([name]) => !ofTheServer.includes(name)),
-  );
-}
 
 function withLabels(metadata: object, labels: Labels): object {
   if (Object.keys(labels).length === 0) return metadata;

@@ -12,8 +12,8 @@ import type { ErrorSource, Pass } from './pass.js';
  * @param source - what it is called in messages, and the objects that it gets.
  * @throws the error of the code, unchanged; OperatorError `Timeout` on time-out.
  */
-export async function callUserCode<CR extends LifecycleObject, T>(
-  pass: Pass<CR>,
+export async function callUserCode<T>(
+  pass: Pass,
   source: ErrorSource,
   work: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
@@ -43,7 +43,7 @@ export interface CallbackObjects {
 /** States after a write. The object does not show whether their callbacks were called. */
 export type AfterState = 'POST_CREATE' | 'POST_UPDATE' | 'POST_DELETE';
 
-/** A callback that has not succeeded yet after its write, which is not repeated. */
+/** A callback that failed after the write of its object. It is called again, without the write. */
 interface Owed {
   readonly state: AfterState;
   readonly object: UnstructuredObject;
@@ -79,16 +79,13 @@ export class OwedCallbacks {
 }
 
 /** Whether there may be callbacks for `object`. They get their own copies. */
-export function hasCallbacks<CR extends LifecycleObject>(
-  { settings }: Pass<CR>,
-  object: UnstructuredObject,
-): boolean {
+export function hasCallbacks({ settings }: Pass, object: UnstructuredObject): boolean {
   return settings.dispatcher.handles?.(object) ?? true;
 }
 
 /** Calls the callbacks of an object. @throws the error of a callback, unchanged. */
-export async function invokeCallbacks<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+export async function invokeCallbacks(
+  pass: Pass,
   state: CallbackState,
   { desired, current }: CallbackObjects,
 ): Promise<void> {
@@ -108,8 +105,8 @@ export async function invokeCallbacks<CR extends LifecycleObject>(
  * process calls them again until they succeed.
  * @throws the error of a callback, unchanged.
  */
-export async function invokeAfter<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+export async function invokeAfter(
+  pass: Pass,
   state: AfterState,
   {
     desired,
@@ -127,18 +124,15 @@ export async function invokeAfter<CR extends LifecycleObject>(
  * Returns the state of the pending callbacks of an object since its last write; undefined if there are no
  * pending callbacks.
  */
-export function owedState<CR extends LifecycleObject>(
-  { settings, cr }: Pass<CR>,
+export function owedState(
+  { settings, cr }: Pass,
   { metadata }: UnstructuredObject,
 ): AfterState | undefined {
   return settings.owedCallbacks.of(cr).get(metadata.uid ?? '')?.state;
 }
 
 /** Returns the deleted objects with pending callbacks. */
-export function owedDeletions<CR extends LifecycleObject>({
-  settings,
-  cr,
-}: Pass<CR>): readonly UnstructuredObject[] {
+export function owedDeletions({ settings, cr }: Pass): readonly UnstructuredObject[] {
   const owed = [...settings.owedCallbacks.of(cr).values()];
   return owed.flatMap(({ state, object }) => (state === 'POST_DELETE' ? [object] : []));
 }

@@ -1,13 +1,11 @@
+import { nameRuleOf } from '../../apply/index.js';
 import type { Lenient, PodSpec } from '../../apply/index.js';
 import {
   describeObject,
   jsonCopy,
-  Service,
   RoleBinding,
   dns1123LabelProblem,
-  dns1123SubdomainProblem,
   labelsProblem,
-  pathSegmentProblem,
   qualifiedNameProblem,
   apiVersionOf,
 } from '../../object/index.js';
@@ -17,7 +15,6 @@ import type {
   NamespacedObjectOptions,
   TextMap,
   DeploymentOptions,
-  Specified,
   ContainerOptions,
   ClusterRoleBindingOptions,
   RoleBindingOptions,
@@ -42,13 +39,14 @@ export function newObject<T extends KubernetesObject>(
   };
   const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, ...body };
   const made = plain<KubernetesObject>(object) as T;
-  const problem = nameProblem(type, name) ?? metadataProblem(made.metadata);
+  const badName = nameRuleOf(made)(name);
+  const problem = badName === undefined ? metadataProblem(made.metadata) : `name ${badName}`;
   if (problem !== undefined) refuse(describeObject(made), problem);
   return made;
 }
 
 /** Makes a copy by JSON's rules: shares nothing, leaves out undefined members. */
-export function plain<T extends object>(value: Lenient<T>): T {
+function plain<T extends object>(value: Lenient<T>): T {
   const { kind = 'object', metadata } = value as Partial<KubernetesObject>;
   return jsonCopy(value as T, describeObject({ kind, name: metadata?.name ?? '' }));
 }
@@ -56,17 +54,6 @@ export function plain<T extends object>(value: Lenient<T>): T {
 /** @throws OperatorError `InvalidObject`: always; names `what` and the problem. */
 function refuse(what: string, problem: string): never {
   throw new OperatorError('InvalidObject', `${what} can't be built: ${problem}`);
-}
-
-function nameProblem(type: ResourceType<KubernetesObject>, name: string): string | undefined {
-  const problem = ruleOfNames(type)(name);
-  return problem === undefined ? undefined : `name ${problem}`;
-}
-
-function ruleOfNames(type: ResourceType<KubernetesObject>): (name: string) => string | undefined {
-  // Only newer servers accept a label that begins with a digit; the others return the error.
-  if (type.kind === Service.kind) return dns1123LabelProblem;
-  return type.group === 'rbac.authorization.k8s.io' ? pathSegmentProblem : dns1123SubdomainProblem;
 }
 
 function metadataProblem({ namespace, labels = {}, annotations = {} }: ObjectMeta) {
@@ -91,10 +78,7 @@ export type DeploymentContainer = NonNullable<
  * Returns the `spec` of a Deployment with the labels `labels`, which its Pods get too.
  * @throws OperatorError `InvalidObject`: it would select all Pods, or none of its own.
  */
-export function deploymentBody(
-  options: DeploymentOptions,
-  labels: TextMap,
-): Lenient<Specified<Deployment>> {
+export function deploymentBody(options: DeploymentOptions, labels: TextMap): object {
   const { matchLabels, replicas = 1, podLabels, podAnnotations, spec } = options;
   const problem = selectorProblem(options);
   if (problem !== undefined) {
@@ -142,7 +126,7 @@ export function newContainer(options: ContainerOptions): DeploymentContainer {
   if (image.trim() === '' || image !== image.trim()) {
     refuse(
       `container ${name}`,
-      `image ${JSON.stringify(image)} must be one, without spaces around it`,
+      `image ${JSON.stringify(image)} must not be empty, or begin or end with spaces`,
     );
   }
   return plain<DeploymentContainer>(options);

@@ -142,24 +142,6 @@ export interface ServiceAccountOptions extends NamespacedObjectOptions {
   readonly imagePullSecrets?: readonly string[] | undefined;
 }
 
-/** The options of each method of `ResourceBuilder`. */
-interface OptionsByMethod {
-  readonly deployment: DeploymentOptions;
-  readonly operatorDeployment: DeploymentOptions;
-  readonly service: ServiceOptions;
-  readonly secret: SecretOptions;
-  readonly configMap: ConfigMapOptions;
-  readonly clusterRole: ClusterRoleOptions;
-  readonly operatorClusterRole: ClusterRoleOptions;
-  readonly aggregateClusterRole: AggregateClusterRoleOptions;
-  readonly role: RoleOptions;
-  readonly roleBinding: RoleBindingOptions;
-  readonly clusterRoleBinding: ClusterRoleBindingOptions;
-  readonly operatorClusterRoleBinding: ClusterRoleBindingOptions;
-  readonly serviceAccount: ServiceAccountOptions;
-  readonly operatorServiceAccount: ServiceAccountOptions;
-}
-
 const inCluster = { name: true, labels: true, annotations: true };
 const inNamespace = { ...inCluster, namespace: true };
 const deployment: OptionNames<DeploymentOptions> = {
@@ -174,26 +156,31 @@ const serviceAccount: OptionNames<ServiceAccountOptions> = {
   ...{ ...inNamespace, automountServiceAccountToken: true, imagePullSecrets: true },
 };
 
-const optionNames: { readonly [M in keyof OptionsByMethod]: OptionNames<OptionsByMethod[M]> } = {
+const optionNames = {
   ...{ deployment, operatorDeployment: deployment },
-  service: { ...inNamespace, matchLabels: true, spec: true },
-  secret: { ...inNamespace, type: true, data: true, stringData: true, immutable: true },
-  configMap: { ...inNamespace, data: true, binaryData: true, immutable: true },
+  service: { ...inNamespace, matchLabels: true, spec: true } satisfies OptionNames<ServiceOptions>,
+  secret: {
+    ...{ ...inNamespace, type: true, data: true, stringData: true, immutable: true },
+  } satisfies OptionNames<SecretOptions>,
+  configMap: {
+    ...{ ...inNamespace, data: true, binaryData: true, immutable: true },
+  } satisfies OptionNames<ConfigMapOptions>,
   ...{ clusterRole, operatorClusterRole: clusterRole },
-  aggregateClusterRole: { ...clusterRole, aggregateTo: true },
-  role: { ...inNamespace, rules: true },
+  aggregateClusterRole: {
+    ...{ ...clusterRole, aggregateTo: true },
+  } satisfies OptionNames<AggregateClusterRoleOptions>,
+  role: { ...inNamespace, rules: true } satisfies OptionNames<RoleOptions>,
   roleBinding: {
     ...{ ...inNamespace, roleRef: true, serviceAccount: true, serviceAccountNamespace: true },
-  },
+  } satisfies OptionNames<RoleBindingOptions>,
   ...{ clusterRoleBinding, operatorClusterRoleBinding: clusterRoleBinding },
   ...{ serviceAccount, operatorServiceAccount: serviceAccount },
 };
 
+/** A method of `ResourceBuilder` that makes an object. */
+export type BuilderMethod = keyof typeof optionNames;
+
 /** @throws OperatorError `InvalidOption`: a method of `ResourceBuilder` has an unknown option. */
-export function checkOptions<M extends keyof OptionsByMethod>(
-  method: M,
-  options: OptionsByMethod[M],
-): void {
-  const subject = `${method} ${options.name}`;
-  refuseUnknownOptions<OptionsByMethod[M]>(subject, options, optionNames[method]);
+export function checkOptions(method: BuilderMethod, options: ClusterObjectOptions): void {
+  refuseUnknownOptions<object>(`${method} ${options.name}`, options, optionNames[method]);
 }

@@ -11,6 +11,7 @@ import {
   ServiceAccount,
   labelsProblem,
 } from '../../object/index.js';
+import type { KubernetesObject, ResourceType } from '../../object/index.js';
 import { OperatorError, refuseUnknownOptions } from '../../system/index.js';
 import {
   clusterRoleBindingBody,
@@ -18,12 +19,12 @@ import {
   newContainer,
   deploymentBody,
   newObject,
-  plain,
 } from './object-bodies.js';
 import type { DeploymentContainer } from './object-bodies.js';
 import { checkOptions } from './object-options.js';
 import type {
   AggregateClusterRoleOptions,
+  BuilderMethod,
   ClusterRoleBindingOptions,
   ClusterRoleOptions,
   ConfigMapOptions,
@@ -85,14 +86,12 @@ export class ResourceBuilder {
    * @throws OperatorError `InvalidObject`: a server would reject the object. All methods throw this.
    */
   deployment(options: DeploymentOptions): Deployment & Specified<Deployment> {
-    checkOptions('deployment', options);
-    return newDeployment(options, this.withCommonLabels(options.labels));
+    return specified(this.#made('deployment', Deployment, options, deploymentBody));
   }
 
   /** Makes a {@link deployment} with the operator's labels. Its selector is still `matchLabels` alone. */
   operatorDeployment(options: DeploymentOptions): Deployment & Specified<Deployment> {
-    checkOptions('operatorDeployment', options);
-    return newDeployment(options, this.withOperatorLabels(options.labels));
+    return specified(this.#made('operatorDeployment', Deployment, options, deploymentBody));
   }
 
   /** Makes a container of a `podSpec`. */
@@ -107,118 +106,107 @@ export class ResourceBuilder {
 
   /** Makes a Service. `matchLabels` selects its Pods. */
   service(options: ServiceOptions): Service & Specified<Service> {
-    checkOptions('service', options);
-    const { matchLabels, labels, spec } = options;
-    const all = this.withCommonLabels({ ...labels, ...matchLabels });
-    const body = plain<Specified<Service>>({ spec: { ...spec, selector: matchLabels } });
-    return { ...newObject(Service, options, { labels: all }), ...body };
+    const made = this.#made('service', Service, options, ({ matchLabels, spec }) => ({
+      spec: { ...spec, selector: matchLabels },
+    }));
+    return specified(made);
   }
 
   /** Makes a Secret, with its strings encoded. */
   secret(options: SecretOptions): Secret {
-    checkOptions('secret', options);
-    const { type, immutable, labels } = options;
-    const data = encodedData(options);
-    const body = { type, immutable, ...(Object.keys(data).length > 0 && { data }) };
-    return newObject(Secret, options, { labels: this.withCommonLabels(labels), body });
+    return this.#made('secret', Secret, options, ({ type, immutable }) => {
+      const data = encodedData(options);
+      return { type, immutable, ...(Object.keys(data).length > 0 && { data }) };
+    });
   }
 
   /** Makes a ConfigMap. */
   configMap(options: ConfigMapOptions): ConfigMap {
-    checkOptions('configMap', options);
-    const { data, binaryData, immutable, labels } = options;
-    const body = { data, binaryData, immutable };
-    return newObject(ConfigMap, options, { labels: this.withCommonLabels(labels), body });
+    const { data, binaryData, immutable } = options;
+    return this.#made('configMap', ConfigMap, options, () => ({ data, binaryData, immutable }));
   }
 
   /** Makes a ClusterRole. */
   clusterRole(options: ClusterRoleOptions): ClusterRole {
-    checkOptions('clusterRole', options);
-    const labels = this.withCommonLabels(options.labels);
-    return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
+    return this.#made('clusterRole', ClusterRole, options, rulesOf);
   }
 
   /** Makes a ClusterRole with the operator's labels. */
   operatorClusterRole(options: ClusterRoleOptions): ClusterRole {
-    checkOptions('operatorClusterRole', options);
-    const labels = this.withOperatorLabels(options.labels);
-    return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
+    return this.#made('operatorClusterRole', ClusterRole, options, rulesOf);
   }
 
   /** Makes a ClusterRole whose rules are aggregated to another, such as `view`. */
   aggregateClusterRole(options: AggregateClusterRoleOptions): ClusterRole {
-    checkOptions('aggregateClusterRole', options);
     const aggregate = `rbac.authorization.k8s.io/aggregate-to-${options.aggregateTo}`;
-    const labels = { ...this.withCommonLabels(options.labels), [aggregate]: 'true' };
-    return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
+    const labels = { ...options.labels, [aggregate]: 'true' };
+    return this.#made('aggregateClusterRole', ClusterRole, { ...options, labels }, rulesOf);
   }
 
   /** Makes a Role. */
   role(options: RoleOptions): Role {
-    checkOptions('role', options);
-    const labels = this.withCommonLabels(options.labels);
-    return newObject(Role, options, { labels, body: { rules: options.rules } });
+    return this.#made('role', Role, options, rulesOf);
   }
 
   /** Grants a Role, or a ClusterRole within one namespace, to a ServiceAccount. */
   roleBinding(options: RoleBindingOptions): RoleBinding {
-    checkOptions('roleBinding', options);
-    const labels = this.withCommonLabels(options.labels);
-    return newObject(RoleBinding, options, { labels, body: roleBindingBody(options) });
+    return this.#made('roleBinding', RoleBinding, options, roleBindingBody);
   }
 
   /** Grants a ClusterRole to a ServiceAccount. */
   clusterRoleBinding(options: ClusterRoleBindingOptions): ClusterRoleBinding {
-    checkOptions('clusterRoleBinding', options);
-    const labels = this.withCommonLabels(options.labels);
-    return newObject(ClusterRoleBinding, options, {
-      labels,
-      body: clusterRoleBindingBody(options),
-    });
+    return this.#made('clusterRoleBinding', ClusterRoleBinding, options, clusterRoleBindingBody);
   }
 
   /** Makes a {@link clusterRoleBinding} with the operator's labels. */
   operatorClusterRoleBinding(options: ClusterRoleBindingOptions): ClusterRoleBinding {
-    checkOptions('operatorClusterRoleBinding', options);
-    const labels = this.withOperatorLabels(options.labels);
-    return newObject(ClusterRoleBinding, options, {
-      labels,
-      body: clusterRoleBindingBody(options),
-    });
+    const method = 'operatorClusterRoleBinding';
+    return this.#made(method, ClusterRoleBinding, options, clusterRoleBindingBody);
   }
 
   /** Makes a ServiceAccount. */
   serviceAccount(options: ServiceAccountOptions): ServiceAccount {
-    checkOptions('serviceAccount', options);
-    return newServiceAccount(options, this.withCommonLabels(options.labels));
+    return this.#made('serviceAccount', ServiceAccount, options, accountBody);
   }
 
   /** Makes a ServiceAccount with the operator's labels. */
   operatorServiceAccount(options: ServiceAccountOptions): ServiceAccount {
-    checkOptions('operatorServiceAccount', options);
-    return newServiceAccount(options, this.withOperatorLabels(options.labels));
+    return this.#made('operatorServiceAccount', ServiceAccount, options, accountBody);
+  }
+
+  /** Makes the object of a method, with the operator's labels if the name of the method begins with `operator`. */
+  #made<T extends KubernetesObject, O extends LabelledOptions>(
+    method: BuilderMethod,
+    type: ResourceType<T>,
+    options: O,
+    bodyOf: (options: O, labels: TextMap) => object,
+  ): T {
+    checkOptions(method, options);
+    const own = method.startsWith('operator') ? this.#operator : this.#common;
+    const labels = { ...own, ...options.labels, ...options.matchLabels };
+    return newObject(type, options, { labels, body: bodyOf(options, labels) });
   }
 }
 
-function newDeployment(
-  options: DeploymentOptions,
-  labels: TextMap,
-): Deployment & Specified<Deployment> {
-  const all = { ...labels, ...options.matchLabels };
-  const body = plain<Specified<Deployment>>(deploymentBody(options, all));
-  return { ...newObject(Deployment, options, { labels: all }), ...body };
+type LabelledOptions = NamespacedObjectOptions & Pick<ServiceOptions, 'matchLabels'>;
+
+/** The options require a `spec`. */
+function specified<T extends { spec?: unknown }>(object: T): T & Specified<T> {
+  return object as T & Specified<T>;
 }
 
-function newServiceAccount(
-  options: ServiceAccountOptions & NamespacedObjectOptions,
-  labels: TextMap,
-): ServiceAccount {
-  const { automountServiceAccountToken, imagePullSecrets } = options;
-  const body = {
+function rulesOf({ rules }: ClusterRoleOptions): object {
+  return { rules };
+}
+
+function accountBody({
+  automountServiceAccountToken,
+  imagePullSecrets,
+}: ServiceAccountOptions): object {
+  return {
     automountServiceAccountToken,
     imagePullSecrets: imagePullSecrets?.map((name) => ({ name })),
   };
-  return newObject(ServiceAccount, options, { labels, body });
 }
 
 function checkedLabels(option: string, labels: TextMap): TextMap {

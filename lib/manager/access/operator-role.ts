@@ -23,7 +23,6 @@ export interface MissingRule {
   readonly message: string;
 }
 
-/** Options of {@link OperatorRole}. */
 interface OperatorRoleOptions {
   /** Name of the operator; its ServiceAccount is named as in the manifests of a project. */
   readonly name: string;
@@ -54,7 +53,7 @@ export class OperatorRole implements Authorizer {
   readonly #reported = new Set<string>();
   readonly #inNamespace = new Map<string, readonly PolicyRule[]>();
   #types: readonly ResourceType[] = Object.values(builtInKinds);
-  #rules: AccessRules<PolicyRule> | undefined;
+  #rules: AccessRules | undefined;
 
   constructor(options: OperatorRoleOptions) {
     const { name } = options;
@@ -68,15 +67,15 @@ export class OperatorRole implements Authorizer {
    * @param access - access that its manager declares after `setup`
    * @param own - rules that the user has added to the generated ones
    */
-  async declare(access: readonly RequiredAccess[], own?: AccessRules<PolicyRule>): Promise<void> {
+  async declare(access: readonly RequiredAccess[], own?: AccessRules): Promise<void> {
     const client = this.#options.cluster.client();
     try {
       const declared = await accessRules(access, (type) => servedAt(client, type));
-      const constants = access.flatMap(({ type }) =>
+      const constants = access.flatMap(({ type = {} }) =>
         'plural' in type ? [type as ResourceType] : [],
       );
       this.#types = [...this.#types, ...constants];
-      this.#rules = joined(policyRules(declared), own);
+      this.#rules = joined(declared, own);
       this.#inNamespace.clear();
     } finally {
       await client.close();
@@ -118,6 +117,11 @@ export class OperatorRole implements Authorizer {
       `${subject}: its role does not allow it to ${request}; add ${requires}the rule to config/rbac/role.yaml`,
       ...(entry === undefined ? [] : [`  requires: ${entry}`]),
       `  rule: ${rule}`,
+      ...(isGrant(attributes)
+        ? [
+            '  or require the rights that the role gives: an account may grant the rights that it has',
+          ]
+        : []),
     ];
     this.#options.onMissing({ controller, message: lines.join('\n') });
   }
@@ -133,26 +137,31 @@ export class OperatorRole implements Authorizer {
   }
 
   /** Returns an entry such as `{ type: ConfigMap, verbs: ['list'] }`; undefined for an unserved resource. */
-  #requiresEntry({ group, resource, subresource, verb, path }: AccessAttributes) {
+  #requiresEntry(attributes: AccessAttributes) {
+    const { group, resource, subresource, verb, path } = attributes;
+    if (path !== undefined) return `{ nonResourceURLs: ['${path}'], verbs: ['${verb}'] }`;
     const isMeant = (one: ResourceType): boolean => one.group === group && one.plural === resource;
     const { loopback } = this.#options.cluster.server;
-    const type = path === undefined ? loopback.resourceTypes().find(isMeant) : undefined;
+    const type = loopback.resourceTypes().find(isMeant);
     if (type === undefined) return undefined;
     const { kind, version, plural, namespaced } = type;
     const literal = `{ group: '${group}', version: '${version}', kind: '${kind}', plural: '${plural}', namespaced: ${namespaced} }`;
     const reference = this.#types.some(isMeant) ? kind : literal;
     const part = subresource === '' ? '' : ` subresource: '${subresource}',`;
-    return `{ type: ${reference},${part} verbs: ['${verb}'] }`;
+    const only = isGrant(attributes) ? onlyTheRole(attributes, namespaced) : '';
+    return `{ type: ${reference},${part}${only} verbs: ['${verb}'] }`;
   }
 }
 
-function policyRule({ apiGroups, resources, resourceNames = [], verbs }: AccessRule): PolicyRule {
-  return {
-    apiGroups: [...apiGroups],
-    resources: [...resources],
-    resourceNames: [...resourceNames],
-    verbs: [...verbs],
-  };
+/** Whether a request asks for the right to give a role's rights: without a name, that is the right to give all. */
+function isGrant({ verb, name, path }: AccessAttributes): boolean {
+  return path === undefined && name !== '' && (verb === 'bind' || verb === 'escalate');
+}
+
+/** Returns the members of an entry that limit it to one role. */
+function onlyTheRole({ name, namespace }: AccessAttributes, namespaced: boolean): string {
+  const where = namespaced && namespace !== '' ? ` namespace: '${namespace}',` : '';
+  return ` names: ['${name}'],${where}`;
 }
 
 async function servedAt(
@@ -167,17 +176,7 @@ async function servedAt(
   }
 }
 
-function policyRules({ everywhere, inNamespaces }: AccessRules): AccessRules<PolicyRule> {
-  const namespaces = [...inNamespaces].map(
-    ([name, rules]) => [name, rules.map(policyRule)] as const,
-  );
-  return { everywhere: everywhere.map(policyRule), inNamespaces: new Map(namespaces) };
-}
-
-function joined(
-  one: AccessRules<PolicyRule>,
-  other: AccessRules<PolicyRule> | undefined,
-): AccessRules<PolicyRule> {
+function joined(one: AccessRules, other: AccessRules | undefined): AccessRules {
   if (other === undefined) return one;
   const inNamespaces = new Map(one.inNamespaces);
   for (const [namespace, rules] of other.inNamespaces) {
@@ -202,27 +201,19 @@ function describe({
 }
 
 /** Returns the rule that allows a request, as one line of YAML. */
-function ruleText({ verb, group, resource, subresource, path }: AccessAttributes): string {
+function ruleText(attributes: AccessAttributes): string {
+  const { verb, group, resource, subresource, path, name } = attributes;
   if (path !== undefined) return `{ nonResourceURLs: ['${path}'], verbs: [${verb}] }`;
   const plural = subresource === '' ? resource : `${resource}/${subresource}`;
-  return `{ apiGroups: ['${group}'], resources: [${plural}], verbs: [${verb}] }`;
-}
-
-/** A rule of a role, for resources. */
-interface AccessRule {
-  readonly apiGroups: readonly string[];
-  /** Includes subresources, such as `pods/status`. */
-  readonly resources: readonly string[];
-  /** Restricts the rule to these objects. @defaultValue all */
-  readonly resourceNames?: readonly string[] | undefined;
-  readonly verbs: readonly string[];
+  const only = isGrant(attributes) ? ` resourceNames: ['${name}'],` : '';
+  return `{ apiGroups: ['${group}'], resources: [${plural}],${only} verbs: [${verb}] }`;
 }
 
 /** The role rules for the access that an operator declares. */
-export interface AccessRules<Rule = AccessRule> {
+export interface AccessRules {
   /** Rules for all namespaces, and for cluster-scoped kinds. */
-  readonly everywhere: readonly Rule[];
-  readonly inNamespaces: ReadonlyMap<string, readonly Rule[]>;
+  readonly everywhere: readonly PolicyRule[];
+  readonly inNamespaces: ReadonlyMap<string, readonly PolicyRule[]>;
 }
 
 /**
@@ -233,16 +224,22 @@ export async function accessRules(
   access: readonly RequiredAccess[],
   placeOf: (type: TypeReference<KubernetesObject>) => Promise<ResourceType | undefined>,
 ): Promise<AccessRules> {
-  const everywhere: AccessRule[] = [];
-  const inNamespaces = new Map<string, readonly AccessRule[]>();
-  for (const { type, subresource, verbs, namespace, names: resourceNames } of access) {
+  const everywhere: PolicyRule[] = [];
+  const inNamespaces = new Map<string, readonly PolicyRule[]>();
+  for (const { type, verbs, nonResourceURLs, ...objects } of access) {
+    if (type === undefined) {
+      everywhere.push({ nonResourceURLs: [...nonResourceURLs], verbs: [...verbs] });
+      continue;
+    }
+    const { subresource, namespace, names } = objects;
     // In a role, an empty list of names means all objects.
-    if (resourceNames?.length === 0) continue;
+    if (names?.length === 0) continue;
     const place = await placeOf(type);
     if (place === undefined) continue;
     const { group, plural, namespaced } = place;
     const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
-    const rule = { apiGroups: [group], resources: [resource], resourceNames, verbs };
+    const only = names === undefined ? {} : { resourceNames: [...names] };
+    const rule = { apiGroups: [group], resources: [resource], ...only, verbs: [...verbs] };
     if (namespace === undefined || !namespaced) everywhere.push(rule);
     else inNamespaces.set(namespace, [...(inNamespaces.get(namespace) ?? []), rule]);
   }

@@ -7,7 +7,8 @@ import { OperatorError, isOperatorError, whenAborted } from '../../system/index.
 import type { ManagedCluster, ManagerCacheOptions } from '../managed-cluster.js';
 import { eventAccess } from '../runnable.js';
 import { watchVerbs } from './required-access.js';
-import type { AccessVerb, RequiredAccess } from './required-access.js';
+import type { RequiredAccess } from './required-access.js';
+import { normalRules, ruleLines } from './role-rules.js';
 
 /** Reaction of a manager to missing permissions. */
 export type PreflightMode =
@@ -18,17 +19,13 @@ export type PreflightMode =
   /** Rejects the manager's `run`. */
   | 'fail';
 
-/** Options of {@link preflight}. */
 interface PreflightOptions {
   readonly mode: PreflightMode;
   readonly client: Client;
   readonly required: readonly RequiredAccess[];
   /** Optional access: if missing, every mode only logs a warning. */
   readonly wished: readonly RequiredAccess[];
-  /** Name of the roles in the manifest. */
-  readonly roleName: string;
   readonly logger: Logger;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -36,37 +33,27 @@ interface PreflightOptions {
  * @throws OperatorError `MissingPermission` in the mode `fail`: access is missing; the message contains the
  * rules to add, as YAML.
  */
-async function preflight(options: PreflightOptions): Promise<void> {
-  const { mode, required, wished, logger, signal } = options;
+async function preflight(
+  { mode, client, required, wished, logger }: PreflightOptions,
+  signal: AbortSignal,
+): Promise<void> {
   if (mode === 'off') return;
-  if (mode === 'fail') {
-    const manifest = await missingRules(options, required);
-    if (manifest !== undefined) throw new OperatorError('MissingPermission', manifest);
-  }
+  const problem = async (access: readonly RequiredAccess[]): Promise<string | undefined> => {
+    const missing = await missingAccess(client, access, signal);
+    if (missing.length === 0) return undefined;
+    return `permissions are missing; add these rules:\n${roleManifest(missing, 'operator')}`;
+  };
+  const refused = mode === 'fail' ? await problem(required) : undefined;
+  if (refused !== undefined) throw new OperatorError('MissingPermission', refused);
   try {
-    const manifest = await missingRules(
-      options,
-      mode === 'fail' ? wished : [...required, ...wished],
-    );
-    if (manifest !== undefined) logger.warn(manifest);
+    const warning = await problem(mode === 'fail' ? wished : [...required, ...wished]);
+    if (warning !== undefined) logger.warn(warning);
   } catch (error) {
     if (signal.aborted) throw error;
     logger.warn('permissions could not be reviewed', { error });
   }
 }
 
-/** Returns a message with the rules to add; undefined if none are missing. */
-async function missingRules(
-  { client, roleName, signal }: PreflightOptions,
-  access: readonly RequiredAccess[],
-): Promise<string | undefined> {
-  if (access.length === 0) return undefined;
-  const missing = await missingAccess(client, access, signal);
-  if (missing.length === 0) return undefined;
-  return `permissions are missing; add these rules:\n${roleManifest(missing, roleName)}`;
-}
-
-/** Options of {@link reviewClusters}. */
 interface ReviewClustersOptions {
   readonly mode: PreflightMode;
   /** The first cluster also has the Leases and the manager's own objects. */
@@ -93,10 +80,8 @@ export async function reviewClusters(
   const review = (cluster: ManagedCluster, wanted: readonly RequiredAccess[]): Promise<void> => {
     const { name, given: client } = cluster;
     const logger = name === '' ? options.logger : options.logger.child({ cluster: name });
-    const needed = neededAccess(cluster, wanted);
-    const { mode } = options;
-    const shared = { client, roleName: 'operator', logger, signal };
-    return preflight({ ...shared, mode, required: needed, wished: wishedAccess(cluster) });
+    const access = { required: neededAccess(cluster, wanted), wished: wishedAccess(cluster) };
+    return preflight({ mode: options.mode, client, logger, ...access }, signal);
   };
   const [home, ...others] = clusters;
   for (const cluster of others) {
@@ -141,7 +126,7 @@ function inCachedNamespaces(
     return own?.namespaces ?? usual ?? [undefined];
   };
   return all.flatMap((access: RequiredAccess) => {
-    if (access.namespace !== undefined) return [access];
+    if (access.type === undefined || access.namespace !== undefined) return [access];
     return namespacesOf(access.type).map((namespace) => ({ ...access, namespace }));
   });
 }
@@ -150,12 +135,14 @@ function isSame(a: TypeReference<KubernetesObject>, b: TypeReference<KubernetesO
   return a.kind === b.kind && apiVersionOf(a) === apiVersionOf(b);
 }
 
-/** A verb on a resource that an account may not use. */
+/** A verb on a resource or path that an account may not use. */
 interface MissingAccess {
   readonly group: string;
   /** Includes the subresource, such as `pods/status`. */
   readonly resource: string;
-  readonly verb: AccessVerb;
+  /** Whether `resource` is a path, such as `/metrics`. @defaultValue false */
+  readonly isPath?: boolean | undefined;
+  readonly verb: RequiredAccess['verbs'][number];
   /** `''` for all namespaces or a cluster-scoped resource. */
   readonly namespace: string;
   /** @defaultValue all objects */
@@ -199,7 +186,12 @@ async function accessOf(
   required: readonly RequiredAccess[],
 ): Promise<ReadonlyMap<string, MissingAccess>> {
   const all = new Map<string, MissingAccess>();
-  for (const { type, verbs, subresource, namespace = '', names = [undefined] } of required) {
+  for (const each of required) {
+    const { type, verbs, subresource, namespace = '', names = [undefined] } = each;
+    if (type === undefined) {
+      for (const access of pathAccess(each)) all.set(nameOf(access), access);
+      continue;
+    }
     const served = await client.resourceType(type).catch((error: unknown) => {
       if (isOperatorError(error, 'UnknownKind')) return undefined;
       throw error;
@@ -218,36 +210,35 @@ async function accessOf(
   return all;
 }
 
-function nameOf({ group, resource, verb, namespace, name = '' }: MissingAccess): string {
-  return [group, resource, verb, namespace, name].join(' ');
+function pathAccess({ nonResourceURLs = [], verbs }: RequiredAccess): readonly MissingAccess[] {
+  return nonResourceURLs.flatMap((resource) =>
+    verbs.map((verb) => ({ group: '', resource, isPath: true, verb, namespace: '' })),
+  );
+}
+
+function nameOf({ group, resource, isPath, verb, namespace, name = '' }: MissingAccess): string {
+  return [group, resource, isPath, verb, namespace, name].join(' ');
 }
 
 async function isAllowed(
   client: Client,
-  { group, resource, verb, namespace, name }: MissingAccess,
+  { group, resource, isPath, verb, namespace, name }: MissingAccess,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const [plural = '', subresource = ''] = resource.split('/');
-  const resourceAttributes = { group, resource: plural, subresource, verb, namespace, name };
+  const spec = isPath
+    ? { nonResourceAttributes: { path: resource, verb } }
+    : { resourceAttributes: { group, resource: plural, subresource, verb, namespace, name } };
   const answer = await client.create<SelfSubjectAccessReview>(
     {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
       metadata: {},
-      spec: { resourceAttributes },
+      spec,
     },
     { signal },
   );
   return answer.status?.allowed === true;
-}
-
-/** A rule that combines resources with equal names and verbs. */
-interface Rule {
-  readonly group: string;
-  readonly resources: string[];
-  /** Empty for all objects. */
-  readonly names: readonly string[];
-  readonly verbs: readonly string[];
 }
 
 /**
@@ -267,6 +258,11 @@ function roleOf(
   missing: readonly MissingAccess[],
   { name, namespace }: { readonly name: string; readonly namespace: string },
 ): string {
+  const rules = missing.map(({ group, resource, isPath, name: only, verb }) => {
+    if (isPath) return { nonResourceURLs: [resource], verbs: [verb] };
+    const names = only === undefined ? {} : { resourceNames: [only] };
+    return { apiGroups: [group], resources: [resource], ...names, verbs: [verb] };
+  });
   const lines = [
     'apiVersion: rbac.authorization.k8s.io/v1',
     `kind: ${namespace === '' ? 'ClusterRole' : 'Role'}`,
@@ -274,39 +270,7 @@ function roleOf(
     `  name: ${name}`,
     ...(namespace === '' ? [] : [`  namespace: ${namespace}`]),
     'rules:',
+    ...ruleLines(normalRules(rules)),
   ];
-  for (const { group, resources, names, verbs } of rulesOf(missing)) {
-    lines.push(
-      `- apiGroups: ${list([group])}`,
-      `  resources: ${list(resources)}`,
-      ...(names.length === 0 ? [] : [`  resourceNames: ${list(names)}`]),
-      `  verbs: ${list(verbs)}`,
-    );
-  }
   return `${lines.join('\n')}\n`;
-}
-
-function rulesOf(missing: readonly MissingAccess[]): readonly Rule[] {
-  const places = new Map<string, { access: MissingAccess; verbs: string[] }>();
-  for (const access of missing) {
-    const { group, resource, name = '', verb } = access;
-    const place = `${group}/${resource}/${name}`;
-    const entry = places.get(place) ?? { access, verbs: [] };
-    entry.verbs.push(verb);
-    places.set(place, entry);
-  }
-  const rules = new Map<string, Rule>();
-  for (const { access, verbs } of places.values()) {
-    const { group, resource, name = '' } = access;
-    const alike = `${group} ${name} ${verbs.join()}`;
-    const names = name === '' ? [] : [name];
-    const rule = rules.get(alike) ?? { group, resources: [], names, verbs };
-    rule.resources.push(resource);
-    rules.set(alike, rule);
-  }
-  return [...rules.values()];
-}
-
-function list(items: readonly string[]): string {
-  return `[${items.map((item) => JSON.stringify(item)).join(', ')}]`;
 }

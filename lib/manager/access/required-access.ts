@@ -11,24 +11,48 @@ import type { KubernetesObject, TypeReference } from '../../object/index.js';
 import { OperatorError, refuseUnknownOptions } from '../../system/index.js';
 import type { ControllerEntry } from '../manager-entries.js';
 
-/** An RBAC verb. Server-side apply needs `patch`, and `create` for objects that do not exist yet. */
+/**
+ * An RBAC verb. Server-side apply needs `patch`, and `create` for objects that do not exist yet. To grant rights that
+ * it lacks, an operator needs `escalate` for the roles that it writes, and `bind` for those that it binds. `use` is for
+ * the SecurityContextConstraints of OpenShift.
+ */
 export type AccessVerb =
-  'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | '*';
+  | ('get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection')
+  | ('bind' | 'escalate' | 'impersonate' | 'use' | '*');
 
-/** Access that an operator needs to the objects of a kind. */
-export interface RequiredAccess {
-  readonly type: TypeReference<KubernetesObject>;
-  readonly verbs: readonly AccessVerb[];
-  /** Subresource, such as `status`. @defaultValue the object itself */
-  readonly subresource?: string | undefined;
-  /** Restricts the access to a namespace. @defaultValue all namespaces, or the cluster-scoped collection */
-  readonly namespace?: string | undefined;
-  /**
-   * Restricts the access to objects with these names; an empty list allows access to no object. RBAC cannot
-   * restrict create, list and watch by name. @defaultValue all
-   */
-  readonly names?: readonly string[] | undefined;
-}
+/**
+ * Access that an operator needs to the objects of a kind, or to paths of the API server that are not resources:
+ * `{ nonResourceURLs: ['/metrics'], verbs: ['get'] }`.
+ */
+export type RequiredAccess =
+  | {
+      readonly type: TypeReference<KubernetesObject>;
+      readonly verbs: readonly AccessVerb[];
+      /** Subresource, such as `status`. @defaultValue the object itself */
+      readonly subresource?: string | undefined;
+      /** Restricts the access to a namespace. @defaultValue all namespaces, or the cluster-scoped collection */
+      readonly namespace?: string | undefined;
+      /**
+       * Restricts the access to objects with these names; an empty list allows access to no object. RBAC cannot
+       * restrict create, list and watch by name. @defaultValue all
+       */
+      readonly names?: readonly string[] | undefined;
+      readonly nonResourceURLs?: undefined;
+    }
+  | {
+      /** Paths such as `/metrics`; a `*` at the end stands for any rest. */
+      readonly nonResourceURLs: readonly string[];
+      readonly verbs: readonly (
+        ('get' | 'head' | 'post' | 'put' | 'patch') | ('delete' | 'options' | '*')
+      )[];
+      readonly type?: undefined;
+      readonly subresource?: undefined;
+      readonly namespace?: undefined;
+      readonly names?: undefined;
+    };
+
+/** Access to the objects of a kind. */
+type ObjectAccess = Extract<RequiredAccess, { readonly type: object }>;
 
 /**
  * Checks the access that a user requires, which becomes rules of a role: `verbs: 'list'` would become one verb for each
@@ -38,21 +62,34 @@ export interface RequiredAccess {
 export function checkRequiredAccess(requires: readonly RequiredAccess[]): void {
   const given: unknown = requires;
   if (!Array.isArray(given)) refuse('want a list', given);
-  const known = {
-    type: true,
-    verbs: true,
-    subresource: true,
-    namespace: true,
-    names: true,
-  } as const;
   for (const access of requires) {
-    refuseUnknownOptions<RequiredAccess>('requires', access, known);
-    const { type, verbs, names = [] } = (access as Partial<RequiredAccess> | undefined) ?? {};
-    const kind: unknown = type?.kind;
-    if (typeof kind !== 'string') refuse('type: want a kind, such as ConfigMap', type);
-    if (!isTexts(verbs)) refuse(`verbs of ${kind}: want a list such as ["get"]`, verbs);
-    if (!isTexts(names)) refuse(`names of ${kind}: want a list of names`, names);
+    const isOfPaths = (access as RequiredAccess | undefined)?.nonResourceURLs !== undefined;
+    if (isOfPaths) checkPathAccess(access);
+    else checkObjectAccess(access);
   }
+}
+
+function checkObjectAccess(access: RequiredAccess): void {
+  const known = { type: true, verbs: true, subresource: true, namespace: true, names: true };
+  refuseUnknownOptions<RequiredAccess>('requires', access, { ...known, nonResourceURLs: true });
+  const { type, verbs, names = [] } = (access as Partial<RequiredAccess> | undefined) ?? {};
+  const kind: unknown = type?.kind;
+  if (typeof kind !== 'string') refuse('type: want a kind, such as ConfigMap', type);
+  if (!isTexts(verbs)) refuse(`verbs of ${kind}: want a list such as ["get"]`, verbs);
+  if (!isTexts(names)) refuse(`names of ${kind}: want a list of names`, names);
+}
+
+/** RBAC allows no rule for both resources and paths. */
+function checkPathAccess(access: RequiredAccess): void {
+  const subject = 'requires with nonResourceURLs';
+  refuseUnknownOptions<Pick<RequiredAccess, 'nonResourceURLs' | 'verbs'>>(subject, access, {
+    ...{ nonResourceURLs: true, verbs: true },
+  });
+  const { nonResourceURLs: paths = [], verbs } = access;
+  if (!isTexts(paths) || !paths.every((path) => path === '*' || path.startsWith('/'))) {
+    refuse('nonResourceURLs: want a list of paths such as ["/metrics"]', paths);
+  }
+  if (!isTexts(verbs)) refuse(`verbs of ${paths.join()}: want a list such as ["get"]`, verbs);
 }
 
 function isTexts(value: unknown): boolean {
@@ -72,6 +109,9 @@ export const ownVerbs: readonly AccessVerb[] = ['create', 'patch', 'delete'];
 /** Verbs for writing owned objects; the handlers may use any of them. */
 const makeVerbs: readonly AccessVerb[] = ['create', 'update', 'patch', 'delete'];
 
+/** Verbs that no request has: the server reviews them with those of another request. */
+const rightVerbs: readonly AccessVerb[] = ['bind', 'escalate', 'impersonate', 'use'];
+
 /**
  * Returns the access that a controller declares: to watch its kinds, to write the status of its kind, to set
  * blocking owner references to it, and to write its owned kinds. If `requires` names a kind, it overrides the
@@ -88,7 +128,7 @@ export function controllerAccess({
   return [...assumed, ...requires];
 }
 
-function writesOf({ type, role }: ControllerKind): readonly RequiredAccess[] {
+function writesOf({ type, role }: ControllerKind): readonly ObjectAccess[] {
   switch (role) {
     case 'watched':
       return [];
@@ -118,29 +158,35 @@ function hasStatus(type: TypeReference<KubernetesObject>): boolean {
   );
 }
 
-/** Merges `access` to one entry per kind, subresource, namespace and names, in order of first occurrence. */
+/**
+ * Merges `access` to one entry per kind, subresource, namespace and names, or per paths, in order of first
+ * occurrence.
+ */
 export function mergedAccess(access: readonly RequiredAccess[]): readonly RequiredAccess[] {
   const merged = new Map<string, RequiredAccess>();
   for (const each of access) {
-    const { type, subresource = '', namespace = '', names = [] } = each;
-    const place = [apiVersionOf(type), type.kind, subresource, namespace, ...names].join(' ');
-    const verbs = [...(merged.get(place)?.verbs ?? []), ...each.verbs];
-    const known = merged.get(place)?.type ?? type;
+    const { type, subresource = '', namespace = '', names = [], nonResourceURLs = [] } = each;
+    const kind = type === undefined ? [] : [apiVersionOf(type), type.kind];
+    const place = [...kind, subresource, namespace, ...names, ...nonResourceURLs].join(' ');
+    const known = merged.get(place) ?? each;
+    const verbs = new Set([...known.verbs, ...each.verbs]);
     // Keep the type with a known resource path.
-    const best = 'plural' in known ? known : type;
-    merged.set(place, { ...each, type: best, verbs: [...new Set(verbs)] });
+    const best = known.type !== undefined && 'plural' in known.type ? known : each;
+    // Both are of a kind, or both of paths.
+    merged.set(place, { ...best, verbs: [...verbs] } as RequiredAccess);
   }
   return [...merged.values()];
 }
 
 /**
  * Returns true if an entry of `requires` replaces the write access to a kind. An entry that grants only
- * reads of some objects of the kind does not.
+ * reads of some objects of the kind does not, nor does one that grants no request for them.
  */
 function isMoreNarrow(
   { type, subresource, verbs, namespace, names }: RequiredAccess,
-  write: RequiredAccess,
+  write: ObjectAccess,
 ): boolean {
+  if (type === undefined || verbs.every((verb) => rightVerbs.includes(verb))) return false;
   const isOfSome = namespace !== undefined || names !== undefined;
   return (
     type.kind === write.type.kind &&

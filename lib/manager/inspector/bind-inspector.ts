@@ -1,11 +1,10 @@
 import { isIP } from 'node:net';
-import type { Clock, Logger, Random } from '../../system/index.js';
+import type { Clock, Logger, Random, Resolved } from '../../system/index.js';
 import { refuseNonNumbers, refuseUnknownOptions, OperatorError } from '../../system/index.js';
 import { HttpEndpoint, refusePort } from '../http-endpoint.js';
 import type { Runnable } from '../runnable.js';
 import type { OverviewSources } from './overview-of.js';
 
-/** Options of {@link bindInspector}. */
 interface BindInspectorOptions {
   readonly inspector: ResolvedInspectorOptions | undefined;
   readonly leaderElection: unknown;
@@ -59,15 +58,10 @@ export interface InspectorOptions {
   readonly updateMs?: number | undefined;
 }
 
-/** {@link InspectorOptions}, resolved. */
-export interface ResolvedInspectorOptions {
-  readonly port: number;
-  readonly host: string;
+export type ResolvedInspectorOptions = Resolved<Omit<InspectorOptions, 'allowedHosts'>> & {
   /** In lower case. */
   readonly allowedHosts: ReadonlySet<string>;
-  readonly maxLivePages: number;
-  readonly updateMs: number;
-}
+};
 
 /**
  * Fills in the defaults.

@@ -1,21 +1,26 @@
-import { html, objectLink, shownDuration, table } from './html.js';
-import type { Html, Shown, Column } from './html.js';
-import type { Overview, ShownActive, ShownCause, ShownController, ShownKey } from './overview.js';
+import { html, objectLink, shownDuration, tableSection } from './html.js';
+import type { Column, Html, Shown } from './html.js';
+import type { ShownActive, ShownCause, ShownController, ShownKey } from './overview.js';
 
-/** Shows the counts of each controller. */
-export function controllersSection({ controllers }: Overview): Html {
-  const count = (
-    head: string,
-    of: (row: ShownController) => number,
-    isBad = false,
-  ): Column<ShownController> => ({
-    head,
-    cell: (row) => (isBad && of(row) > 0 ? html`<strong class="bad">${of(row)}</strong>` : of(row)),
-    isNumber: true,
-  });
-  return table(
-    controllers,
-    [
+const keyColumns: readonly Column<ShownKey>[] = [
+  { head: 'Key', cell: ({ object }) => objectLink(object) },
+  { head: 'Controller', cell: ({ controller }) => controller },
+];
+
+const activeColumns: readonly Column<ShownActive>[] = [
+  ...keyColumns,
+  { head: 'For', cell: ({ lastedMs }) => shownDuration(lastedMs), isNumber: true },
+  { head: 'Why', cell: ({ causes }) => causeList(causes) },
+  { head: 'Reconcile ID', cell: ({ reconcileID }) => html`<code>${reconcileID}</code>` },
+];
+
+/** The sections about controllers and their keys, in order. */
+export const controllerSections = [
+  tableSection({
+    ...{ id: 'controllers', title: 'Controllers', rows: ({ controllers }) => controllers },
+    caption: 'Controllers and the number of keys of each',
+    empty: 'No controller was started yet.',
+    columns: [
       { head: 'Controller', cell: ({ name }) => name },
       { head: 'Kind', cell: ({ kind, apiVersion }) => `${kind} (${apiVersion})` },
       { head: 'Runs on', cell: ({ phase }) => placeOf(phase) },
@@ -28,47 +33,28 @@ export function controllersSection({ controllers }: Overview): Html {
       count('Hot loops', ({ hotLoops }) => hotLoops, true),
       count('Sources in trouble', ({ troubledSources }) => troubledSources, true),
     ],
-    {
-      id: 'controllers',
-      caption: 'Controllers and the number of keys of each',
-      empty: 'No controller was started yet.',
-    },
-  );
-}
-
-/** Shows the running reconciles and their causes. */
-export function activeSection({ active }: Overview): Html {
-  const options = { id: 'active', caption: 'Running reconciles and their causes' };
-  return table(active, activeColumns, { ...options, empty: 'No reconcile is running.' });
-}
-
-/** Shows keys that are blocked by a reconcile that does not end. */
-export function heldSection({ held }: Overview): Html {
-  const options = {
-    id: 'held',
+  }),
+  tableSection({
+    ...{ id: 'active', title: 'Reconciled now', rows: ({ active }) => active },
+    caption: 'Running reconciles and their causes',
+    empty: 'No reconcile is running.',
+    columns: activeColumns,
+  }),
+  tableSection({
+    ...{ id: 'held', title: 'Held keys', rows: ({ held }) => held },
     caption: 'Keys whose reconcile timed out and has not ended',
-  };
-  const since: Column<ShownActive> = {
-    head: 'Overdue for',
-    cell: ({ heldMs }) => shownDuration(heldMs),
-    isNumber: true,
-  };
-  return table(held, [...activeColumns, since], { ...options, empty: 'No key is held.' });
-}
-
-const activeColumns: readonly Column<ShownActive>[] = [
-  ...keyColumns(),
-  { head: 'For', cell: ({ lastedMs }) => shownDuration(lastedMs), isNumber: true },
-  { head: 'Why', cell: ({ causes }) => causeList(causes) },
-  { head: 'Reconcile ID', cell: ({ reconcileID }) => html`<code>${reconcileID}</code>` },
-];
-
-/** Shows the waiting keys. */
-export function queuesSection({ queued }: Overview): Html {
-  return table(
-    queued,
-    [
-      ...keyColumns(),
+    empty: 'No key is held.',
+    columns: [
+      ...activeColumns,
+      { head: 'Overdue for', cell: ({ heldMs }) => shownDuration(heldMs), isNumber: true },
+    ],
+  }),
+  tableSection({
+    ...{ id: 'queues', title: 'Queues', rows: ({ queued }) => queued },
+    caption: 'Waiting keys: of each controller, those with the longest wait and the next due',
+    empty: 'Nothing waits.',
+    columns: [
+      ...keyColumns,
       { head: 'Waits for', cell: ({ waits }) => (waits === 'worker' ? 'a worker' : 'its time') },
       {
         head: 'How long',
@@ -78,20 +64,13 @@ export function queuesSection({ queued }: Overview): Html {
       },
       { head: 'Priority', cell: ({ priority }) => priority, isNumber: true },
     ],
-    {
-      id: 'queues',
-      caption: 'Waiting keys: of each controller, those with the longest wait and the next due',
-      empty: 'Nothing waits.',
-    },
-  );
-}
-
-/** Shows the last reconciles of all controllers. */
-export function recentSection({ recent }: Overview): Html {
-  return table(
-    recent,
-    [
-      ...keyColumns(),
+  }),
+  tableSection({
+    ...{ id: 'recent', title: 'Recent reconciles', rows: ({ recent }) => recent },
+    caption: 'Ended reconciles, latest first',
+    empty: 'Nothing has been reconciled yet.',
+    columns: [
+      ...keyColumns,
       { head: 'Ended', cell: ({ at }) => timeElement(at) },
       { head: 'Outcome', cell: ({ outcome, error }) => outcomeText(outcome, error) },
       { head: 'Took', cell: ({ durationMs }) => shownDuration(durationMs), isNumber: true },
@@ -102,63 +81,49 @@ export function recentSection({ recent }: Overview): Html {
       },
       { head: 'Why', cell: ({ causes }) => causeList(causes) },
     ],
-    {
-      id: 'recent',
-      caption: 'Ended reconciles, latest first',
-      empty: 'Nothing has been reconciled yet.',
-    },
-  );
-}
-
-/** Shows the reasons of failures, by key. */
-export function failuresSection({ failures }: Overview): Html {
-  return table(
-    failures,
-    [
-      ...keyColumns(),
+  }),
+  tableSection({
+    ...{ id: 'failures', title: 'Last errors', rows: ({ failures }) => failures },
+    caption: 'Keys that have failed and not succeeded since, latest first',
+    empty: 'No key fails.',
+    columns: [
+      ...keyColumns,
       { head: 'Error', cell: ({ message }) => html`<span class="message">${message}</span>` },
       { head: 'Outcome', cell: ({ outcome }) => outcome },
-      { head: 'In a row', cell: ({ failures: count }) => count, isNumber: true },
+      { head: 'In a row', cell: ({ failures: times }) => times, isNumber: true },
       { head: 'At', cell: ({ at }) => timeElement(at) },
     ],
-    {
-      id: 'failures',
-      caption: 'Keys that have failed and not succeeded since, latest first',
-      empty: 'No key fails.',
-    },
-  );
-}
-
-/** Shows keys that repeatedly write one object. */
-export function hotLoopsSection({ hotLoops }: Overview): Html {
-  return table(
-    hotLoops,
-    [
-      ...keyColumns(),
+  }),
+  tableSection({
+    ...{ id: 'hot-loops', title: 'Hot loops', rows: ({ hotLoops }) => hotLoops },
+    caption: 'Keys that write one object repeatedly and are slowed down',
+    empty: 'There is no hot loop.',
+    columns: [
+      ...keyColumns,
       { head: 'Keeps writing', cell: ({ written }) => objectLink(written, 'kind') },
       { head: 'Writes a minute', cell: ({ writesPerMinute }) => writesPerMinute, isNumber: true },
       { head: 'Fields', cell: ({ paths }) => joined(paths) },
       { head: 'Field managers', cell: ({ managers }) => joined(managers) },
       { head: 'Slowed down by', cell: ({ delayMs }) => shownDuration(delayMs), isNumber: true },
     ],
-    {
-      id: 'hot-loops',
-      caption: 'Keys that write one object repeatedly and are slowed down',
-      empty: 'There is no hot loop.',
-    },
-  );
-}
+  }),
+];
 
 /** Returns a time element, with the full date as attribute and tooltip. */
 export function timeElement(at: string): Html {
   return html`<time datetime="${at}" title="${at}">${at.slice(11, 19)}</time>`;
 }
 
-function keyColumns<T extends ShownKey>(): readonly Column<T>[] {
-  return [
-    { head: 'Key', cell: ({ object }) => objectLink(object) },
-    { head: 'Controller', cell: ({ controller }) => controller },
-  ];
+function count(
+  head: string,
+  of: (row: ShownController) => number,
+  isBad = false,
+): Column<ShownController> {
+  return {
+    head,
+    cell: (row) => (isBad && of(row) > 0 ? html`<strong class="bad">${of(row)}</strong>` : of(row)),
+    isNumber: true,
+  };
 }
 
 function causeList(causes: readonly ShownCause[]): Html | undefined {
@@ -177,7 +142,8 @@ function outcomeText(outcome: string, error: string | undefined): Html {
   return html`<strong class="bad">${outcome}</strong> <span class="message">${error}</span>`;
 }
 
-function joined({ items, more }: Shown<string>): string {
+/** Returns the items as text, with the number of the others. */
+export function joined({ items, more }: Shown<string>): string {
   return items.join(', ') + (more === 0 ? '' : ` and ${more} more`);
 }
 

@@ -1,5 +1,5 @@
 import { keyString } from '../../object/index.js';
-import type { ShownObject } from './overview.js';
+import type { Overview, ShownObject } from './overview.js';
 
 /** Markup that is inserted into a page without escaping; all other values are escaped. */
 export class Html {
@@ -60,6 +60,30 @@ export interface Column<T> {
   readonly cell: (row: T) => HtmlValue;
   /** Aligns numbers to the right. @defaultValue false */
   readonly isNumber?: boolean | undefined;
+}
+
+/** A part of a page that is updated separately. */
+export interface Section {
+  /** Id of its element; unique in the page. */
+  readonly id: string;
+  readonly title: string;
+  /** Content below the title. */
+  readonly body: Html;
+}
+
+/** Returns a section with a table of the overview. */
+export function tableSection<T>({
+  title,
+  rows,
+  columns,
+  ...options
+}: TableOptions & {
+  readonly title: string;
+  readonly rows: (overview: Overview) => Shown<T>;
+  readonly columns: readonly Column<NoInfer<T>>[];
+}): (overview: Overview) => Section {
+  const { id } = options;
+  return (overview) => ({ id, title, body: table(rows(overview), columns, options) });
 }
 
 /** Options of a table, besides its rows and columns. */
@@ -136,10 +160,9 @@ export interface Shown<T> {
 /** Maximum number of rows of a table. */
 export const maxRows = 50;
 
-/** Returns the first `count` of `items`; give `total` if `items` is cut already. */
-export function firstOf<T>(items: readonly T[], count: number = maxRows, total = 0): Shown<T> {
+export function firstOf<T>(items: readonly T[], count: number = maxRows): Shown<T> {
   const first = items.slice(0, count);
-  return { items: first, more: Math.max(items.length, total) - first.length };
+  return { items: first, more: items.length - first.length };
 }
 
 /** Like {@link firstOf}, but maps only the items that are shown. */
@@ -177,9 +200,13 @@ const maxLength = 1_000;
 /** Returns the path of an object's ownership tree. */
 export function objectPath(object: ShownObject, path = '/object'): string {
   const { cluster, apiVersion, kind, namespace = '', name } = object;
-  const parts = Object.entries({ cluster, apiVersion, kind, namespace, name });
-  const query = new URLSearchParams(parts.filter(([, value]) => value !== ''));
-  return `${path}?${query.toString()}`;
+  return pathWith(path, { cluster, apiVersion, kind, namespace, name });
+}
+
+/** Returns a path with a query of the parts that are not empty. */
+export function pathWith(path: string, parts: Readonly<Record<string, string>>): string {
+  const given = Object.entries(parts).filter(([, value]) => value !== '');
+  return `${path}?${new URLSearchParams(given).toString()}`;
 }
 
 /** Returns `namespace/name`, or the kind too, as a link to the ownership tree if the kind is known. */

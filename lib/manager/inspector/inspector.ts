@@ -5,7 +5,7 @@ import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { ManagedCluster } from '../managed-cluster.js';
 import type { ResolvedInspectorOptions } from './bind-inspector.js';
 import { html, objectPath, objectLink, firstMapped, andMore } from './html.js';
-import type { Html } from './html.js';
+import type { Html, Section } from './html.js';
 import { LivePages, objectForm, sectionLinks, answerPage, commonHeaders } from './page.js';
 import { objectSections, sectionElement, sectionsOf } from './sections.js';
 import { ObjectTreeReader } from './object-tree.js';
@@ -14,9 +14,7 @@ import type { Overview, ShownObject } from './overview.js';
 import { overviewOf } from './overview-of.js';
 import type { OverviewSources } from './overview-of.js';
 import type { Page } from './page.js';
-import type { Section } from './sections.js';
 
-/** Dependencies of {@link Inspector}. */
 export interface InspectorParts extends OverviewSources {
   readonly options: ResolvedInspectorOptions;
   readonly random: Random;
@@ -32,11 +30,6 @@ export class Inspector {
     const { clock, options } = parts;
     this.#parts = parts;
     this.#livePages = new LivePages({ clock, ...options });
-  }
-
-  /** Number of live pages. */
-  get livePages(): number {
-    return this.#livePages.open;
   }
 
   async answer(question: HttpQuestion): Promise<HttpAnswer> {
@@ -86,7 +79,7 @@ export class Inspector {
     answer: (tree: LiveTree) => Promise<HttpAnswer> | HttpAnswer,
   ): Promise<HttpAnswer> {
     const object = objectOf(url);
-    if (object === undefined) return this.#problem(400, 'Say at least apiVersion, kind and name.');
+    if (object === undefined) return this.#problem(400, 'Give at least apiVersion, kind and name.');
     const cluster = this.#clusterOf(object.cluster);
     if (cluster === undefined) return this.#problem(404, `There is no cluster ${object.cluster}.`);
     const reader = new ObjectTreeReader({ cluster, clock: this.#parts.clock });

@@ -27,7 +27,6 @@ export interface ObjectTree {
   readonly searchedKinds: readonly string[];
 }
 
-/** Options of {@link ObjectTreeReader}. */
 interface ObjectTreeReaderOptions {
   readonly cluster: ManagedCluster;
   readonly clock: Clock;
@@ -47,6 +46,14 @@ const dataKinds: ReadonlySet<string> = new Set(['Secret', 'ConfigMap']);
 interface Found {
   readonly view: ObjectView;
   readonly owners: readonly OwnerReference[];
+}
+
+/** State of a walk from an object to its owners. */
+interface OwnerWalk {
+  readonly budget: { reads: number };
+  readonly seen: Set<string>;
+  readonly signal: AbortSignal;
+  readonly depth: number;
 }
 
 /**
@@ -70,10 +77,7 @@ export class ObjectTreeReader {
     const budget = { reads: maxReads, dependents: maxDependents };
     const { view, owners } = await this.#find(object, budget, signal);
     const seen = new Set([view.object.uid ?? '']);
-    const up = await this.#owners(
-      { object: view.object, owners },
-      { budget, seen, signal, depth: 1 },
-    );
+    const up = await this.#owners({ view, owners }, { budget, seen, signal, depth: 1 });
     const { nodes, more } = this.#dependents(view.object.uid, new Set(seen), { budget, depth: 1 });
     const kinds = new Set(this.#cluster.cache.status().map(({ kind }) => kind));
     return {
@@ -88,29 +92,17 @@ export class ObjectTreeReader {
     for (const [id, { atMs }] of this.#read) if (nowMs - atMs >= freshMs) this.#read.delete(id);
   }
 
-  async #owners(
-    {
-      object,
-      owners,
-    }: { readonly object: ShownObject; readonly owners: readonly OwnerReference[] },
-    walk: {
-      readonly budget: { reads: number };
-      readonly seen: Set<string>;
-      readonly signal: AbortSignal;
-      readonly depth: number;
-    },
-  ): Promise<readonly TreeNode[]> {
+  async #owners({ view, owners }: Found, walk: OwnerWalk): Promise<readonly TreeNode[]> {
     const nodes: TreeNode[] = [];
     if (walk.depth > maxDepth) return nodes;
     for (const { apiVersion, kind, name, uid } of owners.slice(0, maxRows)) {
       // Owner references may form cycles.
       if (walk.seen.has(uid)) continue;
       walk.seen.add(uid);
-      const { cluster, namespace } = object;
+      const { cluster, namespace } = view.object;
       const wanted = { cluster, apiVersion, kind, namespace, name, uid };
       const found = await this.#find(wanted, walk.budget, walk.signal);
-      const next = { object: found.view.object, owners: found.owners };
-      const children = await this.#owners(next, { ...walk, depth: walk.depth + 1 });
+      const children = await this.#owners(found, { ...walk, depth: walk.depth + 1 });
       nodes.push({ view: found.view, children, more: 0 });
     }
     return nodes;
@@ -246,7 +238,6 @@ const maxConditions = 20;
 /** Maximum number of characters of a condition's message. */
 const maxMessage = 300;
 
-/** Returns the view of `object`. */
 function viewOf(
   object: KubernetesObject,
   { cluster, from }: { readonly cluster: string; readonly from: 'cache' | 'server' },

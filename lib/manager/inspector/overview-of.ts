@@ -286,7 +286,7 @@ function shownCause(trigger: Trigger): ShownCause {
     case 'acquired':
       return { type: 'acquired', text: 'the key came from another replica' };
     case 'requeue':
-      return { type: 'requeue', text: `asked for after ${shownDuration(trigger.afterMs)}` };
+      return { type: 'requeue', text: `requested after ${shownDuration(trigger.afterMs)}` };
     case 'retry':
       return { type: 'retry', text: `retry after failure ${trigger.failures} in a row` };
   }

@@ -1,8 +1,14 @@
-import type { Missing } from '../../cache/index.js';
-import type { ReconcileOutcome } from '../../controller/index.js';
+import type { InformerStatus, QuarantinedObject } from '../../cache/index.js';
+import type {
+  ActiveReconcile,
+  HotLoop,
+  LastError,
+  ReconciledEvent,
+  SourceStatus,
+} from '../../controller/index.js';
 import type { ObjectReference } from '../../object/index.js';
-import type { ManagerPhase } from '../manager-entries.js';
-import type { RunnableState, RunnablePhase } from '../runnable.js';
+import type { ManagerStatus, RunnableStatus } from '../manager-entries.js';
+import type { ShardingStatus } from '../sharding/index.js';
 import type { Shown } from './html.js';
 
 /** An object of a cluster. */
@@ -31,21 +37,15 @@ export interface ShownKey {
 }
 
 /** A running reconcile. */
-export interface ShownActive extends ShownKey {
-  readonly reconcileID: string;
-  readonly lastedMs: number;
-  /** Time since it exceeded its timeout, in milliseconds; 0 if it has not. */
-  readonly heldMs: number;
+export interface ShownActive
+  extends ShownKey, Pick<ActiveReconcile, 'reconcileID' | 'lastedMs' | 'heldMs'> {
   readonly causes: readonly ShownCause[];
 }
 
 /** A finished reconcile. */
-export interface ShownRecent extends ShownKey {
-  readonly reconcileID: string;
+export interface ShownRecent
+  extends ShownKey, Pick<ReconciledEvent, 'reconcileID' | 'outcome' | 'durationMs' | 'againInMs'> {
   readonly at: string;
-  readonly outcome: ReconcileOutcome;
-  readonly durationMs: number;
-  readonly againInMs: number | undefined;
   readonly causes: readonly ShownCause[];
   readonly error: string | undefined;
 }
@@ -59,29 +59,22 @@ export interface ShownQueued extends ShownKey {
 }
 
 /** The failure of a key's last reconcile. */
-export interface ShownFailure extends ShownKey {
-  readonly outcome: ReconcileOutcome;
-  readonly message: string;
-  readonly failures: number;
+export interface ShownFailure
+  extends ShownKey, Pick<LastError, 'outcome' | 'message' | 'failures'> {
   readonly at: string;
 }
 
 /** A key that repeatedly writes one object. */
-export interface ShownHotLoop extends ShownKey {
+export interface ShownHotLoop extends ShownKey, Pick<HotLoop, 'writesPerMinute' | 'delayMs'> {
   readonly written: ShownObject;
-  readonly writesPerMinute: number;
   readonly paths: Shown<string>;
   readonly managers: Shown<string>;
-  readonly delayMs: number;
 }
 
 /** A source with a problem. */
-export interface ShownSource {
+export interface ShownSource extends Omit<SourceStatus, 'problem'> {
   readonly controller: string;
   readonly cluster: string;
-  readonly source: string;
-  readonly synced: boolean;
-  readonly parked: boolean;
   readonly problem: string | undefined;
 }
 
@@ -103,27 +96,16 @@ export interface ShownController {
 }
 
 /** A cached kind. */
-export interface ShownCache {
+export interface ShownCache extends Omit<InformerStatus, 'problem' | 'quarantined'> {
   readonly cluster: string;
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadataOnly: boolean;
-  readonly objects: number;
   /** Estimated bytes of heap, from a sample; an upper bound. */
   readonly bytes: number;
-  readonly synced: boolean;
-  readonly parked: boolean;
   readonly problem: string | undefined;
-  /** Access to grant or a resource to install. */
-  readonly missing: Missing | undefined;
   readonly remedy: string | undefined;
 }
 
 /** An object that a cache can't read. */
-export interface ShownQuarantined extends ShownObject {
-  readonly resourceVersion: string;
-  readonly reason: string;
-}
+export interface ShownQuarantined extends ShownObject, QuarantinedObject {}
 
 /** A webhook served by this process. */
 export interface ShownWebhook {
@@ -134,37 +116,19 @@ export interface ShownWebhook {
   readonly port: number | undefined;
 }
 
-/** A runnable of the manager. */
-export interface ShownRunnable {
-  readonly name: string;
-  readonly phase: RunnablePhase;
-  readonly state: RunnableState;
-  readonly url: string | undefined;
-}
-
 /** Sharding of keys over replicas. */
-export interface ShownShards {
-  readonly phase: string;
-  readonly member: string;
-  readonly leader: string | undefined;
+export interface ShownShards extends Omit<ShardingStatus, 'members' | 'ranges'> {
   readonly members: Shown<string>;
-  readonly epoch: number;
-  /** Share of all hashes, from 0 to 1. */
-  readonly share: number;
 }
 
 /**
  * Everything that the inspector shows of a manager, also served as `/status.json`. Long lists are cut and
  * have a count of the rest.
  */
-export interface Overview {
-  /** Time of the overview. */
+export interface Overview extends Pick<ManagerStatus, 'phase' | 'isLeading' | 'leader'> {
   readonly at: string;
-  readonly phase: ManagerPhase;
   /** True if replicas compete for a Lease; if not, this process always leads. */
   readonly isElected: boolean;
-  readonly isLeading: boolean;
-  readonly leader: string | undefined;
   readonly clusters: Shown<string>;
   readonly controllers: Shown<ShownController>;
   readonly active: Shown<ShownActive>;
@@ -177,6 +141,6 @@ export interface Overview {
   readonly quarantined: Shown<ShownQuarantined>;
   readonly troubledSources: Shown<ShownSource>;
   readonly webhooks: Shown<ShownWebhook>;
-  readonly runnables: Shown<ShownRunnable>;
+  readonly runnables: Shown<RunnableStatus>;
   readonly shards: ShownShards | undefined;
 }

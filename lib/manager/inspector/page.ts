@@ -2,11 +2,9 @@ import { waited } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import type { HttpAnswer, HttpQuestion, HttpSink } from '../http-endpoint.js';
 import { html, trusted } from './html.js';
-import type { Html } from './html.js';
+import type { Html, Section } from './html.js';
 import type { Overview } from './overview.js';
-import type { Section } from './sections.js';
 
-/** A page of the inspector. */
 export interface Page {
   readonly status: number;
   readonly title: string;
@@ -79,7 +77,6 @@ function policy(nonce: string): string {
   ].join('; ');
 }
 
-/** Options of {@link LivePages}. */
 interface LivePagesOptions {
   readonly clock: Clock;
   readonly updateMs: number;

@@ -1,46 +1,73 @@
 import { describeObject } from '../../object/index.js';
-import {
-  activeSection,
-  controllersSection,
-  failuresSection,
-  heldSection,
-  hotLoopsSection,
-  queuesSection,
-  recentSection,
-  timeElement,
-} from './controller-sections.js';
-import { andMore, html, objectLink, table } from './html.js';
-import type { Html, HtmlValue } from './html.js';
+import { controllerSections, joined, timeElement } from './controller-sections.js';
+import { andMore, html, pathWith, objectLink, table, tableSection } from './html.js';
+import type { Html, HtmlValue, Section } from './html.js';
 import type { ObjectTree, TreeNode, ObjectView, ShownCondition } from './object-tree.js';
 import type { Overview, ShownCache, ShownSource } from './overview.js';
 
-/** A part of the page that is updated separately. */
-export interface Section {
-  /** Id of its element; unique in the page. */
-  readonly id: string;
-  readonly title: string;
-  /** Content below the title. */
-  readonly body: Html;
-}
+const sections = [
+  processSection,
+  ...controllerSections,
+  cachesSection,
+  tableSection({
+    ...{ id: 'quarantine', title: 'Quarantine', rows: ({ quarantined }) => quarantined },
+    caption: 'Objects in quarantine: change or delete them',
+    empty: 'All objects could be read.',
+    columns: [
+      { head: 'Object', cell: (object) => objectLink(object, 'kind') },
+      { head: 'Version', cell: ({ resourceVersion }) => resourceVersion },
+      { head: 'Reason', cell: ({ reason }) => html`<span class="message">${reason}</span>` },
+    ],
+  }),
+  tableSection({
+    ...{ id: 'sources', title: 'Sources in trouble' },
+    rows: ({ troubledSources }) => troubledSources,
+    caption: 'Sources of controllers that are not synced',
+    empty: 'All sources are synced.',
+    columns: [
+      { head: 'Source', cell: ({ source }) => source },
+      { head: 'Controller', cell: ({ controller }) => controller },
+      { head: 'Cluster', cell: ({ cluster }) => cluster },
+      { head: 'State', cell: (row) => stateOf(row) },
+      { head: 'Problem', cell: ({ problem }) => html`<span class="message">${problem}</span>` },
+    ],
+  }),
+  tableSection({
+    ...{ id: 'webhooks', title: 'Webhooks', rows: ({ webhooks }) => webhooks },
+    caption: 'Webhooks of this process',
+    empty: 'There are no webhooks.',
+    columns: [
+      { head: 'Webhook', cell: ({ name }) => name },
+      { head: 'Type', cell: ({ type }) => type },
+      { head: 'Path', cell: ({ path }) => html`<code>${path}</code>` },
+      {
+        head: 'Served',
+        cell: ({ port }) =>
+          port === undefined ? html`<strong class="bad">no</strong>` : `on port ${port}`,
+      },
+    ],
+  }),
+  shardsSection,
+  tableSection({
+    ...{ id: 'runnables', title: 'Servers and other runnables', rows: (all) => all.runnables },
+    caption: 'Runnables',
+    empty: 'Nothing.',
+    columns: [
+      { head: 'Name', cell: ({ name }) => name },
+      { head: 'Phase', cell: ({ phase }) => phase },
+      {
+        head: 'State',
+        cell: ({ state }) =>
+          state === 'failed' ? html`<strong class="bad">${state}</strong>` : state,
+      },
+      { head: 'Address', cell: ({ url }) => url },
+    ],
+  }),
+];
 
 /** Returns the sections of the first page in order; the set never changes. */
 export function sectionsOf(overview: Overview): readonly Section[] {
-  return [
-    { id: 'process', title: 'This process', body: processSection(overview) },
-    { id: 'controllers', title: 'Controllers', body: controllersSection(overview) },
-    { id: 'active', title: 'Reconciled now', body: activeSection(overview) },
-    { id: 'held', title: 'Held keys', body: heldSection(overview) },
-    { id: 'queues', title: 'Queues', body: queuesSection(overview) },
-    { id: 'recent', title: 'Recent reconciles', body: recentSection(overview) },
-    { id: 'failures', title: 'Last errors', body: failuresSection(overview) },
-    { id: 'hot-loops', title: 'Hot loops', body: hotLoopsSection(overview) },
-    { id: 'caches', title: 'Caches', body: cachesSection(overview) },
-    { id: 'quarantine', title: 'Quarantine', body: quarantineSection(overview) },
-    { id: 'sources', title: 'Sources in trouble', body: sourcesSection(overview) },
-    { id: 'webhooks', title: 'Webhooks', body: webhooksSection(overview) },
-    { id: 'shards', title: 'Shards', body: shardsSection(overview) },
-    { id: 'runnables', title: 'Servers and other runnables', body: runnablesSection(overview) },
-  ];
+  return sections.map((section) => section(overview));
 }
 
 /** Returns a section with its heading; live pages replace its body. */
@@ -52,9 +79,9 @@ export function sectionElement({ id, title, body }: Section): Html {
 }
 
 /** Shows the cached kinds with their object counts and problems. */
-function cachesSection({ caches, clusters }: Overview): Html {
+function cachesSection({ caches, clusters }: Overview): Section {
   const isNamed = clusters.items.some((name) => name !== '');
-  return table(
+  const body = table(
     caches,
     [
       { head: 'Kind', cell: kindLink },
@@ -68,51 +95,11 @@ function cachesSection({ caches, clusters }: Overview): Html {
     ],
     { id: 'caches', caption: 'Cached kinds', empty: 'Nothing is cached.' },
   );
-}
-
-/** Shows objects that the caches can't read, and why. */
-function quarantineSection({ quarantined }: Overview): Html {
-  return table(
-    quarantined,
-    [
-      { head: 'Object', cell: (object) => objectLink(object, 'kind') },
-      { head: 'Version', cell: ({ resourceVersion }) => resourceVersion },
-      { head: 'Reason', cell: ({ reason }) => html`<span class="message">${reason}</span>` },
-    ],
-    {
-      id: 'quarantine',
-      caption: 'Objects in quarantine: change or delete them',
-      empty: 'All objects could be read.',
-    },
-  );
-}
-
-/** Shows sources that do not deliver. */
-function sourcesSection({ troubledSources }: Overview): Html {
-  return table(
-    troubledSources,
-    [
-      { head: 'Source', cell: ({ source }) => source },
-      { head: 'Controller', cell: ({ controller }) => controller },
-      { head: 'Cluster', cell: ({ cluster }) => cluster },
-      { head: 'State', cell: (row) => stateOf(row) },
-      {
-        head: 'Problem',
-        cell: ({ problem }) => html`<span class="message">${problem}</span>`,
-      },
-    ],
-    {
-      id: 'sources',
-      caption: 'Sources of controllers that are not synced',
-      empty: 'All sources are synced.',
-    },
-  );
+  return { id: 'caches', title: 'Caches', body };
 }
 
 function kindLink({ cluster, apiVersion, kind }: ShownCache): Html {
-  const parts = Object.entries({ cluster, apiVersion, kind });
-  const query = new URLSearchParams(parts.filter(([, value]) => value !== ''));
-  return html`<a href="/objects?${query.toString()}">${kind}</a>`;
+  return html`<a href="${pathWith('/objects', { cluster, apiVersion, kind })}">${kind}</a>`;
 }
 
 function stateOf({ synced, parked }: Pick<ShownSource, 'synced' | 'parked'>): Html {
@@ -132,67 +119,34 @@ function shownBytes(bytes: number): string {
 }
 
 /** Shows the manager's phase, the leader and the clusters. */
-function processSection(overview: Overview): Html {
+function processSection(overview: Overview): Section {
   const { at, phase, clusters } = overview;
   const named = clusters.items.filter((name) => name !== '');
-  const more = clusters.more === 0 ? '' : ` and ${clusters.more} more`;
-  return facts([
+  const body = facts([
     ['Manager', phase],
     ['Leadership', leadershipOf(overview)],
     ['Leader', overview.leader ?? (overview.isElected ? 'not known' : 'this process')],
-    ['Clusters', named.length === 0 ? 'one' : named.join(', ') + more],
+    ['Clusters', named.length === 0 ? 'one' : joined({ ...clusters, items: named })],
     ['As of', html`${timeElement(at)} UTC`],
   ]);
+  return { id: 'process', title: 'This process', body };
 }
 
 /** Shows how replicas share keys. */
-function shardsSection({ shards }: Overview): Html {
+function shardsSection({ shards }: Overview): Section {
+  return { id: 'shards', title: 'Shards', body: shardFacts(shards) };
+}
+
+function shardFacts(shards: Overview['shards']): Html {
   if (shards === undefined) return html`<p class="none">Keys are not spread over replicas.</p>`;
   const { phase, member, leader, members, epoch, share } = shards;
-  const more = members.more === 0 ? '' : ` and ${members.more} more`;
   return facts([
     ['This replica', `${member} (${phase})`],
     ['Share of all keys', `${(share * 100).toFixed(1)} %`],
     ['Assigned by', leader ?? 'not known'],
-    ['Replicas', members.items.join(', ') + more],
+    ['Replicas', joined(members)],
     ['Epoch', epoch],
   ]);
-}
-
-/** Shows the webhooks of this process. */
-function webhooksSection({ webhooks }: Overview): Html {
-  return table(
-    webhooks,
-    [
-      { head: 'Webhook', cell: ({ name }) => name },
-      { head: 'Type', cell: ({ type }) => type },
-      { head: 'Path', cell: ({ path }) => html`<code>${path}</code>` },
-      {
-        head: 'Served',
-        cell: ({ port }) =>
-          port === undefined ? html`<strong class="bad">no</strong>` : `on port ${port}`,
-      },
-    ],
-    { id: 'webhooks', caption: 'Webhooks of this process', empty: 'There are no webhooks.' },
-  );
-}
-
-/** Shows the runnables. */
-function runnablesSection({ runnables }: Overview): Html {
-  return table(
-    runnables,
-    [
-      { head: 'Name', cell: ({ name }) => name },
-      { head: 'Phase', cell: ({ phase }) => phase },
-      {
-        head: 'State',
-        cell: ({ state }) =>
-          state === 'failed' ? html`<strong class="bad">${state}</strong>` : state,
-      },
-      { head: 'Address', cell: ({ url }) => url },
-    ],
-    { id: 'runnables', caption: 'Runnables', empty: 'Nothing.' },
-  );
 }
 
 /** Returns a list of names and values. */
@@ -219,32 +173,23 @@ export function objectSections(tree: ObjectTree): readonly Section[] {
   return [
     { id: 'object', title: 'Object', body: objectSection(view) },
     { id: 'conditions', title: 'Status conditions', body: conditionsSection(view) },
-    {
-      id: 'owners',
-      title: 'Owned by',
-      body:
-        tree.owners.length === 0
-          ? html`<p class="none">It has no owner.</p>`
-          : html`<ul class="tree">
-              ${tree.owners.map(nodeItem)}
-            </ul>`,
-    },
+    { id: 'owners', title: 'Owned by', body: treeOf(tree.owners, 'It has no owner.') },
     {
       id: 'dependents',
       title: 'Controls',
-      body: html`${
-          tree.dependents.length === 0
-            ? html`<p class="none">Nothing that is cached.</p>`
-            : html`<ul class="tree">
-                  ${tree.dependents.map(nodeItem)}
-                </ul>
-                ${andMore(tree.moreDependents)}`
-        }
+      body: html`${treeOf(tree.dependents, 'Nothing that is cached.')}${andMore(tree.moreDependents)}
         <p class="note">
           Looked for among the cached kinds: ${searchedKinds.join(', ') || 'none'}.
         </p>`,
     },
   ];
+}
+
+function treeOf(nodes: readonly TreeNode[], none: string): Html {
+  if (nodes.length === 0) return html`<p class="none">${none}</p>`;
+  return html`<ul class="tree">
+    ${nodes.map(nodeItem)}
+  </ul>`;
 }
 
 function objectSection({ object, from, problem, isBeingDeleted }: ObjectView): Html {

@@ -7,12 +7,15 @@ import type {
   Counter,
   Gauge,
   Histogram,
+  KnownMetric,
   Metrics,
   RemovableSeries,
+  Resolved,
 } from '../../system/index.js';
 import {
   bothMetrics,
   OperatorError,
+  refuseOtherMetric,
   refuseUnknownOptions,
   registeredMetrics,
 } from '../../system/index.js';
@@ -22,7 +25,6 @@ import type { Runnable } from '../runnable.js';
 import type { CertificateSource } from '../webhooks/certificate-source.js';
 import { ReviewedAccess } from './reviewed-access.js';
 
-/** Options of {@link bindMetrics}. */
 interface BindMetricsOptions {
   readonly metrics: ResolvedMetricsOptions | undefined;
   readonly posts: PostAnswers;
@@ -150,16 +152,7 @@ export interface MetricsOptions {
   readonly processMetrics?: boolean | undefined;
 }
 
-/** {@link MetricsOptions}, resolved. */
-export interface ResolvedMetricsOptions {
-  readonly registry: Registry | undefined;
-  readonly serve: boolean;
-  readonly host: string | undefined;
-  readonly port: number;
-  readonly certificate: CertificateSource | undefined;
-  readonly access: 'everyone' | 'reviewed';
-  readonly processMetrics: boolean;
-}
+export type ResolvedMetricsOptions = Resolved<MetricsOptions, 'registry' | 'host' | 'certificate'>;
 
 /**
  * Fills in the defaults.
@@ -184,6 +177,7 @@ export function resolveMetricsOptions(options: MetricsOptions): ResolvedMetricsO
  * `bind`.
  */
 export class LateMetrics implements Metrics {
+  readonly #known = new Map<string, KnownMetric>();
   #target: Metrics | undefined;
   #waiting: ((target: Metrics) => void)[] = [];
 
@@ -196,7 +190,7 @@ export class LateMetrics implements Metrics {
   }
 
   counter(options: Parameters<Metrics['counter']>[0]): Counter {
-    const metric = this.#late((target) => target.counter(options));
+    const metric = this.#late('counter', options, (target) => target.counter(options));
     return {
       add: (value, labels) => metric((counter) => counter.add(value, labels)),
       remove: removal(metric),
@@ -204,7 +198,7 @@ export class LateMetrics implements Metrics {
   }
 
   gauge(options: Parameters<Metrics['gauge']>[0]): Gauge {
-    const metric = this.#late((target) => target.gauge(options));
+    const metric = this.#late('gauge', options, (target) => target.gauge(options));
     return {
       set: (value, labels) => metric((gauge) => gauge.set(value, labels)),
       add: (value, labels) => metric((gauge) => gauge.add(value, labels)),
@@ -223,7 +217,7 @@ export class LateMetrics implements Metrics {
   }
 
   histogram(options: Parameters<Metrics['histogram']>[0]): Histogram {
-    const metric = this.#late((target) => target.histogram(options));
+    const metric = this.#late('histogram', options, (target) => target.histogram(options));
     return {
       observe: (value, labels) => metric((histogram) => histogram.observe(value, labels)),
       remove: removal(metric),
@@ -231,7 +225,14 @@ export class LateMetrics implements Metrics {
   }
 
   /** @returns a function that passes the metric to its callback, as soon as the metric exists */
-  #late<M>(register: (target: Metrics) => M): (use: (metric: M) => void) => void {
+  #late<M>(
+    type: keyof Metrics,
+    { name, labelNames = [] }: Parameters<Metrics['counter']>[0],
+    register: (target: Metrics) => M,
+  ): (use: (metric: M) => void) => void {
+    const known = this.#known.get(name);
+    if (known === undefined) this.#known.set(name, { type, labelNames });
+    else refuseOtherMetric({ name, type, labelNames }, known, 'the manager');
     let metric: M | undefined;
     const registered = (target: Metrics): M => (metric ??= register(target));
     const whenBound = (record: (target: Metrics) => void): void => {

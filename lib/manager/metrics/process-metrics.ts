@@ -13,21 +13,14 @@ interface Described {
  * scrape: prom-client's own collection would leave a monitor and an observer behind.
  */
 export function registerProcessMetrics(registry: Registry): void {
-  const isThere = ({ name }: Described): boolean => registry.getSingleMetric(name) !== undefined;
   const registers = [registry];
-  for (const described of gauges.filter((gauge) => !isThere(gauge))) {
+  const missing = [...counters, ...gauges].filter(
+    ({ name }) => registry.getSingleMetric(name) === undefined,
+  );
+  for (const described of missing) {
     const { name, help, read } = described;
-    new Gauge({
-      ...{ name, help, registers },
-      async collect() {
-        const value = await read();
-        if (value !== undefined) this.set(value);
-      },
-    });
-  }
-  for (const described of counters.filter((counter) => !isThere(counter))) {
-    const { name, help, read } = described;
-    new Counter({
+    const Metric = counters.includes(described) ? Counter : Gauge;
+    new Metric({
       ...{ name, help, registers },
       async collect() {
         const value = await read();
@@ -44,17 +37,17 @@ const cpu = (of: (usage: NodeJS.CpuUsage) => number) => (): number =>
 const counters: readonly Described[] = [
   {
     name: 'process_cpu_seconds_total',
-    help: 'Time of the CPU, in user and system mode.',
+    help: 'CPU time in user and system mode.',
     read: cpu(({ user, system }) => user + system),
   },
   {
     name: 'process_cpu_user_seconds_total',
-    help: 'Time of the CPU in user mode.',
+    help: 'CPU time in user mode.',
     read: cpu(({ user }) => user),
   },
   {
     name: 'process_cpu_system_seconds_total',
-    help: 'Time of the CPU in system mode.',
+    help: 'CPU time in system mode.',
     read: cpu(({ system }) => system),
   },
 ];
@@ -83,7 +76,7 @@ const gauges: readonly Described[] = [
   },
   {
     name: 'process_max_fds',
-    help: 'The most file descriptors that may be open.',
+    help: 'Maximum number of open file descriptors.',
     read: () => fromProc('/proc/self/limits', /^Max open files\s+(\d+)/m, 1),
   },
   {

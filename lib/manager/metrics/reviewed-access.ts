@@ -27,7 +27,6 @@ interface NamespacedOperator {
   readonly name: string;
 }
 
-/** Options of {@link ReviewedAccess}. */
 export interface ReviewedAccessOptions {
   /** Sends the reviews; needs `create` on `tokenreviews` and `subjectaccessreviews`. */
   readonly client: Client;

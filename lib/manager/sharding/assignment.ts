@@ -294,17 +294,6 @@ export function rangesOf(slots: readonly number[]): readonly ShardRange[] {
   return ranges.map(({ first, last }) => ({ start: boundary(first), end: boundary(last + 1) }));
 }
 
-/**
- * Formats `ranges` for a server with KEP-5866 (`shardSelector` of a list or a watch; alpha in Kubernetes
- * 1.36, feature gate `ShardedListAndWatch`).
- */
-export function shardSelector(
-  ranges: readonly ShardRange[],
-  field: 'object.metadata.namespace' | 'object.metadata.uid' = 'object.metadata.namespace',
-): string {
-  return ranges.map(({ start, end }) => `shardRange(${field}, '${start}', '${end}')`).join(' || ');
-}
-
 function boundary(slot: number): string {
   const bits = 64n - BigInt(Math.log2(slotCount));
   return `0x${(BigInt(slot) << bits).toString(16).padStart(16, '0')}`;

@@ -3,6 +3,7 @@ import { parseTime } from '../../object/index.js';
 import { parseAssignment } from './assignment.js';
 import type { Assignment, StoredAssignment } from './assignment.js';
 import type { Acknowledgement } from './possession.js';
+import type { ResolvedShardingOptions } from './sharding-options.js';
 
 /** Label of all Leases of a group; its value is the group's name. */
 export const groupLabel = 'operator-builder.io/shards';
@@ -118,11 +119,10 @@ export class MemberObserver {
 }
 
 /** Durations of the protocol, in milliseconds; see `ShardingOptions`. */
-export interface ShardTimes {
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
-}
+export type ShardTimes = Pick<
+  ResolvedShardingOptions,
+  'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'
+>;
 
 /**
  * All objects of a group, from a single list request, so that they are consistent. A record without the label

@@ -54,17 +54,13 @@ export class Possession {
   readonly #superseded = new Set<string>();
   #nextDrain = 1;
   #member: string | undefined;
+  /** The newest record seen. */
   #record: StoredAssignment | undefined;
   #isOpen = false;
   #isLeaving = false;
 
   constructor(slotCount: number) {
     this.#states = Array<SlotState>(slotCount).fill('other');
-  }
-
-  /** The newest record seen. */
-  get record(): StoredAssignment | undefined {
-    return this.#record;
   }
 
   /** True if no drain is in progress. */
@@ -77,7 +73,6 @@ export class Possession {
     return this.#isOpen;
   }
 
-  /** The owned slots. */
   get owned(): readonly number[] {
     return this.#slotsWhere((state) => state === 'owned');
   }

@@ -20,12 +20,11 @@ export interface LeaderContext {
   readonly self: string;
   /** True while it releases its own slots. */
   readonly isLeaving: boolean;
-  /** Its current acknowledgement, which may be newer than that in its Lease. */
+  /** The member's current acknowledgement; its Lease may still have an older one. */
   readonly acknowledged: Acknowledgement | undefined;
   readonly nowMs: number;
 }
 
-/** Options of {@link ShardLeader}. */
 export interface ShardLeaderOptions {
   readonly observer: MemberObserver;
   readonly retryPeriodMs: number;

@@ -11,7 +11,6 @@ import { Possession } from './possession.js';
 import type { Acknowledgement, PossessionChange } from './possession.js';
 import { ShardLeader } from './shard-leader.js';
 
-/** Options of {@link ShardMachine}. */
 export interface ShardMachineOptions {
   readonly times: ShardTimes;
   readonly slotCount: number;
@@ -62,6 +61,7 @@ export class ShardMachine {
   #attempted: Acknowledgement | undefined;
   #isListing = false;
   #listAtMs = -Infinity;
+  /** Start of the last list with a response. */
   #listedMs = -Infinity;
   /** Set while the version of the Lease of this process is unknown; a list that begins later determines it. */
   #unsureSinceMs: number | undefined;
@@ -93,11 +93,6 @@ export class ShardMachine {
   /** The group as last seen. */
   get view(): ShardView {
     return this.#leader.view;
-  }
-
-  /** Start of the last list with a response; -Infinity before the first. */
-  get listedMs(): number {
-    return this.#listedMs;
   }
 
   /** The slots that are owned while the lease is fresh. */

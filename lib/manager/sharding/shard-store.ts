@@ -1,16 +1,12 @@
-import { Deadline } from '../../client/index.js';
 import type { ListOptions } from '../../client/index.js';
 import {
   isAlreadyExists,
-  isApiError,
   isConflict,
-  isForbidden,
-  isNamespaceTerminating,
   isNotFound,
   Lease,
   formatMicroTime,
 } from '../../object/index.js';
-import { OperatorError } from '../../system/index.js';
+import { inTime, withLeaseRule } from '../lease.js';
 import { formatAssignment, slotCount } from './assignment.js';
 import type { Assignment, StoredAssignment } from './assignment.js';
 import {
@@ -190,28 +186,12 @@ export class ShardStore {
 
   async #within<T>(verb: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, retryPeriodMs, renewDeadlineMs, namespace } = this.#options;
-    const deadline = new Deadline(
-      this.#signal,
-      clock,
-      Math.max(retryPeriodMs, renewDeadlineMs / 2),
-    );
+    const timeoutMs = Math.max(retryPeriodMs, renewDeadlineMs / 2);
+    const what = `${verb} Lease in ${namespace}`;
     try {
-      return await deadline.until(call(deadline.signal));
+      return await inTime({ what, clock, timeoutMs, signal: this.#signal }, call);
     } catch (error) {
-      if (deadline.expired) {
-        const message = `${verb} Lease in ${namespace}: no answer in time`;
-        throw new OperatorError('Timeout', message, { cause: error });
-      }
-      if (!isForbidden(error) || isNamespaceTerminating(error)) throw error;
-      const rule =
-        '{ apiGroups: [coordination.k8s.io], resources: [leases], verbs: [list, create, patch, delete] }';
-      const why = isApiError(error) ? error.body.message : '';
-      // A quota or an admission plugin forbids with the same status.
-      const remedy = `if RBAC denies it, add the rule ${rule} to a Role in ${namespace}`;
-      const message = `${verb} Lease: forbidden: ${why}; ${remedy}`;
-      throw new OperatorError('LeaseForbidden', message, { cause: error });
-    } finally {
-      deadline.release();
+      throw withLeaseRule(error, what, { namespace, verbs: 'list, create, patch, delete' });
     }
   }
 

@@ -10,8 +10,8 @@ import {
   OperatorError,
   systemRandom,
 } from '../../system/index.js';
-import type { Clock, Logger, Metrics, Random } from '../../system/index.js';
-import { longestLeaseMs } from '../leader-election-options.js';
+import type { Clock, Logger, Metrics, Random, Resolved } from '../../system/index.js';
+import { refuseTimes } from '../leader-election-options.js';
 import type { ShardBy } from './assignment.js';
 
 /** Options of {@link Sharding}. */
@@ -60,21 +60,7 @@ export interface ShardingOptions {
 }
 
 /** {@link ShardingOptions} with every default filled in. */
-export interface ResolvedShardingOptions {
-  readonly client: Client;
-  readonly name: string;
-  readonly namespace: string;
-  readonly by: ShardBy;
-  readonly identity: string;
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
-  readonly drainMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
+export type ResolvedShardingOptions = Resolved<ShardingOptions>;
 
 /** @throws OperatorError `InvalidOption`: an option is missing, out of its range, or contradicts another. */
 export function resolveShardingOptions(options: ShardingOptions): ResolvedShardingOptions {
@@ -88,19 +74,10 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
   if (!['key', 'namespace'].includes(by)) throw invalid(`by ${by}: want key or namespace`);
   if (identity === '') throw invalid('identity must not be empty');
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs, drainMs };
-  refuseNonNumbers('sharding', times);
+  refuseNonNumbers('sharding', { drainMs });
   // Negated, so that NaN is rejected too.
   if (!(drainMs >= 0)) throw invalid(`drainMs ${drainMs}: want 0 or more`);
-  const isOrdered =
-    retryPeriodMs > 0 &&
-    renewDeadlineMs > 1.2 * retryPeriodMs &&
-    leaseDurationMs > renewDeadlineMs &&
-    leaseDurationMs <= longestLeaseMs;
-  if (!isOrdered) {
-    const got = `${leaseDurationMs}, ${renewDeadlineMs}, ${retryPeriodMs}`;
-    const want = `${longestLeaseMs} >= leaseDurationMs > renewDeadlineMs > 1.2 * retryPeriodMs > 0`;
-    throw invalid(`want ${want}, got ${got}`);
-  }
+  refuseTimes('sharding', times);
   const resolved = {
     ...{ client, name, namespace, by, identity, ...times },
     ...{ clock, random, logger, metrics },

@@ -115,7 +115,6 @@ export class Sharding implements KeyOwnership, Runnable {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Returns the current status. */
   status(): ShardingStatus {
     const { phase, name: member, view, owned } = this.#machine;
     const nowMs = this.#nowMs();
@@ -343,20 +342,12 @@ export function shardingOf(
   return new Sharding({ ...rest, ...parts, ...times, client, identity, name, namespace });
 }
 
-/** Returns the access that sharding needs. */
 export function shardingAccess(namespace: string): readonly RequiredAccess[] {
   return [{ type: Lease, verbs: ['list', 'create', 'patch', 'delete'], namespace }];
 }
 
-/** Values of {@link ShardMetrics}. */
-interface ShardFigures {
-  /** Share of all hashes that this process owns, from 0 to 1. */
-  readonly share: number;
-  readonly members: readonly string[];
-  readonly epoch: number;
-}
+type ShardFigures = Pick<ShardingStatus, 'share' | 'members' | 'epoch'>;
 
-/** The metrics of one group. */
 interface ShardMetrics {
   update(figures: ShardFigures): void;
   /** Resets the values when this process is no longer a member. */

@@ -5,6 +5,8 @@ import { getIfExists } from '../../client/index.js';
 import { Secret } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
 import { OperatorError, fitTogether, readCertificate, splitBundle } from '../../system/index.js';
+import type { Resolved } from '../../system/index.js';
+import type { GeneratedCertificatesOptions } from './generated-certificates.js';
 import type { RequiredAccess } from '../access/required-access.js';
 
 /** Keys of the Secret's data; the first two are those of type `kubernetes.io/tls`. */
@@ -108,14 +110,11 @@ function notOurs(title: string): OperatorError {
 }
 
 function stateOf({ data = {} }: Secret): CertificateState | undefined {
-  const decode = (name: string): string => textOf(data[name]);
-  const state = {
-    certificate: decode(entries.certificate),
-    privateKey: decode(entries.privateKey),
-    authorities: decode(entries.authorities),
-    authorityKey: decode(entries.authorityKey),
-  };
-  return Object.values(state).every((text) => text === '') ? undefined : state;
+  const texts = Object.entries(entries).map(
+    ([name, entry]) => [name, textOf(data[entry])] as const,
+  );
+  if (texts.every(([, text]) => text === '')) return undefined;
+  return Object.fromEntries(texts) as unknown as CertificateState;
 }
 
 function textOf(base64 = ''): string {
@@ -139,16 +138,11 @@ export interface CertificateState {
   readonly privateKey: string;
 }
 
-/** Rules of the rotation; durations in milliseconds. */
-export interface RotationRules {
-  readonly dnsNames: readonly string[];
-  /** Validity of a server certificate. */
-  readonly validityMs: number;
-  /** Time before its expiry at which a certificate is replaced. */
-  readonly rotateBeforeMs: number;
-  /** Time that API servers must trust an authority before it signs. */
-  readonly settleMs: number;
-}
+/** Rules of the rotation. */
+type RotationRules = Pick<
+  Resolved<GeneratedCertificatesOptions>,
+  'dnsNames' | 'validityMs' | 'rotateBeforeMs' | 'settleMs'
+>;
 
 /** Times that a {@link rotationStep} depends on. */
 interface RotationMoment {

@@ -15,7 +15,7 @@ import {
   readCertificate,
   splitBundle,
 } from '../../system/index.js';
-import type { Random, IssueOptions } from '../../system/index.js';
+import type { Random, IssueOptions, Resolved } from '../../system/index.js';
 import {
   CertificateSecret,
   authorityName,
@@ -23,12 +23,7 @@ import {
   rotationStep,
   skewMs,
 } from './certificate-secret.js';
-import type {
-  StoredCertificates,
-  CertificateState,
-  RotationRules,
-  RotationStep,
-} from './certificate-secret.js';
+import type { StoredCertificates, CertificateState, RotationStep } from './certificate-secret.js';
 import type { CertificateContext, CertificateSource } from './certificate-source.js';
 import { trustAccess, trustAuthorities } from './trust.js';
 import type { TrustTargets } from './trust.js';
@@ -121,13 +116,10 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
 }
 
 /** Dependencies and rules of a {@link CertificateRotation}. */
-interface CertificateRotationOptions extends RotationRules {
+interface CertificateRotationOptions extends Resolved<
+  Omit<GeneratedCertificatesOptions, 'secret'>
+> {
   readonly secret: CertificateSecret;
-  readonly client: Client;
-  readonly trustedBy: TrustTargets;
-  readonly authorityValidityMs: number;
-  readonly intervalMs: number;
-  readonly random: Random;
 }
 
 /** Replicas that start together conflict a few times; more steps mean that another writer interferes. */
@@ -280,7 +272,6 @@ class CertificateRotation {
     }
   }
 
-  /** Returns the state after `step`. */
   async #after(
     step: RotationStep,
     state: CertificateState | undefined,

@@ -1,5 +1,10 @@
 import type { Client } from '../../client/index.js';
-import { isApiError, isNotFound, isJsonObject } from '../../object/index.js';
+import {
+  CustomResourceDefinition,
+  isApiError,
+  isNotFound,
+  isJsonObject,
+} from '../../object/index.js';
 import type { JsonPatchOperation, UnstructuredObject, ResourceType } from '../../object/index.js';
 import type { Logger } from '../../system/index.js';
 import type { RequiredAccess } from '../access/required-access.js';
@@ -14,7 +19,6 @@ export interface TrustTargets {
   readonly customResourceDefinitions?: readonly string[] | undefined;
 }
 
-/** Dependencies of {@link trustAuthorities}. */
 export interface TrustContext {
   readonly client: Client;
   readonly logger: Logger;
@@ -47,12 +51,7 @@ const kinds = {
     kind: 'MutatingWebhookConfiguration',
     plural: 'mutatingwebhookconfigurations',
   },
-  customResourceDefinitions: {
-    ...{ group: 'apiextensions.k8s.io', version: 'v1', namespaced: false },
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-  },
-} as const satisfies Record<keyof TrustTargets, ResourceType>;
+} as const satisfies Partial<Record<keyof TrustTargets, ResourceType>>;
 
 /**
  * Writes `authorities` (PEM) to the `caBundle` of all targets that differ.
@@ -83,7 +82,7 @@ function targetsOf(targets: TrustTargets): readonly Target[] {
     ...validating.map((name) => ({ type: kinds.validating, name, bundles: ofWebhooks })),
     ...mutating.map((name) => ({ type: kinds.mutating, name, bundles: ofWebhooks })),
     ...customResourceDefinitions.map((name) => ({
-      ...{ type: kinds.customResourceDefinitions, name, bundles: ofConversion },
+      ...{ type: CustomResourceDefinition, name, bundles: ofConversion },
     })),
   ];
 }

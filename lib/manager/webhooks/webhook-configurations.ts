@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { getIfExists } from '../../client/index.js';
 import type { Client } from '../../client/index.js';
 import type { WebhookClientConfig } from '../../crd/internal.js';
-import { CustomResourceDefinition } from '../../object/index.js';
-import type { KubernetesObject, UnstructuredObject, ResourceType } from '../../object/index.js';
+import { CustomResourceDefinition, keyOf } from '../../object/index.js';
+import type { KubernetesObject } from '../../object/index.js';
 import {
   systemClock,
   refuseUnknownOptions,
@@ -169,13 +170,13 @@ const addressNames: OptionNames<Omit<WebhookConfigurationsOptions, 'name'>> = {
 };
 
 function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOptions): WebhookEntry {
-  const { name, path, resource, operations, failurePolicy, timeoutSeconds, sideEffects } = webhook;
+  const { name, path, failurePolicy, timeoutSeconds, sideEffects } = webhook;
   const { objectSelector, namespaceSelector, matchConditions, reinvocationPolicy } = webhook;
   const { matchPolicy } = webhook;
   return {
     name,
     clientConfig: clientConfigOf(path, options),
-    rules: [ruleOf(resource, operations)],
+    rules: [ruleOf(webhook)],
     failurePolicy,
     timeoutSeconds,
     sideEffects,
@@ -188,14 +189,12 @@ function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOption
   };
 }
 
-function ruleOf(
-  { group, version, plural, namespaced }: ResourceType<KubernetesObject>,
-  operations: readonly string[],
-): WebhookRule {
+function ruleOf({ resource, operations, subresource }: AdmissionWebhook): WebhookRule {
+  const { group, version, plural, namespaced } = resource;
   return {
     apiGroups: [group],
     apiVersions: [version],
-    resources: [plural],
+    resources: [subresource === undefined ? plural : `${plural}/${subresource}`],
     operations,
     scope: namespaced ? 'Namespaced' : 'Cluster',
   };
@@ -214,7 +213,7 @@ function clientConfigOf(
 
 /** Options of {@link serveLocalWebhooks}. */
 export interface LocalWebhooksOptions {
-  /** Name of the configurations. @defaultValue 'local-webhooks' */
+  /** Name of the configurations; existing ones are replaced. @defaultValue 'local-webhooks' */
   readonly name?: string | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
@@ -232,7 +231,8 @@ const dayMs = 24 * 60 * 60_000;
 
 /**
  * Serves webhooks on a free port of 127.0.0.1 for an API server on this machine, such as an embedded one in a
- * test. It writes the webhook configurations, and the conversion into the existing CustomResourceDefinitions.
+ * test. It writes the webhook configurations, and the conversion into the existing CustomResourceDefinitions, in
+ * place of those of a deployed operator.
  * @throws the error of a request
  */
 export async function serveLocalWebhooks(
@@ -254,10 +254,10 @@ export async function serveLocalWebhooks(
     const address = { url: server.url ?? '' };
     const trusted = { address, authorities: authority };
     for (const configuration of webhookConfigurations(webhooks, { name, ...trusted })) {
-      const object = configuration as unknown as UnstructuredObject;
-      await client.apply(object, { fieldManager: name, force: true });
+      await replaceConfiguration(client, configuration, name);
     }
-    const clientConfig = conversionClientConfig(trusted);
+    // The API server accepts a URL or a service, not both. The definition of a deployed operator names a service.
+    const clientConfig = { ...conversionClientConfig(trusted), service: null };
     const webhook = { clientConfig, conversionReviewVersions: ['v1'] };
     const body = { spec: { conversion: { strategy: 'Webhook', webhook } } };
     for (const conversion of webhooks.filter(({ type }) => type === 'conversion')) {
@@ -269,6 +269,22 @@ export async function serveLocalWebhooks(
     await stop();
     throw error;
   }
+}
+
+/** Creates a configuration, or replaces all webhooks of one with the same name, such as of a deployed operator. */
+async function replaceConfiguration(
+  client: Client,
+  configuration: WebhookConfiguration,
+  fieldManager: string,
+): Promise<void> {
+  const { webhooks } = configuration;
+  const key = keyOf(configuration);
+  if ((await getIfExists(client, configuration, key)) === undefined) {
+    await client.create(configuration, { fieldManager });
+    return;
+  }
+  // Not an apply: it would keep the address of another field manager.
+  await client.patch(configuration, key, { type: 'merge', body: { webhooks } }, { fieldManager });
 }
 
 async function localCertificates(): Promise<{

@@ -116,9 +116,9 @@ export class WebhookHandlers {
 }
 
 /** @throws BadRequestError */
-function parse(body: Buffer): unknown {
+function parse(body: string): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(body);
   } catch (error) {
     throw new BadRequestError(400, `the body is not JSON: ${errorMessage(error)}`, error);
   }
@@ -172,7 +172,7 @@ export class WebhookMetrics {
     this.#clock = clock;
     this.#latency = metrics.histogram({
       name: `${prefix}_latency_seconds`,
-      help: 'How long webhook requests took, in seconds.',
+      help: 'Duration of webhook requests, in seconds.',
       ...{ labelNames, buckets },
     });
     this.#requests = metrics.counter({

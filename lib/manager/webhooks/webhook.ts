@@ -3,7 +3,7 @@ import { FieldErrors } from '../../crd/internal.js';
 import type { KubernetesObject, LabelSelector, ResourceType } from '../../object/index.js';
 import { groupOf } from '../../object/index.js';
 import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
-import type { Logger } from '../../system/index.js';
+import type { Logger, Resolved } from '../../system/index.js';
 
 /** The API server's reaction to a webhook that is unreachable or fails. */
 export type FailurePolicy = 'Fail' | 'Ignore';
@@ -22,6 +22,11 @@ export interface MatchCondition {
 export interface AdmissionWebhookOptions {
   /** Operations to call the webhook for; at least one. @defaultValue CREATE and UPDATE */
   readonly operations?: readonly AdmissionOperation[] | undefined;
+  /**
+   * Calls the webhook for this subresource in place of the object, for example `eviction` of Pods or `scale`. The
+   * handler gets the object of the request, such as an `Eviction`. @defaultValue the object itself
+   */
+  readonly subresource?: string | undefined;
   /** Full name in the configuration. @defaultValue generated, such as `vparseabletenant.parseable.io` */
   readonly name?: string | undefined;
   /** URL path. @defaultValue kubebuilder's, such as `/validate-parseable-io-v1beta1-parseabletenant` */
@@ -72,21 +77,17 @@ export type MutatingHandler<T extends KubernetesObject> = (
 ) => Allowed | Denied | Mutated<T> | Promise<Allowed | Denied | Mutated<T>>;
 
 /** A webhook that validates requests or mutates their objects. */
-export interface AdmissionWebhook {
+export interface AdmissionWebhook extends Resolved<
+  MutatingWebhookOptions,
+  | 'subresource'
+  | 'matchPolicy'
+  | 'matchConditions'
+  | 'objectSelector'
+  | 'namespaceSelector'
+  | 'reinvocationPolicy'
+> {
   readonly type: 'validating' | 'mutating';
-  readonly name: string;
-  readonly path: string;
   readonly resource: ResourceType<KubernetesObject>;
-  readonly operations: readonly AdmissionOperation[];
-  readonly failurePolicy: FailurePolicy;
-  readonly timeoutSeconds: number;
-  readonly sideEffects: 'None' | 'NoneOnDryRun';
-  readonly matchPolicy: AdmissionWebhookOptions['matchPolicy'];
-  readonly matchConditions: AdmissionWebhookOptions['matchConditions'];
-  readonly objectSelector: AdmissionWebhookOptions['objectSelector'];
-  readonly namespaceSelector: AdmissionWebhookOptions['namespaceSelector'];
-  /** Undefined for a validating webhook. */
-  readonly reinvocationPolicy: MutatingWebhookOptions['reinvocationPolicy'];
   readonly handler: MutatingHandler<KubernetesObject>;
 }
 
@@ -148,10 +149,13 @@ function admissionWebhook<T extends KubernetesObject>(
     throw new OperatorError('InvalidOption', `${type}Webhook: ${wanted}`);
   }
   const { operations = ['CREATE', 'UPDATE'], failurePolicy = 'Fail' } = options;
-  const { name = defaultName(type, resource), path = defaultPath(type, resource) } = options;
+  const { subresource } = options;
+  const place = { type, resource, subresource };
+  const { name = defaultName(place), path = defaultPath(place) } = options;
   const { timeoutSeconds = 10, objectSelector, namespaceSelector } = options;
   const { sideEffects = 'None', matchPolicy, matchConditions, reinvocationPolicy } = options;
-  const settings = { name, path, operations, failurePolicy, timeoutSeconds, sideEffects };
+  const rule = { operations, subresource };
+  const settings = { name, path, ...rule, failurePolicy, timeoutSeconds, sideEffects };
   const matching = { matchPolicy, matchConditions, objectSelector, namespaceSelector };
   const names = { ...settings, ...matching };
   if (type === 'mutating') {
@@ -172,16 +176,20 @@ function admissionWebhook<T extends KubernetesObject>(
 function problemOf(
   settings: Pick<
     AdmissionWebhook,
-    'name' | 'path' | 'operations' | 'failurePolicy' | 'timeoutSeconds' | 'matchConditions'
+    | ('name' | 'path' | 'operations' | 'subresource')
+    | ('failurePolicy' | 'timeoutSeconds' | 'matchConditions')
   >,
 ): string | undefined {
   const { name, path, operations, failurePolicy, timeoutSeconds } = settings;
-  const { matchConditions = [] } = settings;
+  const { matchConditions = [], subresource } = settings;
   if (operations.length === 0) return 'operations is empty: name at least one';
   const known = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT', '*'];
   const other = [...operations].find((operation) => !known.includes(operation));
   if (other !== undefined) {
     return `operations: want CREATE, UPDATE, DELETE or CONNECT, got ${JSON.stringify(other)}`;
+  }
+  if (subresource !== undefined && !/^[a-z]+$/.test(subresource)) {
+    return `subresource: want a name such as eviction, got ${JSON.stringify(subresource)}`;
   }
   if (!['Fail', 'Ignore'].includes(failurePolicy)) {
     return `failurePolicy: want Fail or Ignore, got ${JSON.stringify(failurePolicy)}`;
@@ -199,25 +207,28 @@ function problemOf(
   return empty && `matchConditions: ${empty.name} has no expression`;
 }
 
+interface WebhookPlace {
+  readonly type: 'validating' | 'mutating';
+  readonly resource: ResourceType<KubernetesObject>;
+  readonly subresource: string | undefined;
+}
+
 /**
  * Returns kubebuilder's name: prefix `v` for validating, `m` for mutating. Built-in groups such as `apps` get a domain,
  * since the name needs three parts.
  */
-function defaultName(
-  type: 'validating' | 'mutating',
-  { group, kind }: ResourceType<KubernetesObject>,
-): string {
+function defaultName({ type, resource: { group, kind }, subresource }: WebhookPlace): string {
   const whole = group.includes('.') ? group : `${group || 'core'}.k8s.io`;
-  return `${type.charAt(0)}${kind.toLowerCase()}.${whole}`;
+  const part = subresource === undefined ? '' : `-${subresource}`;
+  return `${type.charAt(0)}${kind.toLowerCase()}${part}.${whole}`;
 }
 
 /** Returns kubebuilder's path, so that the manifests of a Go operator fit. */
-function defaultPath(
-  type: 'validating' | 'mutating',
-  { group, version, kind }: ResourceType<KubernetesObject>,
-): string {
+function defaultPath({ type, resource, subresource }: WebhookPlace): string {
+  const { group, version, kind } = resource;
   const verb = type === 'validating' ? 'validate' : 'mutate';
-  return `/${verb}-${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`;
+  const part = subresource === undefined ? '' : `-${subresource}`;
+  return `/${verb}-${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}${part}`;
 }
 
 /** Operation on the object of an admission request. */

@@ -104,7 +104,6 @@ export interface ManualSource extends Source {
   enqueue(key: ObjectKey): boolean;
 }
 
-/** Makes a {@link ManualSource}. */
 export function manualSource(name: string): ManualSource {
   const contexts = new Set<SourceContext>();
   const trigger = { type: 'source', source: name } as const;

@@ -26,7 +26,6 @@ export interface FrameworkMetrics {
   readonly deletions: Gauge;
 }
 
-/** Registers the metrics of a framework. */
 export function newFrameworkMetrics(
   metrics: Metrics,
   { prometheusNamespace: first, prometheusSubsystem: second }: MetricNames,
@@ -35,12 +34,12 @@ export function newFrameworkMetrics(
   return {
     events: metrics.counter({
       name: `${first}_${second}_event`,
-      help: 'Passes over objects by what happened to these, and errors.',
+      help: 'Reconciles by result, and errors of the informer.',
       labelNames: ['event'],
     }),
     cacheSize: metrics.gauge({
       name: `${first}_informer_cache_size`,
-      help: 'Objects that are reconciled, in the cache.',
+      help: 'Cached objects of the reconciled kind.',
       labelNames: ['controller'],
     }),
     watchEvents: metrics.counter({
@@ -113,7 +112,6 @@ function recordTimes(
   }
 }
 
-/** Options of {@link reportWhenStuck}. */
 export interface StuckWatch {
   /** The signal of the reconcile: aborted with `Timeout` when its time is over. */
   readonly signal: AbortSignal;

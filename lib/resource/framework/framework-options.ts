@@ -204,12 +204,10 @@ function checkCrd<T extends KubernetesObject>({ name, crd, type }: Given<T>): vo
   refuse(name, `crd: it defines ${served.join(', ')}, but type is ${wanted}`);
 }
 
-interface Names {
-  readonly name: string;
-  readonly finalizerPrefix: string;
-  readonly prometheusNamespace: string;
-  readonly prometheusSubsystem: string;
-}
+type Names = Pick<
+  ResolvedFrameworkOptions<never>,
+  'name' | 'finalizerPrefix' | 'prometheusNamespace' | 'prometheusSubsystem'
+>;
 
 const metricName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -229,7 +227,11 @@ function checkPause(name: string, annotations: PauseAnnotations): void {
     if (problem !== undefined) refuse(name, `pauseAnnotations ${key}: ${problem}`);
     if (typeof value !== 'string') refuse(name, `pauseAnnotations ${key}: want a string`);
     const common = Object.hasOwn(commonPauseAnnotations, key) ? commonPauseAnnotations[key] : value;
-    if (value !== common) refuse(name, `pauseAnnotations ${key}: ${common} pauses, it stays so`);
+    if (value !== common)
+      refuse(
+        name,
+        `pauseAnnotations ${key}: the value that pauses is ${common} and cannot be changed`,
+      );
   }
 }
 

@@ -128,13 +128,15 @@ function placeOf(
     throw new OperatorError('InvalidObject', message);
   };
   if (!namespaced) {
-    return home === '' ? undefined : refuse('a namespaced object has none of the cluster');
+    return home === '' ? undefined : refuse('a namespaced owner cannot own cluster-scoped objects');
   }
   if (home !== '' && given !== '' && given !== home) {
-    refuse(`objects of a namespaced object are in its own namespace, ${home}`);
+    refuse(`objects of a namespaced owner must be in its namespace, ${home}`);
   }
   const place = given === '' ? home : given;
-  return place === '' ? refuse('set metadata.namespace, its owner is in none') : place;
+  return place === ''
+    ? refuse('set metadata.namespace, because the owner is cluster-scoped')
+    : place;
 }
 
 /**
@@ -183,7 +185,6 @@ function isSetByOthers(
 
 /** The resource whose objects are listed. */
 export interface Keeper {
-  /** The name of the resource. */
   readonly name: string;
   readonly types: KeptTypes;
 }

@@ -75,7 +75,6 @@ export interface ObjectsResourceOptions<
   ) => Awaitable<readonly (ObjectOfType<R> | LiteralHint<L>)[]>;
 }
 
-/** The names of {@link ObjectsResourceOptions}. */
 const objectsResourceOptionNames: OptionNames<
   ObjectsResourceOptions<KubernetesObject, TypeReference<KubernetesObject>>
 > = {

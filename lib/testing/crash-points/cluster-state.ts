@@ -252,7 +252,7 @@ function comparedStates(state: ClusterState, whole: ClusterState): CrashProblem[
   const orphans = [...state].filter(([key]) => !whole.has(key)).map(([, each]) => orphan(each));
   const others = [...whole].flatMap(([key, want]): CrashProblem[] => {
     const found = state.get(key);
-    const missing = `${want.name} is not there, but is in the uninterrupted run`;
+    const missing = `${want.name} is missing, but exists in the uninterrupted run`;
     if (found === undefined) return [{ type: 'missing', message: missing }];
     return differences(found, want);
   });
@@ -265,7 +265,7 @@ function orphan({ name, live }: ObservedObject): CrashProblem {
     const message = `${name} is held by ${finalizers.join(', ')}, but is gone in the uninterrupted run`;
     return { type: 'finalizerLeft', message };
   }
-  return { type: 'orphan', message: `${name} is there, but is not in the uninterrupted run` };
+  return { type: 'orphan', message: `${name} exists, but not in the uninterrupted run` };
 }
 
 const longestList = 5;

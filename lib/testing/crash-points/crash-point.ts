@@ -116,12 +116,8 @@ export interface PointsReport<P extends Interruption> {
   readonly results: readonly PointResult<P>[];
 }
 
-/** Result of one {@link CrashPoint}. */
-export type CrashPointResult = PointResult<CrashPoint>;
 /** Results of all crash points. */
 export type CrashPointsReport = PointsReport<CrashPoint>;
-/** Result of one {@link FaultPoint}. */
-export type FaultPointResult = PointResult<FaultPoint>;
 /** Results of all requests that failed. */
 export type FaultSweepReport = PointsReport<FaultPoint>;
 

@@ -25,8 +25,9 @@ const allModes: readonly CrashMode[] = ['before', 'unanswered', 'answered'];
  * - The scenario's `invariant` holds at the crash and after each step.
  *
  * ## Caveats
- * The run ends with the step of the crash. The operator dies only in its client, which sends no more
- * requests: its work outside of the cluster continues until its signal aborts it.
+ * The run ends with the step of the crash. The operator dies in its client, which sends no more requests, and
+ * its signals and those of its handlers are aborted. The next operator starts when the handlers have ended,
+ * after 5 s of real time at the latest.
  * @throws CrashPointsError if some crash points failed; it names each, and has the report.
  * @throws OperatorError `InvalidOption`: no point matches `only`, the scenario is invalid, or an option is
  * unknown or out of its range.

@@ -71,6 +71,11 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
   /** Prepares the cluster before the operator starts: custom resource definitions, namespaces. */
   readonly setup?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;
   /**
+   * Ends what belongs to a run besides the cluster, such as a server that stands for an outside system. Called
+   * at the end of each run, also of a failed one: after the operator, before the cluster stops.
+   */
+  readonly teardown?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;
+  /**
    * Runs the operator until `signal` is aborted. Called at the start, and again after a crash, so keep no
    * state in memory between calls. An error before the signal is aborted is a failure.
    */
@@ -107,9 +112,10 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
 
 /** A {@link CrashScenario} with all defaults. */
 export interface ResolvedScenario<C extends CrashCluster> extends Resolved<
-  Omit<CrashScenario<C>, 'setup' | 'invariant'>
+  Omit<CrashScenario<C>, 'setup' | 'teardown' | 'invariant'>
 > {
   readonly setup: CrashScenario<C>['setup'];
+  readonly teardown: CrashScenario<C>['teardown'];
   readonly invariant: CrashScenario<C>['invariant'];
   readonly leftOvers: LeftOverCheck | undefined;
 }
@@ -123,7 +129,7 @@ export function resolveScenario<C extends CrashCluster>(
   scenario: CrashScenario<C>,
   leftOvers?: LeftOverCheck,
 ): ResolvedScenario<C> {
-  const { name, operator, steps, setup, invariant, kinds = [] } = scenario;
+  const { name, operator, steps, setup, teardown, invariant, kinds = [] } = scenario;
   const { ignoredKinds = ['Event', 'Lease'], timeoutMs = 600_000, steadyMs = 60_000 } = scenario;
   const { comparable = (object: UnstructuredObject) => object } = scenario;
   // A scenario without `cluster` has the type of the default cluster.
@@ -138,7 +144,7 @@ export function resolveScenario<C extends CrashCluster>(
     throw new OperatorError('InvalidOption', `${name}: two steps are called ${twice}`);
   }
   const resolved = {
-    ...{ name, operator, steps, setup, invariant, kinds },
+    ...{ name, operator, steps, setup, teardown, invariant, kinds },
     ...{ ignoredKinds, timeoutMs, steadyMs, comparable, cluster },
   };
   refuseUnknownOptions<CrashScenario<C>>(name, scenario, resolved);

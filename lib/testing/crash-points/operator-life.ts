@@ -2,9 +2,10 @@ import type { CallOptions, Client, WriteOptions, FailingFault } from '../../clie
 import { errorOf } from '../../client/index.js';
 import type { KubernetesObject, ObjectKey, ObjectList, TypeReference } from '../../object/index.js';
 import { apiVersionOf, groupOf } from '../../object/index.js';
-import { OperatorError } from '../../system/index.js';
+import { reconcileWatch } from '../../controller/index.js';
 import { faults } from '../fault-on.js';
 import type { CrashRequest, Interruption, RequestFailure } from './crash-point.js';
+import { Handlers, killed } from './handlers.js';
 
 /** Options of an {@link OperatorLife}. */
 interface OperatorLifeOptions {
@@ -29,6 +30,7 @@ interface Sending<T> {
  */
 export class OperatorLife {
   readonly client: Client;
+  readonly handlers = new Handlers();
   readonly #stop = new AbortController();
   readonly #trace: RequestTrace;
   readonly #mode: Interruption['mode'];
@@ -48,10 +50,17 @@ export class OperatorLife {
     return this.#isDead;
   }
 
-  /** Ends the operator: its client sends nothing from now on. */
+  /** Runs the operator, which has the reconciles that begin inside. */
+  run(operator: () => Promise<void>): Promise<void> {
+    const watch = this.handlers.began.bind(this.handlers);
+    return reconcileWatch.run(watch, () => Promise.resolve().then(operator));
+  }
+
+  /** Ends the operator: its client sends nothing from now on, and its signals are aborted. */
   kill(): void {
     this.#isDead = true;
     this.#stop.abort();
+    this.handlers.abort();
   }
 
   /** Checks that the operator lives. @throws OperatorError `Stopped`: it is dead. */
@@ -117,10 +126,6 @@ async function fail<T>(
 ): Promise<never> {
   if (when === 'after') await outcomeOf(send());
   throw errorOf(fault, { verb, kind: type.kind, namespace, name }, when);
-}
-
-function killed(): OperatorError {
-  return new OperatorError('Stopped', 'the operator was killed: requests are no longer sent');
 }
 
 /** Settles a promise; the result returns its value or throws its error. */

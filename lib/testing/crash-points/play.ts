@@ -3,13 +3,11 @@ import { deepEqual, describeObject } from '../../object/index.js';
 import type { TypeMeta, ObjectReference, UnstructuredObject } from '../../object/index.js';
 import {
   errorMessage,
-  sleep,
   seededRandom,
   systemClock,
   OperatorError,
   VirtualClock,
 } from '../../system/index.js';
-import type { Clock } from '../../system/index.js';
 import { deleteOwner, findLeftOvers, findObject, recordCreations } from '../left-overs.js';
 import { observe } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
@@ -17,6 +15,7 @@ import { describeRequest, startStep } from './crash-point.js';
 import type { CrashProblem, CrashRequest, Interruption } from './crash-point.js';
 import type { CrashCluster, CrashStage, CrashStep, ResolvedScenario } from './crash-scenario.js';
 import { OperatorLife, RequestTrace, isFailure } from './operator-life.js';
+import { letTimePass, letWorkHappen } from './handlers.js';
 
 /** The result of a step. */
 export interface PlayedStep {
@@ -89,7 +88,7 @@ export class Play<C extends CrashCluster> {
     const cluster = await scenario.cluster();
     try {
       const play = new Play(scenario, point, cluster);
-      return await play.#run();
+      return await play.#run().finally(() => scenario.teardown?.(play.#stage));
     } finally {
       await cluster.stop();
     }
@@ -106,7 +105,7 @@ export class Play<C extends CrashCluster> {
       if (!(error instanceof PlayEnded)) throw error;
       problems.push(error.problem);
     } finally {
-      this.#life.kill();
+      await this.#die();
     }
     const { requests, interruptedAt } = this.#trace;
     const writtenKinds = this.#writtenKinds();
@@ -143,7 +142,11 @@ export class Play<C extends CrashCluster> {
     this.#trace.begin(name);
     await step.change(this.#stage);
     await this.#converge(step);
-    await this.#stayCalm(name, 'it had been carried out');
+    await this.#stayCalm(
+      this.#scenario.steadyMs,
+      (names, count) =>
+        `${name}: ${count} writes after it had been carried out: ${names} (or does «until» hold before all is done?)`,
+    );
     await this.#checkInvariant(name);
     const requests = this.#trace.requests.slice(count);
     this.#played.push({ name, requests, state: await this.#observe() });
@@ -172,7 +175,10 @@ export class Play<C extends CrashCluster> {
       if (!isLast) continue;
       const reason = why ?? this.#goesOn().message;
       const waited = `after ${this.#scenario.timeoutMs / 1_000} s`;
-      throw ended('notConverged', `${name} was not carried out ${waited}: ${reason}`);
+      throw ended(
+        'notConverged',
+        `${name} was not carried out ${waited}: ${reason}${this.#stuck()}`,
+      );
     }
   }
 
@@ -186,16 +192,14 @@ export class Play<C extends CrashCluster> {
     }
   }
 
-  /** Waits for `steadyMs`. @throws PlayEnded: the operator wrote something. */
-  async #stayCalm(step: string, since: string): Promise<void> {
+  /** Waits for `ms`. @throws PlayEnded: the operator wrote something. */
+  async #stayCalm(ms: number, messageOf: (names: string, count: number) => string): Promise<void> {
     const { length } = this.#trace.writes;
-    await this.#pass(this.#scenario.steadyMs);
+    await this.#pass(ms);
     const writes = this.#trace.writes.slice(length);
     if (writes.length === 0) return;
     const names = writes.slice(0, 5).map(describeRequest).join(', ');
-    const hint = 'or does «until» hold before all is done?';
-    const message = `${step}: ${writes.length} writes after ${since}: ${names} (${hint})`;
-    throw ended('writesWhenConverged', message);
+    throw ended('writesWhenConverged', messageOf(names, writes.length));
   }
 
   async #checkInvariant(step: string): Promise<void> {
@@ -209,17 +213,11 @@ export class Play<C extends CrashCluster> {
 
   /** Starts the operator again, and checks that it writes nothing, since all work is done. */
   async #restart(): Promise<void> {
-    this.#life.kill();
+    await this.#die();
     this.#trace.begin('restart');
-    const { length } = this.#trace.writes;
     this.#life = this.#newLife();
     this.#live();
-    await this.#pass(calmMs);
-    const writes = this.#trace.writes.slice(length);
-    if (writes.length === 0) return;
-    const names = writes.slice(0, 5).map(describeRequest).join(', ');
-    const message = `started again, with all done, it writes: ${names}`;
-    throw ended('writesWhenConverged', message);
+    await this.#stayCalm(calmMs, (names) => `started again, with all done, it writes: ${names}`);
   }
 
   /** Deletes the owner, and checks that no object created for it is left. */
@@ -257,12 +255,11 @@ export class Play<C extends CrashCluster> {
 
   /** Waits until all runs of the operator have ended. */
   async #end(): Promise<void> {
-    this.#life.kill();
+    await this.#die();
     const { clock } = this.#stage.cluster;
     let left = this.#endings.length;
     for (const ending of this.#endings) void ending.then(() => (left -= 1));
     const deadlineMs = clock.monotonicMs() + shutdownMs;
-    await letWorkHappen(clock);
     while (left > 0) {
       if (clock.monotonicMs() >= deadlineMs) {
         throw ended(
@@ -298,11 +295,17 @@ export class Play<C extends CrashCluster> {
       if (isNew) await this.#rise();
       else await this.#checkAfterFailure();
       // An answer can take real time (zlib has its own threads), and so can the start of a new operator.
-    } while (clock instanceof VirtualClock && (isNew || this.#life.isDead || this.#isBusy()));
+    } while (clock instanceof VirtualClock && (isNew || (await this.#needsRealTime())));
     if (this.#failure === undefined) return;
     const { error } = this.#failure;
     const why = (error instanceof Error && error.stack) || errorMessage(error);
     throw ended('notConverged', `the operator ended by itself: ${why}`);
+  }
+
+  async #needsRealTime(): Promise<boolean> {
+    if (this.#life.isDead || this.#isBusy()) return true;
+    // A call to another process takes real time, and virtual time must not overtake it.
+    return this.#life.handlers.letRealTimePass();
   }
 
   /** Returns true while requests are under way, unless they need time of the scenario's clock, such as latency. */
@@ -324,9 +327,17 @@ export class Play<C extends CrashCluster> {
     await this.#checkInvariant(`${interruptedAt.step}, at the failure`);
   }
 
+  /** Names the handlers that have not ended. */
+  #stuck(): string {
+    const { keys } = this.#life.handlers;
+    if (keys.length === 0) return '';
+    const remedy = 'let each call outside of the cluster end within 5 s of real time';
+    return `; the reconcile of ${keys.join(', ')} has not ended: ${remedy}`;
+  }
+
   #goesOn(): PlayEnded {
     const last = this.#trace.requests.slice(-3).map(describeRequest).join(', ');
-    return ended('notConverged', `the operator goes on and on: ${last}`);
+    return ended('notConverged', `the operator never settles: ${last}`);
   }
 
   async #rise(): Promise<void> {
@@ -336,9 +347,19 @@ export class Play<C extends CrashCluster> {
     do await letWorkHappen(clock);
     while (clock instanceof VirtualClock && this.#isBusy());
     while (clock instanceof VirtualClock && !this.#trace.isIdle) await letTimePass(clock, calmMs);
+    await this.#die();
     await this.#checkInvariant(`${this.#trace.interruptedAt?.step ?? ''}, at the crash`);
+    // A process takes time to start: its requests are counted alone.
+    this.#trace.timePasses();
     this.#life = this.#newLife();
     this.#live();
+  }
+
+  /** Kills the operator, and waits until its handlers have ended, so that none runs beside the next operator. */
+  async #die(): Promise<void> {
+    this.#life.kill();
+    do await letWorkHappen(this.#stage.cluster.clock);
+    while (await this.#life.handlers.letRealTimePass());
   }
 
   #newLife(): OperatorLife {
@@ -357,7 +378,7 @@ export class Play<C extends CrashCluster> {
     const ended = (error: unknown): void => {
       if (!life.signal.aborted && !life.isDead) this.#failure ??= { error };
     };
-    const running = Promise.resolve().then(() => this.#scenario.operator(stage));
+    const running = life.run(() => this.#scenario.operator(stage));
     this.#endings.push(running.then(() => ended('its promise resolved'), ended));
   }
 
@@ -376,24 +397,4 @@ export class Play<C extends CrashCluster> {
 
 function ended(type: CrashProblem['type'], message: string): PlayEnded {
   return new PlayEnded({ type, message });
-}
-
-const pollMs = 50;
-
-/**
- * Lets time pass. A `VirtualClock` completes the work that is due, then advances to the next timer. Any other
- * clock waits for at most 50 ms.
- * @param maxMs - the limit of the time that passes
- */
-async function letTimePass(clock: Clock, maxMs: number): Promise<void> {
-  if (clock instanceof VirtualClock) {
-    await clock.advance(Math.min(maxMs, clock.nextTimerMs ?? maxMs));
-    return;
-  }
-  await sleep(clock, Math.min(maxMs, pollMs));
-}
-
-/** Completes all work that is due now, with a `VirtualClock`. */
-async function letWorkHappen(clock: Clock): Promise<void> {
-  if (clock instanceof VirtualClock) await clock.advance(0);
 }

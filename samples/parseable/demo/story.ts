@@ -33,6 +33,10 @@ export class Story {
     await this.#change();
     await this.#repair();
     await this.#prune();
+  }
+
+  /** Call after the operator has stopped: then its last Events are written. */
+  async conclude(): Promise<void> {
     this.#summary(await this.#events());
   }
 

@@ -10,7 +10,7 @@ export const comparisonReference: OperatorGroup = {
       name: '@eq',
       forms: ['{"@eq": [value, value]}'],
       operands: pair,
-      does: 'True when both are the same, all the way down; the order of members does not count. A number never equals a string. Null, which what is missing is, too, equals nothing, not even null: whether something is null tells `@isnil`.',
+      does: 'True if both values are deeply equal; the order of members does not count. A number never equals a string. Null equals nothing, not even null, and a missing value is null: test for it with `@isnil`.',
       examples: [
         {
           expression: {
@@ -32,13 +32,16 @@ export const comparisonReference: OperatorGroup = {
       does: 'The opposite of `@eq`.',
       examples: [{ expression: { '@ne': ['a', 'b'] }, result: true }],
     },
-    order('@lt', 'is below the second', { expression: { '@lt': [2, 10] }, result: true }),
-    order('@lte', 'is not above the second', { expression: { '@lte': [2, 2] }, result: true }),
-    order('@gt', 'is above the second', {
+    order('@lt', 'is less than the second', { expression: { '@lt': [2, 10] }, result: true }),
+    order('@lte', 'is less than or equal to the second', {
+      expression: { '@lte': [2, 2] },
+      result: true,
+    }),
+    order('@gt', 'is greater than the second', {
       expression: { '@gt': ['2026-02-01T00:00:00Z', '2026-01-31T23:59:59Z'] },
       result: true,
     }),
-    order('@gte', 'is not below the second', {
+    order('@gte', 'is greater than or equal to the second', {
       expression: { '@gte': ['10', 9] },
       result: true,
     }),
@@ -54,7 +57,7 @@ function order(
     name,
     forms: [`{"${name}": [value, value]}`],
     operands: pair,
-    does: `True when the first ${holds}. Numbers, and strings that are numbers, are compared as numbers; two other strings by their characters, so RFC 3339 times in UTC compare. Anything else is an error, null too.`,
+    does: `True if the first value ${holds}. Numbers, and strings that contain numbers, are compared as numbers; two other strings are compared by their characters, which also orders RFC 3339 times in UTC. Any other value, including null, is an error.`,
     examples: [example],
   };
 }

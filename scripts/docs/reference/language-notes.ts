@@ -9,14 +9,14 @@ const ports = [
 export const languageNotes: readonly LanguageNote[] = [
   {
     title: 'Literals, lists and maps',
-    text: 'Numbers, booleans, null and strings are themselves. A list is the list of its evaluated items, a map the map of its evaluated members. A map with one key that begins with `@` is an operator. What an expression gives is data: a string that it gives is never evaluated again, whatever it begins with.',
+    text: 'Numbers, booleans, null and plain strings evaluate to themselves. A list evaluates to the list of its evaluated items, and a map to the map of its evaluated members. A map with a single key that begins with `@` is an operator. Results are data: a resulting string is never evaluated again, whatever its first character.',
     examples: [
       { expression: { a: [1, '$.x'] }, document: { x: '$.y', y: 2 }, result: { a: [1, '$.y'] } },
     ],
   },
   {
     title: 'Getters',
-    text: "A string that begins with `$` is a JSONPath (RFC 9535) on the document: names, indexes (negative ones from the end), slices, wildcards, `..`, filters with comparisons, `&&`, `||`, `!`, existence, `in ['a', 'b']`, `length()`, `count()`, `match()` and `search()`. Its value is the first match; null without a match. Names with other characters than letters, digits, `_` and `-` stand in `['…']`. `$.` is the document itself, as `$`. In a filter `@` is the item, and `$` the document.",
+    text: "A string that begins with `$` is a JSONPath (RFC 9535) that reads from the document: names, indexes (negative ones from the end), slices, wildcards, `..`, filters with comparisons, `&&`, `||`, `!`, existence, `in ['a', 'b']`, `length()`, `count()`, `match()` and `search()`. It evaluates to the first match, or to null without a match. Write names with characters other than letters, digits, `_` and `-` as `['…']`. `$.` is the document itself, like `$`. In a filter, `@` is the item, and `$` is the document.",
     examples: [
       { expression: "$.ports[?(@.name == 'https')].port", document: { ports }, result: 443 },
       { expression: '$.ports[-1].name', document: { ports }, result: 'https' },
@@ -27,14 +27,14 @@ export const languageNotes: readonly LanguageNote[] = [
   },
   {
     title: 'Elements',
-    text: '`$$` is the item at hand in the first operand of `@map`, `@filter`, `@any`, `@all` and `@none`; nested, that of the nearest. Elsewhere it is refused.',
+    text: '`$$` is the current item in the first operand of `@map`, `@filter`, `@any`, `@all` and `@none`. If these are nested, it is the item of the innermost one. Elsewhere `$$` is refused.',
     examples: [
       { expression: { '@map': ['$$.port', '$.ports'] }, document: { ports }, result: [80, 443] },
     ],
   },
   {
     title: 'Setters',
-    text: 'A key that begins with `$` sets at a path in the map that is built, after what stands before it: parents that are missing are made, lists are filled with null up to an index; filters, wildcards and slices set in each match that is there. A string or a number in the way is an error. The key `"$."` copies all members of a map.',
+    text: 'A key that begins with `$` sets a value at a path in the map that is being built. Keys are applied in their order. Missing parents are created, and lists are filled with null up to an index. Filters, wildcards and slices set every existing match. A string or a number at the place of a parent is an error. The key `"$."` copies all members of a map.',
     examples: [
       {
         expression: { '$.spec.ports[1].port': 80 },
@@ -49,7 +49,7 @@ export const languageNotes: readonly LanguageNote[] = [
   },
   {
     title: 'Numbers',
-    text: 'A number is a double, as in JSON: 1 and 1.0 are the same number, and there are no integers apart from floats. Whole numbers are exact up to 2^53 (about 9 × 10^15); beyond, they are rounded as soon as the document is read, as in every JavaScript program. Where it matters keep them in strings: comparisons of strings that are whole numbers are exact at any length. Operators take strings that are numbers for numbers, equality does not. A result beyond all numbers is an error, never Infinity or NaN; -0 is 0.',
+    text: 'All numbers are doubles, as in JSON: 1 and 1.0 are the same number, and there is no separate integer type. Whole numbers are exact up to 2^53 (about 9 × 10^15). Larger numbers are rounded when the document is read, as in every JavaScript program. To keep them exact, write them as strings: comparisons of strings with whole numbers are exact at any length. Operators accept strings that contain numbers as numbers; equality does not. A result that is too large for a double is an error, never Infinity or NaN; -0 becomes 0.',
     examples: [
       { expression: { '@eq': [1, 1.0] }, result: true },
       { expression: { '@lt': ['9007199254740992', '9007199254740993'] }, result: true },

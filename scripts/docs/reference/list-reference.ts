@@ -16,7 +16,7 @@ export const listReference: OperatorGroup = {
       name: '@map',
       forms: ['{"@map": [expression, list]}'],
       operands: each,
-      does: 'The list of what the expression is for each item, which is `$$` in it; `$` stays the document.',
+      does: 'The list of the results of the expression for each item. In the expression, `$$` is the item, and `$` is the document.',
       examples: [
         {
           expression: { '@map': [{ '@concat': ['$.namespace', '/', '$$.name'] }, '$.pods'] },
@@ -29,7 +29,7 @@ export const listReference: OperatorGroup = {
       name: '@filter',
       forms: ['{"@filter": [condition, list]}'],
       operands: each,
-      does: 'The items for which the condition is true.',
+      does: 'The list of the items for which the condition is true.',
       examples: [
         {
           expression: { '@filter': ['$$.ready', '$.pods'] },
@@ -42,7 +42,7 @@ export const listReference: OperatorGroup = {
       name: '@any',
       forms: ['{"@any": [condition, list]}'],
       operands: each,
-      does: 'True when the condition is for one of the items; items after it are not looked at. False for an empty list.',
+      does: 'True if the condition is true for at least one item; the items after it are not evaluated. False for an empty list.',
       examples: [
         { expression: { '@any': ['$$.ready', '$.pods'] }, document: { pods }, result: true },
       ],
@@ -51,7 +51,7 @@ export const listReference: OperatorGroup = {
       name: '@all',
       forms: ['{"@all": [condition, list]}'],
       operands: each,
-      does: 'True when the condition is for every item. True for an empty list.',
+      does: 'True if the condition is true for every item. True for an empty list.',
       examples: [
         { expression: { '@all': ['$$.ready', '$.pods'] }, document: { pods }, result: false },
       ],
@@ -60,14 +60,14 @@ export const listReference: OperatorGroup = {
       name: '@none',
       forms: ['{"@none": [condition, list]}'],
       operands: each,
-      does: 'True when the condition is for no item. True for an empty list.',
+      does: 'True if the condition is true for no item. True for an empty list.',
       examples: [{ expression: { '@none': [{ '@gt': ['$$', 5] }, [1, 2]] }, result: true }],
     },
     {
       name: '@in',
       forms: ['{"@in": [value, list]}'],
       operands: each,
-      does: 'True when an item equals the value, all the way down as in `@eq`. Unlike there, null equals null.',
+      does: 'True if an item is deeply equal to the value, as in `@eq`. Unlike in `@eq`, null equals null.',
       examples: [
         { expression: { '@in': [2, [1, 2, 3]] }, result: true },
         { expression: { '@in': ['$.missing', [1, null]] }, document: {}, result: true },
@@ -77,7 +77,7 @@ export const listReference: OperatorGroup = {
       name: '@contains',
       forms: ['{"@contains": [list, value]}', '{"@contains": [string, part]}'],
       operands: each,
-      does: 'True when a list has an item that equals the value, as in `@in`, or when a string has the other one in it.',
+      does: 'True if a list contains an item that equals the value, as in `@in`, or if the first string contains the second.',
       examples: [
         { expression: { '@contains': [['a', 'b'], 'b'] }, result: true },
         { expression: { '@contains': ['web-frontend', 'front'] }, result: true },
@@ -87,7 +87,7 @@ export const listReference: OperatorGroup = {
       name: '@len',
       forms: ['{"@len": list}', '{"@len": [item, …]}'],
       operands: whole,
-      does: 'The number of items.',
+      does: 'The number of items in the list.',
       examples: [
         { expression: { '@len': '$.pods' }, document: { pods }, result: 2 },
         { expression: { '@len': ['$.pods'] }, document: { pods }, result: 2 },
@@ -126,7 +126,7 @@ export const listReference: OperatorGroup = {
       name: '@range',
       forms: ['{"@range": last}', '{"@range": [first, end]}'],
       operands: { least: 1, most: 2 },
-      does: 'The whole numbers from 1 to the last one; of two numbers, those from the first on that are below the second. They are 65536 at most.',
+      does: 'The list of whole numbers from 1 up to and including the number. With two numbers: from the first up to, but not including, the second. The list has at most 65536 numbers.',
       examples: [
         { expression: { '@range': 3 }, result: [1, 2, 3] },
         { expression: { '@range': [0, '$.replicas'] }, document: { replicas: 2 }, result: [0, 1] },
@@ -136,7 +136,7 @@ export const listReference: OperatorGroup = {
       name: '@set',
       forms: ['{"@set": [value, path, new]}'],
       operands: { least: 3, most: 3 },
-      does: 'The value with another one set at a path in it, which begins with `$` for the value. As a setter it creates what is missing; wildcards, slices and filters set in all that they find.',
+      does: 'The value with another value set at a path; in the path, `$` is the first value. Missing parents are created, as by a setter. Wildcards, slices and filters set every match.',
       examples: [
         {
           expression: { '@set': ['$.pods', "$[?(@.name == 'b')].ready", true] },
@@ -164,7 +164,7 @@ export const listReference: OperatorGroup = {
       name: '@values',
       forms: ['{"@values": map}'],
       operands: one,
-      does: 'The members of a map, in the order of `@keys`.',
+      does: 'The values of the members of a map, in the order of `@keys`.',
       examples: [{ expression: { '@values': { b: 1, a: 2 } }, result: [2, 1] }],
     },
   ],

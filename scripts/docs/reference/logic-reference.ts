@@ -8,7 +8,7 @@ export const logicReference: OperatorGroup = {
       name: '@and',
       forms: ['{"@and": [condition, …]}'],
       operands: { least: 1, most: Infinity },
-      does: 'True when all conditions are. The first false one ends it: those after it are not evaluated. A condition that is neither true nor false, null for example, is an error.',
+      does: 'True if all conditions are true. The conditions after the first false one are not evaluated. A condition that is neither true nor false, such as null, is an error.',
       examples: [
         {
           expression: { '@and': [{ '@exists': '$.spec' }, { '@gt': ['$.spec.replicas', 1] }] },
@@ -26,21 +26,21 @@ export const logicReference: OperatorGroup = {
       name: '@or',
       forms: ['{"@or": [condition, …]}'],
       operands: { least: 1, most: Infinity },
-      does: 'True when one of the conditions is. The first true one ends it: those after it are not evaluated.',
+      does: 'True if at least one condition is true. The conditions after the first true one are not evaluated.',
       examples: [{ expression: { '@or': [false, true] }, result: true }],
     },
     {
       name: '@not',
       forms: ['{"@not": condition}'],
       operands: { least: 1, most: 1 },
-      does: 'The opposite of a condition.',
+      does: 'True if the condition is false, and false if it is true.',
       examples: [{ expression: { '@not': { '@eq': [1, 2] } }, result: true }],
     },
     {
       name: '@isnil',
       forms: ['{"@isnil": value}'],
       operands: { least: 1, most: 1 },
-      does: 'True when the value is null, or missing.',
+      does: 'True if the value is null or missing.',
       examples: [
         { expression: { '@isnil': '$.spec.paused' }, document: { spec: {} }, result: true },
       ],
@@ -50,7 +50,7 @@ export const logicReference: OperatorGroup = {
       aliases: ['@has'],
       forms: ['{"@exists": value}'],
       operands: { least: 1, most: 1 },
-      does: 'True when the value is there, and not null.',
+      does: 'True if the value exists and is not null.',
       examples: [
         {
           expression: { '@exists': "$.metadata.annotations['example.com/enabled']" },
@@ -64,7 +64,7 @@ export const logicReference: OperatorGroup = {
       name: '@cond',
       forms: ['{"@cond": [condition, then, else?]}'],
       operands: { least: 2, most: 3 },
-      does: 'One value or the other; only that one is evaluated. Without `else` it is null.',
+      does: 'The second operand if the condition is true, otherwise the third, or null without a third. Only the returned operand is evaluated.',
       examples: [
         {
           expression: {
@@ -80,7 +80,7 @@ export const logicReference: OperatorGroup = {
       name: '@switch',
       forms: ['{"@switch": [[condition, value], …]}'],
       operands: { least: 1, most: Infinity },
-      does: 'The value of the first pair whose condition is true; nothing else is evaluated. When none is, it is null; a last pair with `true` is the default.',
+      does: 'The value of the first pair whose condition is true; later pairs are not evaluated. Null if no condition is true; for a default, end with a pair whose condition is `true`.',
       examples: [
         {
           expression: {
@@ -99,7 +99,7 @@ export const logicReference: OperatorGroup = {
       name: '@definedOr',
       forms: ['{"@definedOr": [value, …, default]}'],
       operands: { least: 2, most: Infinity },
-      does: 'The first value that is not null; those after it are not evaluated.',
+      does: 'The first value that is not null; the values after it are not evaluated.',
       examples: [
         {
           expression: { '@definedOr': ['$.spec.image', '$.defaults.image', 'nginx'] },

@@ -23,7 +23,7 @@ export interface StageReference {
 const join: StageReference = {
   name: '@join',
   forms: ['{"@join": condition}'],
-  does: 'Every combination of one object of each source for which the condition is true; the document is a map of them, by the kinds of the sources or what `as` calls them. It is the first stage, and has to be there where there are several sources. An index is kept of each equality (`@eq`, and `@in` with a list of one side) in the condition, or in the `@and` that it is: a change costs what it touches. A source that no equality ties to the others is compared whole, which a warning says. A combination whose condition fails is left out, and reported.',
+  does: 'Combines the sources: creates a document for every combination of one object of each source for which the condition is true. The document is a map of these objects; its keys are the kinds of the sources, or their aliases (`as`). `@join` must be the first stage, and is required for several sources. Each equality in the condition, or in its `@and`, has an index (`@eq`, and `@in` with a list from one side), so the cost of a change depends only on the objects that match. If no equality links a source to the others, all its objects are compared, and a warning says so. A combination whose condition fails is left out and reported.',
   examples: [
     {
       sources: {
@@ -65,7 +65,7 @@ const select: StageReference = {
 const project: StageReference = {
   name: '@project',
   forms: ['{"@project": map}', '{"@project": [map, …]}'],
-  does: 'A new document, which has nothing of the old one but what the map says. Each map of a list is evaluated on the old document, and they are merged, the later over the earlier; lists that are in both are appended. Keys that begin with `$` set at a path, and `"$."` copies.',
+  does: 'Creates a new document that contains only the members of the map. If a list of maps is given, each map is evaluated on the old document, and the results are merged: later ones override earlier ones, and lists in both are concatenated. A key that begins with `$` sets a value at a path, and `"$."` copies all members of a map.',
   examples: [
     {
       sources: { Pod: [{ metadata: { name: 'a', namespace: 'web' }, spec: { node: 'n1' } }] },
@@ -84,7 +84,7 @@ const unwind: StageReference = {
   name: '@unwind',
   aliases: ['@demux'],
   forms: ['{"@unwind": path}'],
-  does: 'A document for each element of the list at a path: the same document with the element in place of the list, and `-0`, `-1`, … at the end of its name. None where the list is empty, missing or null. Anything else there is an error: such a document is left out, and reported.',
+  does: 'Creates a document for each element of the list at a path: a copy of the document with the element instead of the list, and with `-0`, `-1`, … appended to its name. An empty, missing or null list creates no document. Any other value at the path is an error: the document is left out and reported.',
   examples: [
     {
       sources: { Service: [{ metadata: { name: 'web' }, ports: [80, 443] }] },
@@ -101,7 +101,7 @@ const gather: StageReference = {
   name: '@gather',
   aliases: ['@mux'],
   forms: ['{"@gather": [key, path]}'],
-  does: 'One document for all that have the same key: the one with the lowest name, in which the list of the values of all, sorted, stands at the path. A document without a key, or without a value there (absent or null), is left out. Which document stands for the others depends on nothing but what there is, so a restart gives the same.',
+  does: 'Groups documents by a key, and creates one document per group: the document with the lowest name, with the sorted list of the values of all documents at the path. A document whose key or value is absent or null is left out. The choice depends only on the documents of the group, so a restart gives the same result.',
   examples: [
     {
       sources: {

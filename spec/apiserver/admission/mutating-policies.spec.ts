@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api, configMap, configMaps, deployments } from '../api.js';
+import { Api, configMap, configMaps, deployments, merge } from '../api.js';
 import { causeMessages } from '../causes.js';
 
 const base = '/apis/admissionregistration.k8s.io/v1';
@@ -129,7 +129,7 @@ describe('MutatingAdmissionPolicies', () => {
     expect(b.body['data']).to.deep.equal(undefined);
   });
 
-  it('run again if a later policy changed the object and they accept that', async () => {
+  it('run again if a later policy changed the object and their reinvocationPolicy is IfNeeded', async () => {
     const api = new Api();
     const copy = jsonPatch(
       'has(object.data) && "b" in object.data ? [JSONPatch{op: "add", path: "/data/copy", value: object.data.b}] : []',
@@ -140,7 +140,7 @@ describe('MutatingAdmissionPolicies', () => {
     expect(body['data']).to.deep.equal({ a: '0', b: '1', copy: '1' });
   });
 
-  it('run again after their own change, but not for the first time', async () => {
+  it('run again after a later change, but not if they did not apply at first', async () => {
     const api = new Api();
     const grow = jsonPatch(
       '[JSONPatch{op: "replace", path: "/data/k", value: object.data.k + "+"}]',
@@ -273,7 +273,7 @@ describe('MutatingAdmissionPolicies', () => {
     expect([code, body['data']]).to.deep.equal([201, { a: '1', b: '2' }]);
   });
 
-  it('change the options of a connection and objects of subresources', async () => {
+  it('change the options of pods/exec requests and the bodies of pods/binding requests', async () => {
     const api = new Api();
     const rule = { apiGroups: [''], apiVersions: ['*'], operations: ['CONNECT', 'CREATE'] };
     const rules = (resource: string) => ({
@@ -304,6 +304,35 @@ describe('MutatingAdmissionPolicies', () => {
     await api.create(`${pods}/db/binding`, { metadata: { name: 'db' }, target: { name: 'first' } });
     const bound = await api.get(`${pods}/db`);
     expect(bound.body['spec']).to.include({ nodeName: 'second' });
+  });
+
+  it('fail for the Scale of a custom resource, which a real server cannot convert', async () => {
+    const api = new Api();
+    const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+    const version = { name: 'v1', served: true, storage: true, subresources: { scale } };
+    await api.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: 'shops.acme.com' },
+      spec: {
+        ...{ group: 'acme.com', scope: 'Namespaced', names: { plural: 'shops', kind: 'Shop' } },
+        versions: [{ ...version, schema: { openAPIV3Schema } }],
+      },
+    });
+    const patch = jsonPatch('[JSONPatch{op: "replace", path: "/spec/replicas", value: 7}]');
+    await addPolicy(api, 'p', [patch], { resource: 'shops/scale', group: 'acme.com' });
+    await addPolicy(api, 'q', [patch], { resource: 'deployments/scale', group: 'apps' });
+    const shops = '/apis/acme.com/v1/namespaces/default/shops';
+    const shop = { apiVersion: 'acme.com/v1', kind: 'Shop', metadata: { name: 'web' } };
+    await api.create(shops, { ...shop, spec: { replicas: 1 } });
+    await api.create(deployments, deployment);
+    const scaled = (path: string) =>
+      api.call('PATCH', `${path}/web/scale`, { spec: { replicas: 2 } }, merge);
+    const { code, body } = await scaled(shops);
+    expect([code, body.message]).to.deep.equal([
+      403,
+      "policy 'p' with binding 'p' denied request: request to convert CR to an invalid group/version: autoscaling/v1",
+    ]);
+    expect((await scaled(deployments)).body['spec']).to.deep.equal({ replicas: 7 });
   });
 
   it('do nothing without a binding that matches', async () => {

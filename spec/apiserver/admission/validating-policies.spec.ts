@@ -115,7 +115,7 @@ describe('ValidatingAdmissionPolicies', () => {
     });
   }
 
-  it('cannot check rights in the expression of a message, nor those of a wrong name', async () => {
+  it('are refused if a messageExpression uses the authorizer, or an expression checks an unknown right', async () => {
     const api = new Api();
     const create = async (validation: object): Promise<string> => {
       const { code, body } = await api.call('POST', `${base}/validatingadmissionpolicies`, {

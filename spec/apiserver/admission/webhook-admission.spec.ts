@@ -67,6 +67,37 @@ describe('admission webhooks', () => {
     ]);
   });
 
+  it('receive the options of bindings, evictions and requests for tokens', async () => {
+    const hooks = new WebhookApi();
+    const { api } = hooks;
+    const [pods, accounts] = ['pods', 'serviceaccounts'].map(
+      (plural) => `/api/v1/namespaces/default/${plural}`,
+    );
+    const spec = { containers: [{ name: 'web', image: 'web:1' }] };
+    for (const name of ['a', 'b']) await api.create(pods ?? '', { metadata: { name }, spec });
+    await api.create(accounts ?? '', { metadata: { name: 'own' } });
+    const resources = ['pods/binding', 'bindings', 'pods/eviction', 'serviceaccounts/token'];
+    await hooks.configure('Validating', { rules: [rule({ resources })] });
+    const query = 'fieldManager=me&fieldValidation=Strict&dryRun=All';
+    const target = { kind: 'Node', name: 'node' };
+    for (const [path, body] of [
+      [`${pods}/a/binding`, { metadata: { name: 'a' }, target }],
+      ['/api/v1/namespaces/default/bindings', { metadata: { name: 'b' }, target }],
+      [`${pods}/a/eviction`, { metadata: { name: 'a' }, apiVersion: 'policy/v1' }],
+      [`${accounts}/own/token`, { apiVersion: 'authentication.k8s.io/v1', spec: {} }],
+    ] as const) {
+      await api.call('POST', `${path}?${query}`, body);
+      const { dryRun, options } = hooks.reviews.pop() ?? {};
+      expect({ dryRun, options }).to.deep.equal({
+        dryRun: true,
+        options: {
+          ...{ kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', dryRun: ['All'] },
+          ...{ fieldManager: 'me', fieldValidation: 'Strict' },
+        },
+      });
+    }
+  });
+
   it('receive the options of a connection to a pod, which they deny or change', async () => {
     const hooks = new WebhookApi();
     const pods = '/api/v1/namespaces/default/pods';
@@ -180,7 +211,7 @@ describe('admission webhooks', () => {
     expect(paths.join('')).to.equal('01202');
   });
 
-  it('that add a container get it completed by a LimitRange, and are reinvoked with the policy IfNeeded', async () => {
+  it('that add a container are called again with the policy IfNeeded, after a LimitRange has completed the container', async () => {
     const hooks = new WebhookApi();
     const limits = [{ type: 'Container', default: { cpu: '1' } }];
     await hooks.api.create('/api/v1/namespaces/default/limitranges', {
@@ -208,7 +239,7 @@ describe('admission webhooks', () => {
     expect(names).to.deep.equal([['main'], ['main', 'side']]);
   });
 
-  it('send no warning without a text', async () => {
+  it('send no empty warnings', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Validating', {});
     hooks.answer = () => ({ allowed: true, warnings: ['', 'one'] });
@@ -263,6 +294,39 @@ describe('admission webhooks', () => {
     const labels = { labels: { a: 'b' } };
     expect(await called(configMaps, configMap('b', {}, labels))).to.deep.equal([1]);
   });
+
+  for (const [verb, type] of [
+    ['PUT', undefined],
+    ['PATCH', merge],
+  ] as const) {
+    it(`receive a Scale by ${verb} after its owners are recorded, and validate that of the parent`, async () => {
+      const hooks = new WebhookApi();
+      const { api } = hooks;
+      const web = deployment('web', { replicas: 3 });
+      const { metadata } = await api.create(`${deployments}?fieldManager=creator`, web);
+      const rules = [rule({ apiGroups: ['apps'], resources: ['deployments/scale'] })];
+      await hooks.configure('Mutating', { rules });
+      await hooks.configure('Validating', { rules });
+      const change = patching({ op: 'replace', path: '/spec/replicas', value: 5 });
+      hooks.answer = () => (hooks.reviews.length === 1 ? change : { allowed: true });
+      const scale = { metadata: { name: 'web', uid: metadata.uid }, spec: { replicas: 3 } };
+      const path = `${deployments}/web/scale?fieldManager=scaler`;
+      const { body } = await api.call(verb, path, scale, type);
+      expect(body['spec']).to.deep.equal({ replicas: 5 });
+      const [mutating, validating] = hooks.reviews;
+      expect(mutating?.options).to.include({ kind: 'UpdateOptions', fieldManager: 'scaler' });
+      expect(mutating?.object?.['spec']).to.deep.equal({ replicas: 3 });
+      expect(mutating?.object?.metadata).to.include({ name: 'web', namespace: 'default' });
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+      expect(validating?.object).to.deep.equal({
+        ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: 5 } },
+        metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+        status: { replicas: 0, selector: 'app=web' },
+      });
+      const { managedFields } = (await api.get(`${deployments}/web`)).body.metadata;
+      expect(managedFields?.map(({ manager }) => manager)).not.to.include('scaler');
+    });
+  }
 
   it('receive the whole Scale that an apply without metadata makes', async () => {
     const hooks = new WebhookApi();
@@ -394,7 +458,7 @@ describe('admission webhooks', () => {
     expect((await api.create(configMaps, configMap('a'))).metadata.namespace).to.equal('default');
   });
 
-  it('may return the patch null, and lose warnings with line breaks', async () => {
+  it('change nothing with the patch null; their warnings with line breaks are dropped', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
     const patch = Buffer.from('null').toString('base64');
@@ -404,7 +468,7 @@ describe('admission webhooks', () => {
     expect([code, headers['warning']]).to.deep.equal([201, '299 - "three"']);
   });
 
-  it('are not cut off by a virtual clock that advances while they work', async () => {
+  it('do not time out because a virtual clock advances while they work', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Validating', { timeoutSeconds: 2 });
     const { calls, finish } = held(hooks);
@@ -465,7 +529,7 @@ describe('admission webhooks', () => {
     }
   });
 
-  it('may remove the type of a built-in object, which keeps it, but not of a custom resource', async () => {
+  it('may remove apiVersion and kind of a built-in object, which the server restores, but not of a custom resource', async () => {
     const hooks = new WebhookApi();
     await installed(hooks.api);
     const rules = [rule(), rule({ apiGroups: ['example.com'], resources: ['widgets'] })];
@@ -481,7 +545,7 @@ describe('admission webhooks', () => {
     ]);
   });
 
-  it('are called at the cleaned path of a URL whose own certificate is the bundle', async () => {
+  it('are called at the normalized path of their URL; their caBundle may be the server certificate itself', async () => {
     const now = systemClock.now();
     const validity = { fromMs: now - 60_000, untilMs: now + 3_600_000 };
     const options = { random: systemRandom, validity };

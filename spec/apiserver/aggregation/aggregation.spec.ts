@@ -84,7 +84,7 @@ describe('an extension server in the option services', () => {
     extension.stop();
   });
 
-  it('is checked every 30 seconds, and no longer after a stop', async () => {
+  it('is checked every 30 seconds, until the server stops', async () => {
     const handler = new Handler();
     const clock = new VirtualClock();
     const api = new Api({ clock, services: { 'default/flunders': handler.serve } });

@@ -101,7 +101,7 @@ describe('a request that the server forwards to an extension server', () => {
     `/openapi/v3${root}/x\\..\\..\\..\\..\\apis`,
     `/openapi/v3${root}/../../x`,
   ]) {
-    it(`is not found if servers could read another path: ${JSON.stringify(path)}`, async () => {
+    it(`is answered 404 if the extension server could read another path: ${JSON.stringify(path)}`, async () => {
       const { code } = await api.get(path);
       expect(code).to.equal(404);
       expect(arrived).to.deep.equal([]);
@@ -140,7 +140,7 @@ describe('a request that the server forwards to an extension server', () => {
     expect(text).to.contain('switched protocols');
   });
 
-  it('has its warnings passed on, in any script', async () => {
+  it('receives warnings with non-ASCII characters unchanged', async () => {
     const warning = Buffer.from('299 - "use größe"').toString('latin1');
     // Node.js would send the header with a text as UTF-8 again.
     answer = (outgoing) => outgoing.writeHead(200, { warning }).end(Buffer.from('{}'));

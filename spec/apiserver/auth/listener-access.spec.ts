@@ -48,7 +48,7 @@ describe('a listener with its own access', () => {
     return { code: response.status, body: { message: text, ...body } };
   }
 
-  it('authenticates users of its access, not those of the server', async () => {
+  it('authenticates users of its own access, not users of the server', async () => {
     const url = await api.server.listen({ access: accessOf(() => true) });
     const shown = { authorization: 'Bearer server-token' };
     expect((await ask(url, configMaps, shown)).code).to.equal(401);

@@ -111,7 +111,7 @@ describe('RBAC', () => {
     expect((await server.as('alice-token', { ...ask, headers: groups })).code).to.equal(403);
   });
 
-  it('lists all resources and all paths to an administrator that reviews its own rules', async () => {
+  it('answers a SelfSubjectRulesReview of an administrator with all resources and all paths', async () => {
     const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
     const object = { spec: { namespace: 'default' } };
     const { body } = await new AccessApi().as('admin-token', { method: 'POST', path, object });

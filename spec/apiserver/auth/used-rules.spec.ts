@@ -43,7 +43,7 @@ describe('usedRoles', () => {
     ]);
   });
 
-  it('includes create for an apply that created its object', async () => {
+  it('includes the verb create if an apply created the object', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.apply(configMap, { fieldManager: 'x' });
     const [role] = usedRoles(cluster.requests.entries, { user: 'operator' });

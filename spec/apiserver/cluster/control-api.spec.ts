@@ -80,6 +80,7 @@ describe('the control API', () => {
     expect(before).to.deep.equal({ now: '2026-01-01T00:00:00.000Z', virtual: true });
     const later = await call('POST', '/clock/advance', { ms: 90_000 });
     expect(later.body).to.deep.equal({ now: '2026-01-01T00:01:30.000Z', virtual: true });
+    expect((await call('POST', '/clock/advance', { ms: 0 })).body).to.deep.equal(later.body);
     const client = cluster.client();
     await client.create(deployment('web', { replicas: 2 }));
     await call('POST', '/settle');
@@ -154,7 +155,7 @@ describe('the control API', () => {
     expect((await call('GET', '/snapshots')).body).to.deep.equal({ items: [] });
   });
 
-  it('returns and clears the request log, and the roles that it needed', async () => {
+  it('returns the request log and the roles that its requests need, and clears the log', async () => {
     await cluster.client({ user: 'operator' }).create(configMap('a'));
     const { mark } = (await call('GET', '/requests')).body;
     await cluster.client({ user: 'jane' }).list(ConfigMap, { namespace: 'default' });
@@ -200,6 +201,9 @@ describe('the control API', () => {
     ['POST', '/pod-rules', { behavior: 1 }, [400, 'want behavior to be one of']],
     ['POST', '/metrics', { metric: 'cpu' }, [400, 'want either value or total']],
     ['POST', '/clock/advance', {}, [400, 'want ms to be 0 to 31622400000, got undefined']],
+    ['POST', '/clock/advance', { ms: -1 }, [400, 'want ms to be 0 to 31622400000, got -1']],
+    ['POST', '/clock/advance', { ms: 31622400001 }, [400, '0 to 31622400000, got 31622400001']],
+    ['POST', '/clock/advance', { ms: '1' }, [400, 'want ms to be 0 to 31622400000, got "1"']],
     ['POST', '/clock/advance', { s: 1 }, [400, 'clock/advance: unknown option "s"']],
     ['POST', '/settle', { until: 1 }, [400, 'EmbeddedCluster.settled: unknown option "until"']],
     ['GET', '/requests?usr=a', undefined, [400, 'unknown option "usr"; did you mean "user"?']],

@@ -35,7 +35,7 @@ const oldShop = (name: string): OldShop => ({
   ...{ apiVersion: 'example.com/v1beta1', kind: 'Shop', metadata, spec: { name } },
 });
 
-describe('EmbeddedCluster with a resource whose functions convert', () => {
+describe('EmbeddedCluster with a resource that is converted by functions', () => {
   let cluster: EmbeddedCluster;
 
   beforeEach(async () => {
@@ -74,7 +74,7 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
     expect(await refusal).to.include('its conversion of v1beta1 failed: no name');
   });
 
-  describe('and an object that was stored in an earlier version', () => {
+  describe('with an object that was stored in an earlier version', () => {
     const inTeam = { ...metadata, namespace: 'team' };
     const child = (name: string, shop: KubernetesObject): KubernetesObject => {
       const { apiVersion, kind } = shop;
@@ -101,7 +101,7 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
     });
 
     for (const propagationPolicy of ['Background', 'Foreground', 'Orphan'] as const) {
-      it(`handles its dependents when it is deleted with the policy ${propagationPolicy}`, async () => {
+      it(`deletes or orphans its dependents when the object is deleted with the policy ${propagationPolicy}`, async () => {
         const client = cluster.client();
         await client.create(child('after', await client.get(Shop, metadata)));
         await client.delete(Shop, metadata, { propagationPolicy });
@@ -117,7 +117,7 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
       });
     }
 
-    it('deletes it in the foreground although that version is no longer served', async () => {
+    it('deletes the object in the foreground although its stored version is no longer served', async () => {
       const client = cluster.client();
       await changeVersions((name) => ({ served: name === 'v1beta1' }));
       await client.delete(OldShop, metadata, { propagationPolicy: 'Foreground' });
@@ -130,7 +130,7 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
       ['v1', 'the storage version is'],
       ['v1beta1', 'its own version is'],
     ] as const) {
-      it(`deletes it with its owner or its namespace although ${title} not served`, async () => {
+      it(`deletes the object with its owner or its namespace although ${title} not served`, async () => {
         const client = cluster.client();
         const owner = await client.create(configMap('owner'));
         const { apiVersion, kind, metadata: own } = owner;
@@ -147,7 +147,7 @@ describe('EmbeddedCluster with a resource whose functions convert', () => {
       });
     }
 
-    it('deletes it with its namespace', async () => {
+    it('deletes the object with its namespace', async () => {
       const client = cluster.client();
       await client.delete(Namespace, { name: 'team' });
       await cluster.settled();

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import { isGone, isNotFound } from '../../../lib/object/api-error.js';
+import { isGone, isInvalid, isNotFound } from '../../../lib/object/api-error.js';
 import {
   ConfigMap,
   CustomResourceDefinition,
   Deployment,
   Job,
+  PersistentVolume,
   Pod,
 } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
@@ -174,7 +175,7 @@ describe('Snapshots of an EmbeddedCluster', () => {
   const podSpec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'nginx' }] };
 
   for (const by of ['cluster', 'server']) {
-    it(`let pods start again that had not started, restored by the ${by}`, async () => {
+    it(`let a pod that was Pending start again after a restore by the ${by}`, async () => {
       const client = cluster.client();
       await client.create<Pod>({
         apiVersion: 'v1',
@@ -192,7 +193,7 @@ describe('Snapshots of an EmbeddedCluster', () => {
     });
   }
 
-  it('let a Job count pods again that had not ended', async () => {
+  it('let a Job count a pod that had not ended when the snapshot was taken', async () => {
     const client = cluster.client();
     const spec = { template: { spec: podSpec } };
     await client.create<Job>({ apiVersion: 'batch/v1', kind: 'Job', metadata: named('j'), spec });
@@ -203,6 +204,76 @@ describe('Snapshots of an EmbeddedCluster', () => {
     await cluster.settled();
     expect((await client.get(Job, named('j'))).status).to.include({ succeeded: 1 });
     expect((await client.list(Pod)).items).to.have.length(1);
+  });
+
+  describe('of a version that accepted more values in selectors', () => {
+    const expression = (value: string) => ({ key: 'a', operator: 'In', values: [value] });
+    const terms = (value: string) => ({
+      nodeSelectorTerms: [{ matchExpressions: [expression(value)] }],
+    });
+    const selector = (value: string) => ({ matchExpressions: [expression(value)] });
+    const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+    const pod = (spec: object): Pod => ({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: named('o') },
+      spec: { ...podSpec, ...spec },
+    });
+    const volume = (value: string): PersistentVolume => ({
+      ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'o' } },
+      spec: {
+        ...{ accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } },
+        ...{ hostPath: { path: '/data' }, nodeAffinity: { required: terms(value) } },
+      },
+    });
+    const topologyKey = 'zone';
+    const spread = { maxSkew: 1, topologyKey, whenUnsatisfiable: 'DoNotSchedule' };
+    const makers: Readonly<Record<string, (value: string) => Pod | PersistentVolume>> = {
+      'a node affinity': (value) =>
+        pod({ affinity: { nodeAffinity: { [required]: terms(value) } } }),
+      'a pod affinity': (value) =>
+        pod({
+          affinity: {
+            podAffinity: { [required]: [{ topologyKey, labelSelector: selector(value) }] },
+          },
+        }),
+      'a topology spread': (value) =>
+        pod({ topologySpreadConstraints: [{ ...spread, labelSelector: selector(value) }] }),
+      'the node affinity of a volume': volume,
+    };
+    for (const [title, make] of Object.entries(makers)) {
+      it(`let their objects be updated with ${title} that has such values`, async () => {
+        const client = cluster.client();
+        const object = make('valid');
+        await client.create(object);
+        const { collections } = cluster.snapshot();
+        const plural = object.kind === 'Pod' ? 'pods' : 'persistentvolumes';
+        const stored = Array.from(collections.get(plural) ?? [], ([key, value]) => {
+          const text = JSON.stringify(value).replace(
+            '"values":["valid"]',
+            '"values":["not valid"]',
+          );
+          return [key, JSON.parse(text) as typeof value] as const;
+        });
+        cluster.restore({ collections: new Map([...collections, [plural, new Map(stored)]]) });
+        const { metadata } = object;
+        const key = { namespace: metadata.namespace, name: 'o' } as never;
+        const patch = { type: 'merge', body: { metadata: { labels: { a: 'b' } } } } as const;
+        const { apiVersion, kind } = object;
+        const patched = await client.patch({ apiVersion, kind }, key, patch);
+        expect(patched.metadata.labels).to.deep.equal({ a: 'b' });
+        const other = make('not valid');
+        const copy = { ...other, metadata: { ...metadata, name: 'n' } };
+        const refused: unknown = await client.create(copy).catch((error: unknown) => error);
+        expect(isInvalid(refused)).to.equal(true);
+      });
+    }
+
+    it('still refuse other values where the stored ones are valid', async () => {
+      const client = cluster.client();
+      await client.create(volume('valid'));
+      const body = { spec: volume('not valid').spec };
+      const patch = client.patch(PersistentVolume, { name: 'o' }, { type: 'merge', body });
+      expect(isInvalid(await patch.catch((error: unknown) => error))).to.equal(true);
+    });
   });
 
   it('share unchanged collections', async () => {

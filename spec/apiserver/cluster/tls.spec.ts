@@ -26,14 +26,18 @@ interface Certificates {
 describe('EmbeddedCluster over HTTPS', () => {
   let cluster: EmbeddedCluster;
   before(async () => {
-    cluster = await EmbeddedCluster.start({ tls: true, rbac: true, port: 0 });
+    const users = { 'a-token': 'bot' };
+    cluster = await EmbeddedCluster.start({ tls: true, rbac: true, port: 0, users });
   });
   after(() => cluster.stop());
 
-  async function whoAmI(certificates: Certificates): Promise<[number, unknown]> {
+  async function whoAmI(certificates: Certificates, token?: string): Promise<[number, unknown]> {
     const dispatcher = new Agent({ connect: certificates });
     try {
-      const headers = { 'content-type': 'application/json' };
+      const headers = {
+        'content-type': 'application/json',
+        ...(token && { authorization: `Bearer ${token}` }),
+      };
       const options = { method: 'POST', headers, body: '{}', dispatcher } as const;
       const { statusCode, body } = await request(cluster.url + review, options);
       const answer = (await body.json()) as { status?: { userInfo: unknown } };
@@ -68,12 +72,30 @@ describe('EmbeddedCluster over HTTPS', () => {
     expect(user).to.deep.include({ username: 'jane', groups });
   });
 
-  it('answers 401 to a certificate of another authority', async () => {
+  it('answers 401 to a certificate of another authority, unless a token is valid', async () => {
     const other = await EmbeddedCluster.start({ tls: true, port: 0 });
     const { certificate: cert, privateKey: key } = await other.clientCertificate('jane');
     await other.stop();
-    const [code] = await whoAmI({ ca: cluster.certificateAuthority, cert, key });
-    expect(code).to.equal(401);
+    const foreign = { ca: cluster.certificateAuthority, cert, key };
+    expect((await whoAmI(foreign))[0]).to.equal(401);
+    expect((await whoAmI(foreign, 'another-token'))[0]).to.equal(401);
+    expect((await whoAmI(foreign, 'a-token'))[1]).to.include({ username: 'bot' });
+  });
+
+  it('authenticates by the token if the certificate names no user', async () => {
+    const { certificate: cert, privateKey: key } = await cluster.clientCertificate('', ['a']);
+    const unnamed = { ca: cluster.certificateAuthority, cert, key };
+    expect((await whoAmI(unnamed, 'a-token'))[1]).to.include({ username: 'bot' });
+    // An anonymous user, who may not ask.
+    expect((await whoAmI(unnamed))[0]).to.equal(403);
+  });
+
+  it('prefers a certificate to a token', async () => {
+    const { certificate: cert, privateKey: key } = await cluster.clientCertificate('jane');
+    const own = { ca: cluster.certificateAuthority, cert, key };
+    for (const token of ['a-token', 'another-token']) {
+      expect((await whoAmI(own, token))[1]).to.include({ username: 'jane' });
+    }
   });
 
   it('is rejected by a client that does not trust its authority', async () => {
@@ -100,7 +122,7 @@ describe('EmbeddedCluster over HTTPS', () => {
     await own.stop();
   });
 
-  it('stops while a client has connected, but not yet shaken hands', async () => {
+  it('stops while a client has connected, but has not completed its TLS handshake', async () => {
     const own = await EmbeddedCluster.start({ tls: true, port: 0 });
     const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
     const closed = once(socket, 'close');

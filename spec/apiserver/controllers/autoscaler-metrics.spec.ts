@@ -114,7 +114,7 @@ describe('a HorizontalPodAutoscaler with metrics', () => {
     expect(await replicasIn(cluster)).to.equal(4);
   });
 
-  it('does not pass its maximum, and reports that', async () => {
+  it('does not exceed its maximum, and reports that it is limited', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(web(3), autoscaler(half, { maxReplicas: 4 }));
     cluster.cluster.metrics.add({ metric: 'cpu', value: '1' });
@@ -123,46 +123,62 @@ describe('a HorizontalPodAutoscaler with metrics', () => {
     expect(await reasonsIn(cluster)).to.include({ ScalingLimited: 'TooManyReplicas' });
   });
 
-  const others: readonly (readonly [name: string, metric: object, value: string])[] = [
-    ['average value', cpu({ type: 'AverageValue', averageValue: '50m' }), '75m'],
+  const tens = { type: 'AverageValue', averageValue: '10' };
+  const service = { apiVersion: 'v1', kind: 'Service', name: 'web' };
+  const m = { name: 'm' };
+  const others: readonly (readonly [
+    name: string,
+    metric: object,
+    value: string,
+    current: { readonly type: string } & Readonly<Record<string, unknown>>,
+  ])[] = [
+    [
+      'average value',
+      cpu({ type: 'AverageValue', averageValue: '50m' }),
+      '75m',
+      { type: 'Resource', resource: { name: 'cpu', current: { averageValue: '75m' } } },
+    ],
     [
       'Pods metric',
-      {
-        type: 'Pods',
-        pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '10' } },
-      },
+      { type: 'Pods', pods: { metric: m, target: tens } },
       '15',
+      { type: 'Pods', pods: { metric: m, current: { averageValue: '15' } } },
     ],
     [
       'Object metric',
+      { type: 'Object', object: { describedObject: service, metric: m, target: tens } },
+      '40',
       {
         type: 'Object',
-        object: {
-          describedObject: { apiVersion: 'v1', kind: 'Service', name: 'web' },
-          metric: { name: 'm' },
-          target: { type: 'AverageValue', averageValue: '10' },
-        },
+        object: { describedObject: service, metric: m, current: { averageValue: '10' } },
       },
-      '30',
     ],
     [
       'External metric',
-      {
-        type: 'External',
-        external: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '10' } },
-      },
-      '30',
+      { type: 'External', external: { metric: m, target: tens } },
+      '40',
+      { type: 'External', external: { metric: m, current: { averageValue: '10' } } },
+    ],
+    [
+      'value of an External metric',
+      { type: 'External', external: { metric: m, target: { type: 'Value', value: '40' } } },
+      '80',
+      { type: 'External', external: { metric: m, current: { value: '80' } } },
     ],
   ];
-  for (const [name, metric, value] of others) {
+  for (const [name, metric, value, current] of others) {
     it(`scales by the ${name}`, async () => {
       const cluster = await simulatedCluster();
       await cluster.create(web(2), autoscaler(metric));
+      const missing = `FailedGet${current.type}Metric`;
+      expect((await reasonsIn(cluster))['ScalingActive']).to.equal(missing);
       const rule = { metric: name === 'average value' ? 'cpu' : 'm', value };
       cluster.cluster.metrics.add({ ...rule, match: { namespace: 'default' } });
       await cluster.cluster.settled();
       expect((await reasonsIn(cluster))['ScalingActive']).to.equal('ValidMetricFound');
       expect(await replicasIn(cluster)).to.be.at.least(3);
+      const { status } = await cluster.get(HorizontalPodAutoscaler, 'web');
+      expect(status?.currentMetrics).to.deep.equal([current]);
     });
   }
 

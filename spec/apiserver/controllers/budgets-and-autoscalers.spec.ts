@@ -85,7 +85,7 @@ describe('a PodDisruptionBudget after an eviction', () => {
     return { ...cluster, name, shown };
   }
 
-  it('forgets the pod once it is being deleted', async () => {
+  it('no longer lists the evicted pod once the pod is being deleted', async () => {
     const { clock, shown } = await evicted({});
     await clock.advance(60_000);
     expect(await shown()).to.deep.include({ currentHealthy: 3, disruptionsAllowed: 1 });

@@ -154,7 +154,7 @@ export function controllersSuite(newTarget: NewTarget): void {
       expect([reason, message]).to.deep.equal(['SuccessPolicy', 'Matched rules at index 0']);
     });
 
-    it('of a user, from the template of a CronJob, are unexpected and not active', async () => {
+    it('that a user created from the template of a CronJob are reported as UnexpectedJob, and are not active', async () => {
       const template = { spec: { restartPolicy: 'Never', containers, ...nowhere } };
       const cronJob = await create({ apiVersion: 'batch/v1', kind: 'CronJob' }, 'nightly', {
         spec: { schedule: '0 0 1 1 *', jobTemplate: { spec: { template } } },
@@ -227,7 +227,7 @@ export function controllersSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('allow no disruption by a budget without a limit', async () => {
+  it('allow no disruption if a PodDisruptionBudget sets neither minAvailable nor maxUnavailable', async () => {
     await create(Pod, 'one', { metadata: { labels: { app: 'one' } }, spec: { containers } });
     await create(budgets, 'none', { spec: { selector: { matchLabels: { app: 'one' } } } });
     await target.eventually(async () => {
@@ -288,7 +288,7 @@ export function controllersSuite(newTarget: NewTarget): void {
     await target.eventually(async () => expect(await labels()).to.include({ tier: 'front' }));
   });
 
-  it('delete dependents at once in the foreground, those that do not block their owner too', async () => {
+  it('delete all dependents at once in a foreground deletion, including those that do not block their owner', async () => {
     const owner = await create(ConfigMap, 'owner', {});
     const reference = {
       apiVersion: 'v1',

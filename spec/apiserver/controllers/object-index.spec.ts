@@ -27,7 +27,7 @@ function labeled(name: string, labels: Record<string, string>): ConfigMap {
 }
 
 describe('ObjectIndex', () => {
-  it('finds objects by their words, each once and only in the namespace', () => {
+  it('finds objects by their label words, each object once and only in the namespace', () => {
     const { found, tell } = indexByLabel();
     const object = labeled('a', { app: 'web', tier: 'x' });
     tell({ type: 'ADDED', object, previous: undefined });

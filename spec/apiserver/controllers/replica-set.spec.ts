@@ -49,7 +49,7 @@ describe('a ReplicaSet in the embedded cluster', () => {
     expect(await labeled()).to.equal(1);
   });
 
-  it('replaces a pod without its owner reference', async () => {
+  it('replaces a pod that has lost its owner reference and labels', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(replicaSet('rs', { replicas: 1 }));
     const [name] = await cluster.names(Pod);

@@ -18,7 +18,7 @@ describe('the root certificate in each namespace', () => {
 
   afterEach(() => cluster.stop());
 
-  it('is the one of the HTTPS server', async () => {
+  it('is the certificate of the HTTPS server', async () => {
     const client = await start({ tls: true, port: 0 });
     const { data, metadata } = await client.get(ConfigMap, key);
     expect(data).to.deep.equal({ 'ca.crt': cluster.certificateAuthority });
@@ -26,7 +26,7 @@ describe('the root certificate in each namespace', () => {
     expect(metadata.annotations!['kubernetes.io/description']).to.match(/^Contains a CA bundle/);
   });
 
-  it('is a valid certificate without HTTPS, too, and the same in all namespaces', async () => {
+  it('is a valid certificate without HTTPS as well, and the same in all namespaces', async () => {
     const client = await start();
     await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
     await cluster.settled();

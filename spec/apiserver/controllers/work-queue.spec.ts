@@ -58,7 +58,7 @@ describe('WorkQueue', () => {
     expect(times.slice(5)).to.deep.equal([1_000, 1_005]);
   });
 
-  it('counts a key as work until five failures in a row', async () => {
+  it('counts a failing key as unfinished work until it has failed five times in a row', async () => {
     const { queue, clock, workload } = setUp(async () => Promise.reject(new Error('never')));
     queue.add('a');
     await clock.advance(70);
@@ -98,7 +98,7 @@ describe('WorkQueue', () => {
     expect(runs).to.equal(1);
   });
 
-  it('counts keys added with addSoon as work, but not those of addLater', async () => {
+  it('counts keys added with addSoon as unfinished work, but not those added with addLater', async () => {
     const runs: string[] = [];
     const { queue, clock, workload } = setUp(async (key) => void runs.push(key));
     queue.addLater('later', 100);

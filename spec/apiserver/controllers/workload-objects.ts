@@ -9,7 +9,11 @@ import type {
   Pod,
   StatefulSet,
 } from '../../../lib/object/kinds.js';
-import type { OwnerReference, KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  OwnerReference,
+  UnstructuredObject,
+} from '../../../lib/object/kubernetes-object.js';
 
 const namespace = 'default';
 
@@ -145,4 +149,28 @@ export function ownedBy(
 ): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   return { apiVersion, kind, name: metadata.name ?? '', uid: metadata.uid ?? '', ...more };
+}
+
+/** A policy and its binding that refuse an operation on a resource of version v1 to the controllers. */
+export function refusalOf(
+  operation: 'CREATE' | 'UPDATE' | 'DELETE',
+  { group = '', resource }: { readonly group?: string; readonly resource: string },
+): readonly UnstructuredObject[] {
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const metadata = { name: 'refusal' };
+  const rule = { apiGroups: [group], apiVersions: ['v1'], resources: [resource] };
+  const expression = "request.userInfo.username != 'system:kube-controller-manager'";
+  return [
+    {
+      ...{ apiVersion, kind: 'ValidatingAdmissionPolicy', metadata },
+      spec: {
+        matchConstraints: { resourceRules: [{ ...rule, operations: [operation] }] },
+        validations: [{ expression, message: 'not now' }],
+      },
+    },
+    {
+      ...{ apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata },
+      spec: { policyName: 'refusal', validationActions: ['Deny'] },
+    },
+  ];
 }

@@ -112,7 +112,7 @@ describe('conversion webhooks', () => {
     expect((await api.get(v2)).body.items.map(({ spec }) => spec)).to.deep.equal([{ count: 7 }]);
   });
 
-  it('convert without defaults for an apply: it drops what its manager applied in another version', async () => {
+  it('convert without defaults for an apply, which drops fields that its manager applied in another version', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.acme.com';
@@ -126,7 +126,7 @@ describe('conversion webhooks', () => {
     expect(second.body['spec'], second.text).to.deep.equal({ count: 1 });
   });
 
-  it('get what an apply leaves of an object, and fail the apply with the reason', async () => {
+  it('receive the object without the fields that an apply removes, and their error fails the apply', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     const labelled = (label: string, version: string) => ({
@@ -211,7 +211,7 @@ describe('conversion webhooks', () => {
     });
   }
 
-  it('are awaited by a watch whose events are dropped: a fault strikes each event once', async () => {
+  it('convert the other events of a watch if a fault drops one', async () => {
     const { api } = await new ConversionApi().start();
     const { metadata } = (await api.get(v2)).body;
     for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
@@ -226,7 +226,7 @@ describe('conversion webhooks', () => {
     await watch.stop();
   });
 
-  it('are awaited by a watch of tables: its first event has the columns', async () => {
+  it('convert the events of a table watch, whose first event has the column definitions', async () => {
     const { api } = await new ConversionApi().start();
     const { metadata } = (await api.get(v2)).body;
     for (const name of ['a', 'b']) await api.create(v2, shop(name, { count: 1 }, 'v2'));

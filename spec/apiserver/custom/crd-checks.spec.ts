@@ -296,7 +296,7 @@ describe('checks of custom resource definitions', () => {
     expect(await new Api().call('POST', crds, widgetCrd(spec))).to.include({ code: 201 });
   });
 
-  it('refuse an update as they refuse a creation', async () => {
+  it('apply to updates as well as to creations', async () => {
     const api = new Api();
     await api.create(crds, widgetCrd({}));
     const spec = versionWith({ nullable: true });
@@ -349,7 +349,7 @@ describe('checks of custom resource definitions', () => {
       });
     }
 
-    it('refuse to lose the annotation', async () => {
+    it('refuse an update that removes the annotation', async () => {
       const api = new Api();
       const one = `${crds}/widgets.example.k8s.io`;
       await api.create(crds, approved('https://a.b/c'));
@@ -359,7 +359,7 @@ describe('checks of custom resource definitions', () => {
     });
   });
 
-  it('follow the default port of the Service of a conversion', async () => {
+  it('run after the port of the conversion Service is defaulted to 443', async () => {
     const service = { name: 's', namespace: 'n' };
     const conversion = { strategy: 'Webhook', webhook: { ...webhook, clientConfig: { service } } };
     const created = await new Api().create(crds, widgetCrd({ conversion }));

@@ -202,7 +202,7 @@ describe('custom resource definitions', () => {
     expect(body['spec']).to.include(patch.spec);
   });
 
-  it('are deleted with their objects, after the finalizers of those', async () => {
+  it('are deleted with their objects, once the finalizers of the objects are gone', async () => {
     const api = new Api();
     await installed(api);
     await api.create(configMaps, { metadata: { name: 'stays' } });

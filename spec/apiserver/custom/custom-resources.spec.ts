@@ -79,7 +79,7 @@ describe('custom resources', () => {
     expect((await api.call('PATCH', `${widgets}/a`, changed, merge)).code).to.equal(422);
   });
 
-  it('may change what is a security context in pods to any value', async () => {
+  it('may change a field named securityContext of an embedded object to any value', async () => {
     const api = await started();
     const template = (securityContext: unknown) => ({
       ...{ apiVersion: 'v1', kind: 'Thing', metadata: { name: 't' } },

@@ -54,7 +54,7 @@ describe('formatWarnings', () => {
     });
   }
 
-  it('covers every version, with each format once', () => {
+  it('covers every version, and warns about each format once', () => {
     const crd = definition(unknown('x'), { properties: { a: unknown('y'), b: unknown('x') } });
     const said = ['unrecognized format "x"', 'unrecognized format "y"'];
     expect(formatWarnings(crd)).to.deep.equal(said);

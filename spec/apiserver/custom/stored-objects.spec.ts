@@ -100,7 +100,7 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('b'))).to.deep.equal({ y: 7 });
   });
 
-  it('are read so after a restore, too', async () => {
+  it('are read with new defaults after a restore, in the same and in another server', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
     const snapshot = api.server.snapshot();
@@ -121,7 +121,7 @@ describe('custom resources that are older than their schema', () => {
     await watch.stop();
   });
 
-  it('are written by each apply of empty metadata, and by the next update, as a real server does', async () => {
+  it('are written again by each apply of empty metadata, and by the next update, as on a real server', async () => {
     const api = await withOldObject();
     const applied = {
       ...{ apiVersion: 'example.com/v1', kind: 'Widget' },

@@ -45,7 +45,7 @@ describe('the report of a subject', () => {
     expect(isClean(reportOf('reads', [comparison('a', 'a')], [entry]))).to.equal(true);
   });
 
-  it('tells of answers that agreed only in a second run', () => {
+  it('counts the answers that agreed only in a second run', () => {
     const later = { ...comparison('a', 'a'), differedBefore: true };
     const report = reportOf('verbs', [later, comparison('a', 'a')], []);
     expect(report).to.deep.include({ agreed: 2, agreedLater: 1, unlisted: [] });

@@ -5,7 +5,7 @@ import { ScenarioNames, versionsInPlace } from './scenario-names.js';
 const maps = '/api/v1/namespaces/a/configmaps';
 
 describe('the names of a scenario', () => {
-  it('tell which versions and uids are equal, new, and before others', () => {
+  it('show which versions and uids are equal, which are new, and which version is older', () => {
     const names = new ScenarioNames();
     names.next(get(`${maps}/a`));
     expect([names.version('7'), names.uid('u')]).to.deep.equal(['VERSION-1.1', 'UID-1.2']);
@@ -24,13 +24,13 @@ describe('the names of a scenario', () => {
     expect([own.version('7'), own.version('8')]).to.deep.equal(['VERSION', 'VERSION']);
   });
 
-  it('keep times that are not of the run', () => {
+  it('keep a time long before the run, and replace a time of the run', () => {
     const names = new ScenarioNames();
     expect(names.time('2020-01-01T00:00:00Z')).to.equal('2020-01-01T00:00:00Z');
     expect(names.time(new Date().toISOString())).to.equal('TIME');
   });
 
-  it('compare the version of a list with the versions before and the requested one', () => {
+  it('tell whether the version of a list is the newest, an earlier, the requested or another one', () => {
     const names = new ScenarioNames();
     names.version('7');
     const list = (resourceVersion: string, query = '') =>
@@ -68,7 +68,7 @@ describe('the names of a scenario', () => {
     ]);
   });
 
-  it('show a deletion that is due before its grace period ends', () => {
+  it('mark a deletionTimestamp that is earlier than the grace period allows', () => {
     const object = (deletionTimestamp: string) => ({
       metadata: {
         ...{ creationTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 },

@@ -12,7 +12,7 @@ flowControlSuite('the embedded server', async () => {
 });
 
 describe('a request of an unknown user', () => {
-  it('has no FlowSchema', async () => {
+  it('is answered 401 without a FlowSchema', async () => {
     const server = new EmbeddedApiServer({ users: {}, rbac: true });
     const headers = { authorization: 'Bearer wrong' };
     const answer = await server.handle({ method: 'GET', path: '/api/v1/pods', headers });

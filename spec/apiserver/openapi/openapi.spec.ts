@@ -33,7 +33,7 @@ describe('OpenAPI v3', () => {
     expect(properties).to.include.keys('replicas', 'template');
   });
 
-  it('names the bearer token as the way to authenticate', async () => {
+  it('declares the bearer token as its security scheme', async () => {
     const { body } = await new Api().get('/openapi/v3/api/v1');
     expect(body).to.have.deep.nested.property('components.securitySchemes.BearerToken', {
       type: 'apiKey',

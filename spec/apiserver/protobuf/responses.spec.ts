@@ -23,7 +23,7 @@ async function decoded({ status, headers, body }: TransportResponse): Promise<De
   return { code: status, type: headers['content-type'] ?? '', object };
 }
 
-describe('Responses in protobuf', () => {
+describe('The embedded server with protobuf', () => {
   let api: Api;
 
   beforeEach(() => {
@@ -39,7 +39,7 @@ describe('Responses in protobuf', () => {
     return api.raw({ method, path, headers, body }).then(decoded);
   };
 
-  it('creates, reads, updates and deletes an object in protobuf alone', async () => {
+  it('creates, reads, updates and deletes an object with protobuf only', async () => {
     const created = await send('POST', configMaps, configMap('a', { key: 'one' }));
     expect(created).to.deep.include({ code: 201, type: protobuf });
     expect(created.object).to.deep.include({ kind: 'ConfigMap', data: { key: 'one' } });
@@ -110,6 +110,23 @@ describe('Responses in protobuf', () => {
     expect(item?.metadata).to.include({ name: 'w', namespace: 'default' });
     const absent = await get(`${widgets}/none`, goAccept);
     expect(absent.object).to.include({ kind: 'Status', code: 404 });
+  });
+
+  it('refuses unknown and forbidden users, and strikes with faults, in protobuf', async () => {
+    const users = { 'jane-token': 'jane', 'root-token': { name: 'r', groups: ['system:masters'] } };
+    const { server } = new Api({ rbac: true, users });
+    server.faults.add({ match: { user: 'r' }, effect: { type: 'status', code: 503 } });
+    for (const [token, path, code] of [
+      ['none', configMaps, 401],
+      ['jane-token', configMaps, 403],
+      ['jane-token', '/metrics', 403],
+      ['root-token', configMaps, 503],
+    ] as const) {
+      const headers = { accept: goAccept, authorization: `Bearer ${token}` };
+      const answer = await server.handle({ method: 'GET', path, headers }).then(decoded);
+      expect(answer).to.include({ code, type: protobuf });
+      expect(answer.object).to.include({ kind: 'Status', status: 'Failure', code });
+    }
   });
 
   it('sends the events of a watch with their lengths', async () => {

@@ -67,7 +67,7 @@ describe('lists', () => {
     expect((await api.get(`${configMaps}?resourceVersion=999`)).code).to.equal(504);
   });
 
-  it("ignore the limit at version 0, and continue at no other version than the token's", async () => {
+  it('ignore the limit at version 0, and refuse a version that differs from the continue token', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');
     expect(names(await api.get(`${configMaps}?limit=1&resourceVersion=0`))).to.have.length(3);
@@ -82,7 +82,7 @@ describe('lists', () => {
     );
   });
 
-  it('continue after a name in a namespace, and at the then current state with version -1', async () => {
+  it('continue after a name in a namespace; a token of version -1 continues at the current state', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');
     for (const start of ['a\u0000', '/a\u0000']) {

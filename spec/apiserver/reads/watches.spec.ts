@@ -122,14 +122,14 @@ describe('watches', () => {
     });
   });
 
-  it('mark the end of the existing objects for a watch without a version', async () => {
+  it('send a bookmark after the existing objects if the watch has no version', async () => {
     const watch = await followed(new Api(), '&allowWatchBookmarks=true');
     expect((await watch.next())?.object.metadata.annotations).to.deep.equal({
       'k8s.io/initial-events-end': 'true',
     });
   });
 
-  it('end without a bookmark after a time-out of up to two seconds', async () => {
+  it('end without a bookmark if timeoutSeconds is at most 2', async () => {
     const api = new Api();
     const watch = await followed(
       api,
@@ -150,7 +150,7 @@ describe('watches', () => {
     expect(await one.names(1)).to.deep.equal(['ADDED b']);
   });
 
-  it('answer a watch at the path of one object with the object', async () => {
+  it('return the object if the path names one object', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     expect((await api.get(`${configMaps}/a?watch=true`)).body.kind).to.equal('ConfigMap');

@@ -197,14 +197,14 @@ describe('the embedded server, like a real one', () => {
     });
   }
 
-  it('records the owner of an empty list, and stores null', async () => {
+  it('stores an empty list as null, and records its field manager', async () => {
     const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
     const role = await new Api().create(path, { metadata: { name: 'a' }, rules: [] });
     expect(role['rules']).to.equal(null);
     expect(role.metadata.managedFields?.[0]?.fieldsV1).to.deep.equal({ 'f:rules': {} });
   });
 
-  it('gives a CSIDriver its first generation with its first change', async () => {
+  it('sets the generation of a CSIDriver at the first change, not at creation', async () => {
     const api = new Api();
     const path = '/apis/storage.k8s.io/v1/csidrivers';
     const created = await api.create(path, { metadata: { name: 'a' }, spec: {} });
@@ -221,7 +221,7 @@ describe('the embedded server, like a real one', () => {
       { template: { spec: once.spec } },
     ],
   ] as const) {
-    it(`stores the first update of ${title} without changes, as reads add defaults`, async () => {
+    it(`writes ${title} at its first update without changes, because reads add defaults`, async () => {
       const api = new Api();
       const made = await api.create(path, { metadata: { name: 'a' }, spec });
       const versions = [made.metadata.resourceVersion];
@@ -259,7 +259,7 @@ describe('the embedded server, like a real one', () => {
     expect(body).to.have.nested.property('rows[0].cells').that.deep.equals(['a', 2, 0, '0s']);
   });
 
-  it('takes names that every object inherits for unknown ones', async () => {
+  it('treats names such as constructor and __proto__ as unknown names', async () => {
     const api = new Api();
     const item = { type: 'Container', min: { cpu: '1' }, max: { cpu: '2' } };
     const limits = [{ ...item, maxLimitRequestRatio: { constructor: '2' } }];
@@ -297,5 +297,14 @@ describe('the embedded server, like a real one', () => {
     expect(text)
       .to.match(/^kind: TokenRequest$/m)
       .and.not.include('undefined');
+  });
+
+  it('sorts names in YAML by the numbers in them', async () => {
+    const api = new Api();
+    const sorted = ['a-', 'a1', 'a01', 'a001', 'a2', 'a02', 'a10', 'a12', 'a100', 'ab'];
+    const data = Object.fromEntries(sorted.toReversed().map((name) => [name, 'x']));
+    await api.create(configMaps, { metadata: { name: 'c' }, data });
+    const { text } = await api.get(`${configMaps}/c`, { accept: 'application/yaml' });
+    expect(text.match(/(?<=^ {2}).*(?=: x$)/gm)).to.deep.equal(sorted);
   });
 });

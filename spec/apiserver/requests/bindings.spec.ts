@@ -26,7 +26,7 @@ const bind = (api: Api, name: string, metadata: object = {}) =>
   });
 
 describe('bindings of pods', () => {
-  it('give the pod their labels, and the zone and the region of the node', async () => {
+  it('copy their labels, and the zone and the region of the node, to the pod', async () => {
     const api = await withNode();
     await newPod(api, 'p');
     await api.call('PATCH', `${pods}/p/status`, { status: { nominatedNodeName: 'n' } }, merge);
@@ -40,7 +40,7 @@ describe('bindings of pods', () => {
     expect(status).not.to.have.property('nominatedNodeName');
   });
 
-  it('are refused if they name another pod or another version of it', async () => {
+  it('are refused with 409 if they have the uid or resourceVersion of another pod', async () => {
     const api = await withNode();
     const { uid = '', resourceVersion = '' } = (await newPod(api, 'p')).metadata;
     for (const metadata of [{ uid: 'x' }, { resourceVersion: '1' }]) {
@@ -51,7 +51,7 @@ describe('bindings of pods', () => {
     expect((await bind(api, 'p', { uid, resourceVersion })).code).to.equal(201);
   });
 
-  it('neither check the uid nor copy labels of the node in the old collection', async () => {
+  it('posted to /bindings neither check the uid nor copy the topology labels of the node', async () => {
     const api = await withNode();
     await newPod(api, 'p');
     const metadata = { name: 'p', uid: 'x', labels: { b: 'c' } };
@@ -63,7 +63,7 @@ describe('bindings of pods', () => {
     expect(bound.metadata.labels).to.deep.equal({ a: 'a', b: 'c' });
   });
 
-  it('are not needed for the labels of a pod that is created with a node', async () => {
+  it('are not needed for the topology labels of a pod that is created with a nodeName', async () => {
     const api = await withNode();
     const spec = { containers, nodeName: 'n' };
     const { metadata } = await api.create(pods, { metadata: { name: 'p' }, spec });
@@ -72,7 +72,7 @@ describe('bindings of pods', () => {
 });
 
 describe('scales', () => {
-  it('are refused for another object or namespace', async () => {
+  it('are refused if the body names another object or namespace', async () => {
     const api = new Api();
     await api.create(deployments, deployment('d'));
     const path = `${deployments}/d/scale?fieldManager=m`;
@@ -94,7 +94,7 @@ describe('scales', () => {
 });
 
 describe('requests for tokens', () => {
-  it('answer 400 to values of other types', async () => {
+  it('are answered 400 if a field has the wrong type', async () => {
     const api = new Api();
     const accounts = '/api/v1/namespaces/default/serviceaccounts';
     await api.create(accounts, { metadata: { name: 'a' } });

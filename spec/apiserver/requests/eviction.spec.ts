@@ -97,18 +97,35 @@ describe('pods/eviction of the embedded server', () => {
   it('spends a disruption of the budget, except in a dry run', async () => {
     await createPod('one', web, ready);
     await createPod('two', web, ready);
-    await createBudget('small', { ...exhausted, disruptionsAllowed: 1 });
+    await createPod('three', web, ready);
+    await createBudget('small', { ...exhausted, disruptionsAllowed: 2 });
+    const read = async () => {
+      const { status } = await client.get(budgets, { namespace: 'default', name: 'small' });
+      const { disruptedPods = {}, disruptionsAllowed, conditions } = status ?? {};
+      return { disrupted: Object.keys(disruptedPods), disruptionsAllowed, conditions };
+    };
     const dry = await evict('one', { deleteOptions: { dryRun: ['All'] } });
     expect(dry).to.deep.equal({ problem: undefined, isLeft: true });
+    expect(await read()).to.deep.include({ disrupted: [], disruptionsAllowed: 2 });
     expect(await evict('one')).to.deep.equal(evicted);
-    const spent = await client.get(budgets, { namespace: 'default', name: 'small' });
-    expect(spent.status?.disruptedPods).to.have.all.keys('one');
-    expect(spent.status?.conditions).to.have.nested.property('[0].reason', 'InsufficientPods');
+    const spent = await read();
+    expect(spent).to.deep.include({ disrupted: ['one'], disruptionsAllowed: 1 });
+    expect(spent.conditions?.[0]).to.include({
+      ...{ type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods' },
+      observedGeneration: 1,
+    });
+    expect(await evict('two')).to.deep.equal(evicted);
+    const last = await read();
+    expect(last).to.deep.include({ disrupted: ['one', 'two'], disruptionsAllowed: 0 });
+    expect(last.conditions?.[0]).to.include({
+      ...{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' },
+      observedGeneration: 1,
+    });
     const why = 'small needs 0 healthy pods and has 0 currently';
-    expect(await evict('two')).to.deep.equal(refused(why));
+    expect(await evict('three')).to.deep.equal(refused(why));
   });
 
-  it('tells the reason in a condition of the pod, and needs its name and namespace', async () => {
+  it('writes its reason into a condition of the pod, and checks preconditions', async () => {
     const metadata = { name: 'web', namespace: 'default', finalizers: ['example.com/f'] };
     const spec = { containers: [{ name: 'main', image: 'example.com/main' }] };
     await client.create<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
@@ -151,7 +168,7 @@ describe('pods/eviction of the embedded server', () => {
     expect(isLeft).to.equal(true);
   });
 
-  it('of an unready pod is free if enough others are healthy, or if the budget allows it always', async () => {
+  it('of an unready pod costs no disruption if enough pods are healthy, or if the policy is AlwaysAllow', async () => {
     await createPod('web', web, unready);
     await createBudget('small', { ...exhausted, currentHealthy: 1, desiredHealthy: 2 });
     expect((await evict('web')).isLeft).to.equal(true);

@@ -81,7 +81,7 @@ describe('commands in simulated pods', () => {
     ]);
   });
 
-  it('read the standard input if the answer says so, and record it', async () => {
+  it('read the standard input if the rule has readsInput, and record it', async () => {
     cluster.pods.add({ exec: [{ command: ['psql'], stdout: 'DROP\n', readsInput: true }] });
     const { stdout } = await run(['psql', '-q'], { input: 'drop table shops;' });
     expect(stdout).to.equal('DROP\n');
@@ -93,7 +93,7 @@ describe('commands in simulated pods', () => {
     ]);
   });
 
-  it('show their error output on a terminal, in the only stream that it has', async () => {
+  it('write their error output to stdout on a terminal', async () => {
     cluster.pods.add({ exec: [{ command: [], stdout: 'out ', stderr: 'err', exitCode: 1 }] });
     expect(await run(['ls'], { tty: true })).to.deep.include({ stdout: 'out err', stderr: '' });
   });
@@ -124,14 +124,14 @@ describe('commands in simulated pods', () => {
     expect(cluster.pods.commands.map((each) => each.input)).to.deep.equal(['ab']);
   });
 
-  it('are refused and not recorded if their input exceeds the limit', async () => {
+  it('are refused and not recorded if their input exceeds the size limit', async () => {
     cluster.pods.add({ exec: [{ command: [], readsInput: true }] });
     const half = input('x'.repeat(600_000));
     expect(await session('v5.channel.k8s.io', [half, half, endOfInput])).to.equal(1009);
     expect(cluster.pods.commands).to.deep.equal([]);
   });
 
-  it('end when a client leaves that cannot end its input', async () => {
+  it('end when a client disconnects whose protocol cannot close the input', async () => {
     cluster.pods.add({ exec: [{ command: [], readsInput: true }] });
     await session('v4.channel.k8s.io', [input('a')], true);
     await eventually(() => {
@@ -145,21 +145,21 @@ describe('commands in simulated pods', () => {
     expect(error).to.have.property('message').that.includes('400');
   });
 
-  it('are answered by container, and by the last rule first', async () => {
+  it('are answered by the last rule that matches the container', async () => {
     cluster.pods.add({ exec: [{ command: [], stdout: 'first' }] });
     cluster.pods.add({ exec: [{ command: [], container: 'sidecar', stdout: 'second' }] });
     expect((await run(['id'], { container: 'sidecar' })).stdout).to.equal('second');
     expect((await run(['id'])).stdout).to.equal('first');
   });
 
-  it('end like an unknown program if no answer fits', async () => {
+  it('exit like an unknown program if no rule matches', async () => {
     cluster.pods.add({ exec: [{ command: ['psql'] }] });
     const { stderr, status } = await run(['ls', '-l']);
     expect(stderr).to.equal('ls: command not found: no pod rule answers it\n');
     expect(status.details?.causes).to.deep.equal([{ reason: 'ExitCode', message: '127' }]);
   });
 
-  it('need the verb create, not only get', async () => {
+  it('require the verb create on pods/exec, not only get', async () => {
     cluster.pods.add({ exec: [{ command: [] }] });
     const error = await run(['ls'], { user: 'reader' }).catch((thrown: unknown) => thrown);
     expect(String((error as { readonly message?: unknown }).message)).to.include('403');
@@ -244,7 +244,7 @@ describe('requests for other protocols', () => {
     await failed.finally(() => clearInterval(writing));
   });
 
-  it('get the answer of the resource if it has no other protocol', async () => {
+  it('receive the plain answer if the resource supports no other protocol', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket' };
     const status = await new Promise<number | undefined>((resolve, reject) => {
       request(`${cluster.url}/api/v1/namespaces/default`, { headers }, (response) => {

@@ -65,13 +65,13 @@ describe('logs of simulated pods', () => {
     });
   }
 
-  it('refuse a number of lines that is no number', async () => {
+  it('answer 400 if tailLines is not a number', async () => {
     const [status, text] = await read('web/log?tailLines=all');
     expect(status).to.equal(400);
     expect((JSON.parse(text) as Status).message).to.include('parsing "all": invalid syntax');
   });
 
-  it('are those of the only container beside init containers', async () => {
+  it('are those of the only container if the others are init containers', async () => {
     expect(await read('beside/log')).to.deep.equal([200, 'one\ntwo\nthree\n']);
   });
 
@@ -107,7 +107,7 @@ describe('logs of simulated pods', () => {
   });
 
   for (const subresource of ['exec', 'attach', 'portforward']) {
-    it(`do not need ${subresource}, which gets 405 with the reason`, async () => {
+    it(`are served, but ${subresource} is answered 405 with the reason`, async () => {
       const [status, text] = await read(`web/${subresource}?command=ls`, 'POST');
       expect(status).to.equal(405);
       expect(text).to.include(`pods/${subresource}: this server simulates pods`);

@@ -96,7 +96,7 @@ describe('events', () => {
     regarding: { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'default' },
   };
 
-  it('are the same in both APIs', async () => {
+  it('have the same content in the core API and in events.k8s.io', async () => {
     const api = new Api();
     await api.create(events, event);
     const { body } = await api.get('/api/v1/namespaces/default/events/a.1');
@@ -126,6 +126,32 @@ describe('events', () => {
     const answer = await new Api().call('POST', events, rest);
     expect([reportingController, action]).to.have.length(2);
     expect(causeFields(answer)).to.include.members(['reportingController', 'action']);
+  });
+
+  it('of events.k8s.io have a time and a type, and none of the deprecated fields', async () => {
+    const api = new Api();
+    const { eventTime, ...rest } = event;
+    const time = '2026-01-01T00:00:00Z';
+    const old = { deprecatedFirstTimestamp: time, deprecatedLastTimestamp: time };
+    const unset = 'Invalid value: "": needs to be unset';
+    const refused = await api.call('POST', events, {
+      ...{ ...event, ...old, type: 'Other', series: { count: 1 } },
+      ...{ deprecatedCount: 1, deprecatedSource: { host: 'a' } },
+    });
+    expect(refused.code).to.equal(422);
+    expect(causeMessages(refused)).to.deep.equal({
+      ...{ firstTimestamp: unset, lastTimestamp: unset, count: unset, source: unset },
+      type: 'Invalid value: "": has invalid value: Other',
+      'series.count': 'Invalid value: "": should be at least 2',
+      'series.lastObservedTime': 'Required value',
+    });
+    const early = await api.call('POST', events, rest);
+    expect(eventTime).to.be.a('string');
+    expect(causeMessages(early)).to.deep.equal({ eventTime: 'Required value' });
+    const core = '/api/v1/namespaces/default/events';
+    const legacy = { firstTimestamp: time, lastTimestamp: time, count: 1, source: { host: 'a' } };
+    const { metadata, regarding: involvedObject } = event;
+    await api.create(core, { ...legacy, metadata, involvedObject });
   });
 });
 

@@ -42,7 +42,7 @@ describe('secrets', () => {
     expect(created).not.to.have.property('stringData');
   });
 
-  it('keep keys and types that are names of JavaScript', async () => {
+  it('keep keys and types such as constructor and __proto__', async () => {
     const stringData = JSON.parse('{"__proto__":"x","constructor":"y"}') as object;
     const body = { metadata: { name: 'a' }, stringData, type: 'constructor' };
     const { data, type } = await new Api().create(secrets, body);

@@ -83,7 +83,7 @@ describe('LimitRanges', () => {
     );
   });
 
-  it('refuse Pods whose containers need too much together', async () => {
+  it('refuse Pods whose containers exceed a limit in total', async () => {
     const api = await withLimits({ type: 'Pod', max: { memory: '1Gi' } });
     const resources = { limits: { memory: '600Mi' } };
     const one = { image: 'i', resources };
@@ -104,7 +104,7 @@ describe('LimitRanges', () => {
     expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 1200Mi');
   });
 
-  it('read the resources that a whole Pod has', async () => {
+  it('check the resources of a whole Pod against the limits of the type Pod', async () => {
     const api = await withLimits({ type: 'Pod', max: { memory: '1Gi' } });
     const { body } = await api.call(
       'POST',
@@ -114,7 +114,7 @@ describe('LimitRanges', () => {
     expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 2Gi');
   });
 
-  it('accept a limit of zero that only an init container has', async () => {
+  it('accept a limit of 0 in an init container without a limit in the containers', async () => {
     const api = await withLimits({ type: 'Pod', max: { cpu: '1' } });
     const initContainers = [{ name: 'i', image: 'i', resources: { limits: { cpu: '0' } } }];
     const containers = [{ name: 'c', image: 'i' }];
@@ -155,7 +155,7 @@ describe('ResourceQuotas', () => {
     expect((await api.call('POST', configMaps, configMap('b'))).code).to.equal(201);
   });
 
-  it('refuse Pods whose requests exceed what is left, and count no finished Pods', async () => {
+  it('refuse Pods whose requests exceed the rest of the quota, and do not count finished Pods', async () => {
     const api = await withQuota({ 'requests.cpu': '1' });
     await api.create(path('pods'), pod('a', { requests: { cpu: '700m' } }));
     const second = pod('b', { requests: { cpu: '400m' } });
@@ -167,7 +167,7 @@ describe('ResourceQuotas', () => {
     expect((await api.call('POST', path('pods'), second)).code).to.equal(201);
   });
 
-  it('accept what uses no more while they are exceeded', async () => {
+  it('accept changes that use no more of an exceeded resource', async () => {
     const api = new Api();
     await api.create(path('pods'), pod('a', { requests: { cpu: '2', memory: '1Mi' } }));
     const hard = { 'requests.cpu': '1' };
@@ -183,7 +183,7 @@ describe('ResourceQuotas', () => {
     expect((await api.call('POST', path('pods'), none)).code).to.equal(201);
   });
 
-  it('count what updates of claims and Services add', async () => {
+  it('count what an update of a claim or a Service uses in addition', async () => {
     const api = await withQuota({ 'requests.storage': '2Gi', 'services.loadbalancers': '0' });
     const grown = await withClaim(api);
     expect((await grown('2Gi')).code).to.equal(200);
@@ -230,6 +230,40 @@ describe('ResourceQuotas', () => {
     await api.create(path('pods'), pod('a', { requests: { cpu: '0' } }));
     const { code } = await api.call('POST', path('pods'), pod('b'));
     expect(code).to.equal(403);
+  });
+
+  it('count what the containers of a Pod have until a resize is done', async () => {
+    const api = await withQuota({ 'requests.cpu': '3', 'limits.cpu': '4' });
+    const given = (request: string, limit: string): object => ({
+      requests: { cpu: request },
+      limits: { cpu: limit },
+    });
+    await api.create(path('pods'), pod('a', given('1500m', '2')));
+    const report = (resources: object, more: object = {}): Promise<Answer> => {
+      const state = { running: {} };
+      const status = { name: 'c', image: 'i', imageID: '', ready: true, restartCount: 0, state };
+      const containerStatuses = [{ ...status, resources }];
+      const body = { status: { containerStatuses, ...more } };
+      return api.call('PATCH', `${path('pods')}/a/status`, body, merge);
+    };
+    const resize = (request: string, limit: string): Promise<Answer> => {
+      const spec = { containers: [{ name: 'c', resources: given(request, limit) }] };
+      const strategic = 'application/strategic-merge-patch+json';
+      return api.call('PATCH', `${path('pods')}/a/resize`, { spec }, strategic);
+    };
+    const usedBy = async (request: string, limit: string): Promise<string> => {
+      const { body } = await api.call('POST', path('pods'), pod('b', given(request, limit)));
+      return /used: ([^ ]*), limited/.exec(body.message)?.[1] ?? '';
+    };
+    await report(given('1500m', '2'));
+    expect((await resize('1', '1')).code).to.equal(200);
+    expect(await usedBy('2', '3')).to.equal('limits.cpu=2,requests.cpu=1500m');
+    await report(given('1', '1'));
+    expect((await resize('2', '2')).code).to.equal(200);
+    expect(await usedBy('2', '3')).to.equal('limits.cpu=2,requests.cpu=2');
+    const pending = { type: 'PodResizePending', status: 'True', reason: 'Infeasible' };
+    await report(given('1', '1'), { conditions: [pending] });
+    expect(await usedBy('4', '5')).to.equal('limits.cpu=1,requests.cpu=1');
   });
 
   it('refuse Pods that do not state a resource that they count', async () => {

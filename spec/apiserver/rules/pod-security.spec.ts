@@ -48,7 +48,7 @@ describe('security contexts of pods', () => {
     });
   }
 
-  it('require seccomp profiles below the directory of the node', async () => {
+  it('require a relative path without .. for a localhost seccomp profile', async () => {
     const context = (localhostProfile: string): object => ({
       securityContext: { seccompProfile: { type: 'Localhost', localhostProfile } },
     });
@@ -62,7 +62,7 @@ describe('security contexts of pods', () => {
     expect(await problemsOf(context(''))).to.deep.equal({});
   });
 
-  it('do not share processes of the host with users of the pod', async () => {
+  it('forbid host namespaces if hostUsers is false', async () => {
     const why = 'Forbidden: when `hostUsers` is false';
     const spec = { hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true };
     expect(await problemsOf(spec)).to.deep.equal({ hostNetwork: why, HostPID: why, HostIPC: why });
@@ -99,7 +99,7 @@ describe('options of Windows', () => {
     });
   }
 
-  it('check the credentials of a pod', async () => {
+  it('require valid gMSA credentials of a pod', async () => {
     const windowsOptions = { gmsaCredentialSpec: '', gmsaCredentialSpecName: 'a_' };
     const found = await problemsOf({ securityContext: { windowsOptions } });
     const path = 'securityContext.windowsOptions';
@@ -116,7 +116,7 @@ describe('options of Windows', () => {
       .that.matches(/: gmsaCredentialSpec size must be under 64 KiB$/);
   });
 
-  it('are the same for all containers that are processes of the host', async () => {
+  it('require HostProcess in all containers of a pod if one container has it', async () => {
     const hostProcess = (value: boolean): object => ({
       securityContext: { windowsOptions: { hostProcess: value } },
     });

@@ -12,7 +12,7 @@ function pod(spec: object = {}): object {
 }
 
 describe('pods', () => {
-  it('get the host ports of a host network, their templates do not', async () => {
+  it('with hostNetwork get host ports, but pod templates do not', async () => {
     const api = new Api();
     const containers = [{ ...container, ports: [{ containerPort: 80 }] }];
     const spec = { containers, hostNetwork: true };
@@ -24,7 +24,7 @@ describe('pods', () => {
     expect(owner).to.have.deep.nested.property(port, { containerPort: 80, protocol: 'TCP' });
   });
 
-  it('name the list of containers whose length an update changes', async () => {
+  it('name the field of the container list whose length an update changes', async () => {
     const api = new Api();
     const initContainers = [{ ...container, name: 'i' }];
     await api.create(pods, pod({ initContainers }));
@@ -76,7 +76,7 @@ describe('pods', () => {
       });
     });
 
-    it('keep one of two tolerations that differ in the default operator only', async () => {
+    it('keep only their own toleration if the one of the class differs only by the default operator', async () => {
       const effect = 'NoExecute';
       const given = { key: 'sandbox', value: 'x', effect };
       const equal = { ...given, operator: 'Equal' };
@@ -90,7 +90,7 @@ describe('pods', () => {
       expect(await added(given, given)).to.deep.equal([given]);
     });
 
-    it('keep their own overhead if it is the same', async () => {
+    it('may set an overhead that equals that of the class', async () => {
       const api = await withClass({ overhead: { podFixed: { cpu: '1' } } });
       const answer = await api.call(
         ...(['POST', pods, pod({ runtimeClassName, overhead: { cpu: '1000m' } })] as const),
@@ -146,7 +146,7 @@ describe('pods', () => {
   });
 
   for (const name of ['constructor', '__proto__']) {
-    it(`have no resource called ${name}, of their own or of a container`, async () => {
+    it(`are refused if they or a container request the unknown resource ${name}`, async () => {
       const resources = { requests: JSON.parse(`{"${name}":"1"}`) as object };
       const init = { ...container, name: 'i', resources };
       const spec = { resources, containers: [{ ...container, resources }], initContainers: [init] };
@@ -160,7 +160,7 @@ describe('pods', () => {
     });
   }
 
-  it('keep their quality of service class in a status without it', async () => {
+  it('keep status.qosClass after a status update without it', async () => {
     const api = new Api();
     await api.create(pods, pod());
     const named = { metadata: { name: 'a' }, status: { phase: 'Succeeded' } };
@@ -201,7 +201,7 @@ describe('pods with a projected token', () => {
     expect((await api.create(pods, named))['spec']).to.deep.include(own);
   });
 
-  it('are updated with their service account only', async () => {
+  it('are refused if an update removes their service account', async () => {
     const api = new Api();
     const { spec } = (await api.create(pods, pod(token()))) as { spec?: object };
     expect((await api.call('PUT', `${pods}/a`, pod(spec))).code).to.equal(200);
@@ -211,14 +211,14 @@ describe('pods with a projected token', () => {
     expect(causeMessages(answer)[field]).to.match(/when serviceAccountName is not set$/);
   });
 
-  it('differ from other pods, which get no service account', async () => {
+  it('are the only pods that get the service account default: others get none', async () => {
     const created = await new Api().create(pods, pod());
     expect(created['spec']).not.to.have.any.keys('serviceAccountName', 'serviceAccount');
   });
 });
 
 describe('pods with projected files', () => {
-  it('have each path once, whatever the source', async () => {
+  it('are refused if two sources have the same path', async () => {
     const items = [{ path: 'a', fieldRef: { fieldPath: 'metadata.name' } }];
     const sources = [
       { secret: { name: 's', items: [{ key: 'k', path: 'a' }] } },

@@ -41,7 +41,7 @@ describe('PriorityClasses', () => {
     );
   });
 
-  it('have at most one default', async () => {
+  it('are refused if another class is already the global default', async () => {
     const api = new Api();
     await api.create(classes, priorityClass('normal', 5, { globalDefault: true }));
     const second = priorityClass('other', 6, { globalDefault: true });
@@ -54,7 +54,7 @@ describe('PriorityClasses', () => {
     expect(body['spec']).to.include({ priority: 5, priorityClassName: 'normal' });
   });
 
-  it('refuse an empty preemption policy as a missing one', async () => {
+  it('report an empty preemptionPolicy as a required value', async () => {
     const answer = await new Api().call(
       'POST',
       classes,
@@ -63,7 +63,7 @@ describe('PriorityClasses', () => {
     expect(causeMessages(answer)).to.deep.equal({ preemptionPolicy: 'Required value' });
   });
 
-  it('have a preemption policy that templates of pods are checked for', async () => {
+  it('require a valid preemptionPolicy in pod templates as well', async () => {
     const problems = async (preemptionPolicy: string): Promise<Record<string, string>> => {
       const template = {
         spec: { containers: [{ name: 'main', image: 'app:1' }], preemptionPolicy },
@@ -88,7 +88,7 @@ describe('PriorityClasses', () => {
     expect(body['spec']).to.include({ priority: 7, preemptionPolicy: 'Never' });
   });
 
-  it('must exist, or the pod is refused under the prefix of its generated name', async () => {
+  it('must exist: a pod with an unknown class is refused, by the prefix of its generated name', async () => {
     const generateName = 'web-';
     const given = pod({ priorityClassName: 'none' }, { generateName });
     const answer = await new Api().call('POST', pods, given);

@@ -298,7 +298,7 @@ describe('the rules of rarely used kinds', () => {
     expect(body['spec']).to.deep.include({ username: 'jane', groups });
   });
 
-  it('check ephemeral containers in a pod template, which must not have any', async () => {
+  it('refuse ephemeral containers in a pod template, and still report problems within them', async () => {
     const { template } = sampleKinds.find(({ kind }) => kind === 'PodTemplate')?.fields ?? {};
     const { metadata, spec } = template as { metadata: Fields; spec: Fields };
     const ephemeralContainers = [{ name: 'e', image: 'i', ports: [{ containerPort: 1 }] }];
@@ -321,7 +321,7 @@ describe('the rules of rarely used kinds', () => {
     expect(refused.body.message).to.contain('metadata.resourceVersion');
   });
 
-  it('answer the deletion of a CSINode with the object, and ignore a policy for events', async () => {
+  it('return the deleted object of a CSINode, and ignore the propagation policy for Events', async () => {
     const api = new Api();
     const nodes = '/apis/storage.k8s.io/v1/csinodes';
     await api.create(nodes, { metadata: { name: 'one' }, spec: { drivers: [] } });
@@ -363,7 +363,7 @@ describe('the rules of rarely used kinds', () => {
     expect(await write(types)).to.deep.equal(times);
   });
 
-  it('add a secret for the expansion of a volume, but change nothing else of its source', async () => {
+  it('allow an update of a volume source to add the expansion secret, and nothing else', async () => {
     const api = new Api();
     const spec = {
       ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
@@ -434,7 +434,7 @@ describe('the rules of rarely used kinds', () => {
     expect(causeFields(without)).to.include('status.storedVersions[0]');
   });
 
-  it('count empty lists in the webhooks of a body as a new generation', async () => {
+  it('increment the generation of a webhook configuration when a body has empty lists', async () => {
     const api = new Api();
     const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
     await api.create(path, { metadata: { name: 'one' } });

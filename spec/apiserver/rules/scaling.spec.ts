@@ -14,7 +14,7 @@ async function problemsOf(apiVersion: string, kind: string): Promise<Record<stri
 describe('targets of autoscalers', () => {
   const field = 'spec.scaleTargetRef.apiVersion';
 
-  it('have a version with a group', async () => {
+  it('require a group in their apiVersion', async () => {
     expect(await problemsOf('apps/v1', 'Deployment')).to.deep.equal({});
     for (const version of ['v1', '/v1']) {
       expect(await problemsOf(version, 'Deployment')).to.deep.equal({
@@ -23,11 +23,11 @@ describe('targets of autoscalers', () => {
     }
   });
 
-  it('have any version of a ReplicationController', async () => {
+  it('accept any version of a ReplicationController', async () => {
     expect(await problemsOf('v2', 'ReplicationController')).to.deep.equal({});
   });
 
-  it('have no version with more than a group', async () => {
+  it('refuse an apiVersion with two slashes', async () => {
     for (const kind of ['Deployment', 'ReplicationController']) {
       expect(await problemsOf('a/b/c', kind)).to.deep.equal({
         [field]: 'Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
@@ -37,7 +37,7 @@ describe('targets of autoscalers', () => {
 });
 
 describe('statuses of disruption budgets', () => {
-  it('have valid conditions and no negative numbers', async () => {
+  it('require valid conditions and no negative numbers', async () => {
     const api = new Api();
     const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
     const { body } = await api.call('POST', budgets, { metadata: { name: 'one' }, spec: {} });

@@ -14,7 +14,7 @@ function portsOf(object: UnstructuredObject): readonly { readonly nodePort?: num
 }
 
 describe('addresses and ports of Services', () => {
-  it('exclude the first and the last address of the range, and addresses of IPv6', async () => {
+  it('are refused if they are the first or last of the range, outside it, or IPv6', async () => {
     const api = new Api();
     const why = async (clusterIP: string, query = ''): Promise<unknown> =>
       causeMessages(await api.call('POST', services + query, service('a', { clusterIP })));
@@ -33,7 +33,7 @@ describe('addresses and ports of Services', () => {
     });
   });
 
-  it('are stand-ins in dry runs', async () => {
+  it('are placeholders outside the ranges in a dry run', async () => {
     const api = new Api();
     const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
     const { body } = await api.call('POST', `${services}?dryRun=All`, service('a', spec));
@@ -41,7 +41,7 @@ describe('addresses and ports of Services', () => {
     expect(portsOf(body)[0]?.nodePort).to.equal(32_769);
   });
 
-  it('may lie out of the range of node ports in a dry run, but not be in use', async () => {
+  it('may be a nodePort outside the range in a dry run, but not one in use', async () => {
     const api = new Api();
     const spec = (nodePort: number): object => ({
       type: 'NodePort',
@@ -63,7 +63,7 @@ describe('addresses and ports of Services', () => {
     ).to.equal(201);
   });
 
-  it('are shared by the protocols of a port, not by other Services', async () => {
+  it('may repeat a nodePort for another protocol of the same Service, but not for another Service', async () => {
     const api = new Api();
     const dns = [
       { port: 53, name: 'a' },
@@ -83,7 +83,7 @@ describe('addresses and ports of Services', () => {
     expect(causeFields(other)).to.deep.equal(['spec.ports[0].nodePort']);
   });
 
-  it('include a port for health checks, which is kept, and freed', async () => {
+  it('include a healthCheckNodePort, which updates keep and a deletion frees', async () => {
     const api = new Api();
     const spec = (healthCheckNodePort?: number): object => ({
       type: 'LoadBalancer',
@@ -114,7 +114,7 @@ describe('addresses and ports of Services', () => {
     await api.create(services, service('b', spec(30_080)));
   });
 
-  it('remain in an update without them only if both versions allocate node ports', async () => {
+  it('keep nodePorts that an update omits only if both versions allocate node ports', async () => {
     const api = new Api();
     const bare = { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false };
     const chosen = { ...bare, ports: [{ port: 80, nodePort: 30_080 }] };
@@ -129,7 +129,7 @@ describe('addresses and ports of Services', () => {
     expect(portsOf(bareAgain.body)[0]).to.not.have.property('nodePort');
   });
 
-  it('follow each other if an update changes clusterIP but not clusterIPs', async () => {
+  it('set clusterIPs from clusterIP if an update changes only clusterIP', async () => {
     const api = new Api();
     const created = await api.create(services, service('a', { clusterIP: '10.96.50.1' }));
     const path = `${services}/a?dryRun=All`;
@@ -153,7 +153,7 @@ describe('addresses and ports of Services', () => {
     }
   });
 
-  it('are not given to two ports of an update', async () => {
+  it('are refused with 500 if an update gives two ports the same nodePort', async () => {
     const api = new Api();
     await api.create(services, service('a', { type: 'NodePort' }));
     const ports = [
@@ -164,7 +164,7 @@ describe('addresses and ports of Services', () => {
     expect(answer.body).to.include({ code: 500, message: 'duplicate nodePort: {TCP 30080}' });
   });
 
-  it('disappear from the status with a change of type', async () => {
+  it('are removed from status.loadBalancer when the type changes', async () => {
     const api = new Api();
     await api.create(services, service('a', { type: 'LoadBalancer' }));
     const status = { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } };
@@ -174,7 +174,7 @@ describe('addresses and ports of Services', () => {
     expect(body['status']).to.deep.equal({ loadBalancer: {} });
   });
 
-  it('lose the class of their load balancer with a change of type', async () => {
+  it('lose loadBalancerClass when the type changes', async () => {
     const api = new Api();
     const loadBalancerClass = 'example.com/a';
     await api.create(services, service('a', { type: 'LoadBalancer', loadBalancerClass }));
@@ -184,7 +184,7 @@ describe('addresses and ports of Services', () => {
     expect(body['spec']).to.not.have.property('loadBalancerClass');
   });
 
-  it('lose the traffic policy of external addresses with the last of them', async () => {
+  it('lose externalTrafficPolicy when the last external IP is removed', async () => {
     const api = new Api();
     const spec = { externalIPs: ['1.2.3.4'], externalTrafficPolicy: 'Local' };
     const created = await api.create(services, service('a', spec));
@@ -195,7 +195,7 @@ describe('addresses and ports of Services', () => {
     expect(body['spec']).to.not.have.property('externalTrafficPolicy');
   });
 
-  it('come from a load balancer with a class that remains', async () => {
+  it('require a valid and immutable loadBalancerClass', async () => {
     const api = new Api();
     const balancer = (loadBalancerClass: string): object =>
       service('a', { type: 'LoadBalancer', loadBalancerClass });
@@ -244,7 +244,7 @@ describe('addresses and ports of Services', () => {
     });
   }
 
-  it('have two families without a selector and an address, unless one is asked for', async () => {
+  it('have both IP families for a headless Service without selector, unless ipFamilyPolicy is SingleStack', async () => {
     const api = new Api();
     const bare = (name: string, spec: object = {}): object =>
       service(name, { clusterIP: 'None', selector: {}, ...spec });
@@ -258,7 +258,7 @@ describe('addresses and ports of Services', () => {
     expect(body['spec']).to.deep.include({ ...single, ipFamilies: ['IPv6'] });
   });
 
-  it('keep two families in an update that still prefers them', async () => {
+  it('keep both IP families in an update with ipFamilyPolicy PreferDualStack', async () => {
     const api = new Api();
     const bare = { clusterIP: 'None', selector: {}, ipFamilyPolicy: 'PreferDualStack' };
     await api.create(services, service('a', bare));
@@ -270,7 +270,7 @@ describe('addresses and ports of Services', () => {
     expect(causeFields(answer)).to.deep.equal(['spec.ipFamilies[0]']);
   });
 
-  it('include node ports only while the type has them', async () => {
+  it('include nodePorts only if the type of the Service has node ports', async () => {
     const api = new Api();
     const ports = [{ port: 80, nodePort: 30_080 }];
     const external = { type: 'ExternalName', externalName: 'example.com', ports };
@@ -284,7 +284,7 @@ describe('addresses and ports of Services', () => {
     await api.create(services, service('c', { type: 'NodePort', ports }));
   });
 
-  it('include a valid port for health checks only if the type has them', async () => {
+  it('refuse a healthCheckNodePort that is invalid, or that the type does not use', async () => {
     const api = new Api();
     const why = async (spec: object): Promise<unknown> =>
       causeMessages(await api.call('POST', `${services}?dryRun=All`, service('a', spec)));
@@ -298,7 +298,7 @@ describe('addresses and ports of Services', () => {
     });
   });
 
-  it('may be an address in use in a dry run', async () => {
+  it('may repeat an address in use only in a dry run', async () => {
     const api = new Api();
     const body = service('a', { clusterIP: '10.96.0.1' });
     expect((await api.call('POST', `${services}?dryRun=All`, body)).code).to.equal(201);

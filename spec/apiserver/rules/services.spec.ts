@@ -50,7 +50,7 @@ describe('services', () => {
     expect(causeFields(answer)).to.deep.equal(['spec.clusterIPs[0]']);
   });
 
-  it('have Endpoints whose ports are checked', async () => {
+  it('refuse Endpoints with invalid ports', async () => {
     const api = new Api();
     const path = '/api/v1/namespaces/default/endpoints';
     const ports = [{ port: 80 }, { name: 'Odd', port: 0, protocol: 'ODD', appProtocol: 'a/b/c' }];
@@ -65,7 +65,7 @@ describe('services', () => {
     expect((await api.call('POST', path, one)).body.kind).to.equal('Endpoints');
   });
 
-  it('keep a hidden internalTrafficPolicy while they are ExternalNames', async () => {
+  it('do not show internalTrafficPolicy while the type is ExternalName, and keep it stored', async () => {
     const api = new Api();
     await api.create(services, service('a', { internalTrafficPolicy: 'Local' }));
     const since = api.server.resourceVersion;

@@ -87,7 +87,7 @@ describe('persistent volume claims', () => {
 });
 
 describe('drivers of storage', () => {
-  it('lose the field of a disabled feature', async () => {
+  it('lose fields of features that are disabled', async () => {
     const api = new Api();
     const drivers = '/apis/storage.k8s.io/v1/csidrivers';
     const spec = { preventPodSchedulingIfMissing: true, attachRequired: false };

@@ -23,12 +23,12 @@ const volumes = [
 ];
 
 describe('variables of files', () => {
-  it('are in an empty directory', async () => {
+  it('may come from an emptyDir volume', async () => {
     const { code } = await createTemplate({ containers: [container('c', file)], volumes });
     expect(code).to.equal(201);
   });
 
-  it('have a key, a volume and a path', async () => {
+  it('require a key, a volume name and a path', async () => {
     const answer = await createTemplate({ containers: [container('c', {})] });
     const field = 'template.spec.containers[0].env[0].valueFrom.fileKeyRef';
     expect(causeFields(answer)).to.deep.equal([
@@ -41,7 +41,7 @@ describe('variables of files', () => {
     });
   });
 
-  it('have the key of a variable, and a path that does not lead upwards', async () => {
+  it('require a key that is a valid variable name, and a path without ..', async () => {
     const odd = { ...file, key: 'a=b', path: 'a/../b' };
     const answer = await createTemplate({ containers: [container('c', odd)], volumes });
     const field = 'template.spec.containers[0].env[0].valueFrom.fileKeyRef';
@@ -51,7 +51,7 @@ describe('variables of files', () => {
     });
   });
 
-  it('are refused in other volumes, first those of init containers', async () => {
+  it('are refused if the volume is missing or not an emptyDir; init containers are reported first', async () => {
     const missing = { ...file, volumeName: 'q' };
     const answer = await createTemplate({
       containers: [container('c', file, missing, { ...file, volumeName: 'm' })],

@@ -27,7 +27,7 @@ function running(spec: object): object {
 }
 
 describe('pod templates', () => {
-  it('are validated in objects of their own', async () => {
+  it('are validated in PodTemplate objects', async () => {
     const podTemplate = {
       metadata: { name: 'a' },
       template: { spec: { containers: [{ name: 'C' }], restartPolicy: 'Sometimes' } },
@@ -157,7 +157,7 @@ describe('pod templates', () => {
 });
 
 describe('deployments', () => {
-  it('warn about their template when the generation changes', async () => {
+  it('warn about their pod template when the generation changes', async () => {
     const api = new Api();
     const spread = { maxSkew: 1, topologyKey: 't', whenUnsatisfiable: 'DoNotSchedule' };
     await api.create(deployments, running({ topologySpreadConstraints: [spread] }));
@@ -241,7 +241,7 @@ describe('stateful sets', () => {
 });
 
 describe('jobs', () => {
-  it('of indexes change their completions together with their parallelism', async () => {
+  it('with indexes change completions only together with parallelism', async () => {
     const api = new Api();
     const path = `${batch}/jobs/a`;
     const indexed = { suspend: true, completionMode: 'Indexed', completions: 3, parallelism: 2 };
@@ -258,7 +258,7 @@ describe('jobs', () => {
     expect(causeFields(failing)).to.include('spec.maxFailedIndexes');
   });
 
-  it('of many indexes report a late overlap of those in their status', async () => {
+  it('report an index that is both completed and failed, also among many indexes', async () => {
     const api = new Api();
     const ofIndexes = { backoffLimitPerIndex: 1, maxFailedIndexes: 1 };
     const indexed = { completionMode: 'Indexed', completions: 400_000, parallelism: 1 };

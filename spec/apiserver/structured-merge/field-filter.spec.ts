@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { excludeFields, includeFields } from '../../../lib/apiserver/structured-merge/index.js';
+import { excludeFields } from '../../../lib/apiserver/structured-merge/index.js';
 import { fieldPath, keyElement } from '../../../lib/object/field-path.js';
 import { FieldSet } from '../../../lib/object/field-set.js';
 
@@ -24,20 +24,5 @@ describe('excludeFields', () => {
 
   it('returns the same set if it excludes nothing', () => {
     expect(excludeFields('data')(set, 'v1')).to.equal(set);
-  });
-});
-
-describe('includeFields', () => {
-  it('includes fields below a path, and the members on the way to it', () => {
-    expect(kept(includeFields('spec.containers.*.resources', 'status')(set, 'v1'))).to.deep.equal([
-      '.status',
-      '.spec.containers[name="web"]',
-      '.spec.containers[name="web"].resources.limits.cpu',
-      '.status.phase',
-    ]);
-  });
-
-  it('returns an empty set without a match', () => {
-    expect(includeFields('data')(set, 'v1').isEmpty).to.equal(true);
   });
 });

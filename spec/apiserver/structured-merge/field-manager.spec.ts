@@ -81,7 +81,7 @@ describe('fieldManagerApply', () => {
     fc.assert(property);
   });
 
-  it('removes what its only manager applied before', () => {
+  it('removes fields that only this manager has applied before', () => {
     const property = fc.property(thing, thing, (first, second) => {
       const live = apply(stored(apply(undefined, first)), second);
       expect(live['spec']).to.deep.equal(second['spec']);
@@ -90,7 +90,7 @@ describe('fieldManagerApply', () => {
     fc.assert(property);
   });
 
-  it('covers the applied fields, so that a covered object needs no apply', () => {
+  it('changes nothing if the live object already has all applied fields under the manager', () => {
     const property = fc.property(thing, thing, thing, (applied, other, next) => {
       const first = stored(apply(undefined, applied));
       const between = apply(first, other, 'other', { force: true });
@@ -145,7 +145,7 @@ describe('fieldManagerApply', () => {
     ]);
   });
 
-  it('refuses another kind or version, and managedFields', () => {
+  it('refuses an object of another kind or version, and an object with managedFields', () => {
     const other = { ...make({}), kind: 'Other' };
     const live = stored(make({}));
     expect(() => apply(live, other)).to.throw('invalid object type: example.com/v1, Kind=Other');
@@ -222,7 +222,7 @@ describe('fieldManagerApply across versions', () => {
     expect(next.metadata.managedFields?.[0]?.apiVersion).to.equal('example.com/v2');
   });
 
-  it('converts its own entry in another version', () => {
+  it('converts the entry of the same manager from another version', () => {
     const next = apply(liveV2, v2({ string: 'y' }), 'op', asV2);
     expect(owned(next, 'op')).to.deep.equal(['.spec.string']);
     expect(next['spec']).to.deep.equal({ string: 'y' });
@@ -238,7 +238,7 @@ describe('fieldManagerApply across versions', () => {
 });
 
 describe('fieldManagerUpdate', () => {
-  it('names a writer without a name unknown', () => {
+  it('records a writer without a name as unknown', () => {
     expect(managers(update(undefined, make({ text: 'x' }), ''))).to.deep.equal([
       'unknown Update 00:00',
     ]);

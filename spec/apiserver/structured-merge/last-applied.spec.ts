@@ -34,7 +34,7 @@ describe('an apply by kubectl over its client-side apply', () => {
     );
   });
 
-  it('writes the annotation without itself, sorted and with HTML characters escaped', () => {
+  it('writes the annotation sorted, with HTML characters escaped, and without the annotation itself', () => {
     const applied = object({ b: '<>&', a: '2' }, 'old');
     applied.metadata.annotations!['z'] = 'y';
     const next = fieldManagerApply(live(text({ a: '1' })), applied, { ...options, force: true });

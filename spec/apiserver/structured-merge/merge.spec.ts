@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { atomOf } from '../../../lib/apiserver/structured-merge/atom.js';
-import { compare, toFieldSet } from '../../../lib/apiserver/structured-merge/compare.js';
+import { compare } from '../../../lib/apiserver/structured-merge/compare.js';
 import { merge } from '../../../lib/apiserver/structured-merge/merge.js';
-import { extractItems, removeItems } from '../../../lib/apiserver/structured-merge/prune.js';
+import { removeItems } from '../../../lib/apiserver/structured-merge/prune.js';
 import { fieldPath } from '../../../lib/object/field-path.js';
 import { FieldSet } from '../../../lib/object/field-set.js';
 import { thingSchema } from './arbitrary-thing.js';
@@ -109,7 +109,7 @@ describe('compare', () => {
     expect(removed).to.equal(path);
   });
 
-  it('distinguishes an empty list from null and from no list', () => {
+  it('distinguishes an empty list, null and an absent list', () => {
     expect(texts({ tags: [] }, { tags: null })).to.deep.equal(['', '.tags', '']);
     expect(texts({}, { tags: [] })).to.deep.equal(['.tags', '', '']);
   });
@@ -141,40 +141,5 @@ describe('removeItems', () => {
     const value = { map: { k: 'v' }, tags: ['t'] };
     expect(removeItems(value, FieldSet.of(fieldPath('map', 'l')), atom)).to.equal(value);
     expect(removeItems(value, FieldSet.empty, atom)).to.equal(value);
-  });
-});
-
-describe('extractItems', () => {
-  const value = {
-    text: 'x',
-    entries: [
-      { name: 'a', value: 'x', sub: { a: 'x', b: 'y' } },
-      { name: 'b', value: 'y' },
-    ],
-    list: [{ a: 'x' }],
-    atomic: { a: 'x' },
-    tags: ['t', 'u'],
-    map: { k: 'v', l: 'w' },
-  };
-
-  it('returns everything for the set of all fields', () => {
-    expect(extractItems(value, toFieldSet(value, atom), atom)).to.deep.equal(value);
-  });
-
-  it('returns the given fields, and entries with their keys', () => {
-    const items = FieldSet.of(
-      ['f:entries', 'k:{"name":"a","protocol":"TCP"}', 'f:sub', 'f:b'],
-      fieldPath('atomic'),
-      fieldPath('list'),
-      ['f:tags', 'v:"u"'],
-      fieldPath('map', 'k'),
-    );
-    expect(extractItems(value, items, atom)).to.deep.equal({
-      entries: [{ name: 'a', sub: { b: 'y' } }],
-      list: [{ a: 'x' }],
-      atomic: { a: 'x' },
-      tags: ['u'],
-      map: { k: 'v' },
-    });
   });
 });

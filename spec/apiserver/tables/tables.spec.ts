@@ -40,7 +40,7 @@ describe('tables', () => {
     });
   });
 
-  it('print why a pod waits', async () => {
+  it('print the reason why a pod waits', async () => {
     const api = new Api();
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     await api.create(pods, { metadata: { name: 'a' }, spec });
@@ -200,7 +200,7 @@ describe('tables', () => {
     });
   }
 
-  it('print the deletion of a claim for devices before its allocation', async () => {
+  it('print the state of a ResourceClaim as deleted before allocated', async () => {
     const claims = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims';
     const api = new Api();
     await api.create(claims, { metadata: { name: 'a', finalizers: ['a.b/c'] }, spec: {} });

@@ -47,14 +47,14 @@ describe('versions of a HorizontalPodAutoscaler', () => {
   const create = (type: object, spec: object): Promise<UnstructuredObject> =>
     client.create({ ...type, metadata: key, spec } as unknown as UnstructuredObject);
 
-  it('have the usual target in v2 where v1 has none', async () => {
+  it('have a CPU target of 80% in v2 if v1 sets none', async () => {
     await create(v1, common);
     const { spec, metadata } = await client.get<UnstructuredObject>(v2, key);
     expect(spec).to.deep.equal({ ...common, metrics: [cpu(80)] });
     expect(metadata).not.to.have.property('annotations');
   });
 
-  it('have the target of v1 as a metric of v2', async () => {
+  it('show the CPU target of v1 as a metric of v2', async () => {
     await create(v1, { ...common, targetCPUUtilizationPercentage: 42 });
     const { spec } = await client.get<UnstructuredObject>(v2, key);
     expect(spec).to.deep.equal({ ...common, metrics: [cpu(42)] });
@@ -66,7 +66,7 @@ describe('versions of a HorizontalPodAutoscaler', () => {
   };
 
   for (const text of ['[[1]]', '[{"type":"Pods","pods":1}]']) {
-    it(`ignore metrics of v1 that are ${text}`, async () => {
+    it(`ignore the annotation of v1 for metrics if it is ${text}`, async () => {
       await createWithMetrics(text);
       const { spec } = await client.get<UnstructuredObject>(v2, key);
       expect(spec).to.deep.equal({ ...common, metrics: [cpu(80)] });
@@ -74,13 +74,13 @@ describe('versions of a HorizontalPodAutoscaler', () => {
   }
 
   for (const text of ['[{"__proto__":{"a":1}}]', '[{"type":"Pods","pods":null}]']) {
-    it(`refuse metrics of v1 without a source: ${text}`, async () => {
+    it(`refuse the annotation of v1 for metrics if a metric has no source: ${text}`, async () => {
       const error: unknown = await createWithMetrics(text).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ApiError).and.deep.include({ status: 422 });
     });
   }
 
-  it('have the behavior of v2 in an annotation of v1, and keep it through an update of v1', async () => {
+  it('store the behavior of v2 in an annotation of v1, which an update of v1 keeps', async () => {
     await create(v2, { ...common, metrics: [cpu(70)], behavior });
     const { spec } = await client.get<UnstructuredObject>(v2, key);
     const old = await client.get<UnstructuredObject>(v1, key);

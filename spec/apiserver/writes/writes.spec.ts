@@ -44,7 +44,7 @@ describe('writes', () => {
     ]);
   });
 
-  it('drop equal owner references with a warning', async () => {
+  it('drop duplicate owner references with a warning', async () => {
     const api = new Api();
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u', controller: true };
     const ownerReferences = [owner, owner];
@@ -57,7 +57,7 @@ describe('writes', () => {
     expect(patched.headers['warning']).to.match(/duplicate entries after mutating admission/);
   });
 
-  it('show a patch that fits no struct: the sorted result, or a strategic patch itself', async () => {
+  it('that do not decode quote the merged object, or a strategic patch itself', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const problem = async (type: string): Promise<string> =>
@@ -113,7 +113,7 @@ describe('writes', () => {
     expect(api.server.resourceVersion).to.equal(version);
   });
 
-  it('accept a resourceVersion for a create in a dry run alone', async () => {
+  it('accept a resourceVersion for a create only in a dry run', async () => {
     const api = new Api();
     const body = configMap('versioned', {}, { resourceVersion: '5' });
     const dry = await api.call('POST', `${configMaps}?dryRun=All`, body);
@@ -122,7 +122,7 @@ describe('writes', () => {
     expect((await api.call('POST', configMaps, body)).code).to.equal(500);
   });
 
-  it('approve a CertificateSigningRequest by its conditions alone', async () => {
+  it('approve a CertificateSigningRequest only through its conditions', async () => {
     const api = new Api();
     const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const signerName = 'example.com/signer';
@@ -284,6 +284,150 @@ describe('writes', () => {
     expect(ignored.headers).not.to.have.property('warning');
   });
 
+  it('refuse repeated keys of YAML with the line of each, if fieldValidation is Strict', async () => {
+    const api = new Api();
+    const text = [
+      ...['apiVersion: v1', 'kind: ConfigMap', 'metadata: {name: a, name: a}'],
+      ...['data:', '  x: "1"', '  x: "2"', 'data:', '  5: y', '  5:', '    z', 'foo: 1', ''],
+    ].join('\n');
+    const problem = [
+      'yaml: unmarshal errors:',
+      ...['line 3: key "name" already set in map', 'line 6: key "x" already set in map'],
+      ...['line 10: key 5 already set in map', 'line 8: key "data" already set in map'],
+    ].join('\n  ');
+    const yaml = 'application/yaml';
+    const strict = '?fieldValidation=Strict&fieldManager=m';
+    const created = await api.call('POST', `${configMaps}${strict}`, text, yaml);
+    expect([created.code, created.body.message]).to.deep.equal([
+      400,
+      `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ${problem}, unknown field "foo"`,
+    ]);
+    const applied = await api.call(
+      'PATCH',
+      `${configMaps}/a${strict}`,
+      text.replace('foo: 1\n', ''),
+      apply,
+    );
+    expect([applied.code, applied.body.message]).to.deep.equal([
+      400,
+      `error strict decoding YAML: error converting YAML to JSON: ${problem}`,
+    ]);
+    const json =
+      '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"x":"1","x":"2"}}';
+    const ofJson = await api.call('PATCH', `${configMaps}/a${strict}`, json, apply);
+    expect(ofJson.body.message).to.include('  line 1: key "x" already set in map');
+    const warned = await api.call('POST', configMaps, text, yaml);
+    const [, ...lines] = problem.split('\n  ');
+    expect(warned.headers['warning']?.split(', ')).to.deep.equal(
+      [...lines, 'unknown field "foo"'].map((each) => `299 - ${JSON.stringify(each)}`),
+    );
+    expect(warned.body['data']).to.deep.equal({ 5: 'z' });
+  });
+
+  it('read JSON in the body of an apply as YAML, with its characters and escapes', async () => {
+    const api = new Api();
+    const answerTo = async (text: string): Promise<unknown> => {
+      const meta = '"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}';
+      const json = `{${meta},\n"data":{"x":"${text}"}}`;
+      const path = `${configMaps}/a?fieldManager=m&dryRun=All`;
+      const { code, body } = await api.call('PATCH', path, json, apply);
+      return code === 201 ? (body['data'] as { x: string }).x : body.message;
+    };
+    const refused = 'error decoding YAML: error converting YAML to JSON: yaml: ';
+    for (const text of ['\u007f', '\u0080', '\ufffe', '\u0001', '\f']) {
+      expect(await answerTo(text)).to.equal(`${refused}control characters are not allowed`);
+    }
+    expect(await answerTo('a \u0085 b')).to.equal('a b');
+    expect(await answerTo('a \u2028 \u2029 b')).to.equal('a\u2028\u2029b');
+    expect(await answerTo('\u{1f600}\ufeff')).to.equal('\u{1f600}\ufeff');
+    expect(await answerTo('\\u007f\\u0085\\\\/\\\\ud83d')).to.equal('\u007f\u0085\\/\\ud83d');
+    const escape = 'line 2: found unknown escape character';
+    expect(await answerTo('a\\/b')).to.equal(`${refused}${escape}`);
+    const half = 'line 2: found invalid Unicode character escape code';
+    expect(await answerTo('\\ud83d\\ude00')).to.equal(`${refused}${half}`);
+  });
+
+  it('merge maps of YAML in the order of the keys, and tell whole numbers from others in keys', async () => {
+    const api = new Api();
+    const dataOf = async (...lines: readonly string[]): Promise<unknown> => {
+      const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:';
+      const validation = lines.some((line) => line.includes('<<')) ? 'Ignore' : 'Strict';
+      const path = `${configMaps}/a?fieldManager=m&dryRun=All&fieldValidation=${validation}`;
+      const text = [head, ...lines].join('\n  ');
+      const { code, body } = await api.call('PATCH', path, text, apply);
+      return code === 201 ? body['data'] : body.message;
+    };
+    expect(await dataOf('x: own', '<<: {x: m, z: m}')).to.deep.equal({ x: 'm', z: 'm' });
+    expect(await dataOf('<<: {x: m, z: m}', 'x: own')).to.deep.equal({ x: 'own', z: 'm' });
+    expect(await dataOf('<<: {x: a}', '<<: {x: b}')).to.deep.equal({ x: 'b' });
+    expect(await dataOf('<<: [{x: a}, {x: b}]')).to.deep.equal({ x: 'a' });
+    expect(await dataOf('<<: {<<: {x: a}, z: b}')).to.deep.equal({ x: 'a', z: 'b' });
+    expect(await dataOf('<<: x')).to.equal(
+      'error decoding YAML: error converting YAML to JSON: yaml: map merge requires map or sequence of maps as the value',
+    );
+    expect(await dataOf('1: a', '1.0: b')).to.deep.equal({ 1: 'b' });
+    expect(await dataOf('1: a', '1: b')).to.include('key 1 already set in map');
+    expect(await dataOf('1.0: a', '1e0: b')).to.include('key 1 already set in map');
+  });
+
+  it('name the place of the first error in YAML, and quote no line for each of many errors', async () => {
+    const { code, body } = await new Api().call(
+      'PATCH',
+      `${configMaps}/a?fieldManager=m`,
+      'a: 1\n} ]',
+      apply,
+    );
+    expect(code).to.equal(400);
+    expect(body.message).to.match(
+      /^error decoding YAML: Unexpected flow-map-end.* at line 2, column 1$/,
+    );
+  });
+
+  it('refuse maps of YAML that merge so many others that they would take minutes', async () => {
+    const levels = Array.from({ length: 5 }, (_, level) => {
+      const sources = Array.from({ length: 10 }, () => `*a${level}`).join(', ');
+      return `x${level + 1}: &a${level + 1} {<<: [${sources}]}`;
+    });
+    const text = ['apiVersion: v1', 'kind: ConfigMap', 'x0: &a0 {k: v}', ...levels].join('\n');
+    const { code, body } = await new Api().call('POST', configMaps, text, 'application/yaml');
+    expect(code).to.equal(400);
+    expect(body.message).to.include('Excessive alias count');
+  });
+
+  it('count the keys of merged maps and of aliases as keys of YAML', async () => {
+    const api = new Api();
+    const problemsOf = async (...data: readonly string[]): Promise<readonly string[]> => {
+      const text = ['apiVersion: v1', 'kind: ConfigMap', 'metadata: {name: a}', ...data].join('\n');
+      const path = `${configMaps}?fieldValidation=Strict&dryRun=All`;
+      const { code, body } = await api.call('POST', path, text, 'application/yaml');
+      return code === 201 ? [] : (body.message.match(/line .*/g) ?? []);
+    };
+    const line6 = 'line 6: key "x" already set in map';
+    expect(await problemsOf('data:', '  <<: {x: "1"}', '  x: "2"')).to.deep.equal([line6]);
+    expect(await problemsOf('data:', '  <<: {x: "1"}', '  <<: {x: "2"}')).to.deep.equal([line6]);
+    expect(await problemsOf('data:', '  <<: [{x: "1"}, {x: "2"}]')).to.deep.equal([
+      'line 5: key "x" already set in map',
+    ]);
+    expect(await problemsOf('data:', '  <<: {x: "1"}', '  <<: {z: "2"}')).to.deep.equal([]);
+    const line4 = 'line 4: key "x" already set in map';
+    const base = 'binaryData: &base {x: "MQ==", x: "MQ=="}';
+    expect(await problemsOf(base, 'data: *base')).to.deep.equal([line4, line4]);
+    expect(await problemsOf(base, 'data: {<<: *base}')).to.deep.equal([line4, line4]);
+  });
+
+  it('name at most a hundred unknown and duplicate fields, each once', async () => {
+    const api = new Api();
+    const unknown = Array.from({ length: 120 }, (_, n) => `"f${n}":1`).join(',');
+    const text = `{"metadata":{"name":"a"},"data":{"x":"1","x":"2","x":"3"},${unknown}}`;
+    const { body } = await api.call('POST', `${configMaps}?fieldValidation=Strict`, text);
+    const [, problems = ''] = body.message.split('strict decoding error: ');
+    const named = [
+      'duplicate field "data.x"',
+      ...Array.from({ length: 99 }, (_, n) => `unknown field "f${n}"`),
+    ];
+    expect(problems.split(', ')).to.deep.equal(named);
+  });
+
   it('answer 200 to a strategic merge patch of built-in kinds', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web'));
@@ -301,7 +445,7 @@ describe('writes', () => {
     expect(code).to.equal(200);
   });
 
-  it('show a dry run in the version of the request', async () => {
+  it('return the result of a dry run in the version of the request', async () => {
     const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers?dryRun=All';
     const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
     const spec = { scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage: 50 };

@@ -147,7 +147,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(await versions(scene)).to.deep.equal(before);
   });
 
-  it('neither reads nor writes for an unchanged chain if the client has a cache', async () => {
+  it('sends no request for an unchanged chain if the client has a cache', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => tenant(scene));
     // The cache is new, as after a restart.
@@ -160,7 +160,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
   });
 
-  it('creates and changes objects with writes alone if the client has a cache', async () => {
+  it('sends only writes to create and change objects if the client has a cache', async () => {
     const scene = await open();
     const cached = await withCache(scene.operator.client, usedKinds);
     const chain = (address: string): Builder => tenant(scene, address, { client: cached.client });
@@ -320,7 +320,7 @@ export function applyingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('treats null as absent in what pods and hashes are made of', async () => {
+  it('treats null as absent in pod templates and in hashed data', async () => {
     const scene = await open();
     const [container] = podSpec.containers;
     const bare = { env: null, envFrom: null, ports: null, ...container };
@@ -351,7 +351,7 @@ export function applyingSuite(open: OpenScene): void {
     );
   });
 
-  it('needs no discovery for kinds that have a method', async () => {
+  it('needs no discovery for kinds with a method of the builder', async () => {
     const scene = await open();
     const resourceType = (): Promise<never> => Promise.reject(new Error('discovery was asked'));
     const client = { ...forwarding(scene.operator.client), resourceType };
@@ -361,7 +361,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(await chain.reconcile()).to.have.length(5);
   });
 
-  it('applies an object after those that it depends on, whatever the order of the chain', async () => {
+  it('applies an object after its dependencies, whatever the order of the chain', async () => {
     const scene = await open();
     const order: string[] = [];
     const inner = scene.operator.client;
@@ -419,7 +419,10 @@ export function applyingSuite(open: OpenScene): void {
         podSpec: (refer) => {
           const mounts = [
             refer.mountConfigMap('env', { mountPath: '/env' }),
-            refer.mountSecret(long, { mountPath: '/secret', subPath: 'B', readOnly: false }),
+            refer.mountSecret(long, {
+              ...{ mountPath: '/secret', subPath: 'B', readOnly: false },
+              ...{ items: [{ key: 'B', path: 'B' }], defaultMode: 0o400 },
+            }),
             refer.mountClaim('stage', { mountPath: '/stage', volumeName: 'data', readOnly: true }),
           ];
           return {
@@ -439,7 +442,8 @@ export function applyingSuite(open: OpenScene): void {
     const { volumes, containers } = (await scene.get(Deployment, 'web')).spec?.template.spec ?? {};
     const [first, second, third] = volumes ?? [];
     expect(first).to.deep.include({ name: 'env', configMap: { name: 'env', defaultMode: 420 } });
-    expect(second?.secret?.secretName).to.equal(long);
+    const items = [{ key: 'B', path: 'B' }];
+    expect(second?.secret).to.deep.equal({ secretName: long, items, defaultMode: 0o400 });
     expect(second?.name)
       .to.match(/^a-b+-?\w*$/)
       .and.to.have.length.at.most(63);

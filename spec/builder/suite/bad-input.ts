@@ -66,7 +66,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(await kept.reconcile()).to.have.length(1);
   });
 
-  it('rejects the pruning of what a chain has applied in stages, by another chain', async () => {
+  it('rejects a pruning by a chain that lacks a link which another chain has applied', async () => {
     const scene = await open();
     const base = scene.builder();
     await base.configMap({ name: 'env' }).reconcileConfigMap();
@@ -77,7 +77,7 @@ export function badInputSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).metadata.name).to.equal('env');
   });
 
-  it('accepts chains that continue one that has run, one after the other', async () => {
+  it('accepts two chains that both extend a chain that has run, one after the other', async () => {
     const scene = await open();
     const base = scene.builder().configMap({ name: 'env' });
     expect(await base.reconcile()).to.have.length(1);
@@ -135,7 +135,7 @@ export function badInputSuite(open: OpenScene): void {
       [
         'a mistyped policy',
         (chain) => chain.configMap({ name: 'env', onImmutable: 'recrate' as never }),
-        ...(['InvalidOption', /^onImmutable: want "fail" or "recreate"/] as const),
+        ...(['InvalidOption', /^ConfigMap env: onImmutable: want "fail" or "recreate"/] as const),
       ],
     ];
     for (const [title, add, code, message] of cases) {

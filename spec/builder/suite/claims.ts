@@ -227,9 +227,12 @@ export function claimsSuite(open: OpenScene): void {
     await chain('1Gi').reconcile();
     await scene.target.eventually(() => scene.get(PersistentVolumeClaim, 'data-store-0'));
     const { uid } = (await scene.get(StatefulSet, 'store')).metadata;
+    const [planned] = (await chain('2Gi').plan()).objects;
+    expect(planned).to.deep.include({ action: 'wait', approximate: false });
     const [result] = await chain('2Gi').reconcile();
     expect(result).to.deep.include({ operation: 'pending', requeueAfterMs: 30_000 });
     expect(result?.reason).to.match(/once they are bound: .*data-store-0/);
+    expect(planned?.reason).to.equal(result?.reason);
     expect((await scene.get(StatefulSet, 'store')).metadata.uid).to.equal(uid);
   });
 
@@ -276,18 +279,77 @@ export function claimsSuite(open: OpenScene): void {
     expect(scene.events.map(({ reason }) => reason)).not.to.include('ResizeRefused');
   });
 
-  it('fails to grow a template whose StorageClass forbids expansion', async () => {
+  it('applies the other changes of a StatefulSet whose StorageClass forbids its claims to grow', async () => {
     const scene = await open();
     await ensureClasses(scene);
-    const chain = (storage: string): Builder => setOf(scene, storage, { storageClass: fixed });
-    await chain('1Gi').reconcile();
+    const chain = (storage: string, container: string): Builder =>
+      setOf(scene, storage, { storageClass: fixed, container }).configMap({ name: 'env' });
+    await chain('1Gi', 'web').reconcile();
     await scene.target.eventually(() => bind(scene, 'data-store-0'));
-    const [error] = await errorsOf(chain('2Gi'));
+    const { uid } = (await scene.get(StatefulSet, 'store')).metadata;
+    const plannedSet = async (): Promise<unknown> =>
+      (await chain('2Gi', 'other').plan()).objects.find(({ ref }) => ref.kind === 'StatefulSet');
+    const planned = await plannedSet();
+    expect(planned).to.deep.include({ action: 'configure', approximate: false });
+    expect(planned).to.have.property('reason').that.includes("can't grow to 2Gi");
+    const results = await chain('2Gi', 'other').reconcile();
+    expect(summary(results)).to.deep.equal([
+      ...['unchanged ConfigMap/env', 'pending StatefulSet/store'],
+    ]);
+    expect(results[1]?.reason).to.include("can't grow to 2Gi").and.include('allowVolumeExpansion');
+    expect(scene.events.map(({ reason }) => reason)).to.include('ResizeRefused');
+    const { metadata, spec } = await scene.get(StatefulSet, 'store');
+    expect(metadata.uid).to.equal(uid);
+    expect(spec?.template.spec?.containers.map(({ name }) => name)).to.deep.equal(['other']);
+    expect(spec?.volumeClaimTemplates?.[0]?.spec?.resources?.requests?.['storage']).to.equal('1Gi');
+    expect(await sizeOf(scene, 'data-store-0')).to.equal('1Gi');
+    expect(summary(await chain('2Gi', 'other').reconcile())).to.include(
+      'pending StatefulSet/store',
+    );
+    // The controller of StatefulSets may write the status meanwhile, which leaves the generation.
+    expect((await scene.get(StatefulSet, 'store')).metadata.generation).to.equal(
+      metadata.generation,
+    );
+    expect(await plannedSet()).to.deep.include({ action: 'wait', approximate: false });
+  });
+
+  it('holds the rollout of later workloads while a claim of a template can not grow, as its plan shows', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    const chain = (storage: string, serviceAccountName: string, replicas: number): Builder =>
+      scene
+        .builder()
+        .statefulSet({
+          ...{ name: 'store', podSpec, replicas },
+          volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec(storage, fixed) }],
+        })
+        .deployment({ name: 'web', podSpec: { ...podSpec, serviceAccountName } });
+    await chain('1Gi', 'one', 1).reconcile();
+    await scene.target.eventually(async () => {
+      await bind(scene, 'data-store-0');
+      expect((await scene.get(StatefulSet, 'store')).status?.readyReplicas).to.equal(1);
+    });
+    const { objects, rollouts } = await chain('2Gi', 'two', 2).plan();
+    expect(objects.map(({ action }) => action)).to.deep.equal(['configure', 'configure']);
+    expect(rollouts.map(({ after }) => after?.name)).to.deep.equal(['store']);
+    const results = await chain('2Gi', 'two', 2).reconcile();
+    expect(summary(results)).to.deep.equal(['pending StatefulSet/store', 'pending Deployment/web']);
+    expect((await scene.get(StatefulSet, 'store')).spec?.replicas).to.equal(2);
+  });
+
+  it('fails to grow a template together with another immutable field if its StorageClass forbids it', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    const chain = (storage: string, serviceName: string): Builder =>
+      setOf(scene, storage, { storageClass: fixed, serviceName, onImmutable: 'recreate' });
+    await chain('1Gi', 'one').reconcile();
+    await scene.target.eventually(() => bind(scene, 'data-store-0'));
+    const [error] = await errorsOf(chain('2Gi', 'two'));
     expect(error?.code).to.equal('Terminal');
     expect(error?.message).to.include('allowVolumeExpansion');
   });
 
-  it('keeps a claim after its owner by default, for a new owner of the same name', async () => {
+  it('keeps a claim by default when its owner is deleted, and reuses it for a new owner of the same name', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi').reconcile();

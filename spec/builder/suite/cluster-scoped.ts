@@ -50,7 +50,7 @@ export function clusterScopedSuite(open: OpenScene): void {
           kind: 'ClusterRole',
           metadata: { name },
           rules: [],
-        } as ClusterRole);
+        });
     expect(summary(await chain().reconcile())).to.deep.equal([
       'created ConfigMap/env',
       `created ClusterRole/${name}`,
@@ -68,7 +68,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     ]);
   });
 
-  it('own objects in several namespaces, each with a namespace of its own', async () => {
+  it('own objects of the same name in several namespaces', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -117,7 +117,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     expect(await getIfExists(scene.admin, ClusterRoleBinding, { name })).to.equal(undefined);
   });
 
-  it('look again at an object whose namespace is being deleted: no watch reports the next one', async () => {
+  it('requeue after 30 s for an object whose namespace is being deleted', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);

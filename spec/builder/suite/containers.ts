@@ -205,7 +205,7 @@ export function containersSuite(open: OpenScene): void {
     const device = { ...gadget(scene, {}), kind: 'Device' };
     await scene.target.eventually(async () => {
       const chain = builder(scene, owner)
-        .object({ ...rival, spec } as CustomResourceDefinition)
+        .object({ ...rival, spec })
         .object(device);
       const results = await chain.reconcile();
       expect(results[1]?.operation).to.equal('pending');
@@ -351,7 +351,7 @@ export function containersSuite(open: OpenScene): void {
       ]);
     });
 
-    it('keeps a Namespace that contains a chained object or one that is never pruned', async () => {
+    it('keeps a Namespace that contains a chained object or an object that is never pruned', async () => {
       const { scene, owner } = await openWithOwner();
       const chain = (): Builder =>
         builder(scene, owner).object(placeOf(scene), pruned).persistentVolumeClaim(claimIn(scene));

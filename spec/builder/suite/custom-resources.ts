@@ -82,6 +82,11 @@ export function customResourcesSuite(open: OpenScene): void {
     ['the only list, atomic', { spec: { list: ['a'] } }, { spec: {} }],
     ['the only set', { spec: { hosts: ['a'] } }, { spec: {} }],
     ['a map without a schema', { spec: {}, free: { a: { b: 1 } } }, { spec: {}, free: { a: {} } }],
+    [
+      'a field called metadata',
+      { spec: {}, free: { metadata: { a: 'b' } } },
+      { spec: {}, free: { metadata: {} } },
+    ],
     ['a map that may be null', { spec: {}, maybe: { size: 1 } }, { spec: {}, maybe: {} }],
   ];
   for (const [what, before, after] of cases) {
@@ -107,7 +112,7 @@ export function customResourcesSuite(open: OpenScene): void {
     });
   }
 
-  it('prunes what came before a custom resource once its finalizers are gone', async () => {
+  it('prunes the dependencies of a pruned custom resource only once its finalizers are gone', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     const key = { namespace: scene.namespace, name: 'one' };
@@ -151,7 +156,20 @@ export function customResourcesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('keeps members of other managers in a map that is desired empty', async () => {
+  it('removes the last finalizer in one write', async () => {
+    const scene = await open();
+    const type = await serveWidgets(scene);
+    const chain = (finalizers: readonly string[]): Builder =>
+      chainOf(scene, type, { metadata: { name: 'one', finalizers }, spec: size });
+    await chain(['example.com/disk']).reconcile();
+    await scene.writes();
+    expect(summary(await chain([]).reconcile())).to.deep.equal(['configured Widget/one']);
+    expect(await scene.writes()).to.deep.equal(['patch widgets/one']);
+    const { metadata } = await scene.get(type, 'one');
+    expect(metadata.finalizers ?? []).to.deep.equal([]);
+  });
+
+  it('keeps members of other managers in a map that the desired state empties', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { size: 3, tags: { a: 'b' } } }).reconcile();

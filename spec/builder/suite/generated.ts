@@ -37,7 +37,7 @@ export function generatedSuite(open: OpenScene): void {
     return Object.fromEntries(plain) as Record<string, string>;
   }
 
-  it('are made once, and kept by each later reconcile without a write', async () => {
+  it('are generated once, and kept without a write in later reconciles', async () => {
     const { make, made } = newMaker();
     const chain = (): Builder => chainOf({ password: make });
     expect(summary(await chain().reconcile())).to.deep.equal(['created Secret/database']);
@@ -50,7 +50,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(made).to.deep.equal(['made-1']);
   });
 
-  it('are made for a new key, and removed with their key', async () => {
+  it('are generated for a key that is added, and removed with their key', async () => {
     const [password, token] = [newMaker('password').make, newMaker('token').make];
     await chainOf({ password }).reconcile();
     await chainOf({ password, token }).reconcile();
@@ -71,7 +71,7 @@ export function generatedSuite(open: OpenScene): void {
     expect((await values())['password']).to.equal('mine');
   });
 
-  it('are kept if a cache does not show the Secret yet', async () => {
+  it('are kept although the cache does not show the Secret yet', async () => {
     const { make, made } = newMaker();
     await chainOf({ password: make }).reconcile();
     const live = scene.operator.client;
@@ -81,7 +81,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(made).to.deep.equal(['made-1']);
   });
 
-  it('are kept if another process makes them at the same time', async () => {
+  it('are kept if another process generates them at the same time', async () => {
     const { make } = newMaker();
     await chainOf({ password: make }).reconcile();
     // Neither the read before the values are made nor the read before the apply shows the Secret.
@@ -92,7 +92,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await values()).to.include({ password: 'made-1' });
   });
 
-  it('take no read and no call when a cache shows that nothing changed', async () => {
+  it('cause no request and no call if the cache shows no change', async () => {
     const { make, made } = newMaker();
     const { client, stop } = await withCache(scene.operator.client, usedKinds);
     try {
@@ -141,7 +141,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('fail the Secret alone if a function does not return a string', async () => {
+  it('fail only the Secret if a function does not return a string', async () => {
     const wrong = (() => 1) as unknown as () => string;
     const chain = chainOf({ password: wrong }).configMap({ name: 'env', data: { level: 'info' } });
     await expectError(
@@ -151,7 +151,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('leave the pods alone that use the Secret if a function does not return a string', async () => {
+  it('leave pods that use the Secret unchanged if a function does not return a string', async () => {
     const { make } = newMaker();
     const wrong = (() => undefined) as unknown as () => string;
     const chain = (generated: Generated): Builder =>

@@ -145,7 +145,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'web')).not.to.deep.equal(first);
   });
 
-  it('does not change an existing Job, and updates the template of a CronJob', async () => {
+  it('does not change an existing Job on a changed ConfigMap, and updates the template of a CronJob', async () => {
     const scene = await open();
     const chain = (value: string): Builder =>
       scene
@@ -178,6 +178,42 @@ export function hashingSuite(open: OpenScene): void {
     expect(template?.spec?.containers[0]?.env).to.deep.equal([
       { name: 'CONFIGMAP_HASH_ENV', value: configMapHash({ data: { A: '2' } }) },
     ]);
+  });
+
+  it('rolls no pods on objects with rolloutOnChange: false, unless rolloutOn of the workload names them', async () => {
+    const scene = await open();
+    const chain = (value: string, rolloutOnChange?: boolean): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'rules', data: { A: value }, rolloutOnChange })
+        .secret({ name: 'token', stringData: { A: value }, rolloutOnChange })
+        .deployment({
+          name: 'reads-again',
+          podSpec: ({ mountConfigMap, envFromSecret }) => {
+            const { volume, volumeMount } = mountConfigMap('rules', { mountPath: '/rules' });
+            const envFrom = [envFromSecret('token')];
+            const containers = [{ name: 'web', image, volumeMounts: [volumeMount], envFrom }];
+            return { volumes: [volume], containers };
+          },
+        })
+        .deployment({
+          ...{ name: 'rolls', rolloutOn: ['rules'] },
+          podSpec: { containers: [{ name: 'web', image }] },
+        });
+    await chain('1', false).reconcile();
+    expect(await envOf(scene, 'reads-again')).to.equal(undefined);
+    expect(await envOf(scene, 'rolls')).to.have.length(1);
+    expect(summary(await scene.reconcileUntilDone(() => chain('2', false)))).to.not.include(
+      'configured Deployment/reads-again',
+    );
+    expect(await envOf(scene, 'rolls')).to.deep.equal([
+      { name: 'CONFIGMAP_HASH_RULES', value: configMapHash({ data: { A: '2' } }) },
+    ]);
+    await scene.reconcileUntilDone(() => chain('2'));
+    expect(await envOf(scene, 'reads-again')).to.have.length(2);
+    const wrong = (): unknown =>
+      scene.builder().configMap({ name: 'rules', rolloutOnChange: 'no' as unknown as boolean });
+    expect(wrong).to.throw(/^ConfigMap rules: rolloutOnChange: want true or false/);
   });
 
   it('rolls on a ConfigMap outside the chain only with followReferences', async () => {

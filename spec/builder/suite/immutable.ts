@@ -159,7 +159,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(Deployment, 'web')).spec?.strategy?.type).to.equal('RollingUpdate');
   });
 
-  it('leaves a field in the way that another manager has set', async () => {
+  it('keeps a field of another manager, although the server then rejects the change', async () => {
     const scene = await open();
     const chain = (strategy: { type: string } | undefined): Builder =>
       scene.builder().deployment({ name: 'web', podSpec, replicas: 0, strategy });
@@ -314,7 +314,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await errorsOf(chain('two')))[0]?.code).to.equal('ImmutableField');
   });
 
-  it('detects the immutable fields of the other kinds', async () => {
+  it('detects immutable fields of all other kinds that have some', async () => {
     const scene = await open();
     const chain = (late: boolean): Builder => othersOf(scene, late);
     await chain(false).reconcile();
@@ -330,7 +330,7 @@ export function immutableSuite(open: OpenScene): void {
     ]);
   });
 
-  it('recreates objects of the other kinds', async () => {
+  it('recreates objects of all other kinds with immutable fields', async () => {
     const scene = await open();
     await othersOf(scene, false).reconcile();
     const results = await othersOf(scene, true, 'recreate').reconcile();

@@ -75,9 +75,11 @@ export function jobsSuite(open: OpenScene): void {
     await cached.stop();
     expect(summary(again)).to.deep.equal(['unchanged Job/migrate']);
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
+    const message = 'it has run, and its ttlSecondsAfterFinished is over';
+    expect(again.map(({ run }) => run)).to.deep.equal([{ state: 'succeeded', message }]);
   });
 
-  it('creates no second Job with an owner read before the first one finished', async () => {
+  it('creates no second Job if the owner was read before the first Job finished', async () => {
     const scene = await open();
     const before = scene.owner;
     await untilGone(scene, () => chainOf(scene));

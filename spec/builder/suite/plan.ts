@@ -75,7 +75,7 @@ export function planSuite(open: OpenScene): void {
     expect((await recreating.plan()).objects[0]).to.deep.include({ action: 'recreate' });
   });
 
-  it('lists the objects to prune, and holds them back while an object fails', async () => {
+  it('lists the objects to prune, and does not prune while an object fails', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const less = scene.builder().deployment({ name: 'web', podSpec });

@@ -36,7 +36,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     changes: [labels, added('data', { A: '1' })],
   };
 
-  it('has all desired fields of a new object, then only those that change', async () => {
+  it('lists all desired fields of a new object, and only changed fields of an existing one', async () => {
     const scene = await open();
     const chain = (A: string): Builder =>
       scene
@@ -79,7 +79,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
-  it('waits for an object that is being deleted, with what depends on it', async () => {
+  it('shows that an object that is being deleted, and its dependents, have to wait', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -151,7 +151,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     });
   }
 
-  it('tells what happens to the pods of a workload with immutable fields', async () => {
+  it('reports what happens to the pods of a workload when an immutable field changes', async () => {
     const scene = await open();
     const path = 'spec.serviceName';
     const planned = async (
@@ -192,7 +192,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     });
   });
 
-  it('shows what is taken over from other managers', async () => {
+  it('shows the fields that are taken over from other managers', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;
@@ -234,7 +234,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('shows that fields to take over from other managers are immutable', async () => {
+  it('reports a violation or a recreation if fields to take over from another manager are immutable', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;
@@ -265,7 +265,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     }
   });
 
-  it('shows that only the manager of fields changes', async () => {
+  it('shows a change that concerns only the field manager', async () => {
     const scene = await open();
     const { namespace } = scene;
     const chain = (adoptManagers: readonly string[]): Builder =>

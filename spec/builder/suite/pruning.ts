@@ -125,7 +125,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
   });
 
-  it('checks a candidate again if it changed after the list', async () => {
+  it('checks an object again before its deletion if it has changed since the list', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -201,7 +201,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
   });
 
-  it('prunes an object later that changes before each of its deletions', async () => {
+  it('leaves an object pending that changes before each attempt to delete it, and prunes it later', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'busy', data: {} }).reconcile();
     const inner = scene.operator.client;
@@ -329,7 +329,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/env']);
   });
 
-  it('prunes only objects of its own scope', async () => {
+  it('prunes only objects of the scope of the builder', async () => {
     const scene = await open();
     const chain = (scope: string | undefined, ...names: readonly string[]): Builder =>
       names.reduce<Builder>((links, name) => links.configMap({ name }), scene.builder({ scope }));
@@ -347,7 +347,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'web-1')).not.to.equal(undefined);
   });
 
-  it('without owns, lists kinds that have no objects of the owner only from time to time', async () => {
+  it('without owns, lists a kind only occasionally if the owner has no objects of it', async () => {
     const scene = await open();
     const { owner, operator } = scene;
     const chain = (): Builder =>

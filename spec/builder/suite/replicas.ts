@@ -25,7 +25,7 @@ export function replicasSuite(open: OpenScene): void {
       podSpec: { containers: [{ name: 'web', image: `registry.example/web:${image}` }] },
     });
 
-  it('are set when a workload with an autoscaler is created, and never again', async () => {
+  it('are set only when a workload with an autoscaler is created', async () => {
     const scene = await open();
     const chain = (image: string): Builder =>
       scene
@@ -62,7 +62,7 @@ export function replicasSuite(open: OpenScene): void {
     await scale(scene, 'web', 5);
     scene.events.length = 0;
     await chainOf(scene, 3).reconcile();
-    const note = `Configured Deployment ${scene.namespace}/web: spec.replicas (drift by horizontal-pod-autoscaler; the builder leaves it to an autoscaler with replicas: 'external')`;
+    const note = `Configured Deployment ${scene.namespace}/web: spec.replicas (drift by horizontal-pod-autoscaler; if an autoscaler sets it: replicas: 'external' in a builder, no replicas elsewhere)`;
     expect(scene.events.map((event) => event.note)).to.deep.equal([note]);
   });
 
@@ -80,7 +80,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(2);
   });
 
-  it('are not among the planned changes when the chain leaves them to an autoscaler', async () => {
+  it('are not a planned change when the chain sets them to external', async () => {
     const scene = await open();
     await chainOf(scene, 4).reconcile();
     const [same] = (await chainOf(scene, 'external').plan()).objects;
@@ -91,7 +91,7 @@ export function replicasSuite(open: OpenScene): void {
     ]);
   });
 
-  it('are taken back when the chain sets a number again', async () => {
+  it('are set again when the chain changes from external to a number', async () => {
     const scene = await open();
     await chainOf(scene, 'external').reconcile();
     await scale(scene, 'web', 6);
@@ -116,7 +116,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(7);
   });
 
-  it('fall back to the default when they are dropped from the chain', async () => {
+  it('return to the default when the chain no longer sets them', async () => {
     const scene = await open();
     await scene.builder().statefulSet({ name: 'web', replicas: 3, podSpec }).reconcile();
     await scene.builder().statefulSet({ name: 'web', podSpec }).reconcile();

@@ -64,7 +64,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     return spec?.template.spec?.containers[0]?.image;
   }
 
-  it('holds nothing back behind a workload with unready pods that does not roll out', async () => {
+  it('does not wait for a workload with unready pods if it does not roll out', async () => {
     const scene = await open();
     const unready: Workload = { unschedulable: true };
     await chain(scene, [unready, {}]).reconcile();
@@ -81,7 +81,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     ]);
   });
 
-  it('holds only the pod template back behind a rollout in progress, and applies it afterwards', async () => {
+  it('delays only the pod template while another rollout is in progress, and applies it afterwards', async () => {
     const scene = await open();
     await behindRollout(scene);
     const before = await scene.get(Deployment, 'two');
@@ -120,7 +120,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     await scene.reconcileUntilDone(() => chain(scene, [{ image: '3' }, two]));
   }
 
-  it('drops a held pod template when the change is reverted', async () => {
+  it('applies no delayed pod template when the change is reverted', async () => {
     const scene = await open();
     await behindRollout(scene);
     const { spec } = await scene.get(Deployment, 'two');

@@ -25,7 +25,7 @@ export function rolloutsSuite(open: OpenScene): void {
       .statefulSet({ name: 'three', nodeType: 'query', podSpec: spec });
   }
 
-  it('creates all workloads at once, and updates each in chain order after the one before', async () => {
+  it('creates all workloads at once, and updates them one after the other in the order of the chain', async () => {
     const scene = await open();
     expect(summary(await ordered(scene, '1').reconcile())).to.deep.equal([
       'created StatefulSet/one',
@@ -67,7 +67,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(summary(next)).to.include('configured Deployment/two');
   });
 
-  it('holds the others back behind a broken rollout and reports it as stuck after the deadline', async () => {
+  it('delays the other workloads while a rollout is broken, and reports it as stuck after the deadline', async () => {
     const scene = await open();
     const chain = (image: string, broken = false): Builder =>
       scene

@@ -1,10 +1,14 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import type { ObjectResult } from '../../../lib/apply/index.js';
 import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
 import type { Client } from '../../../lib/client/index.js';
+import { isNotFound } from '../../../lib/object/api-error.js';
 import { ConfigMap, Secret, StatefulSet } from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { OpenScene } from './builder-suite.js';
-import { podSpec, summary, usedKinds, withCache } from './scene.js';
+import { newOwner, podSpec, summary, usedKinds, withCache } from './scene.js';
 import type { Scene } from './scene.js';
 
 const names = ['env'];
@@ -15,6 +19,8 @@ class Watched {
   readonly close: () => Promise<void>;
   /** Reads of the builder through the client, without direct lookups in the cache. */
   reads: string[] = [];
+  /** The objects that the builder has applied, as the server answered. */
+  readonly applied: WeakRef<KubernetesObject>[] = [];
   readonly cached: Client;
   readonly #client: Client;
 
@@ -27,6 +33,11 @@ class Watched {
       get: (type, key, options) => {
         this.reads.push(`get ${type.kind}`);
         return cached.get(type, key, options);
+      },
+      apply: async (object, options) => {
+        const applied = await cached.apply(object, options);
+        this.applied.push(new WeakRef(applied.object));
+        return applied;
       },
       list: (type, options) => {
         this.reads.push(`list ${type.kind}`);
@@ -63,6 +74,25 @@ class Watched {
     });
   }
 
+  /** Creates an owner, reconciles its object until nothing is left to do, and deletes both. */
+  async comeAndGo(name: string): Promise<void> {
+    const { admin, namespace, target } = this.scene;
+    const key = { namespace, name: `env-of-${name}` };
+    await newOwner(admin, namespace, name);
+    const owner = await target.eventually(() => this.cached.get(ConfigMap, { namespace, name }));
+    await this.settle({ owner }, (builder) => builder.configMap({ name: key.name }));
+    for (const each of [{ namespace, name }, key]) {
+      // A garbage collector may be first.
+      await admin.delete(ConfigMap, each).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+      await target.eventually(async () => {
+        const error: unknown = await this.cached.get(ConfigMap, each).catch((e: unknown) => e);
+        expect(isNotFound(error)).to.equal(true);
+      });
+    }
+  }
+
   /** Reconciles until the results include `what`. */
   expectDone(what: string, ...how: Parameters<Watched['reconcile']>): Promise<void> {
     return this.scene.target.eventually(async () => {
@@ -97,7 +127,7 @@ export function settledSuite(open: OpenScene): void {
   });
   afterEach(() => watched.close());
 
-  it('takes no read and no write, and returns the same results', async () => {
+  it('sends no request if nothing changed, and returns the same results', async () => {
     const before = await watched.settle();
     await watched.scene.writes();
     const told: ObjectResult[] = [];
@@ -112,7 +142,7 @@ export function settledSuite(open: OpenScene): void {
     expect(await watched.scene.writes()).to.deep.equal([]);
   });
 
-  it('takes no read after a reconcile that wrote, if nothing changed since', async () => {
+  it('sends no read after a reconcile that wrote, if nothing has changed since', async () => {
     await watched.settle();
     const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
     const written = summary(await watched.reconcile({}, debug));
@@ -148,7 +178,7 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured ConfigMap/env');
   });
 
-  it('takes back a field that another manager has taken over', async () => {
+  it('applies a field again that another manager has taken over', async () => {
     await watched.settle();
     const live = await watched.scene.get(ConfigMap, 'env');
     await watched.scene.admin.apply(
@@ -191,7 +221,7 @@ export function settledSuite(open: OpenScene): void {
     expect((await watched.settle()).at(-1)?.rollout?.state).to.equal('complete');
   });
 
-  it('takes no read if only the status of a workload changed', async () => {
+  it('sends no read if only the status of a workload changed', async () => {
     await watched.settle();
     const { admin, namespace } = watched.scene;
     const body = { status: { replicas: 0, collisionCount: 7 } };
@@ -213,7 +243,7 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured StatefulSet/server');
   });
 
-  it('takes no read if the owner changed and the chain did not', async () => {
+  it('sends no read if the owner changed but the chain is the same', async () => {
     await watched.settle();
     await watched.scene.edit(ConfigMap, 'shop', { body: { data: { note: 'changed' } } });
     await watched.scene.target.eventually(async () => {
@@ -223,6 +253,18 @@ export function settledSuite(open: OpenScene): void {
     });
     await watched.reconcile();
     expect(watched.reads).to.deep.equal([]);
+  });
+
+  it('keeps no object of an owner that is gone in memory', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    for (const name of ['a', 'b', 'c', 'd']) await watched.comeAndGo(name);
+    const objects = watched.applied.splice(0);
+    await watched.settle();
+    await new Promise(setImmediate);
+    collect();
+    expect(objects).to.have.length(4);
+    expect(objects.filter((each) => each.deref() !== undefined)).to.have.length(0);
   });
 
   it('prunes an object that another process created for the owner', async () => {

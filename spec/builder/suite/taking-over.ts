@@ -98,7 +98,7 @@ export function takingOverSuite(open: OpenScene): void {
     }
   });
 
-  it('takes one read to create an object, and refuses one that was created after that read', async () => {
+  it('sends one read to create an object, and refuses an object that appears after that read', async () => {
     const scene = await open();
     const inner = scene.operator.client;
     const apply: Client['apply'] = async (object, options) => {

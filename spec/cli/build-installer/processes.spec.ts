@@ -40,7 +40,7 @@ describe('operator-builder build-installer', () => {
     expect(names).to.include('shops-controller-manager').and.include('shops.shop.example.com');
   });
 
-  it('sets an image in place of the one in config/manager', async () => {
+  it('sets an image that replaces the one in config/manager', async () => {
     const image = 'localhost:5000/a/b:v2@sha256:0123';
     const { stdout } = await run('--image', image, '--out', '-');
     expect(stdout).to.include(`image: ${image}\n`).and.not.include('registry.example');
@@ -72,7 +72,7 @@ describe('operator-builder build-installer', () => {
     });
   }
 
-  it('sets the image of the operator and its init containers, with or without a kustomization for it', async () => {
+  it('sets the image of the operator and its init containers, although a kustomization sets none', async () => {
     await makeProject(file('fixed'));
     const manager = file('fixed/config/manager/manager.yaml');
     const text = await readFile(manager, 'utf8');

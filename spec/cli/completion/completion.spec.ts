@@ -8,7 +8,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   'operator-builder pl': ['plan'],
   'operator-builder create ': ['api', 'webhook'],
   'operator-builder create api --gr': ['--group'],
-  'operator-builder create api --style ': ['builder', 'lifecycle', 'resources'],
+  'operator-builder create api --style ': ['builder', 'lifecycle', 'reconciles', 'resources'],
   'operator-builder create api --style=res': ['resources'],
   'operator-builder create api --group ': [],
   'operator-builder graph -f m': ['mermaid'],
@@ -71,7 +71,7 @@ ${asked.join('\n')}`;
     );
     const fish = await script('fish');
     expect(fish).to.include(
-      `-n '__operator_builder_at create api' -l 'style' -r -f -a 'builder resources lifecycle'`,
+      `-n '__operator_builder_at create api' -l 'style' -r -f -a 'builder reconciles resources lifecycle'`,
     );
     expect(fish).to.include(`-n '__operator_builder_at -e' -a 'plan' -d 'Show what the operator`);
     expect(fish).to.include(`-n '__operator_builder_at plan' -s 'f' -l 'filename' -r -F -d `);

@@ -29,14 +29,14 @@ describe('breakingChanges', () => {
     });
   }
 
-  it('reports a removed field that is named as a member of every object', () => {
+  it('reports a removed field named like a field that every object has', () => {
     const text: Schema = { type: 'string' };
     const before: Schema = { type: 'object', properties: { constructor: text } };
     const after: Schema = { type: 'object', properties: {} };
     expect(rulesBetween(crdWith(before), crdWith(after))).to.deep.equal(['field-removed']);
   });
 
-  it('reports nothing for fields of every object that only one of two schemas names', () => {
+  it('reports nothing if only one of two schemas declares apiVersion, kind and metadata', () => {
     const text: Schema = { type: 'string' };
     const standard = { apiVersion: text, kind: text, metadata: { type: 'object' } as const };
     const crd = crdWith(text);
@@ -85,7 +85,7 @@ describe('breakingChanges', () => {
     }
   });
 
-  it('reports a singular that is gone, given or not', () => {
+  it('reports a changed singular, whether it was set or defaulted', () => {
     const crd = crdWith({ type: 'string' });
     const named = (singular: string): CustomResourceDefinition => ({
       ...crd,
@@ -97,7 +97,7 @@ describe('breakingChanges', () => {
     expect(rulesBetween(unnamed, named('item'))).to.deep.equal(['alias-removed']);
   });
 
-  it('finds the field of a change in lists and maps', () => {
+  it('reports the path of a changed field in lists and maps', () => {
     const nested = (field: Schema): Schema => ({
       type: 'array',
       items: {

@@ -69,20 +69,24 @@ describe('operator-builder breaking', () => {
     expect(stdout).to.include('! version-removed v1alpha1: v1alpha1 is gone');
   });
 
-  it('reads a file or a folder of a git revision, relative to the working directory', async () => {
-    await mkdir(file('repository/config/crds'), { recursive: true });
-    const cwd = file('repository/config');
+  function commit(cwd: string): void {
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
         cwd,
       });
+    git('init', '--quiet');
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'Add a definition');
+  }
+
+  it('reads a file or a folder of a git revision, relative to the working directory', async () => {
+    await mkdir(file('repository/config/crds'), { recursive: true });
+    const cwd = file('repository/config');
     await writeFile(
       file('repository/config/crds/a.json'),
       await readFile(file('crds/things.json')),
     );
-    git('init', '--quiet');
-    git('add', '.');
-    git('commit', '--quiet', '--message', 'Add a definition');
+    commit(cwd);
     await writeFile(file('repository/config/crds/a.json'), await readFile(file('narrow.json')));
     for (const path of ['crds', 'crds/a.json']) {
       const { code, stdout } = await cli(['breaking', `HEAD:${path}`, path], { cwd });
@@ -91,5 +95,46 @@ describe('operator-builder breaking', () => {
     }
     const { stderr } = await cli(['breaking', 'none:crds', 'crds'], { cwd });
     expect(stderr).to.match(/^error: none:crds can't be read from git: /);
+  });
+
+  it('knows the conversions that a project deploys with its definitions', async () => {
+    const cwd = file('project');
+    const [bases, patches] = ['project/config/crd/bases', 'project/config/default'];
+    await mkdir(file(bases), { recursive: true });
+    await mkdir(file(patches), { recursive: true });
+    const crd = crdWith(text);
+    const [v1] = crd.spec.versions;
+    const v2 = { ...v1, name: 'v2', schema: { openAPIV3Schema: { type: 'object' } } };
+    const stored = (version: string) => {
+      const versions = [v1, v2].map((one) => ({ ...one, storage: one?.name === version }));
+      return { ...crd, spec: { ...crd.spec, versions } } as CustomResourceDefinition;
+    };
+    await write('old.json', stored('v1'));
+    const results = async (...commands: readonly (readonly string[])[]) => {
+      const ended = await Promise.all(commands.map((command) => cli([...command], { cwd })));
+      return ended.map(({ code, stdout }) => [
+        code,
+        /v2 is stored without a conversion/.test(stdout),
+      ]);
+    };
+    const [old, after] = [file('old.json'), 'config/crd/bases'];
+    await write(`${bases}/example.com_things.yaml`, stored('v2'));
+    expect(await results(['breaking', old, after])).to.deep.equal([[1, true]]);
+    const patch = {
+      ...{ apiVersion: crd.apiVersion, kind: crd.kind, metadata: crd.metadata },
+      spec: { conversion: { strategy: 'Webhook' } },
+    };
+    await writeFile(
+      file(`${patches}/conversion_in_example.com_things.yaml`),
+      JSON.stringify(patch),
+    );
+    commit(cwd);
+    expect(
+      await results(
+        ['breaking', old, after],
+        ['breaking', old, `HEAD:${after}`],
+        ['lint', after, '--disable', 'description'],
+      ),
+    ).to.deep.equal(Array.from({ length: 3 }, () => [0, false]));
   });
 });

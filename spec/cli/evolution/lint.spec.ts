@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { chosen } from '../../../lib/cli/evolution/findings.js';
 import { lintDefinitions } from '../../../lib/cli/evolution/lint-definitions.js';
 import { lintRules } from '../../../lib/cli/evolution/lint-rules.js';
+import { defineResource, s } from '../../../lib/crd/index.js';
 import type { CustomResourceDefinition } from '../../../lib/object/index.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { flawless, lintCases, optionalCases, widget } from './lint-cases.js';
@@ -40,6 +41,13 @@ describe('operator-builder lint', () => {
       expect(found(crd)).to.deep.equal([]);
     });
   }
+
+  it('reports nothing about the fields that s.status() makes', () => {
+    const versions = [{ name: 'v1', schema: s.object({}), status: s.status() }] as const;
+    const { crd } = defineResource({ group: 'example.com', kind: 'Widget', versions });
+    const paths = found(crd).map(({ path }) => path);
+    expect(paths.filter((path) => path.startsWith('status.'))).to.deep.equal([]);
+  });
 
   it('reports a short name that two definitions have', () => {
     const names = { kind: 'Gear', plural: 'gears', shortNames: ['widget'] };

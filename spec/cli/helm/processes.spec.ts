@@ -120,7 +120,7 @@ describe('operator-builder helm', () => {
     expect(await valuesOf()).to.deep.include({ replicas: 2 });
   });
 
-  it('deletes obsolete files, except for those of others', async () => {
+  it('deletes obsolete files that it has generated, and keeps other files', async () => {
     await helm();
     await writeFile(at('templates/extra.yaml'), 'mine\n');
     const roles = file(project, 'config/rbac/kustomization.yaml');
@@ -181,6 +181,62 @@ describe('operator-builder helm', () => {
       leaderElection: { enabled: false },
     });
     expect(await valuesOf()).to.have.nested.property('networkPolicy.enabled', true);
+  });
+
+  /** Replaces the environment variables of the manager except for POD_NAMESPACE. */
+  async function setVariables(...variables: readonly object[]): Promise<void> {
+    const manager = file(project, 'config/manager/manager.yaml');
+    const lines = variables.map((one) => `            - ${JSON.stringify(one)}\n`).join('');
+    const text = await readFile(manager, 'utf8');
+    const ports = '          ports:\n';
+    expect(text).to.include(ports);
+    await writeFile(
+      manager,
+      text.replace(/(?: {12}- \{.*\n)*(?= {10}ports:\n)/, () => lines),
+    );
+  }
+
+  it('makes environment variables values of the chart, except those with references', async () => {
+    const host = 'dns.shops-system.svc';
+    const secretKeyRef = { name: 'dns', key: 'token' };
+    await setVariables(
+      { name: 'DNS_PROVIDER_URL', value: 'https://dns.example' },
+      { name: 'DNS_PORT', value: '8080' },
+      { name: 'DNS_EMPTY' },
+      { name: 'DNS_TOKEN', valueFrom: { secretKeyRef } },
+      { name: 'DNS_ZONE', value: '$(POD_NAMESPACE).example' },
+      { name: 'DNS_SERVICE', value: host },
+    );
+    await helm();
+    expect(await valuesOf()).to.deep.include({
+      env: { DNS_PROVIDER_URL: 'https://dns.example', DNS_PORT: '8080', DNS_EMPTY: '' },
+    });
+    const deployment = await read('templates/deployment-controller-manager.yaml');
+    expect(deployment).not.to.include('https://dns.example');
+    expect(deployment.match(/(?<=- name: )(?:[A-Z]|\{\{).*/g)).to.deep.equal([
+      ...['POD_NAMESPACE', 'DNS_TOKEN', '{{ $name | quote }}', 'DNS_ZONE', 'DNS_SERVICE'],
+    ]);
+  });
+
+  it('keeps changed environment variables, and updates, adds and removes others', async () => {
+    await setVariables({ name: 'A', value: '1' }, { name: 'B', value: '1' }, { name: 'C' });
+    await helm();
+    await change(at('values.yaml'), 'A: "1"', 'A: "5" # mine\n  MINE: "1"');
+    await setVariables(...['A', 'B', 'D'].map((name) => ({ name, value: '2' })));
+    expect(await helm()).to.include({ code: 0, stderr: '' });
+    expect(await valuesOf()).to.deep.include({ env: { A: '5', MINE: '1', B: '2', D: '2' } });
+    expect(await read('values.yaml')).to.include('A: "5" # mine\n');
+  });
+
+  it('adds a first environment variable to an older values.yaml, and removes the last one', async () => {
+    await helm();
+    const before = await read('values.yaml');
+    await setVariables({ name: 'A', value: '1' });
+    expect(await helm()).to.include({ code: 0, stderr: '' });
+    expect(await read('values.yaml')).to.match(/^# Environment.*\nenv:(?: \{)?\s+A: "1"/m);
+    await setVariables();
+    expect(await helm()).to.include({ code: 0, stderr: '' });
+    expect(await read('values.yaml')).to.equal(before);
   });
 
   it('supports metrics over HTTPS even if config/ serves them over HTTP', async () => {

@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import {
   areSameObjects,
-  generatedFile,
   generatedText,
   isGenerated,
 } from '../../../lib/cli/manifests/generated-file.js';
-import { scratchDirectory } from '../cli.js';
 
 const textual = ['on', 'y', 'No', '12:30', '1_000', '010', '0o10', '2020-01-01', '~', '1e3', '='];
 
@@ -47,21 +44,5 @@ describe('A generated file', () => {
     const shared = { a: 1 };
     const text = generatedText([{ one: shared, other: shared, none: undefined }], 'here');
     expect(text.split('\n').slice(1).join('\n')).to.equal('one:\n  a: 1\nother:\n  a: 1\n');
-  });
-
-  describe('that exists', () => {
-    const file = scratchDirectory();
-
-    it('keeps Windows line endings', async () => {
-      const before = generatedText([{ a: 1 }], 'here').replaceAll('\n', '\r\n');
-      await writeFile(file('a.yaml'), before);
-      const made = { path: 'a.yaml', from: 'here' };
-      expect(await generatedFile(file(), { ...made, objects: [{ a: 1 }] })).to.include({
-        ...{ type: 'edited', text: before },
-      });
-      expect(await generatedFile(file(), { ...made, objects: [{ a: 2 }] })).to.include({
-        ...{ type: 'edited', text: before.replace('a: 1', 'a: 2') },
-      });
-    });
   });
 });

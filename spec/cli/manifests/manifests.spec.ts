@@ -124,7 +124,25 @@ describe('operator-builder manifests', () => {
     expect(await readFile(file('rules', role), 'utf8')).to.include('[/x]');
   });
 
-  it('creates roles in namespaces for requirements limited to them', async () => {
+  it('knows where all kinds of Kubernetes are served, by apiVersion and kind', async () => {
+    await project('core-kinds');
+    await edit(file('core-kinds/src/controllers/shop-controller.ts'), (text) =>
+      text.replace(
+        'owns(Deployment)',
+        `owns(Deployment, { apiVersion: 'v1', kind: 'LimitRange' }, { apiVersion: 'v1', kind: 'Endpoints' })
+    .requires({ type: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' }, verbs: ['get'] })`,
+      ),
+    );
+    const { code, stderr } = await manifests('core-kinds');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const { rules } = parse(await readFile(file('core-kinds', role), 'utf8')) as {
+      readonly rules: readonly { readonly resources?: readonly string[] }[];
+    };
+    const resources = rules.flatMap((rule) => rule.resources ?? []);
+    expect(resources).to.include.members(['limitranges', 'endpoints', 'priorityclasses']);
+  });
+
+  it('creates roles in namespaces for requirements that name a namespace', async () => {
     await project('places');
     const controller = file('places/src/controllers/shop-controller.ts');
     const text = await readFile(controller, 'utf8');
@@ -132,7 +150,8 @@ describe('operator-builder manifests', () => {
     const requires = `{ type: ${secrets}, verbs: ['get'], namespace: 'kube-system', names: ['a'] },
       { type: ${secrets}, verbs: ['list'], namespace: 'system' },
       { type: ${secrets}, verbs: ['get'], names: [] },
-      { type: { apiVersion: 'v1', kind: 'Node' }, verbs: ['get'], namespace: 'system' },`;
+      { type: { apiVersion: 'v1', kind: 'Node' }, verbs: ['get'], namespace: 'system' },
+      { nonResourceURLs: ['/metrics'], verbs: ['get'] },`;
     await edit(controller, () => text.replace('owns(Deployment)', `$&.requires(${requires})`));
     const { stdout } = await manifests('places');
     expect(stdout).to.include('created config/namespaces/roles.yaml').and.include('note: roles in');
@@ -150,8 +169,8 @@ describe('operator-builder manifests', () => {
     expect(await readFile(file('places/config/namespaces/roles.yaml'), 'utf8')).to.equal(moved);
     const everywhere = await readFile(file('places', role), 'utf8');
     expect(everywhere).not.to.include('secrets');
-    // Nodes have no namespace.
-    expect(everywhere).to.include('resources: [nodes]');
+    // Nodes and paths have no namespace.
+    expect(everywhere).to.include('resources: [nodes]').and.include('nonResourceURLs: [');
     const own = await readFile(file('places/config/rbac/leader_election_role.yaml'), 'utf8');
     expect(own).to.include('resources: [secrets]').and.include('resourceNames: [shops]');
     await writeFile(controller, text);
@@ -200,7 +219,7 @@ describe('operator-builder manifests', () => {
       stdout: [
         `deleted ${base}`,
         'changed config/crd/kustomization.yaml',
-        'note: config/crd/bases/theirs.yaml is of no resource of the operator, and was not generated: it is left',
+        'note: config/crd/bases/theirs.yaml belongs to no resource of the operator, and was not generated: it is kept',
         '',
       ],
     });

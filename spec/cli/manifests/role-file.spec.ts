@@ -6,6 +6,7 @@ const pods = "  - apiGroups: ['']\n    resources: [pods]\n    verbs: [list]\n";
 const oneVerb = "  - apiGroups: ['']\n    resources: [pods]\n    verbs: list\n";
 const marker = '  # +operator-builder:scaffold:rules\n';
 const own = '  - nonResourceURLs: [/metrics]\n    verbs: [get] # why\n';
+const groups = "    apiGroups: ['']\n";
 const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
 
 describe('A role file', () => {
@@ -23,7 +24,7 @@ describe('A role file', () => {
     expect(parseRoleFile(text, 'role.yaml').withRules([secrets, secrets])).to.equal(text);
   });
 
-  it('indents generated rules like those of the user', () => {
+  it('indents generated rules like the rules of the user', () => {
     const margin = (text: string): string => text.replaceAll(/^ {2}/gm, '');
     const start = head.replace('rules:', 'rules: # of the operator');
     const text = start + margin(pods + marker + own);
@@ -34,17 +35,24 @@ describe('A role file', () => {
     expect(none.withRules([secrets])).to.equal(role.withRules([secrets]));
   });
 
-  it('keeps Windows line endings', () => {
-    const text = (head + pods + marker + own).replaceAll('\n', '\r\n');
-    const changed = parseRoleFile(text, 'role.yaml').withRules([secrets]);
-    expect(changed).to.include('resources: [secrets]\r\n');
-    expect(changed).not.to.match(/[^\r]\n/);
+  it('reads and replaces generated rules for paths', () => {
+    const file = parseRoleFile(head + own + marker, 'role.yaml');
+    const paths = { nonResourceURLs: ['/metrics'], verbs: ['get'] };
+    expect(file.rules).to.deep.equal([paths]);
+    expect(file.withRules([paths])).to.equal(head + own + marker);
+    const more = [paths, { ...paths, nonResourceURLs: ['*'] }, secrets];
+    expect(file.withRules(more)).to.equal(
+      head +
+        "  - apiGroups: ['']\n    resources: [secrets]\n    verbs: [get]\n" +
+        "  - nonResourceURLs: ['*', '/metrics']\n    verbs: [get]\n" +
+        marker,
+    );
   });
 
   for (const [what, text, says] of [
     ['the marker is missing', head + pods, 'does not mark the generated rules'],
     ['the list is missing', 'kind: Role\n' + marker, 'write rules: before'],
-    ['a rule of paths precedes the marker', head + own + marker, 'below the line # +operator'],
+    ['a rule has paths and groups', head + own + groups + marker, 'below the line # +operator'],
     ['its YAML is invalid', head + '  - [\n' + marker, "role.yaml has rules that can't be read"],
     ['the verbs of a rule are not a list', head + oneVerb + marker, 'is not a generated rule'],
     ['the rules are not a list', head + '  a: b\n' + marker, 'want a list of rules'],

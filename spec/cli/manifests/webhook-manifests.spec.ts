@@ -37,6 +37,7 @@ describe('operator-builder manifests with webhooks', () => {
     const list = 'config/default/kustomization.yaml';
     const { stdout } = await manifests();
     expect(stdout).to.include(`deleted ${patch}\n`).and.include(`changed ${list}\n`);
+    expect(stdout).to.match(/note: Shop: .* add conversionWebhook\(Shop\) to webhooks\n/);
     const after = await textsIn(file('shops/config'));
     expect(after).not.to.have.any.keys('default/conversion_in_shop.example.com_shops.yaml');
     expect(after['default/kustomization.yaml']).not.to.include('conversion');

@@ -17,6 +17,7 @@ describe('kubectl operator-plan', () => {
   const file = scratchDirectory();
   const crd = { name: 'shops.shops.example' };
   const service = 'shops-system/shops-controller-manager-metrics:8443';
+  const proxied = 'shops-system/https:shops-controller-manager-metrics:8443';
   let cluster: EmbeddedCluster;
   let admin: ConnectedClient;
   let deployed: DeployedOperator;
@@ -28,8 +29,7 @@ describe('kubectl operator-plan', () => {
     admin = cluster.client({ user: 'system:admin' });
     await grantAll(admin);
     deployed = await DeployedOperator.start(shopOperator(), cluster.client({ user: 'operator' }));
-    const name = 'shops-system/https:shops-controller-manager-metrics:8443';
-    proxy = await ServiceProxy.start(cluster, { [name]: deployed.url });
+    proxy = await ServiceProxy.start(cluster, { [proxied]: deployed.url });
     for (const user of ['owner', 'viewer', 'nobody']) await proxy.writeKubeConfig(file(user), user);
     await admin.create<Shop>(
       Shop.object({ metadata: { namespace: 'default', name: 'a' }, spec: {} }),
@@ -67,7 +67,7 @@ describe('kubectl operator-plan', () => {
 
   const changed = { greeting: 'hey' };
 
-  it('explains how to find an operator whose definition does not name it', async () => {
+  it('names the remedy if the definition does not name an operator', async () => {
     const { code, stderr } = await plan(changed);
     expect(code).to.equal(2);
     expect(stderr).to.equal(
@@ -87,7 +87,7 @@ describe('kubectl operator-plan', () => {
     expect(stdout).to.include('    its pods are replaced, for ConfigMap default/texts changed');
   });
 
-  it('sends the token of the kubeconfig only if told to', async () => {
+  it('sends the token of the kubeconfig only with --send-token', async () => {
     const { code, stderr } = await run('-f', file('shop.yaml'), '--kubeconfig', file('owner'));
     expect(code).to.equal(2);
     expect(stderr).to.include('give --service-account').and.include('or --send-token');
@@ -122,7 +122,8 @@ describe('kubectl operator-plan', () => {
     expect(viewer).to.deep.equal({
       code: 2,
       stdout: '',
-      stderr: 'error: user viewer may not update Shop default/a: plans are for those who may\n',
+      stderr:
+        'error: user viewer may not update Shop default/a: a plan needs the same permission\n',
     });
     const invalid = await plan({ greeting: 1 }, '--service', service);
     expect(invalid.stderr).to.match(
@@ -144,5 +145,33 @@ describe('kubectl operator-plan', () => {
     const { stderr } = await plan({}, ...args, '--kubeconfig', file('nobody'));
     const account = 'system:serviceaccount:default:planner';
     expect(stderr).to.include(`Authorization denied for user ${account}`);
+  });
+
+  it('names the remedy if the operator does not accept the token', async () => {
+    // The operator of another cluster, whose API server does not know the tokens.
+    const other = await EmbeddedCluster.start({ crds: [Shop] });
+    const foreign = await DeployedOperator.start(shopOperator(), other.client());
+    const leading = await ServiceProxy.start(cluster, { [proxied]: foreign.url });
+    try {
+      await leading.writeKubeConfig(file('foreign'), 'system:admin');
+      const args = ['--service', service, '--kubeconfig', file('foreign')];
+      const sent = await plan({}, ...args);
+      expect(sent).to.deep.equal({
+        code: 2,
+        stdout: '',
+        stderr:
+          'error: plan Shop a: the operator got no token that it accepts; log in again, or give --service-account with an account of which you may request tokens\n',
+      });
+      const account = await plan({}, ...args, '--service-account', 'default/planner');
+      expect(account).to.deep.equal({
+        code: 2,
+        stdout: '',
+        stderr: 'error: Unauthorized: send a token that the API server accepts\n',
+      });
+    } finally {
+      await leading.stop();
+      await foreign.stop();
+      await other.stop();
+    }
   });
 });

@@ -85,6 +85,28 @@ describe('operator-builder run', () => {
     expect(stderr).to.include('shops.example').and.not.include('    at ');
   });
 
+  it('uses the rights of another user, as kubectl does', async () => {
+    await ensureCrd(cluster.client(), Shop.crd);
+    const account = 'system:serviceaccount:default:shop';
+    const asAccount = await run('kubeconfig', '--as', account);
+    expect(asAccount.code).to.equal(1);
+    expect(asAccount.stderr).to.include('error: permissions are missing; add these rules');
+    const group = ['--as', 'jane', '--as-group', 'system:masters', '--as-group', 'shops'];
+    running = startCli(argsOf('kubeconfig', ...group));
+    await eventually(() => expect(cluster.server.openWatches).to.equal(3));
+    running.stop();
+    expect((await running.ended).code).to.equal(0);
+  });
+
+  it('refuses a group without a user, and another user on an embedded cluster', async () => {
+    const alone = await run('kubeconfig', '--as-group', 'shops');
+    expect(alone.code).to.equal(1);
+    expect(alone.stderr).to.equal('error: --as-group needs --as <user>\n');
+    const embedded = await cli(['run', '--project', shopProject, '--embedded', '--as', 'jane']);
+    expect(embedded.code).to.equal(1);
+    expect(embedded.stderr).to.include('--as: not possible with --embedded');
+  });
+
   it('suggests a remedy for an unreachable server and an unknown context', async () => {
     const server = 'server: http://127.0.0.1:1';
     const text = cluster.kubeConfig().replace(/server: .*/, server);
@@ -115,11 +137,11 @@ describe('operator-builder run', () => {
     await writeFile(file('with-webhook/src/operator.ts'), operatorWithWebhook);
     const where = ['--kubeconfig', file('kubeconfig'), '--install-crds'];
     running = startCli(['run', '--project', project, ...where]);
-    const says = 'webhooks: 1 declared, not served; serve them by --webhook-certs <folder>';
+    const says = 'webhooks: 1 declared, not served; serve them with --webhook-certs <folder>';
     await eventually(() => expect(running?.written().stdout).to.include(says));
   });
 
-  it('installs no CRD whose versions functions convert, unless the cluster calls a webhook for that', async () => {
+  it('installs no CRD with converting functions, unless the cluster calls a conversion webhook', async () => {
     const project = file('converted');
     await copyShopProject(project);
     const path = join(project, 'src/shop.ts');
@@ -130,7 +152,7 @@ describe('operator-builder run', () => {
     const { code, stderr } = await cli([...args, '--install-crds']);
     expect(code).to.equal(1);
     expect(stderr).to.include(
-      '--install-crds: not possible for Shop, whose versions functions convert; deploy config/default',
+      '--install-crds: not possible for Shop, whose versions are converted by functions; deploy config/default',
     );
     const byClerk = await cli([
       'run',
@@ -206,7 +228,7 @@ describe('operator-builder run', () => {
       );
   });
 
-  it('finds a cluster that forbids the request of an operator without custom resources', async () => {
+  it('accepts a cluster that forbids discovery if the operator has no custom resources', async () => {
     const { signal } = new AbortController();
     const operator = { name: 'none', setup: () => undefined };
     await refuseUnserved(cluster.client({ user: 'clerk' }), operator, signal);

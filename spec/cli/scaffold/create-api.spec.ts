@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import omit from 'lodash/omit.js';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { englishPlural } from '../../../lib/cli/scaffold/names.js';
@@ -45,6 +45,15 @@ describe('operator-builder create api', () => {
     expect(all).not.to.match(
       /kind-?name|groupname|v9[89]alpha|@builder|operator-builder:(?:if|end)/i,
     );
+  });
+
+  it('restores a deleted file of the role with the rules of the controller', async () => {
+    const folder = file('without-role');
+    await makeProject(folder);
+    await rm(join(folder, 'config/rbac/role.yaml'));
+    expect(await createApi(folder, 'Shop')).to.include({ code: 0, stderr: '' });
+    const texts = await textsIn(folder);
+    expect(texts['config/rbac/role.yaml']).to.include('shops/finalizers');
   });
 
   it('adds a version to a kind, next to the first one', async () => {
@@ -124,7 +133,7 @@ describe('operator-builder create api', () => {
     },`;
     const edited = text
       .replace(/const spec = [^]*?\n\}\);\n/, 'const smallest = 3;\n')
-      .replace(/const status = [^]*?\n\}\);\n\n/, '')
+      .replace(/const status = .*\n\n/, '')
       .replace(/ {4}\{ name: 'v1', .*/, () => own)
       .replace(/ {2}printerColumns: \[\n {4}[^]*?\n {2}\],\n/, '');
     await writeFile(path, edited);
@@ -230,27 +239,6 @@ describe('operator-builder create api', () => {
     expect(texts['config/rbac/role.yaml']).to.include('shops/finalizers');
     const again = await createApi(file('later'), 'Shop', 'v1', '--no-resource');
     expect(again.stderr).to.include('Shop already has a controller; --force overwrites it');
-  });
-
-  it('adds a controller later that uses only fields of the kind', async () => {
-    const folder = file('fields');
-    await makeProject(folder, ['Shop', 'v1', '--no-controller']);
-    const path = join(folder, 'src/api/v1/shop.ts');
-    const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
-    const own =
-      "const spec = s.object({ image: s.string(), engine: s.string({ enum: ['fast'] }) });";
-    const text = await readFile(path, 'utf8');
-    await writeFile(path, text.replace(schema, own));
-    linkPackages(folder);
-    const made = await createApi(folder, 'Shop', 'v1', '--no-resource');
-    expect(made).to.include({ code: 0, stderr: '' });
-    const texts = await textsIn(folder);
-    expect(texts['src/controllers/shop-controller.ts']).to.match(
-      /\n +const \{ image \} = object\.spec;\n +const replicas = 1;\n/,
-    );
-    expect(texts['test/shop-controller.test.ts'])
-      .to.match(/const spec: Shop\['spec'\] = \{[^}]*engine: 'fast'/)
-      .and.not.include('replicas: 2');
   });
 
   for (const [kind, plural] of [

@@ -60,7 +60,7 @@ describe('operator-builder delete api', () => {
     const { code, stdout } = await deleteApi(folder, 'Shop');
     expect(code).to.equal(0);
     expect(stdout)
-      .to.include('  rm src/controllers/shop-controller.ts  # it has changes of yours')
+      .to.include('  rm src/controllers/shop-controller.ts  # it has your changes')
       .and.include('changed src/operator.ts');
     const texts = await textsIn(folder);
     expect(texts['src/controllers/shop-controller.ts']).to.match(/^\/\/ mine\n/);
@@ -86,7 +86,7 @@ describe('operator-builder delete api', () => {
       if (isWindows) await writeFile(operator, text.replaceAll('\n', '\r\n'));
       const { code, stdout } = await deleteApi(folder, 'Shop');
       expect(code).to.equal(0);
-      expect(stdout).not.to.include('is beside changes of yours');
+      expect(stdout).not.to.include('next to your changes');
       const left = await readFile(operator, 'utf8');
       const alone = await readFile(file('alone/src/operator.ts'), 'utf8');
       expect(left).to.equal(isWindows ? alone.replaceAll('\n', '\r\n') : alone);
@@ -157,7 +157,7 @@ describe('operator-builder delete api', () => {
     expect(stdout).to.include('deleted src/api/v2/shop.ts').and.include('rm src/api/v1/shop.ts');
   });
 
-  it('names PROJECT if its kinds cannot be created again', async () => {
+  it('reports the file PROJECT if the kinds in it cannot be created again', async () => {
     const folder = file('edited');
     await makeProject(folder, ['Pot'], ['Shop', 'v1'], ['Shop', 'v2']);
     await createWebhook(folder, 'Shop', 'v1', '--conversion');

@@ -38,7 +38,7 @@ describe('The option --force of operator-builder create', () => {
     expect(await textsIn(folder)).to.deep.equal(made);
   });
 
-  it('keeps the stored version stored when it is created again', async () => {
+  it('keeps the storage version when that version is created again', async () => {
     const folder = file('forced-stored');
     await makeProject(folder, ['Shop'], ['Shop', 'v1']);
     const [first, further] = ['v1alpha1', 'v1'].map((version) =>

@@ -5,9 +5,8 @@ import { format } from 'prettier';
 import { parse } from 'yaml';
 import { builtInContent } from '../../../lib/cli/scaffold/api-values.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import * as kinds from '../../../lib/object/kinds.js';
+import { builtinKinds } from '../../../lib/apiserver/internal.js';
 import type { CustomResourceDefinition } from '../../../lib/object/index.js';
-import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { apiVersionOf } from '../../../lib/object/resource-type.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
@@ -32,8 +31,9 @@ describe('Controllers and webhooks of foreign kinds', () => {
       ...{ external: true, webhooks: { defaulting: true, validation: true, webhookVersion: 'v1' } },
     });
     expect(texts['src/api/v1/issuer.ts'])
-      .to.include("readonly mode: 'fast' | 'safe';")
-      .and.include("readonly 'dns-names'?: readonly string[];")
+      .to.include("  mode: 'fast' | 'safe';")
+      .and.include("  'dns-names'?: string[];")
+      .and.include('readonly spec?: IssuerSpec;')
       .and.include('namespaced: false');
     expect(texts['src/controllers/deployment-controller.ts']).to.match(
       /^import \{[^}]*\bDeployment\b[^}]*\} from 'operator-builder';\n/,
@@ -91,9 +91,9 @@ describe('Controllers and webhooks of foreign kinds', () => {
     const options = { singleQuote: true, printWidth: 100, parser: 'typescript' };
     expect(text).to.equal(await format(text, options));
     expect(text)
-      .to.include(`readonly mode?: "it's" | 'a|b' | 'c\\\\d';`)
-      .and.include(`readonly modes?: readonly ("it's" | `)
-      .and.include('    } | null)[];');
+      .to.include(`  mode?: "it's" | 'a|b' | 'c\\\\d';`)
+      .and.include(`  modes?: ("it's" | `)
+      .and.include('  none?: (IssuerSpecNone | null)[];');
   });
 
   it('take the definition from a bundle with other objects, also without names', async () => {
@@ -194,15 +194,19 @@ describe('Controllers and webhooks of foreign kinds', () => {
     expect(stderr).to.include('--conversion: not possible for the foreign kind Pod');
   });
 
-  it('have a valid sample object for each built-in kind', async () => {
+  it('have a valid sample object for each kind of Kubernetes that can be watched', async () => {
+    // The names of the first two follow from their content; the third needs a signed request.
+    const special = ['CustomResourceDefinition', 'APIService', 'CertificateSigningRequest'];
     const cluster = await EmbeddedCluster.start();
     try {
       const client = cluster.client();
-      for (const type of Object.values(kinds) as readonly ResourceType[]) {
-        if (type.kind === 'CustomResourceDefinition') continue;
-        const { kind, namespaced } = type;
+      const types = builtinKinds().filter(({ verbs }) => verbs.includes('watch'));
+      for (const { type } of types) {
+        const { group, kind, namespaced } = type;
+        if (special.includes(kind)) continue;
         const metadata = { name: 'sample', ...(namespaced && { namespace: 'default' }) };
-        const object = { apiVersion: apiVersionOf(type), kind, metadata, ...builtInContent(kind) };
+        const content = builtInContent({ group: group === '' ? 'core' : group, kind });
+        const object = { apiVersion: apiVersionOf(type), kind, metadata, ...content };
         const made = await client.create(object, { dryRun: true });
         expect(made.kind, kind).to.equal(kind);
       }
@@ -210,4 +214,43 @@ describe('Controllers and webhooks of foreign kinds', () => {
       await cluster.stop();
     }
   });
+
+  for (const [kind, field] of [
+    ['ResourceQuota', 'spec?: ResourceQuotaSpec;'],
+    ['Endpoints', 'subsets?: EndpointsSubsets[];'],
+  ] as const) {
+    it(`have types of a kind of Kubernetes that the package has no constant for: ${kind}`, async () => {
+      const folder = file(`constant-${kind}`);
+      await makeProject(folder);
+      const named = [folder, 'core', 'v1', kind] as const;
+      expect(await createForeign('api', named, '--no-resource')).to.include(done);
+      expect(await createForeign('webhook', named, '--validation')).to.include(done);
+      const texts = await textsIn(folder);
+      const name = kindFile(kind);
+      const typed = texts[`src/api/v1/${name}.ts`] ?? '';
+      expect(typed).to.include(field).and.include(`export const ${kind}: ResourceType<${kind}>`);
+      const options = { singleQuote: true, printWidth: 100, parser: 'typescript' };
+      expect(typed).to.equal(await format(typed, options));
+      expect(texts[`src/controllers/${name}-controller.ts`]).to.include(`/api/v1/${name}.js`);
+      expect(texts[`test/${name}-controller.test.ts`]).to.include('EmbeddedCluster.start()');
+      expect(texts).not.to.have.property(`test/crds/${name}.json`);
+      linkPackages(folder);
+      expect(await cli(['manifests', '--project', folder, '--check'])).to.deep.equal(fresh);
+    });
+  }
+
+  it('have their types if only a webhook needs them', async () => {
+    const folder = file('only-webhook');
+    await makeProject(folder);
+    const named = [folder, 'scheduling.k8s.io', 'v1', 'PriorityClass'] as const;
+    expect(await createForeign('webhook', named, '--validation')).to.include(done);
+    const typed = (await textsIn(folder))['src/api/v1/priority-class.ts'] ?? '';
+    expect(typed)
+      .to.include('namespaced: false')
+      .and.match(/^ {2}value\?: number;$/m);
+  });
 });
+
+function kindFile(kind: string): string {
+  return kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+}

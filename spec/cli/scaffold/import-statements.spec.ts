@@ -35,11 +35,4 @@ describe('Import statements of generated code', () => {
       undefined,
     );
   });
-
-  it('keep Windows line endings', () => {
-    const text = `import { a } from 'one';\r\na();\r\n`;
-    expect(withImported(text, `import type { B } from 'one';`)).to.equal(
-      `import { a, type B } from 'one';\r\na();\r\n`,
-    );
-  });
 });

@@ -184,6 +184,8 @@ describe('operator-builder init', () => {
   it('requires --name if the name of the directory is invalid', async () => {
     const { code, stderr } = await cli(['init', '-C', file('Foo_Bar'), '--domain', 'example.com']);
     expect(code).to.equal(1);
-    expect(stderr).to.include('give --name, for the folder\'s can\'t be taken: "Foo_Bar" must be');
+    expect(stderr).to.include(
+      'give --name, because the name of the folder is invalid: "Foo_Bar" must be',
+    );
   });
 });

@@ -22,17 +22,4 @@ describe('Inserted lines', () => {
       expect(insert(text, insertions)).to.deep.equal({ type: 'inserted', text: wanted });
     });
   }
-
-  it('need the marker of a conversion if the code has two lists of versions', () => {
-    const conversion = {
-      marker: '// +operator-builder:scaffold:conversion',
-      lines: ['  conversion: {},'],
-      indentation: '  ',
-    };
-    const text = `  versions: [\n  ],\n  versions: [\n  ],\n${marker}\n`;
-    expect(insert(text, [...insertions, conversion])).to.deep.equal({
-      type: 'markers-missing',
-      missing: [conversion],
-    });
-  });
 });

@@ -208,7 +208,7 @@ describe('The tests of a project', () => {
       expect(made).to.include({ code: 0, stderr: '' });
     }
     const { stdout } = await test(folder, ...styles.map((style) => `kind${style}`));
-    expect(stdout).to.match(/\W pass 3\n/);
+    expect(stdout).to.include(` pass ${styles.length}\n`);
     const tsc = resolve('node_modules/typescript/bin/tsc');
     await run(process.execPath, [tsc, '--noEmit'], { cwd: folder });
   });

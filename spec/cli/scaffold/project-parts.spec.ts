@@ -67,7 +67,7 @@ describe('operator-builder init --with', () => {
     expect(await kinds('kinds/config/default')).to.not.include('ClusterServiceVersion');
   });
 
-  it('configures six tests of the bundle', async () => {
+  it('configures six scorecard tests of the bundle', async () => {
     await init('tests', '--with', 'scorecard');
     const [configuration] = await buildKustomization(file('tests/config/scorecard'));
     expect(configuration).to.have.nested.property('stages[0].tests').with.length(6);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
-import { writeFiles } from '../../../lib/cli/scaffold/plan-files.js';
-import type { PlannedFile } from '../../../lib/cli/scaffold/plan-files.js';
+import { planFiles, writeFiles } from '../../../lib/cli/scaffold/plan-files.js';
+import type { PlannedFile, WantedFile } from '../../../lib/cli/scaffold/plan-files.js';
 import { scratchDirectory } from '../cli.js';
 import { textsIn } from './project.js';
 
@@ -10,6 +10,32 @@ const never = new AbortController().signal;
 function created(path: string): PlannedFile {
   return { path, action: 'create', text: `new ${path}`, before: undefined };
 }
+
+describe('planFiles', () => {
+  const folder = scratchDirectory();
+  const marker = '// +operator-builder:scaffold:ones';
+
+  it('keeps Windows line endings, also where a new text has other ones', async () => {
+    const before = `import { a } from 'one';\r\nuse(\r\n  a,\r\n  ${marker}\r\n);\r\n`;
+    await writeFile(folder('a.ts'), before);
+    const plain = before.replaceAll('\r\n', '\n');
+    const lines = [`import { b } from 'one';`, '  b,'];
+    const changes: readonly WantedFile[] = [
+      { type: 'insert', path: 'a.ts', insertions: [{ marker, lines, indentation: '  ' }] },
+      { type: 'edited', path: 'a.ts', text: plain.replace('  a,', '  a,\n  b,') },
+      { type: 'whole', path: 'a.ts', text: plain.replace('  a,\n', '  b,\r\n') },
+      { type: 'edited', path: 'a.ts', text: plain },
+    ];
+    const planned = await planFiles(changes, { folder: folder(), force: true });
+    expect(planned.map(({ action }) => action)).to.deep.equal([
+      ...['change', 'change', 'overwrite', 'keep'],
+    ]);
+    for (const { text } of planned) expect(text).not.to.match(/[^\r]\n|\r\r/);
+    expect(planned[0]?.text).to.equal(
+      before.replace('{ a }', '{ a, b }').replace('  a,', '  a,\r\n  b,'),
+    );
+  });
+});
 
 describe('writeFiles', () => {
   const folder = scratchDirectory();

@@ -22,7 +22,7 @@ const robot: Gadget = {
 describe('operator-builder types', () => {
   const file = scratchDirectory();
 
-  it('generates the modules of this folder again, each served version in one', async () => {
+  it('generates modules that equal those in this folder, one per served version', async () => {
     const { code, stderr } = await cli(['types', definitions, '--out', generated, '--check']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(OldGadget.versions).to.deep.equal(['v1alpha1']);
@@ -57,7 +57,7 @@ describe('operator-builder types', () => {
     expect(await run('--check')).to.include({ code: 0, stderr: '' });
   });
 
-  it('takes a definition that is in several sources once, and refuses another one of its name', async () => {
+  it('reads a definition in several sources once, and refuses a different definition of the same name', async () => {
     const [path, out] = [`${definitions}/gadgets.yaml`, file('once')];
     const twice = await cli(['types', path, path, '--out', out]);
     expect(twice).to.include({ code: 0, stderr: '' });
@@ -108,7 +108,7 @@ describe('operator-builder types', () => {
     }
   });
 
-  it('refuses definitions of a file that is only partly written, and those that serve no version', async () => {
+  it('refuses an incomplete definition, and a definition that serves no version', async () => {
     const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
     const path = file('part.yaml');
     const types = async (text: string): Promise<string> => {

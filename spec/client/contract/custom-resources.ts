@@ -13,24 +13,41 @@ interface Widget extends UnstructuredObject {
 
 let groups = 0;
 
+/** The names under which a CRD serves the kind. */
+type Served = Pick<CustomResourceDefinition['spec'], 'scope'> & { readonly plural: string };
+
 /** Runs with a CRD of a unique group and removes it afterwards. */
 async function withWidgets(
   { client }: ContractSubject,
-  run: (type: { apiVersion: string; kind: string }) => Promise<void>,
+  run: (
+    type: { apiVersion: string; kind: string },
+    replace: (served: Served) => Promise<void>,
+  ) => Promise<void>,
 ): Promise<void> {
   groups += 1;
   const group = `contract-${process.pid}-${groups}.example.com`;
-  const name = `widgets.${group}`;
-  const created = await client.create(widgetDefinition(name, group));
-  try {
-    await waitFor(client, created, { until: isEstablished, timeoutMs: 10_000 });
-    await run({ apiVersion: `${group}/v1`, kind: 'Widget' });
-  } finally {
+  let crd: CustomResourceDefinition | undefined;
+  const remove = async (): Promise<void> => {
+    if (crd === undefined) return;
+    const { name = '' } = crd.metadata;
     await client.delete(CustomResourceDefinition, { name });
+    await waitFor(client, crd, { until: (found) => found === undefined, timeoutMs: 10_000 });
+    crd = undefined;
+  };
+  const replace = async (served: Served): Promise<void> => {
+    await remove();
+    crd = await client.create(widgetDefinition(group, served));
+    await waitFor(client, crd, { until: isEstablished, timeoutMs: 10_000 });
+  };
+  try {
+    await replace({ scope: 'Namespaced', plural: 'widgets' });
+    await run({ apiVersion: `${group}/v1`, kind: 'Widget' }, replace);
+  } finally {
+    await remove();
   }
 }
 
-function widgetDefinition(name: string, group: string): CustomResourceDefinition {
+function widgetDefinition(group: string, { scope, plural }: Served): CustomResourceDefinition {
   const openAPIV3Schema = {
     type: 'object',
     properties: {
@@ -42,9 +59,9 @@ function widgetDefinition(name: string, group: string): CustomResourceDefinition
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name },
+    metadata: { name: `${plural}.${group}` },
     spec: {
-      ...{ group, scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' } },
+      ...{ group, scope, names: { plural, kind: 'Widget' } },
       versions: [{ ...version, schema: { openAPIV3Schema } }],
     },
   };
@@ -67,6 +84,33 @@ export function customResourceContract(it: Behaviour): void {
       expect(await client.resourceType(type)).to.include({ plural: 'widgets', namespaced: true });
       const { items } = await client.list(type, { namespace });
       expect(items).to.deep.equal([created]);
+    });
+  });
+
+  it('a kind stays usable if its CRD is replaced by one with another scope and plural', async (subject) => {
+    await withWidgets(subject, async (type, replace) => {
+      const { client, namespace } = subject;
+      for (const [served, key] of [
+        [
+          { scope: 'Namespaced', plural: 'widgets' },
+          { namespace, name: 'a' },
+        ],
+        [{ scope: 'Cluster', plural: 'widgets' }, { name: 'b' }],
+        [
+          { scope: 'Namespaced', plural: 'gadgets' },
+          { namespace, name: 'c' },
+        ],
+        [{ scope: 'Cluster', plural: 'gizmos' }, { name: 'd' }],
+      ] as const) {
+        await replace(served);
+        const created = await eventually(() => client.create<Widget>({ ...type, metadata: key }));
+        expect(await client.get(type, key)).to.deep.equal(created);
+        const { plural, scope } = served;
+        expect(await client.resourceType(type)).to.include({
+          ...{ plural, namespaced: scope === 'Namespaced' },
+        });
+        expect((await client.list(type)).items).to.deep.equal([created]);
+      }
     });
   });
 
@@ -95,14 +139,14 @@ export function customResourceContract(it: Behaviour): void {
   });
 }
 
-/** Waits past Established: the server's discovery and handlers follow a moment later. */
+/** Waits past Established: the server's discovery and handlers follow a moment later, with the new scope, too. */
 async function eventually<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await call();
     } catch (error) {
       const { code, status } = error as { code?: string; status?: number };
-      if (code !== 'UnknownKind' && status !== 404) throw error;
+      if (code !== 'UnknownKind' && code !== 'InvalidObject' && status !== 404) throw error;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

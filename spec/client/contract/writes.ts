@@ -178,7 +178,7 @@ export function writeContract(it: Behaviour): void {
     expect(isNotFound(await failureOf(client.patch(ConfigMap, key, merge({}))))).to.equal(true);
   });
 
-  it('apply creates, then updates, and returns which', async (subject) => {
+  it('apply creates, then updates, and returns whether it created', async (subject) => {
     const { client } = subject;
     const options = { fieldManager: 'one' };
     const first = await client.apply(
@@ -191,7 +191,21 @@ export function writeContract(it: Behaviour): void {
     expect(second.object.data).to.deep.equal({ a: '2' });
   });
 
-  it('apply conflicts over fields of others, and takes them only with force', async (subject) => {
+  it('apply keeps all characters, also those that YAML does not allow', async (subject) => {
+    const { client } = subject;
+    const data = {
+      a: 'a\u0085\u0085b',
+      b: '\u007f\u0080\u009f',
+      c: '\ufffe\uffff \ufeff😀\\/',
+      d: 'a \u2028 b\u2029--- c',
+    };
+    const { object } = await client.apply(configMapIn(subject, 'a', { data }), {
+      fieldManager: 'one',
+    });
+    expect(object.data).to.deep.equal(data);
+  });
+
+  it('apply conflicts over fields of other managers, and takes them over only with force', async (subject) => {
     const { client } = subject;
     await client.apply(configMapIn(subject, 'a', { data: { a: '1' } }), { fieldManager: 'one' });
     const other = { fieldManager: 'other' };

@@ -4,18 +4,27 @@ import { parseArgs } from 'node:util';
 import { findControlPlane } from './binaries.js';
 import { startControlPlane } from './start.js';
 
-/**
- * Starts a control plane for a developer and runs it until SIGINT or SIGTERM; with `--build`, only builds its
- * programs: `npx tsx spec/cluster/control-plane/main.ts [--build] [--kubeconfig FILE] [--unthrottled]`
- */
+const usage = `Starts a control plane for a developer, and runs it until SIGINT or SIGTERM.
+
+npx tsx spec/cluster/control-plane/main.ts [--build] [--kubeconfig FILE] [--unthrottled]
+
+--build            only build its programs
+--kubeconfig FILE  write the kubeconfig to FILE
+--unthrottled      disable the request limits of the API server`;
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      help: { type: 'boolean', default: false },
       build: { type: 'boolean', default: false },
       kubeconfig: { type: 'string' },
       unthrottled: { type: 'boolean', default: false },
     },
   });
+  if (values.help) {
+    console.log(usage);
+    return;
+  }
   if (values.build) {
     await findControlPlane(console.log);
     return;

@@ -12,7 +12,7 @@ describe('parseDuration', () => {
     }
   });
 
-  it('ends on 100,000 digits, with or without a unit', () => {
+  it('parses or refuses 100,000 digits, with or without a unit', () => {
     const nines = '9'.repeat(100_000);
     const unfit = [nines, `${nines}s`, `${nines}.${nines}`, `.${nines}`, `1h${nines}`];
     for (const text of unfit) expect(parseDuration(text)).to.equal(undefined);

@@ -26,7 +26,7 @@ const list = (item: string, count: number): string => `[${`${item},`.repeat(coun
 
 // The numbers and texts are those of a real API server.
 describe('hostile CEL rules', () => {
-  it('shows 100 errors of syntax, and ends the parse at the next', () => {
+  it('reports at most 100 syntax errors, and stops parsing at the next', () => {
     const token = "100 × Syntax error: token recognition error at: '#'";
     const more = '1 more errors were truncated';
     expect(summary(`${'#'.repeat(100)}1`)).to.deep.equal([token]);
@@ -36,7 +36,7 @@ describe('hostile CEL rules', () => {
     expect(summary(`${list('if', 150)}${'#'.repeat(150)}`)).to.deep.equal([token, `1 × ${more}`]);
   });
 
-  it('shows 100 of other problems, and counts the rest', () => {
+  it('reports 100 errors of other kinds, and counts the rest', () => {
     const expected = { if: 'reserved identifier: if', 'has(1)': 'invalid argument to has() macro' };
     for (const [item, problem] of Object.entries(expected)) {
       expect(summary(list(item, 100))).to.deep.equal([`100 × ${problem}`]);
@@ -52,7 +52,7 @@ describe('hostile CEL rules', () => {
     expect(failureOf(list('if', 3000)).issues).to.have.length(100);
   });
 
-  it('repeats the problems of the target of a macro, but not without end', () => {
+  it('repeats the errors of the target of a macro, up to 100', () => {
     const problem = "undeclared reference to 'nope' (in container '')";
     const chain = (links: number): string => `nope${'.optMap(a, a)'.repeat(links)}`;
     expect(summary(chain(3))).to.deep.equal([`8 × ${problem}`]);
@@ -60,7 +60,7 @@ describe('hostile CEL rules', () => {
     expect(first).to.equal(`100 × ${problem}`);
   });
 
-  it('shows other problems after those of syntax, up to 100 in all', () => {
+  it('reports syntax errors before other errors, up to 100 in all', () => {
     expect(summary(`${list('if', 99)}${'#'.repeat(99)}`)).to.deep.equal([
       '1 × reserved identifier: if',
       "99 × Syntax error: token recognition error at: '#'",
@@ -68,7 +68,7 @@ describe('hostile CEL rules', () => {
     ]);
   });
 
-  it('goes on after 30 errors, and skips 256 tokens after one', () => {
+  it('stops after 30 recoveries from syntax errors, and skips up to 256 tokens after one', () => {
     const recovery = '1 × Syntax error: error recovery attempt limit exceeded: 30';
     const extra = "Syntax error: extraneous input '2' expecting ')'";
     expect(summary(list('(1 2)', 30))).to.deep.equal([`30 × ${extra}`]);
@@ -85,7 +85,7 @@ describe('hostile CEL rules', () => {
     ]);
   });
 
-  it('refuses expressions of more than 100,000 code points', () => {
+  it('refuses expressions longer than 100,000 code points', () => {
     const text = (count: number): string => `'${'😀'.repeat(count)}'==''`;
     compileCel(text(99_994), new Map());
     expect(failureOf(text(99_995)).message).to.equal(
@@ -93,7 +93,7 @@ describe('hostile CEL rules', () => {
     );
   });
 
-  it('repeats no line of more than 16,384 bytes', () => {
+  it('quotes no line longer than 16,384 bytes', () => {
     const line = `'${'a'.repeat(16_379)}'+zz`;
     expect(failureOf(line).message.split('\n')[1]).to.equal(` | ${line}`);
     const at = 'ERROR: <input>:1:16384: undeclared reference to';
@@ -102,7 +102,7 @@ describe('hostile CEL rules', () => {
     );
   });
 
-  it('points with wide signs below characters of several bytes', () => {
+  it('marks a position below wide characters with wide signs', () => {
     expect(failureOf("'é😀' + zz").message.split('\n').at(-1)).to.equal(' | .．．....^');
     expect(failureOf("'é' + é1").message.split('\n').at(-1)).to.equal(' | .．....＾');
   });

@@ -80,10 +80,19 @@ describe('a custom resource with bad input', () => {
     });
   }
 
-  it('names a built-in type within a part of allOf, where its schema cannot be', () => {
+  it('refuses a built-in type within allOf, with its path', () => {
     const allOf = [s.object({ template: s.builtIn('PodSpec') })] as never;
     const act = () => define(s.object({}, { allOf }));
     expect(act).to.throw('must not be a built-in type within allOf, anyOf, oneOf or not');
+  });
+
+  it('throws InvalidDefinition for an unknown scope', () => {
+    const versions = [{ name: 'v1', schema: s.object({}) }] as const;
+    const scoped = (scope: unknown) => () =>
+      defineResource({ group: 'example.com', kind: 'Toy', scope: scope as 'Cluster', versions });
+    for (const scope of ['namespaced', 'cluster', '', null]) {
+      expect(scoped(scope)).to.throw('scope: must be Namespaced or Cluster');
+    }
   });
 
   it('throws InvalidDefinition for a missing definition', () => {

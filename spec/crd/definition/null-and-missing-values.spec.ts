@@ -48,7 +48,7 @@ describe('values of custom resources that JSON or the API server changes', () =>
     expect(define).to.throw('use s.optional').with.property('code', 'InvalidDefinition');
   });
 
-  it('types the whole metadata of an object inside the resource', () => {
+  it('gives an embedded object the type of complete metadata', () => {
     const template = s.embeddedResource();
     const Holder = defineResource({
       ...{ group: 'example.com', kind: 'Holder' },

@@ -36,7 +36,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     expect(problemsOf({ schema: s.object({ spec }, options), status })).to.deep.equal([]);
   });
 
-  it('refuses labels in the metadata, but not a limit of the name', () => {
+  it('refuses a schema of metadata labels, but not a maximum length of the name', () => {
     const withMetadata = (metadata: object) => ({
       schema: s.object({ spec, metadata: s.object(metadata as never) }),
     });
@@ -47,7 +47,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     expect(problemsOf(withMetadata({ name }))).to.deep.equal([]);
   });
 
-  it('refuses another type of the kind of an object inside the resource', () => {
+  it('refuses a kind of an embedded object that is not a string', () => {
     const template = s.embeddedResource({ properties: { kind: s.integer() } });
     expect(problemsOf({ schema: s.object({ spec: s.object({ template }) }) })).to.deep.equal([
       'versions[0].schema.properties[spec].properties[template].properties[kind].type: Invalid value: "integer": must be string',
@@ -89,7 +89,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     ]);
   });
 
-  it('refuses names with capitals, but for kinds', () => {
+  it('refuses upper-case letters in all names but kind and listKind', () => {
     const names = { plural: 'Shops', singular: 'Shop', shortNames: ['SH'], categories: ['All'] };
     const problems = problemsOf({}, { ...names, listKind: 'ShopList' });
     expect(problems.map((problem) => problem.replace(/:.*/, ''))).to.deep.equal([
@@ -113,7 +113,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     );
   });
 
-  it('refuses limits that JSON turns into no limit', () => {
+  it('refuses limits such as NaN, which JSON cannot express', () => {
     const schema = s.object({ spec: s.object({ a: s.integer({ minimum: NaN }) }) });
     expect(problemsOf({ schema })).to.deep.equal([
       'versions[0].schema.properties[spec].properties[a].minimum: contains NaN, no number of JSON',
@@ -133,7 +133,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     ]);
   });
 
-  it('refuses a group of Kubernetes without the annotation', () => {
+  it('refuses a group of Kubernetes without the approval annotation', () => {
     const group = 'shops.k8s.io';
     expect(problemsOf({}, { group })).to.deep.equal([
       'annotations[api-approved.kubernetes.io]: is missing: shops.k8s.io belongs to Kubernetes, use a domain of yours, or give the URL of the approval or "unapproved"',

@@ -33,7 +33,7 @@ describe('the Standard Schema of a custom resource', () => {
     expect(issues.map(({ path }) => path)).to.deep.equal([['spec', 'items', 0, 'weight']]);
   });
 
-  it('keeps a name with dots whole in a path', async () => {
+  it('does not split a name with dots in a path', async () => {
     const given = shopOf({
       size: 'small',
       tags: { 'example.com/team': 'toolong', 'example.com': 7 },

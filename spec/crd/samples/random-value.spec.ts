@@ -85,7 +85,7 @@ describe('randomValue', () => {
     });
   }
 
-  it('takes both limits of a number, and values between', () => {
+  it('draws both limits of a number, and values between', () => {
     expect(different({ type: 'integer', minimum: -1, maximum: 2 })).to.have.members([
       '-1',
       '0',
@@ -105,14 +105,14 @@ describe('randomValue', () => {
     expect(different({ type: 'integer', ...open })).to.have.members(['1', '2']);
   });
 
-  it('takes numbers around zero, or near the only limit', () => {
+  it('draws numbers around zero, or near the only limit', () => {
     expect(range({ type: 'integer' })).to.deep.equal([-5, 100]);
     expect(range({ type: 'number' })).to.deep.equal([-5, 100]);
     expect(range({ type: 'integer', minimum: 500 })).to.deep.equal([500, 600]);
     expect(range({ type: 'integer', maximum: -10 })).to.deep.equal([-15, -10]);
   });
 
-  it('takes short and long lists, maps and strings', () => {
+  it('draws short and long lists, maps and strings', () => {
     expect(sizes(s.array(s.boolean()))).to.deep.equal([0, 1, 2, 3]);
     expect(sizes(s.array(s.boolean(), { minItems: 2 }))).to.deep.equal([2, 3]);
     expect(sizes(s.array(s.boolean(), { minItems: 1, maxItems: 2 }))).to.deep.equal([1, 2]);
@@ -125,7 +125,18 @@ describe('randomValue', () => {
     expect(sizes(s.string({ minLength: 20, maxLength: 21 }))).to.deep.equal([20, 21]);
   });
 
-  it('takes each constant, each kind of value, and each alternative', () => {
+  it('draws any text that a pattern allows, and each alternative of a pattern', () => {
+    const any = drawn(s.string({ pattern: '^.*$', maxLength: 5 })) as string[];
+    expect(any.join('')).to.include('é').and.include('漢').and.include('z');
+    expect(different(s.string({ pattern: '^v1(alpha|beta)[12]$' }))).to.have.members([
+      ...['"v1alpha1"', '"v1alpha2"', '"v1beta1"', '"v1beta2"'],
+    ]);
+    expect(different(s.string({ pattern: '^a+$', minLength: 3, maxLength: 3 }))).to.deep.equal([
+      '"aaa"',
+    ]);
+  });
+
+  it('draws each constant, each type of value, and each alternative', () => {
     expect(different(word)).to.have.members(['"a"', '"b"']);
     expect(different(s.boolean())).to.have.members(['false', 'true']);
     expect(different(s.nullable(word))).to.have.members(['"a"', '"b"', 'null']);
@@ -146,7 +157,7 @@ describe('randomValue', () => {
     expect(new Set(names)).to.have.keys('a', 'b');
   });
 
-  it('takes optional fields or not, required ones always, and defaults now and then', () => {
+  it('draws required fields always, and optional fields and defaults sometimes', () => {
     const schema = s.object({
       needed: s.boolean(),
       maybe: s.optional(s.boolean()),
@@ -160,7 +171,7 @@ describe('randomValue', () => {
     expect(counts.filter((count) => count === 7).length).to.be.lessThan(draws / 2);
   });
 
-  it('names a whole object, and takes its other fields by their schema', () => {
+  it('gives an embedded object a kind and a name, and draws its other fields from their schema', () => {
     const schema: Schema = {
       ...{ type: 'object', 'x-kubernetes-embedded-resource': true, required: ['size'] },
       properties: { kind: { type: 'string' }, size: { type: 'boolean' } },

@@ -39,13 +39,13 @@ describe('defaultFields', () => {
     expect(defaulted({ a: null }, object({ a: nullable }))).to.deep.equal({ a: null });
   });
 
-  it('sets the default of an undefined member, like that of a missing one', () => {
+  it('sets the default of an undefined member as of a missing member', () => {
     expect(defaulted({ a: undefined }, object({ a: filled }))).to.deep.equal({ a: 'x' });
   });
 });
 
 describe('prune', () => {
-  it('empties objects in values without a schema, keeps those in a list that preserves them', () => {
+  it('removes the members of objects without a schema, but keeps those that a list preserves', () => {
     const values = { a: { b: 1, c: { d: 1 } }, t: 'x', l: [{ q: 1 }] };
     const map = object({ m: { type: 'object', additionalProperties: true } });
     expect(prune({ m: values }, map)).to.deep.equal({
@@ -62,7 +62,7 @@ describe('prune', () => {
     expect(value).to.deep.equal({ l: [{ b: { c: 1 }, a: { x: 'x' } }] });
   });
 
-  it('keeps the metadata of an object inside the resource, whatever part of it the schema names', () => {
+  it('keeps the whole metadata of an embedded object, whichever part the schema declares', () => {
     const whole: Schema = { ...object({ metadata: object({ name: text }) }) };
     const schema = object({ o: { ...whole, 'x-kubernetes-embedded-resource': true } });
     const value = { o: { metadata: { name: 'a', labels: { a: 'b' } } } };

@@ -69,7 +69,7 @@ describe('validation of a custom resource', () => {
     ]);
   });
 
-  it('reads a stored value of another type only where a rule asks for it', () => {
+  it('refuses a stored value of another type only if a rule uses it', () => {
     const rules = [
       'oldSelf.hasValue()',
       'oldSelf.or(optional.none()).hasValue()',

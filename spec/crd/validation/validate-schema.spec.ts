@@ -44,7 +44,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('tries the alternatives on a value of the wrong type, but not on null', () => {
+  it('checks the alternatives of a value of the wrong type, but not of null', () => {
     const schema: Schema = { type: 'object', oneOf: [{ required: ['b'] }, { required: ['c'] }] };
     expect(said(5, schema)).to.deep.equal([
       'Invalid value: "integer": a in body must be of type object: "integer"',
@@ -61,7 +61,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('blames the alternative with the most checks that apply', () => {
+  it('reports the errors of the alternative that matches best', () => {
     const b: Schema = { required: ['b'], properties: { b: { minimum: 5 } } };
     expect(said({ b: 1 }, { type: 'object', anyOf: [{ required: ['c'] }, b] }).at(-1)).to.equal(
       'Invalid value: 1: a.b in body should be greater than or equal to 5',
@@ -178,7 +178,7 @@ describe('validateSchema', () => {
       expect(changed({ b: 'long', d: 1 }, { b: 'long', d: 1 }, open)).to.deep.equal(['a.c']);
     });
 
-    it('refuses it where the type of an object inside is not valid', () => {
+    it('refuses it if an embedded object lacks apiVersion or kind', () => {
       const template = { ...item, 'x-kubernetes-embedded-resource': true };
       const list: Schema = { type: 'array', items: template };
       const value = [{ name: 'x' }];

@@ -356,7 +356,7 @@ describe('the API server of views over HTTPS', () => {
     });
   });
 
-  it('requires no token from the client of the views themselves', async () => {
+  it('requires no token from the in-process client of the views', async () => {
     const list = await site.views.client.list({ apiVersion: version, kind: 'HealthView' });
     expect(list.items).to.have.lengthOf(2);
   });

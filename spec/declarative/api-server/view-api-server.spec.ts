@@ -70,7 +70,7 @@ describe('ViewApiServer', () => {
     await server.stop();
   });
 
-  it('accepts the same views again, and refuses others', async () => {
+  it('accepts the same views a second time, and refuses other views', async () => {
     const server = new ViewApiServer({ port: 0 });
     server.attach(views);
     server.attach(views);
@@ -100,7 +100,7 @@ describe('ViewApiServer', () => {
     await site.stop();
   });
 
-  it('leaves its signal when it stops', async () => {
+  it('removes its listener from the signal when it stops', async () => {
     const { signal } = new AbortController();
     const server = new ViewApiServer({ port: 0 });
     await server.start(signal);

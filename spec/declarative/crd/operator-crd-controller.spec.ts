@@ -9,6 +9,7 @@ import {
 import type { OperatorDocument } from '../../../lib/declarative/crd/index.js';
 import type { ConnectedClient } from '../../../lib/client/http-client.js';
 import { findCondition } from '../../../lib/object/conditions.js';
+import type { Added } from '../../../lib/manager/index.js';
 import { Group } from '../../../lib/declarative/operator/index.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import type { DeclarativeManagerOptions } from '../../../lib/declarative/views/declarative-manager.js';
@@ -71,6 +72,7 @@ describe('The controller of Operator objects', () => {
   let group: Group;
   let end: AbortController;
   let running: Promise<void>;
+  let added: Added;
   beforeEach(async () => {
     clock = new VirtualClock();
     cluster = await EmbeddedCluster.start({ clock, crds: [OperatorResource.crd] });
@@ -89,7 +91,7 @@ describe('The controller of Operator objects', () => {
     const client = cluster.client({ user });
     const manager = await DeclarativeManager.create({ client, clock, ...options });
     group = new Group({ manager });
-    manager.add(operatorCrdController({ group }), { requires: operatorCrdAccess });
+    added = manager.add(operatorCrdController({ group }), { requires: operatorCrdAccess });
     end = new AbortController();
     running = group.start(end.signal);
   }
@@ -99,6 +101,12 @@ describe('The controller of Operator objects', () => {
     const over = { isOver: false };
     void running.then(() => (over.isOver = true));
     await eventually(() => expect(over.isOver).to.equal(true), { clock });
+  }
+
+  /** Waits until the process has stood for election so often. */
+  async function candidates({ log }: ScriptedLeadership, count: number): Promise<void> {
+    const all = () => log.filter((each) => each === 'candidate');
+    await eventually(() => expect(all()).to.have.length(count), { clock });
   }
 
   const create = (
@@ -119,7 +127,7 @@ describe('The controller of Operator objects', () => {
     return `${found?.status} ${found?.reason}: ${found?.message ?? ''}`;
   };
 
-  it('shows in the status of a deleted object why it stays', async () => {
+  it('report in the status of a deleted object why it still exists', async () => {
     await start();
     await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'price')], policy);
     await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
@@ -166,7 +174,7 @@ describe('The controller of Operator objects', () => {
     expect(await made()).to.deep.equal(['price-a']);
   });
 
-  it('keeps what is made of views of another operator until that operator is added', async () => {
+  it('keeps objects derived from views of another operator until that operator is added', async () => {
     const apiGroup = 'maker.view.dcontroller.io';
     await create('a-reader', [configMapOf('Price', 'price', { apiGroup })]);
     await create('maker', [viewOf('Price', namespace)]);
@@ -216,7 +224,7 @@ describe('The controller of Operator objects', () => {
     }
   });
 
-  it('needs no more access to the objects than it declares', async () => {
+  it('needs no permissions for the objects beyond those that it declares', async () => {
     await cluster.stop();
     cluster = await EmbeddedCluster.start({ clock, rbac: true, crds: [OperatorResource.crd] });
     admin = cluster.client();
@@ -245,14 +253,112 @@ describe('The controller of Operator objects', () => {
     expect(after.finalizers).to.have.lengthOf(1);
   });
 
+  describe('lets operators of the program keep what they made of views of an object', () => {
+    const apiGroup = 'maker.view.dcontroller.io';
+    const reader = { controllers: [configMapOf('Price', 'price', { apiGroup })] };
+    const waiting = 'Unknown Waiting: waits for operator maker, whose views it reads';
+    const readerReady = (): string => {
+      const [controller] = group.getOperator('reader')?.getStatus().controllers ?? [];
+      const found = findCondition(controller?.conditions, 'Ready');
+      return `${found?.status} ${found?.reason}: ${found?.message ?? ''}`;
+    };
+    const deleted = () =>
+      cluster.requests.entries.filter((one) => one.user === user && one.verb === 'delete');
+    const holdMaker = () =>
+      cluster.faults.add({
+        match: { user, verb: 'patch', resource: 'operators', name: 'maker' },
+        effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
+      });
+
+    it('until the object runs after a start', async () => {
+      await start();
+      await group.upsertOperator('reader', reader);
+      await create('maker', [viewOf('Price', namespace)]);
+      await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
+      await stop();
+      const body = { metadata: policy };
+      await admin.patch(OperatorResource, { name: 'maker' }, { type: 'merge', body });
+      const fault = holdMaker();
+      await start();
+      await group.upsertOperator('reader', reader);
+      await eventually(() => expect(readerReady()).to.equal(waiting), { clock });
+      await clock.advance(60_000);
+      fault.remove();
+      await clock.advance(120_000);
+      await eventually(() => expect(readerReady()).to.match(/^True Ready/), { clock });
+      expect(await made()).to.deep.equal(['price-a']);
+      expect(deleted()).to.deep.equal([]);
+      // Without the object, its views are gone for good.
+      await admin.delete(OperatorResource, { name: 'maker' });
+      await eventually(async () => expect(await made()).to.deep.equal([]), { clock });
+    });
+
+    it('until the object runs again in the next term as the leader', async () => {
+      const leadership = new ScriptedLeadership();
+      await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
+      await group.upsertOperator('reader', reader);
+      await candidates(leadership, 1);
+      leadership.lead();
+      await create('maker', [viewOf('Price', namespace)], policy);
+      await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
+      leadership.lose();
+      await candidates(leadership, 2);
+      await eventually(() => expect(readerReady()).to.equal(waiting), { clock });
+      leadership.lead();
+      await eventually(() => expect(readerReady()).to.match(/^True Ready/), { clock });
+      expect(await made()).to.deep.equal(['price-a']);
+      expect(deleted()).to.deep.equal([]);
+    });
+  });
+
+  describe('lets operators of the program run with empty views of an operator without an object', () => {
+    const apiGroup = 'nowhere.view.dcontroller.io';
+    const reader = { controllers: [configMapOf('Price', 'price', { apiGroup })] };
+    const isReady = (): void =>
+      void expect(group.getOperator('reader')?.getStatus().conditions?.[0]?.status).to.equal(
+        'True',
+      );
+
+    it('after a standby', async () => {
+      const leadership = new ScriptedLeadership();
+      await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
+      await candidates(leadership, 1);
+      leadership.lead();
+      leadership.lose();
+      await candidates(leadership, 2);
+      leadership.lead();
+      await group.upsertOperator('reader', reader);
+      await eventually(isReady, { clock });
+    });
+
+    it('after the controller was removed', async () => {
+      await start();
+      await create('other', [viewOf('Price', namespace)]);
+      await eventually(async () => expect(await ready('other')).to.match(/^True/), { clock });
+      await added.remove();
+      await group.upsertOperator('reader', reader);
+      await eventually(isReady, { clock });
+    });
+
+    it('which waited when the controller was removed', async () => {
+      const fault = cluster.faults.add({
+        match: { user, resource: 'operators' },
+        effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
+      });
+      await start();
+      await group.upsertOperator('reader', reader);
+      await clock.advance(5_000);
+      expect(isReady).to.throw();
+      await added.remove();
+      await eventually(isReady, { clock });
+      fault.remove();
+    });
+  });
+
   it('writes nothing by a specification that changed while another process led', async () => {
     const leadership = new ScriptedLeadership();
     await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
-    const candidates = async (count: number): Promise<void> => {
-      const all = () => leadership.log.filter((each) => each === 'candidate');
-      await eventually(() => expect(all()).to.have.length(count), { clock });
-    };
-    await candidates(1);
+    await candidates(leadership, 1);
     leadership.lead();
     await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'old')], policy);
     await eventually(async () => expect(await made()).to.deep.equal(['old-a']), { clock });
@@ -265,7 +371,7 @@ describe('The controller of Operator objects', () => {
       match: { user, verb: 'patch', resource: 'operators', name: 'shop' },
       effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
     });
-    await candidates(2);
+    await candidates(leadership, 2);
     const before = cluster.requests.entries.length;
     leadership.lead();
     const refused = () =>

@@ -91,7 +91,7 @@ describe('compilePlan', () => {
     [
       { '@unwind': '$$.a' },
       [
-        'pipeline["@unwind"]: @unwind: want the path of one place: there is no element, $$, outside of list operators',
+        'pipeline["@unwind"]: @unwind: want the path of one place: $$ is not available outside list operators',
       ],
     ],
     [{ '@select': 'text' }, ['pipeline["@select"]: @select: want true or false, got a string']],
@@ -116,7 +116,7 @@ describe('compilePlan', () => {
     ]);
   });
 
-  it('accepts a join condition with literals, and with paths in the value of @set', () => {
+  it('accepts literals in a join condition, and paths in the value of @set', () => {
     const left = { '@set': ['$.Pod.spec', '$.shown', { '@literal': '$.name' }] };
     expect(problemsOf({ '@join': { '@eq': [left, '$.Service.spec'] } }, two)).to.deep.equal([]);
   });

@@ -175,7 +175,7 @@ describe('@join', () => {
     expect(pipeline.push('Parent', removed(root)).map(({ weight }) => weight)).to.deep.equal([-1]);
   });
 
-  it('puts a single source under its name', () => {
+  it('returns documents with the name of the source as the key for a single source', () => {
     const pipeline = pipelineOf([{ '@join': { '@exists': '$.Pod.spec.parent' } }]);
     pipeline.push('Pod', added(pod1, object('ns/other')));
     expect(pipeline.snapshot().map(({ document }) => document)).to.deep.equal([{ Pod: pod1 }]);

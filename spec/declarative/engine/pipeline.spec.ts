@@ -17,7 +17,7 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
-  it('gives no change for an update without a difference', () => {
+  it('returns no change for an update without a difference', () => {
     const pipeline = pipelineOf([]);
     pipeline.push('Pod', added(object('ns/a')));
     expect(pipeline.push('Pod', updated(object('ns/a'), object('ns/a')))).to.deep.equal([]);
@@ -73,7 +73,7 @@ describe('Pipeline', () => {
     expect(texts.join()).not.to.include('hunter');
   });
 
-  it('retracts the earlier result of a volatile stage, not the current one', async () => {
+  it('removes exactly the earlier result of a document whose result depends on the time', async () => {
     const clock = new VirtualClock();
     const stages = [
       { '@project': { metadata: '$.metadata', at: '@now' } },
@@ -88,7 +88,7 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
-  it('keeps a join with a volatile condition balanced', async () => {
+  it('removes a joined result although its condition on the time no longer holds', async () => {
     const clock = new VirtualClock();
     const condition = [{ '@eq': ['$.A.k', '$.B.k'] }, { '@gt': ['$.A.until', '@now'] }];
     const pipeline = pipelineOf({ '@join': { '@and': condition } }, ['A', 'B'], { clock });
@@ -126,7 +126,7 @@ describe('Pipeline', () => {
     expect(listed(pipeline.snapshot())).to.deep.equal([object('ns/a-0', { list: [1, 2] })]);
   });
 
-  it('knows a source by its alias', () => {
+  it('identifies a source by its alias', () => {
     const context = compileContext([]);
     const sources = [{ kind: 'Pod' }, { kind: 'Pod', apiGroup: '', as: 'Core' }];
     const plan = compilePlan([{ '@join': true }], sources, { context });

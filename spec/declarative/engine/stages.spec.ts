@@ -220,7 +220,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(pipeline.push('Pod', updated(b, { ...b, d: 'e' }))).to.deep.equal([]);
     });
 
-    it('drops a document without a place for the list, with a failure', () => {
+    it('drops a document whose path for the list is not a map, with a failure', () => {
       const pipeline = pipelineOf([{ [stage]: ['x', '$.spec.a'] }]);
       const misfit = object('default/_', { spec: 'text' });
       pipeline.push('Pod', added(misfit, a));

@@ -86,7 +86,7 @@ describe('Comparison', () => {
     });
   }
 
-  it('treats equal values as neither below nor above', () => {
+  it('treats equal values as less than or equal and greater than or equal only', () => {
     for (const [one, other] of [
       [1, 1],
       ['1.0', 1],
@@ -118,7 +118,7 @@ describe('Comparison', () => {
     fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('fails for values without an order, and names both', () => {
+  it('fails for values without an order, and names both values', () => {
     const document = { a: null, b: true, c: 'x', d: 1, e: [1] };
     for (const pair of [
       ['$.a', '$.d'],
@@ -142,7 +142,7 @@ describe('Comparison', () => {
     ]);
   });
 
-  it('accepts an expression that gives the pair', () => {
+  it('accepts an expression that evaluates to a list of both operands', () => {
     expect(evaluate({ '@eq': '$.pair' }, { pair: [1, 1] })).to.equal(true);
     expect(dataErrorOf({ '@eq': '$.pair' }, { pair: [1] }).message).to.equal(
       '@eq: want a list of 2, got [1]',

@@ -48,8 +48,8 @@ describe('compileExpression', () => {
       'a["@concta"]: there is no operator @concta (@concat)',
       'b[0]["@eq"]: @eq: want 2 operands, got 1',
       'b[1]["@add"][1]: @add: want a number, got "y"',
-      'c: an operator stands alone in its map, here are @eq, @ne',
-      'd: an operator stands alone in its map, here are @len, name',
+      'c: an operator must be the only key of its map, got @eq, @ne',
+      'd: an operator must be the only key of its map, got @len, name',
       'e["@and"][0]["@not"]: invalid JSONPath "$.a[": character 5: want \'a name\', an index, *, a slice or ?filter',
       'e["@and"][1]["@or"]: @or: want 1 operand or more, got 0',
     ]);
@@ -83,7 +83,7 @@ describe('compileExpression', () => {
     ]);
   });
 
-  it('reports only the value that is not JSON, not that it is no operand either', () => {
+  it('reports a value that is not JSON once, and not also as an invalid operand', () => {
     expect(problemsOf({ '@add': [1, NaN] })).to.deep.equal(['["@add"][1]: want JSON, got NaN']);
   });
 
@@ -150,7 +150,7 @@ describe('compileCondition', () => {
     ]);
   });
 
-  it('fails on a document that gives another type', () => {
+  it('fails on a document for which the condition is not a boolean', () => {
     const holds = compileCondition('$.a', compileContext([]), { operation: '@select' });
     expect(() => holds({ a: 'yes' })).to.throw('@select: want true or false, got "yes"');
     expect(() => holds({})).to.throw('@select: want true or false, got null');

@@ -46,17 +46,17 @@ describe('compileProjection', () => {
     });
   });
 
-  it('accepts any expression that gives a map', () => {
+  it('accepts any expression that evaluates to a map', () => {
     expect(project('$.metadata.labels')).to.deep.equal({ app: 'x' });
     expect(project(['$.metadata.labels', { '@dict': { b: 1 } }])).to.deep.equal({ app: 'x', b: 1 });
   });
 
-  it('fails on a document that does not give a map', () => {
+  it('fails on a document for which the expression is not a map', () => {
     expect(() => project('$.spec.ports')).to.throw('@project: want a map, got [{"port":80}]');
     expect(() => project([{ a: 1 }, '$.missing'])).to.throw('@project: want a map, got null');
   });
 
-  it('refuses expressions that cannot give a map at load', () => {
+  it('refuses expressions that cannot evaluate to a map at load', () => {
     const problems: SpecProblem[] = [];
     for (const source of [1, [], [{ a: 1 }, 'x'], { '@len': '$.a' }, [{ a: { '@eqq': 1 } }]]) {
       compileProjection(source, compileContext(problems, ['@project']));

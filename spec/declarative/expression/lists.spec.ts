@@ -136,9 +136,9 @@ describe('Lists and maps', () => {
     ]);
   });
 
-  it('refuse $$ where there is no element, also in the list operand of a list operator', () => {
+  it('refuse $$ outside an element expression, also in the list operand of a list operator', () => {
     expect(problemsOf({ '@len': '$$.a' })).to.deep.equal([
-      '["@len"]: $$.a: there is an element, $$, only in @map, @filter, @any, @all and @none ($.a)',
+      '["@len"]: $$.a: $$ is available only in @map, @filter, @any, @all and @none ($.a)',
     ]);
     expect(problemsOf({ '@map': ['$$', '$$.a'] })).to.have.lengthOf(1);
     expect(problemsOf({ '@map': [{ '@map': ['$$', '$$.a'] }, '$.a'] })).to.deep.equal([]);

@@ -22,7 +22,7 @@ describe('@hash', () => {
     expect(evaluate({ '@hash': [1, 2] })).to.not.equal(evaluate({ '@hash': [2, 1] }));
   });
 
-  it('treats a single list in a list as the operand', () => {
+  it('treats a list in a list as one operand', () => {
     const hash = evaluate({ '@hash': '$.x' }, spec);
     expect(evaluate({ '@hash': ['$.x'] }, spec)).to.equal(hash);
     expect(evaluate({ '@hash': ['$.a'] }, spec)).to.equal(evaluate({ '@hash': [1] }));
@@ -37,7 +37,7 @@ describe('@hash', () => {
     expect(evaluate({ '@hash': 27 })).to.equal('066s1a');
   });
 
-  it('gives six letters and digits for any value', () => {
+  it('returns six letters and digits for any value', () => {
     const property = fc.property(fc.jsonValue(), (value) => {
       expect(evaluate({ '@hash': '$.value' }, { value })).to.match(/^[0-9a-z]{6}$/);
     });
@@ -54,6 +54,9 @@ describe('@selector', () => {
     [{}, true],
     [null, false],
     [{ matchLabels: { app: 'web' } }, true],
+    [{ matchLabels: null }, true],
+    [{ matchLabels: null, matchExpressions: null }, true],
+    [{ matchLabels: { app: 'db' }, matchExpressions: null }, false],
     [{ matchLabels: { app: 'web', tier: 'back' } }, false],
     [{ matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'db'] }] }, true],
     [{ matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] }, false],
@@ -92,7 +95,7 @@ describe('@selector', () => {
 });
 
 describe('@rnd', () => {
-  it('draws whole numbers from the first operand up to below the second', () => {
+  it('draws whole numbers from the first operand, below the second', () => {
     const random = seededRandom(7);
     const compiled = compileExpression({ '@rnd': [2, '$.beyond'] }, compileContext([]), { random });
     const drawn = new Set(Array.from({ length: 200 }, () => compiled({ beyond: 5 })));
@@ -117,7 +120,7 @@ describe('@rnd', () => {
 });
 
 describe('@now', () => {
-  it('gives the time of the evaluation in whole seconds of UTC', async () => {
+  it('returns the time of the evaluation in whole seconds of UTC', async () => {
     const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05.678Z'));
     const compiled = compileExpression({ at: '@now' }, compileContext([]), { clock });
     expect(compiled({})).to.deep.equal({ at: '2026-01-02T03:04:05Z' });
@@ -131,7 +134,7 @@ describe('@now', () => {
     expect(problemsOf({ '@now': '$.a' })).to.deep.equal(['["@now"]: @now: want no operand']);
   });
 
-  it('is data in a document', () => {
+  it('is not evaluated as a string in a document', () => {
     expect(evaluate('$.a', { a: '@now' })).to.equal('@now');
   });
 });
@@ -143,7 +146,7 @@ describe('@literal', () => {
     expect(evaluate({ '@concat': [{ '@literal': '$' }, '$.a'] }, { a: 5 })).to.equal('$5');
   });
 
-  it('copies its operand, so that later changes of the source have no effect', () => {
+  it('copies its operand, so that later changes of the operand have no effect', () => {
     const value = { list: [1] };
     const compiled = compileExpression({ '@literal': value }, compileContext([]));
     value.list.push(2);

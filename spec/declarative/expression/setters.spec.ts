@@ -107,8 +107,8 @@ describe('Setters', () => {
       }),
     ).to.deep.equal([
       '["$.b"]["@eq"]: @eq: want 2 operands, got 1',
-      '["$..a"]: invalid setter "$..a": .. selects, it sets nothing',
-      '["$$.a"]: invalid setter "$$.a": $$ is not what is built',
+      '["$..a"]: invalid setter "$..a": .. cannot be used to set a value',
+      '["$$.a"]: invalid setter "$$.a": a setter cannot change $$',
       '["$.a[70000]"]: invalid setter "$.a[70000]": a list is filled up to index 65535 at most',
       '["$.a["]: invalid JSONPath "$.a[": character 5: want \'a name\', an index, *, a slice or ?filter',
       '["$."]: $.: want a map to copy, got a string',

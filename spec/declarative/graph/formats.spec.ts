@@ -110,20 +110,20 @@ describe('A graph', () => {
     expect(arrows(lines, ' -> ')).to.equal(arrows(mermaid.split('\n'), ' -->'));
   });
 
-  it('contains every text as SVG', async () => {
+  it('contains every text of the graph in SVG', async () => {
     const texts = textsOf(await toSvg(graphOf(operator)));
     expect(texts).to.include.members([
       ...['op', 'pods', 'Pod', 'every 90 s', '$.p.a = $.Far.a', '@unwind', 'passes through'],
     ]);
   });
 
-  it('has the same text in every rendering', async () => {
+  it('has the same text in every format', async () => {
     for (const format of [toMermaid, toDot, toSvg]) {
       expect(await format(graphOf(operator))).to.equal(await format(graphOf(operator)));
     }
   });
 
-  it('escapes names as Mermaid, so that none is parsed as syntax', () => {
+  it('escapes names in Mermaid, so that none is parsed as syntax', () => {
     const property = fc.property(text, (name) => {
       const drawn = toMermaid(graphWith(name));
       const labels = [...drawn.matchAll(/"(.*?)"/g)].map(([, label = '']) => label);
@@ -147,7 +147,7 @@ describe('A graph', () => {
     await fc.assert(property, { numRuns: tries(25) });
   });
 
-  it('uses smaller fonts in SVG than measured, as a reserve for wider fonts', async () => {
+  it('uses smaller fonts in SVG than it measures with, since viewers may use wider fonts', async () => {
     const svg = await toSvg(graphOf(operator));
     const sizes = [...svg.matchAll(/ font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
     expect(sizes.length).to.be.greaterThan(5);

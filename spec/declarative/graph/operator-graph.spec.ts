@@ -80,7 +80,7 @@ describe('operatorGraph', () => {
     ]);
   });
 
-  it('does not confuse a trigger with the kind of its name', () => {
+  it('does not confuse a OneShot source with the view of the same name', () => {
     const { links, resources } = graphOf(`
       controllers:
         - name: a

@@ -55,7 +55,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(readyOf(group.getOperator(early))).to.equal('True Ready');
   });
 
-  it('lets an operator read the views of another one, even of one added later', async () => {
+  it('lets an operator read the views of another operator, even of one that is added later', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -95,7 +95,7 @@ export function groupSuite(newTarget: NewTarget): void {
     ]);
   });
 
-  it('keeps what is made of views whose controller gets another name', async () => {
+  it('keeps objects derived from views when the controller of the views is renamed', async () => {
     const { group, namespace } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -111,7 +111,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps price-d']);
   });
 
-  it('keeps what another operator makes of views whose controller gets another name', async () => {
+  it('keeps objects that another operator derives from views when their controller is renamed', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;

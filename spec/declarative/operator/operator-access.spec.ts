@@ -36,7 +36,7 @@ describe('the access of a declarative operator to its target', () => {
     ]);
   });
 
-  it('has no part for views', async () => {
+  it('is empty for a target that is a view', async () => {
     expect(await accessOf('Updater', 'Shown')).to.deep.equal([]);
   });
 });

@@ -96,7 +96,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.ready(controller)).to.equal('True Ready');
     });
 
-    it('does not count twice when retried: one delete removes the object', async () => {
+    it('does not count a document twice when retried: one delete removes the object', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);
       const { clock } = scene.base;
@@ -136,7 +136,7 @@ describe('failures of declarative controllers', () => {
       pipeline: { '@project': { metadata: sameName, data: '$.data' } },
     };
 
-    it('counts in its last good state, and does not affect other objects', async () => {
+    it('keeps its last valid state in results, and does not affect other objects', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.run(copies);

@@ -210,7 +210,7 @@ describe('feedback of declarative controllers', () => {
     }, 1_000);
   });
 
-  it('is not reported for a burst of changes of one group', async () => {
+  it('is not reported for many changes of one group at once', async () => {
     scene = await ControllerScene.start();
     const [gathering, copying] = await scene.run(
       {

@@ -114,7 +114,7 @@ describe('the lifecycle of declarative controllers', () => {
     await scene.base.run(scene.manager);
     await scene.base.clock.advance(60_000);
     expect(await scene.names(ConfigMaps)).to.include('left');
-    expect(controller.status().conditions[0]?.message).to.include('Namespace has no namespaces');
+    expect(controller.status().conditions[0]?.message).to.include('Namespace is cluster-scoped');
   });
 
   it('deletes nothing while views are still empty because their writer has not run', async () => {

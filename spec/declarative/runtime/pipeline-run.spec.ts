@@ -46,7 +46,7 @@ function partsOf(sources: PipelineRunParts['sources'], { enqueued }: Context): P
   const plan = compilePlan([], [{ kind: sources[0]?.name ?? '' }], { context: compileContext([]) });
   if (plan === undefined) throw new Error('it does not compile');
   const nothing = (): void => undefined;
-  const listener = { failed: nothing, troubled: nothing, changed: nothing };
+  const listener = { failed: nothing, troubled: nothing, unserved: nothing, changed: nothing };
   const enqueue: PipelineRunParts['enqueue'] = ({ name }) => void enqueued.push(name);
   const parts = { controller: 'op/copies', enqueue, targetPath: ['target'], listener };
   return { plan, sources, periodsMs: [], ...parts };
@@ -67,7 +67,7 @@ describe('PipelineRun', () => {
             const document = { metadata: { name: key } };
             return { document, origin: document };
           },
-          ...{ keys: () => [], synced: true, parked: false, problem: undefined },
+          ...{ keys: () => [], parked: false, problem: undefined },
           whenSynced: () => Promise.resolve(),
           stop: () => undefined,
         };
@@ -101,7 +101,7 @@ describe('PipelineRun', () => {
         changed('a');
         return {
           get: () => ({ document, origin: document }),
-          ...{ keys: () => ['a'], synced: false, parked: false, problem: undefined },
+          ...{ keys: () => ['a'], parked: false, problem: undefined },
           whenSynced: () => whenAborted(listed.signal),
           stop: () => undefined,
         };
@@ -120,7 +120,7 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('has no result before the views are written again that it reads, and show all of it', async () => {
+  it('has no result before the views that it reads are written again, and then has all their objects', async () => {
     const [filled, shown] = [new AbortController(), new AbortController()];
     const document = { metadata: { name: 'a' } };
     const documents = {
@@ -129,7 +129,7 @@ describe('PipelineRun', () => {
         changed('a');
         return {
           get: () => ({ document, origin: document }),
-          ...{ keys: () => ['a'], synced: true, parked: false, problem: undefined },
+          ...{ keys: () => ['a'], parked: false, problem: undefined },
           whenSynced: () => Promise.resolve(),
           caughtUp: () => whenAborted(shown.signal),
           stop: () => undefined,
@@ -152,7 +152,7 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('enqueues names that a replay no longer produces', async () => {
+  it('enqueues names that the pipeline no longer produces after a restart', async () => {
     const setup = await ManagerSetup.start();
     const context = new Context(setup);
     const document = { metadata: { name: 'a' } };
@@ -162,7 +162,7 @@ describe('PipelineRun', () => {
         changed('a');
         return {
           get: () => ({ document, origin: document }),
-          ...{ keys: () => ['a'], synced: true, parked: false, problem: undefined },
+          ...{ keys: () => ['a'], parked: false, problem: undefined },
           whenSynced: () => Promise.resolve(),
           stop: () => undefined,
         };
@@ -183,6 +183,66 @@ describe('PipelineRun', () => {
     expect(context.enqueued).to.include(before);
     await run.stop();
     await setup.end();
+  });
+
+  it('processes everything again, with back-off, after an error outside of the expressions', async () => {
+    const setup = await ManagerSetup.start();
+    const { clock } = setup;
+    const context = new Context(setup);
+    const failed: unknown[] = [];
+    const names = new Set(['a', 'b', 'c']);
+    let faults = 0;
+    let changed: DocumentListener['changed'] | undefined;
+    const documents = {
+      name: 'ConfigMap',
+      start: (_: SourceContext, listener: DocumentListener) => {
+        ({ changed } = listener);
+        for (const name of names) listener.changed(name);
+        return {
+          get: (key: string) => {
+            if (key === 'b' && faults > 0) {
+              faults--;
+              throw new Error('out of memory');
+            }
+            const document = { metadata: { name: key } };
+            return names.has(key) ? { document, origin: document } : undefined;
+          },
+          ...{ keys: () => names, parked: false, problem: undefined },
+          whenSynced: () => Promise.resolve(),
+          stop: () => undefined,
+        };
+      },
+    };
+    const run = new PipelineRun(partsOf([documents], context), {
+      ...context.source,
+      failed: (what, error) => failed.push([what, (error as Error).message]),
+    });
+    await run.whenSynced(new AbortController().signal);
+    const desired = (): string[] => [...(run.desired?.keys() ?? [])].sort();
+    await setup.until(() => context.enqueued.length === 1);
+    faults = 2;
+    for (const name of ['a', 'c']) names.delete(name);
+    for (const name of ['a', 'b', 'c']) changed?.(name);
+    await setup.until(() => failed.length === 1);
+    expect(run.problems()).to.deep.equal([
+      'pipeline: failed outside of its expressions, is processed again; see the log',
+    ]);
+    names.add('d');
+    changed?.('d');
+    await clock.advance(1_000);
+    await setup.until(() => failed.length === 2);
+    await clock.advance(1_999);
+    expect(desired()).not.to.include('d');
+    await clock.advance(1);
+    await setup.until(() => desired().includes('d'));
+    expect(desired()).to.deep.equal(['b', 'd']);
+    expect(failed).to.deep.equal(Array(2).fill(['pipeline', 'out of memory']));
+    expect(run.problems()).to.deep.equal([]);
+    await setup.until(() => context.enqueued.includes('c'));
+    expect(context.enqueued.filter((name) => name === '(full pass)%')).to.have.length(2);
+    await run.stop();
+    await setup.end();
+    expect(clock.pendingTimers).to.equal(0);
   });
 
   it('shares objects with the cache, except for decoded Secrets', async () => {

@@ -35,7 +35,8 @@ const doubled = [{ '@project': { metadata: '$.metadata', n: { '@mul': ['$.n', 2]
 
 function stateOf(pipeline: unknown, stores: readonly Store[]): PipelineState {
   const names = stores.map(({ name }) => name);
-  return new PipelineState(planOf(pipeline, names), stores);
+  const options = { targetPath: ['target'], controller: 'shop/web' };
+  return new PipelineState(planOf(pipeline, names), stores, options);
 }
 
 function numbers(state: PipelineState): object {
@@ -72,7 +73,7 @@ describe('PipelineState', () => {
     expect(state.work(2)).to.equal(undefined);
   });
 
-  it('returns an event only if it was the only one', () => {
+  it('returns the event of a document only if the document had no other', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     const object = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a' } };
@@ -111,7 +112,7 @@ describe('PipelineState', () => {
     expect(state.desired.get('a')?.document).to.equal(store.documents.get('a'));
   });
 
-  it('shows no state between two sources with the same object', () => {
+  it('applies a change of one object to all sources that show it at once', () => {
     const [one, other] = [new Store('A'), new Store('B')];
     const same = { '@join': { '@eq': ['$.A.n', '$.B.n'] } };
     const state = stateOf(

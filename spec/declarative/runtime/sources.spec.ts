@@ -237,7 +237,7 @@ describe('sources of declarative controllers', () => {
     });
   });
 
-  it('that show the same objects to a join keep what is made of an object while it changes', async () => {
+  it('that show the same object to a join keep the joined result while the object changes', async () => {
     scene = await ControllerScene.start();
     const source = { apiGroup: '', version: 'v1', kind: 'ConfigMap', namespace: 'default' };
     const group = (alias: string): string => `$.${alias}.data.group`;

@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  createTargetWriter,
-  targetFieldManager,
-} from '../../../lib/declarative/runtime/clean-up-target.js';
-import { ConfigMap } from '../../../lib/object/kinds.js';
-import type { ResourceType } from '../../../lib/object/resource-type.js';
+import { targetFieldManager } from '../../../lib/declarative/runtime/clean-up-target.js';
 
 describe('The field manager of a declarative controller', () => {
   it('is named after operator and controller', () => {
@@ -19,12 +14,4 @@ describe('The field manager of a declarative controller', () => {
     expect(names[0]).to.match(/^shop\/c+-[0-9a-f]{12}$/);
     expect(targetFieldManager('shop', `${'c'.repeat(200)}a`)).to.equal(names[0]);
   });
-
-  for (const fieldManager of ['', 'x'.repeat(129)]) {
-    it(`is refused with ${fieldManager.length} characters`, () => {
-      const options = { type: ConfigMap as ResourceType, target: { type: 'Updater' } as const };
-      const create = () => createTargetWriter({ ...options, fieldManager });
-      expect(create).to.throw('fieldManager').with.property('code', 'InvalidOption');
-    });
-  }
 });

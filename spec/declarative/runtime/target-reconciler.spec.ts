@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ReconcileContext } from '../../../lib/controller/reconcile.js';
 import { defaultGrowthLimit } from '../../../lib/declarative/runtime/feedback-brake.js';
+import { fullPassKey } from '../../../lib/declarative/runtime/pipeline-run.js';
 import { Redaction } from '../../../lib/declarative/runtime/reported-errors.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
 import type { TargetReconcilerParts } from '../../../lib/declarative/runtime/target-reconciler.js';
@@ -45,6 +46,21 @@ describe('TargetReconciler', () => {
     counted.isOver = true;
     await counting;
     expect(counted.turns).to.be.within(10, 50);
+  });
+
+  it('enqueues no object before the first full pass, which enqueues all', async () => {
+    const keys = ['a', 'b'].map((name) => ({ name }));
+    const document = { metadata: {} };
+    const desired = new Map(keys.map((key) => [key.name, { key, document }]));
+    const enqueued: string[] = [];
+    const enqueue = ({ name }: { readonly name: string }): boolean => enqueued.push(name) > 0;
+    const reconciler = reconcilerOf({ enqueue, desired: () => desired });
+    const cause = { trigger: { type: 'source', source: 'ConfigMap' } } as const;
+    for (const key of [...keys, fullPassKey]) reconciler.want(key, cause);
+    expect(enqueued).to.deep.equal([fullPassKey.name]);
+    await reconciler.reconcile(contextOf(fullPassKey.name));
+    for (const key of keys) reconciler.want(key, cause);
+    expect(enqueued.slice(1)).to.deep.equal(['a', 'b', 'a', 'b']);
   });
 
   it('claims no object after its stop, so that its successor can write it', async () => {

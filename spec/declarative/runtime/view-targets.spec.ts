@@ -1,6 +1,6 @@
+import { TargetWriter } from '../../../lib/declarative/runtime/target-writer.js';
 import { expect } from 'chai';
-import { createTargetWriter } from '../../../lib/declarative/runtime/clean-up-target.js';
-import type { TargetWriter, WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
+import type { WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
 import { Views } from '../../../lib/declarative/views/views.js';
 import { keyString } from '../../../lib/object/object-key.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
@@ -15,7 +15,7 @@ describe('Views as targets', () => {
   before(async () => {
     views = await Views.start({ clock: new VirtualClock() });
     type = await views.ensure('shop', 'Health');
-    writer = createTargetWriter({ type, target: { type: 'Updater' }, fieldManager: 'shop/health' });
+    writer = new TargetWriter({ type, how: 'Updater', fieldManager: 'shop/health' });
     context = { client: views.client, signal: new AbortController().signal };
   });
   after(() => views.stop());
@@ -56,7 +56,7 @@ describe('Views as targets', () => {
   it('are patched without affecting other fields', async () => {
     const key = { name: 'patched' };
     const options = { type, fieldManager: 'shop/patch' } as const;
-    const patcher = createTargetWriter({ ...options, target: { type: 'Patcher' } });
+    const patcher = new TargetWriter({ ...options, how: 'Patcher' });
     await writer.write(key, { metadata: key, a: 1 }, context);
     await patcher.write(key, { metadata: key, b: 2 }, context);
     expect(await writer.write(key, { metadata: key, a: 2 }, context)).to.equal('configured');

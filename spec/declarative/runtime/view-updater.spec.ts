@@ -1,10 +1,10 @@
+import { TargetWriter } from '../../../lib/declarative/runtime/target-writer.js';
 import { expect } from 'chai';
 import { EmbeddedApiServer } from '../../../lib/apiserver/internal.js';
 import { Cache } from '../../../lib/cache/cache.js';
 import { createClient } from '../../../lib/client/http-client.js';
 import type { Document } from '../../../lib/declarative/document.js';
-import { createTargetWriter } from '../../../lib/declarative/runtime/clean-up-target.js';
-import type { TargetWriter, WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
+import type { WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
 import { ViewKinds } from '../../../lib/declarative/views/view-kinds.js';
 import { Views } from '../../../lib/declarative/views/views.js';
 import { LazyList, holdList } from '../../../lib/object/known-list.js';
@@ -27,9 +27,9 @@ describe('An Updater of views', () => {
     clock = new VirtualClock();
     views = await Views.start({ clock });
     type = await views.ensure('shop', 'Health');
-    const options = { type, target: { type: 'Updater' }, fieldManager: 'shop/health' } as const;
-    stored = createTargetWriter({ ...options, views });
-    applied = createTargetWriter(options);
+    const options = { type, how: 'Updater', fieldManager: 'shop/health' } as const;
+    stored = new TargetWriter({ ...options, views });
+    applied = new TargetWriter(options);
     context = { client: views.client, signal: new AbortController().signal };
   });
   afterEach(() => views.stop());
@@ -130,9 +130,9 @@ describe('An Updater of views', () => {
       const transport = server.transport(undefined, undefined, { sharesObjects: true });
       const client = createClient({ transport, clock });
       const kind = await new ViewKinds(client).ensure('shop', 'Health');
-      const target = { type: 'Updater' } as const;
-      const options = { type: kind, target, fieldManager: 'shop/health', views: { server } };
-      const writer = createTargetWriter(options);
+      const how = 'Updater' as const;
+      const options = { type: kind, how, fieldManager: 'shop/health', views: { server } };
+      const writer = new TargetWriter(options);
       let made = 0;
       const document = (digest: string): Document => {
         const make = (): string[] => {
@@ -165,7 +165,7 @@ describe('An Updater of views', () => {
     });
   }
 
-  it('detects the desired state of a view without writing it', async () => {
+  it('compares a view with its desired state without a write', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const live = await views.client.get(type, key);
     expect(stored.isCurrent(live, { metadata, n: 1 })).to.equal(true);
@@ -173,7 +173,7 @@ describe('An Updater of views', () => {
     expect(await views.client.get(type, key)).to.include({ n: 1 });
   });
 
-  it('counts its writes in the bytes of the history', async () => {
+  it('counts the bytes of its writes against the limit of the history', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const { resourceVersion } = (await views.client.get(type, key)).metadata;
     // The history keeps 64 MiB; each version counts fully.

@@ -114,7 +114,7 @@ describe('watchedDocuments', () => {
     started.stop();
   });
 
-  it('of native kinds have no catch-up, because no controller here writes them', async () => {
+  it('of native kinds do not wait for controllers of this process, which do not write them', async () => {
     await scene.put(configMap('a'));
     const type = { apiVersion: 'v1', kind: 'ConfigMap' };
     const { targetWrites: writes } = scene.manager;

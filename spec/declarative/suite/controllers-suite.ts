@@ -93,7 +93,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     return Object.fromEntries(decoded);
   };
 
-  it('write their results, and after a restart only what has changed', async () => {
+  it('write their results, and after a restart only changed objects', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     for (const name of ['a', 'b']) await target.admin.create(configMap(namespace, name, 'one'));

@@ -34,7 +34,7 @@ export function leftoversSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('are found even if only the name was written', async () => {
+  it('are found even if only the name of the object was written', async () => {
     const scene = await open();
     await scene.updater(ConfigMap).write({});
     await scene.updater(ConfigMap).write({});

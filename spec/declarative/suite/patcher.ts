@@ -53,7 +53,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('deletes on removal only fields that no other manager owns, and does not restore overwritten values', async () => {
+  it('removes only fields that no other manager owns, and does not restore overwritten values', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { same: '1', taken: '1' } });
     const patcher = scene.patcher(ConfigMap);

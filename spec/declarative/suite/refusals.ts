@@ -15,7 +15,7 @@ export function refusalsSuite(open: OpenTargetScene): void {
       const realms = scene.writing(Realm, how).writer;
       const tooMany = await thrownBy(realms.write({ namespace, name: 'web' }, {}, context));
       expect(isOperatorError(tooMany, 'InvalidObject')).to.equal(true);
-      expect(String(tooMany)).to.contain(`${namespace}/web: Realm has no namespaces`);
+      expect(String(tooMany)).to.contain(`${namespace}/web: Realm is cluster-scoped`);
       const maps = scene.writing(ConfigMap, how).writer;
       const tooFew = await thrownBy(maps.write({ name: 'web' }, {}, context));
       expect(isOperatorError(tooFew, 'InvalidObject')).to.equal(true);

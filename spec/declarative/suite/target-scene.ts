@@ -1,9 +1,9 @@
+import { TargetWriter } from '../../../lib/declarative/runtime/target-writer.js';
 import { expect } from 'chai';
 import { ensureCrd, retryOnConflict } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
-import { createTargetWriter } from '../../../lib/declarative/runtime/clean-up-target.js';
 import type { Operation } from '../../../lib/apply/index.js';
-import type { TargetWriter, WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
+import type { WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
 import type { Document } from '../../../lib/declarative/document.js';
 import type { TargetType } from '../../../lib/declarative/spec/operator-spec.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
@@ -122,8 +122,8 @@ export class TargetScene {
   /** Creates a writer as a new process has it. */
   writing(type: ResourceType<KubernetesObject>, how: TargetType, manager = 'shop/web'): Writing {
     const resource = type as ResourceType;
-    const writer = createTargetWriter({
-      ...{ type: resource, target: { type: how }, fieldManager: manager },
+    const writer = new TargetWriter({
+      ...{ type: resource, how, fieldManager: manager },
     });
     return new Writing(this, resource, writer);
   }

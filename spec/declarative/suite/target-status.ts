@@ -47,7 +47,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
       expect((await scene.get(type))['status'] ?? {}).to.deep.equal({});
     });
 
-    it(`is replaced by an Updater that has one, ${where}`, async () => {
+    it(`is replaced by an Updater whose document has a status, ${where}`, async () => {
       const scene = await open();
       const updater = scene.updater(type);
       await updater.write({ status: { phase: 'Ready' } });
@@ -57,7 +57,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('is kept by an Updater whose document has none', async () => {
+  it('is kept by an Updater whose document has no status', async () => {
     const scene = await open();
     const updater = scene.updater(Widget);
     await updater.write({ spec: { size: 4 } });

@@ -186,7 +186,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await updater.remove()).to.equal('deleted');
   });
 
-  it('deletes its object with dependents, and treats a missing object as done', async () => {
+  it('deletes its object with dependents, and succeeds if the object is missing', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());

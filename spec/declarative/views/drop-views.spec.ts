@@ -79,7 +79,7 @@ describe('Views.drop', () => {
       await stays.return?.();
     }));
 
-  it('delays calls for the kind, which then get a new one', () =>
+  it('delays calls for a kind until the kind is removed, and then registers it again', () =>
     withViews(async ({ views }) => {
       const { metadata } = await views.client.create(healthView({ name: 'a' }));
       const dropping = views.drop('op');

@@ -42,7 +42,7 @@ describe('The names of a kind of views', () => {
       expect(resources.map(({ namespaced }) => namespaced)).to.deep.equal([true, true, true]);
     }));
 
-  it('omit a plural that is the name of another kind, in any order of registration', () =>
+  it('omit a plural that is already the name of another kind, in any order of registration', () =>
     withViews(async ({ views }) => {
       for (const kind of ['Pod', 'Pods', 'Nodes', 'Node']) await views.ensure('op', kind);
       expect(await namesOf(views)).to.deep.equal({

@@ -26,7 +26,7 @@ async function isWaiting(wait: Promise<void>): Promise<boolean> {
 describe('ViewWriters', () => {
   const { signal } = new AbortController();
 
-  it('delays a reader until each writer of its sources has written or left', async () => {
+  it('delays a reader until each writer of its sources has written or been removed', async () => {
     const writers = new ViewWriters();
     const [one, other, reader] = [writer([], 'V'), writer([], 'W'), writer(['V', 'W'], 'X')];
     writers.add(one);
@@ -41,7 +41,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(wait)).to.equal(false);
   });
 
-  it('delays a cycle until all its members are listed and its external writers have written', async () => {
+  it('delays a cycle until all its members are listed and its other writers have written', async () => {
     const writers = new ViewWriters();
     const circle = [writer(['A'], 'B'), writer(['B'], 'C'), writer(['C', 'D'], 'A')] as const;
     const [first, , last] = circle;

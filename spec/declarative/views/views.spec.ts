@@ -92,7 +92,7 @@ describe('Views', () => {
       await views.ensure('op', 'FooList');
     }));
 
-  it('accept no other kinds', () =>
+  it('accept no kinds other than views of registered operators', () =>
     withViews(async ({ views: { client } }) => {
       const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inOne };
       expect(await failureOf(client.create(configMap))).to.have.property('code', 'UnknownKind');

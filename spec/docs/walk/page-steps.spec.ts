@@ -4,7 +4,7 @@ import { stepsOf } from '../../../scripts/docs/walk/page-steps.js';
 const fence = (info: string, text: string): string => `\`\`\`${info}\n${text}\`\`\`\n`;
 
 describe('the steps of a page', () => {
-  it('are its commands with their output, its files and their changes, in order', () => {
+  it('are its commands with output, its files and its changes of files, in order', () => {
     const page = [
       '# A page\n',
       fence('sh', 'npm test\n'),

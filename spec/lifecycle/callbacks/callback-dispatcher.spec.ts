@@ -42,7 +42,7 @@ describe('CallbackDispatcher', () => {
     return [dispatcher, calls];
   }
 
-  it('passes all arguments on unchanged', async () => {
+  it('passes all arguments unchanged', async () => {
     const [dispatcher, calls] = noting();
     const args = told({ desired: object(ConfigMap), current: object(ConfigMap, 'live') });
     await dispatcher.invokeCallbacks(args);
@@ -50,7 +50,7 @@ describe('CallbackDispatcher', () => {
     expect(calls[0]?.current).to.equal(args.current);
   });
 
-  it('selects by the kind of the current object if there is no desired one', async () => {
+  it('selects by the kind of the current object if the desired object is undefined', async () => {
     const [dispatcher, calls] = noting();
     await dispatcher.invokeCallbacks(told({ state: 'PRE_DELETE', current: object(ConfigMap) }));
     await dispatcher.invokeCallbacks(told({ state: 'PRE_DELETE', current: object(Secret) }));

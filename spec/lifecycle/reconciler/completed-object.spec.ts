@@ -56,7 +56,7 @@ describe('a completed object', () => {
     }
   });
 
-  it('has none of the metadata that only the server sets', () => {
+  it('contains no metadata that only the server sets', () => {
     const own = { name: 'thing', namespace: 'shop', finalizers: ['example.com/held'] };
     const metadata = {
       ...{ ...own, uid: 'x', resourceVersion: '1', generation: 1, selfLink: '/x' },
@@ -66,7 +66,7 @@ describe('a completed object', () => {
     expect(completedObject({ ...object({}), metadata }, plain).metadata).to.deep.equal(own);
   });
 
-  it('has no status, and no rules if they are aggregated', () => {
+  it('contains no status, and no rules if the ClusterRole is aggregated', () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { of: 'shop' } }] };
     const role = object({ aggregationRule, rules: [], status: {} }, 'ClusterRole');
     expect(completedObject(role, plain)).to.deep.equal(object({ aggregationRule }, 'ClusterRole'));

@@ -77,7 +77,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   }
 
-  it('calls POST_DELETE again for each object, although that of another one keeps failing', async () => {
+  it('calls POST_DELETE again for each object, although the call for another object keeps failing', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'a'), configMap(namespace, 'b')];
@@ -192,7 +192,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   });
 
-  it('neither writes nor reports when PRE_UPDATE reverts all changes', async () => {
+  it('neither writes nor records an Event when PRE_UPDATE reverts all changes', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {

@@ -45,7 +45,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('deletes in reverse order, each after the one before is gone, and reports each once', async () => {
+  it('deletes in reverse order, each object after the previous one is gone, and records one Event for each', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
@@ -67,7 +67,7 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('leaves what it owns if the configuration is deleted with --cascade=orphan', async () => {
+  it('keeps its objects if the configuration is deleted with --cascade=orphan', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.delete({ propagationPolicy: 'Orphan' });
@@ -101,7 +101,7 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('is not Available from its start, although the server is briefly unreachable', async () => {
+  it('sets Available to False from the start, although the server is briefly unreachable', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.delete();
@@ -113,7 +113,7 @@ export function deletingSuite(open: OpenStage): void {
     await passesUntil(stage, ({ phase }) => phase === undefined);
   });
 
-  it('is not completed by a reconcile that was aborted before it knew the objects', async () => {
+  it('is not completed by a reconcile that was aborted before it had listed the objects', async () => {
     const stage = await open();
     stage.resources = () => [];
     await stage.deploy('1.0.0');

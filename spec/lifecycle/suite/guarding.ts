@@ -147,7 +147,7 @@ export function guardingSuite(open: OpenStage): void {
     });
   }
 
-  it('no longer names a kept object once the configuration is being deleted', async () => {
+  it('no longer reports an object kept from pruning once the configuration is being deleted', async () => {
     const stage = await open();
     stage.dependants = [...stage.dependants, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }];
     await withOld(stage, [claim(stage.namespace)]);

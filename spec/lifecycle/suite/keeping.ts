@@ -39,7 +39,7 @@ export function keepingSuite(open: OpenStage): void {
     });
   }
 
-  it('reports its own failure and that of an object together', async () => {
+  it('reports its own failure together with that of an object', async () => {
     const broken = await deployed(open);
     for (const name of ['an object is refused', 'an object can not be described']) {
       failures[name]?.(broken);

@@ -68,7 +68,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(await stage.status()).to.deep.equal(before);
   });
 
-  it('keeps the reason that a hook of the operator gives to a healthy system, and writes nothing against it', async () => {
+  it('keeps the reason that a hook gives to a healthy system, and does not overwrite it', async () => {
     const stage = await open();
     const why = { reason: 'ShopOpen', message: '3 of 3 tills are open' };
     const reconciler = stage.newReconciler({
@@ -92,7 +92,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(await stage.status()).to.deep.equal(before);
   });
 
-  it("encodes a Secret's stringData that others may not change, and writes it once", async () => {
+  it('encodes stringData of an immutable Secret, and writes it once', async () => {
     const stage = await open({ isMutable: () => false });
     const metadata = { name: 'token', namespace: stage.namespace };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'x' } };

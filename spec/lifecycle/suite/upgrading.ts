@@ -119,7 +119,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(deleted).to.deep.equal([uid]);
   });
 
-  it('neither computes nor changes objects in a downgrade', async () => {
+  it('neither calls getAllResources nor changes objects in a downgrade', async () => {
     const stage = await open();
     await stage.deploy('1.9.5');
     stage.resources = () => {
@@ -218,7 +218,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.2.0');
   });
 
-  it('can be rolled back by the operator of the deployed version until it is complete', async () => {
+  it('can be rolled back by the operator of the earlier version until the upgrade is complete', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { pod: nowhere })];
@@ -250,7 +250,7 @@ export function upgradingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('reports its start once, after a status that could not be written, and no competitor', async () => {
+  it('records UpgradeStarted once although a status write failed, and reports no competitor', async () => {
     let edits = 0;
     const stage = await open({
       perishablesSynchronizer: async () => {
@@ -268,7 +268,7 @@ export function upgradingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('continues after a wiped status with another build of the deployed version', async () => {
+  it('deploys again after the status was removed, with another build of the same version', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     const wiped = Object.fromEntries(Object.keys(await stage.status()).map((key) => [key, null]));
@@ -279,7 +279,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.1.0+build.8');
   });
 
-  it('refuses to deploy an older version although the status was wiped', async () => {
+  it('refuses to deploy an older version although the status was removed', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     const wiped = Object.fromEntries(Object.keys(await stage.status()).map((key) => [key, null]));

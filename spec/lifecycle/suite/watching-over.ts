@@ -190,7 +190,7 @@ export function watchingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('writes its status once per reconcile, and retries after a mere label change', async () => {
+  it('writes its status once per reconcile, and retries the write after a change of labels only', async () => {
     const stage = await open({
       perishablesSynchronizer: async () => {
         if (isMeddling) await stage.edit({ metadata: { labels: { touched: 'yes' } } });

@@ -64,7 +64,7 @@ describe('OperatorRole', () => {
     ];
     await role.declare(access);
     const rule = (apiGroup: string, resource: string, verbs: readonly string[]) => ({
-      ...{ apiGroups: [apiGroup], resources: [resource], resourceNames: [] as string[], verbs },
+      ...{ apiGroups: [apiGroup], resources: [resource], verbs },
     });
     const everywhere = [
       rule('apps', 'deployments', watchVerbs),
@@ -81,6 +81,15 @@ describe('OperatorRole', () => {
     const secret = { verb: 'get', namespace: 'a', name: 'tls' };
     expect([allows(secret), allows({ ...secret, name: 'x' })]).to.deep.equal([true, false]);
     expect([allows({ namespace: 'a' }), allows({ namespace: 'b' })]).to.deep.equal([true, false]);
+  });
+
+  it('allows the declared paths in all namespaces', async () => {
+    await role.declare([{ nonResourceURLs: ['/metrics', '/debug/*'], verbs: ['get'] }]);
+    const rule = { nonResourceURLs: ['/metrics', '/debug/*'], verbs: ['get'] };
+    expect(role.rulesFor(user, 'a')).to.deep.equal([rule]);
+    const paths = ['/metrics', '/debug/pprof', '/logs'];
+    expect(paths.map((path) => allows({ path, verb: 'get' }))).to.deep.equal([true, true, false]);
+    expect(allows({ path: '/metrics', verb: 'post' })).to.equal(false);
   });
 
   it("adds the user's own rules, and replaces an earlier declaration", async () => {
@@ -141,7 +150,8 @@ describe('OperatorRole', () => {
           "  rule: { apiGroups: ['shops.example'], resources: [shops/status], verbs: [list] }",
         ],
         [
-          `${subject} get /debug; ${ruleOnly}`,
+          `${subject} get /debug; ${remedy}`,
+          "  requires: { nonResourceURLs: ['/debug'], verbs: ['get'] }",
           "  rule: { nonResourceURLs: ['/debug'], verbs: [get] }",
         ],
         [

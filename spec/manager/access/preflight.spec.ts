@@ -40,12 +40,12 @@ describe('The RBAC preflight', () => {
           'metadata:',
           '  name: operator',
           'rules:',
-          '- apiGroups: [""]',
-          '  resources: ["configmaps", "secrets"]',
-          '  verbs: ["get", "list", "watch"]',
-          '- apiGroups: ["apps"]',
-          '  resources: ["deployments"]',
-          '  verbs: ["create", "patch", "delete"]',
+          "- apiGroups: ['']",
+          '  resources: [configmaps, secrets]',
+          '  verbs: [get, list, watch]',
+          '- apiGroups: [apps]',
+          '  resources: [deployments]',
+          '  verbs: [create, patch, delete]',
           '',
         ].join('\n'),
     );
@@ -70,7 +70,7 @@ describe('The RBAC preflight', () => {
   it('warns and continues by default, because the permission may come later', async () => {
     const { setup, manager } = await setUp();
     await setup.run(manager);
-    expect(setup.logged('warn').join('\n')).to.include('resources: ["configmaps", "secrets"]');
+    expect(setup.logged('warn').join('\n')).to.include('resources: [configmaps, secrets]');
     await grant(setup.person, all);
     await setup.clock.advance(60_000);
     expect(manager.phase).to.equal('running');
@@ -84,7 +84,7 @@ describe('The RBAC preflight', () => {
     expect(manager.phase).to.equal('running');
     const [warning] = setup.logged('warn');
     expect(warning).to.include(
-      'apiGroups: ["events.k8s.io"]\n  resources: ["events"]\n  verbs: ["create", "patch"]',
+      'apiGroups: [events.k8s.io]\n  resources: [events]\n  verbs: [create, patch]',
     );
     expect(await setup.end()).to.equal(undefined);
   });
@@ -110,9 +110,9 @@ describe('The RBAC preflight', () => {
     expect(message).not.to.include('ClusterRole');
     expect(message).to.include('kind: Role\nmetadata:\n  name: operator\n  namespace: shop');
     expect(message).to.match(
-      /namespace: system\nrules:\n.*coordination.k8s.io.*\n.*leases.*\n.*\["create"\]/,
+      /namespace: system\nrules:\n.*coordination.k8s.io.*\n.*leases.*\n.*\[create\]/,
     );
-    expect(message).to.match(/resourceNames: \["operator"\]\n {2}verbs: \["get", "update"\]/);
+    expect(message).to.match(/resourceNames: \[operator\]\n {2}verbs: \[get, update\]/);
   });
 
   it('fails for a missing permission in a cluster other than the first', async () => {
@@ -146,6 +146,32 @@ describe('The RBAC preflight', () => {
     }
   });
 
+  it('reviews access to paths of the API server', async () => {
+    const requires = [
+      { nonResourceURLs: ['/metrics', '/debug/*'], verbs: ['get'] },
+      { nonResourceURLs: ['/logs'], verbs: ['get', 'post'] },
+    ] as const;
+    const options = {
+      rbacPreflight: 'fail',
+      requires,
+      cacheOptions: { namespaces: ['shop'] },
+    } as const;
+    const setup = await ManagerSetup.start({ rbac: true });
+    await grant(setup.person, [{ nonResourceURLs: ['/logs'], verbs: ['get'] }]);
+    await setup.run(setup.manager(options));
+    const { message } = (await setup.end()) as Error;
+    expect(message.split('rules:\n').at(-1)).to.equal(
+      "- nonResourceURLs: ['/debug/*', '/metrics']\n  verbs: [get]\n" +
+        "- nonResourceURLs: ['/logs']\n  verbs: [post]\n",
+    );
+    expect(message).to.include('kind: ClusterRole\n');
+
+    const again = await ManagerSetup.start({ rbac: true });
+    await grant(again.person, requires);
+    await again.run(again.manager(options));
+    expect(await again.end()).to.equal(undefined);
+  });
+
   it('reviews the access that the webhook certificate needs', async () => {
     const { source } = await ownCertificate();
     const access = [{ type: Secret, names: ['tls'], namespace: 'a', verbs: ['update'] }] as const;
@@ -160,7 +186,7 @@ describe('The RBAC preflight', () => {
     // A socket opens in real time.
     while (!['running', 'stopped'].includes(manager.phase)) await setup.clock.advance(0);
     const { message } = (await setup.end()) as Error;
-    expect(message).to.include('resourceNames: ["tls"]\n  verbs: ["update"]');
+    expect(message).to.include('resourceNames: [tls]\n  verbs: [update]');
   });
 
   it('continues with a warning if reviews fail, unless rbacPreflight is fail', async () => {
@@ -201,8 +227,8 @@ describe('roleManifest', () => {
       'me',
     );
     expect(text.split('---\n').length).to.equal(2);
-    expect(text).to.include('resources: ["pods", "pods/status"]\n  verbs: ["get"]');
-    expect(text).to.include('resources: ["secrets"]\n  verbs: ["get", "list"]');
+    expect(text).to.include('resources: [pods, pods/status]\n  verbs: [get]');
+    expect(text).to.include('resources: [secrets]\n  verbs: [get, list]');
   });
 
   it('writes the resource names of a rule', () => {
@@ -221,9 +247,9 @@ describe('roleManifest', () => {
         ?.split('\n')
         .map((line) => line.trim()),
     ).to.deep.equal([
-      ...['- apiGroups: [""]', 'resources: ["secrets"]'],
-      ...['resourceNames: ["tls"]', 'verbs: ["get", "update"]'],
-      ...['- apiGroups: [""]', 'resources: ["secrets"]', 'verbs: ["create"]', ''],
+      ...["- apiGroups: ['']", 'resources: [secrets]', 'verbs: [create]'],
+      ...["- apiGroups: ['']", 'resources: [secrets]'],
+      ...['resourceNames: [tls]', 'verbs: [get, update]', ''],
     ]);
   });
 });

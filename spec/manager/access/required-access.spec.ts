@@ -4,7 +4,14 @@ import { controllerFor, done } from '../../../lib/controller/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Manager, generatedCertificates } from '../../../lib/manager/index.js';
 import type { ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
-import { ConfigMap, Deployment, Pod, Secret } from '../../../lib/object/kinds.js';
+import {
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  Pod,
+  Role,
+  Secret,
+} from '../../../lib/object/kinds.js';
 import { apiVersionOf } from '../../../lib/object/resource-type.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 
@@ -21,7 +28,9 @@ const Plain = defineResource({
 });
 
 /** Formats access as `shops.example/v1 Shop/status: update patch`, with its place. */
-function line({ type, subresource, verbs, namespace, names = [] }: RequiredAccess): string {
+function line(access: RequiredAccess): string {
+  const { type, subresource, verbs, namespace, names = [] } = access;
+  if (type === undefined) return `${access.nonResourceURLs.join(' ')}: ${verbs.join(' ')}`;
   const kind = subresource === undefined ? type.kind : `${type.kind}/${subresource}`;
   const where = namespace === undefined ? '' : ` in ${namespace}`;
   const of = names.length === 0 ? '' : `, of ${names.join(' ')}`;
@@ -101,6 +110,34 @@ describe('Manager.requiredAccess', () => {
       'v1 ConfigMap: get list watch create update patch delete',
       'v1 ConfigMap: get in kube-system',
       'v1 ConfigMap: get, of a',
+      events,
+    ]);
+  });
+
+  it('lists paths of the API server, each list of paths once', () => {
+    const metrics = { nonResourceURLs: ['/metrics', '/debug/*'], verbs: ['get'] } as const;
+    const manager = managerWith({ requires: [metrics, { ...metrics, verbs: ['get', 'post'] }] });
+    manager.add(controllerFor(Plain).complete(reconciler), {
+      requires: [metrics, { nonResourceURLs: ['*'], verbs: ['*'] }],
+    });
+    expect(manager.requiredAccess().map(line).slice(2)).to.deep.equal([
+      '/metrics /debug/*: get post',
+      '*: *',
+      events,
+    ]);
+  });
+
+  it('adds the right to escalate and to bind to the access of owned roles', () => {
+    const manager = managerWith();
+    manager.add(controllerFor(Plain).owns(Role).complete(reconciler), {
+      requires: [
+        { type: Role, verbs: ['bind', 'escalate'] },
+        { type: ClusterRole, verbs: ['bind'], names: ['view'] },
+      ],
+    });
+    expect(manager.requiredAccess().map(line).slice(2)).to.deep.equal([
+      'rbac.authorization.k8s.io/v1 Role: get list watch create update patch delete bind escalate',
+      'rbac.authorization.k8s.io/v1 ClusterRole: bind, of view',
       events,
     ]);
   });

@@ -55,7 +55,7 @@ describe('EventLoopMonitor', () => {
     expect([passes(), lines]).to.deep.equal([true, []]);
   });
 
-  it('measures how much later than due its timer fires, in seconds', () => {
+  it('measures how late its timer fires, in seconds', () => {
     const { lags, fireAt } = setUp();
     for (const nowMs of [1_000, 2_250, 3_250, 14_250]) fireAt(nowMs);
     expect(lags).to.deep.equal([0, 0.25, 0, 10]);

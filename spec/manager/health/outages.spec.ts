@@ -72,7 +72,7 @@ describe('The leader-election check', () => {
     await setup.end();
   });
 
-  it('only annotates another problem until there is no leader for 15 s', async () => {
+  it('reports another problem only with ?verbose until there is no leader for 15 s', async () => {
     const { setup, manager } = await setUp();
     const fault = noLease(setup, reset);
     await setup.run(manager);

@@ -121,7 +121,7 @@ describe('HttpEndpoint', () => {
     });
   }
 
-  it('keeps the connection of a body that it has read', async () => {
+  it('keeps a connection open after it has read the whole body', async () => {
     const endpoint = await running({ answer: measured });
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
     for (const text of ['one', 'two']) {

@@ -35,7 +35,7 @@ describe('html', () => {
     expect(() => html`${forged}`.text).to.throw(TypeError);
   });
 
-  it('keeps escaped text within its place without loss', () => {
+  it('escapes texts without loss, so that they cannot become markup', () => {
     const hostile = fc.array(fc.constantFrom('<', '>', '&', '"', "'", '`', '&lt;', 'a', ' ', ';'));
     const property = fc.property(
       fc.oneof(
@@ -51,7 +51,7 @@ describe('html', () => {
     fc.assert(property, { numRuns: tries(1_000) });
   });
 
-  it('replaces characters that make a name look like another', () => {
+  it('replaces control characters that make a name look like another', () => {
     expect(escapeHtml('a\u202eb\u2066c\u0000d\u0085e\tf\n')).to.equal(
       'a\ufffdb\ufffdc\ufffdd\ufffde\tf\n',
     );

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/index.js';
 import { controllerFor } from '../../../lib/controller/controller.js';
 import { done, requeueAfter } from '../../../lib/controller/result.js';
 import type { Source } from '../../../lib/controller/sources.js';
@@ -6,6 +7,7 @@ import type { Overview } from '../../../lib/manager/inspector/overview.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import { allowed, validatingWebhook } from '../../../lib/manager/webhooks/webhook.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
+import { OperatorError } from '../../../lib/system/index.js';
 import { ManagerSetup, ScriptedLeadership, aborted, configMap, watcher } from '../manager-setup.js';
 import { staticCertificate } from '../metrics/static-certificate.js';
 import { onLoopback } from '../served.js';
@@ -202,7 +204,7 @@ describe('The inspector', () => {
     expect(await page()).to.not.match(/10000\d\d/);
   });
 
-  it('shows caches and what they lack', async () => {
+  it('shows caches and their missing kinds and permissions', async () => {
     manager = setup.manager({ inspector: onLoopback, rbacPreflight: 'off' });
     manager.add(watcher([]));
     const widget = { apiVersion: 'shop.example/v1', kind: 'Widget' };
@@ -212,8 +214,26 @@ describe('The inspector', () => {
     await setup.clock.advance(0);
     const caches = await section('caches');
     expect(caches).to.match(/ConfigMap v1 [1-9]\d* \d+ kB objects synced/);
-    expect(caches).to.match(/Widget shop\.example\/v1 0 0 kB objects not served .*install its/);
+    const remedy =
+      'the server does not serve Widget of shop.example/v1: install its CustomResourceDefinition';
+    expect(caches).to.include(
+      `Widget shop.example/v1 0 0 kB objects not served ${remedy} : Widget `,
+    );
     expect(await section('sources')).to.match(/widget not served/);
+  });
+
+  it('shows the problem of a cache that needs neither a kind nor a permission', async () => {
+    const away = () => {
+      throw new OperatorError('ConnectionFailed', 'the server is away');
+    };
+    const client = { ...forwarding(setup.client), list: away, pages: away, watch: away };
+    manager = setup.manager({ client, inspector: onLoopback, rbacPreflight: 'off' });
+    manager.add(watcher([]));
+    await setup.run(manager);
+    const hasFailed = (): boolean => setup.logged('warn').join().includes('ConfigMap: ');
+    await setup.until(() => inspectorUrl(manager) !== '' && hasFailed());
+    const caches = await section('caches');
+    expect(caches).to.match(/ConfigMap v1 0 0 kB objects not synced the server is away$/);
   });
 
   it('shows the leader', async () => {

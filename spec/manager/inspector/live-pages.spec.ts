@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { HttpEndpoint } from '../../../lib/manager/http-endpoint.js';
 import { LivePages } from '../../../lib/manager/inspector/page.js';
 import { trusted } from '../../../lib/manager/inspector/html.js';
-import type { Section } from '../../../lib/manager/inspector/sections.js';
+import type { Section } from '../../../lib/manager/inspector/html.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { ManagerSetup, rememberingLogger, watcher } from '../manager-setup.js';

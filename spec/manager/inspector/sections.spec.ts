@@ -181,7 +181,7 @@ describe('The page of the inspector', () => {
     ]);
     await setup.clock.advance(60_000);
     expect(await latestOf('default/late')).to.deep.equal([
-      { type: 'requeue', text: 'asked for after 1 min 0 s' },
+      { type: 'requeue', text: 'requested after 1 min 0 s' },
     ]);
   });
 

@@ -121,7 +121,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('counts no more requests of the client of a removed cluster', async () => {
+  it('no longer counts requests of the client of a removed cluster', async () => {
     const [setup, east] = [await ManagerSetup.start(), await ManagerSetup.start()];
     const registry = new Registry();
     const clusters = [

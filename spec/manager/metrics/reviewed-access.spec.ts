@@ -73,7 +73,7 @@ describe('ReviewedAccess', () => {
     expect(times('good')).to.equal(2);
   });
 
-  it('names the user of a forwarded token, and of a token for the audience of operators', async () => {
+  it('returns the user of a forwarded token, and of a token for the audience of operators', async () => {
     const { access, questionOf, ask } = setUp();
     const forwarded = { 'x-operator-authorization': 'Bearer good', authorization: 'Bearer bad' };
     const allowed = { user: { username: 'u' } };

@@ -105,7 +105,7 @@ describe('Manager with shards', () => {
   it('requires access to the Leases of its namespace, once for all controllers', () => {
     const manager = setup.manager({ shards });
     for (const name of ['one', 'two']) manager.add(watcher([], name), { shards: true });
-    const leases = manager.requiredAccess().filter(({ type }) => type.kind === 'Lease');
+    const leases = manager.requiredAccess().filter(({ type }) => type?.kind === 'Lease');
     expect(leases).to.deep.equal([
       { type: Lease, verbs: ['list', 'create', 'patch', 'delete'], namespace: 'default' },
     ]);

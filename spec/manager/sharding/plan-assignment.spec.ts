@@ -81,7 +81,7 @@ describe('planAssignment', () => {
     ]);
   });
 
-  it('reassigns the slots of a member that is gone at once, and those of a missing one never', () => {
+  it('reassigns the slots of a member that is gone at once, and never the slots of a missing member', () => {
     const both = record(3, 'a a b b');
     expect(planned(both, 'a', { standings: { b: gone } })).to.deep.equal([4, 'a a a a', {}]);
     expect(planned(both, 'a', { standings: { b: missing } })).to.deep.equal([

@@ -4,7 +4,6 @@ import {
   fnv1a64,
   hashOfKey,
   rangesOf,
-  shardSelector,
   slotCount,
   slotOf,
 } from '../../../lib/manager/sharding/assignment.js';
@@ -74,10 +73,6 @@ describe('rangesOf', () => {
       { start: '0x8000000000000000', end: '0x8040000000000000' },
       { start: '0xffc0000000000000', end: '0x10000000000000000' },
     ]);
-    expect(shardSelector(ranges.slice(1))).to.equal(
-      "shardRange(object.metadata.namespace, '0x8000000000000000', '0x8040000000000000') || " +
-        "shardRange(object.metadata.namespace, '0xffc0000000000000', '0x10000000000000000')",
-    );
   });
 
   it('contains every hash in the range of its slot', () => {

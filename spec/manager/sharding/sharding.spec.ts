@@ -94,7 +94,7 @@ describe('Sharding', () => {
     work.released = () => Promise.resolve();
   });
 
-  it('gives work the usual time to end when it stops', async () => {
+  it('gives work the configured grace period when it stops', async () => {
     const replica = group.replica();
     const work = heldWork();
     replica.sharding.subscribe(work);
@@ -142,7 +142,7 @@ describe('Sharding', () => {
     expect(warnings[0]?.fields['error']).to.have.property('message', 'no luck');
   });
 
-  it('calls no listener that has unsubscribed', async () => {
+  it('does not notify a listener after it has unsubscribed', async () => {
     const { sharding } = group.replica();
     const calls: string[] = [];
     const listener = (name: string) => ({
@@ -155,7 +155,7 @@ describe('Sharding', () => {
     expect(calls).to.deep.equal(['stays']);
   });
 
-  it('passes acquired keys to every listener although one throws', async () => {
+  it('notifies every listener of acquired keys although one throws', async () => {
     const lines: LogLine[] = [];
     const { sharding } = group.replica({ logger: rememberingLogger(lines) });
     const acquired: string[] = [];
@@ -190,7 +190,7 @@ describe('Sharding', () => {
     await stuck.stop();
   });
 
-  it('never allows a write from before an expulsion again', async () => {
+  it('refuses writes that began before an expulsion, also after the replica has joined again', async () => {
     const lines: LogLine[] = [];
     const logger = rememberingLogger(lines);
     const replica = group.replica({ identity: 'cut-off', logger });
@@ -255,7 +255,9 @@ describe('Sharding', () => {
     const { sharding } = group.replica();
     await group.clock.advance(1_000);
     const check = (): unknown => sharding.healthCheck.check(new AbortController().signal);
-    expect(check).to.throw('create Lease: forbidden: exceeded quota: q; if RBAC denies it, add');
+    expect(check).to.throw(
+      'create Lease in default: forbidden: exceeded quota: q; if RBAC denies it, add',
+    );
   });
 
   it('rebuilds a deleted assignment record while all replicas continue', async () => {

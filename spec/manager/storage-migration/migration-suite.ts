@@ -84,7 +84,7 @@ export function storageMigrationSuite(
     return status?.storedVersions?.join() === 'v2' && !isAnnotated;
   };
 
-  it(`stores ${count} objects in the new version by one write each, and cleans storedVersions`, async () => {
+  it(`stores ${count} objects in the new version with one write each, and cleans storedVersions`, async () => {
     expect(await storedVersions()).to.deep.equal(['v1', 'v2']);
     expect(await target.storedIn(group)).to.deep.equal({ [`${group}/v1`]: count });
     const before = await contents();

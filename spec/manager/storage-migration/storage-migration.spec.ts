@@ -224,7 +224,7 @@ describe('Operator.migratesStorage', function () {
     });
   }
 
-  it('writes as many objects a second as the option allows, after a burst of as many', async () => {
+  it('limits its writes to writesPerSecond, after a burst of the same number', async () => {
     const cluster = await clusterWith(25);
     const { clock } = cluster;
     const own = cluster.client();
@@ -251,7 +251,7 @@ describe('Operator.migratesStorage', function () {
     expect(countsIn(lines)).to.deep.equal([{ written: 1, skipped: 1, failed: 0 }]);
   });
 
-  it('leaves an object that another client writes to that client', async () => {
+  it('skips an object that another client has written meanwhile', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     const patch: Client['patch'] = async (type, key, body, options) => {
@@ -295,7 +295,7 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 3 });
   });
 
-  it('starts again if the storage version has changed meanwhile, also if it is the same again', async () => {
+  it('starts again if the storage version has changed meanwhile, even if it has changed back', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     await migrate(
@@ -305,7 +305,7 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 3 });
   });
 
-  it('starts again if the version has not been served for a while', async () => {
+  it('starts again if the version was not served for a while', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     const client = aroundFirstPatch(
@@ -333,7 +333,7 @@ describe('Operator.migratesStorage', function () {
     return [...versions];
   }
 
-  it('patches in the storage version, so that fields stay which other versions lack', async () => {
+  it('patches in the storage version, so that fields that only this version has are kept', async () => {
     const cluster = await clusterWith(1);
     const own = cluster.client();
     const { apiVersion, kind, metadata } = { ...widget(9), apiVersion: 'example.com/v2' };
@@ -369,9 +369,9 @@ describe('Operator.migratesStorage', function () {
     migrating().setup(manager);
     const access = manager
       .requiredAccess()
-      .filter(({ type }) => ['Widget', 'CustomResourceDefinition'].includes(type.kind))
+      .filter(({ type }) => ['Widget', 'CustomResourceDefinition'].includes(type?.kind ?? ''))
       .map(({ type, verbs, subresource, names }) => ({
-        kind: type.kind,
+        kind: type?.kind,
         verbs,
         subresource,
         names,

@@ -9,7 +9,11 @@ import {
   mutatingWebhook,
   validatingWebhook,
 } from '../../../lib/manager/webhooks/index.js';
-import { serveLocalWebhooks } from '../../../lib/manager/webhooks/webhook-configurations.js';
+import {
+  conversionClientConfig,
+  serveLocalWebhooks,
+  webhookConfigurations,
+} from '../../../lib/manager/webhooks/webhook-configurations.js';
 import { ConfigMap, CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 
@@ -78,7 +82,7 @@ describe('serveLocalWebhooks', () => {
     expect(failed).to.be.an('error').with.property('message').that.includes('failed calling');
   });
 
-  it('writes its configurations under its name, and takes over those of an earlier one', async () => {
+  it('writes its configurations under its name, and takes over configurations of an earlier run', async () => {
     const client = cluster.client();
     const webhooks = [
       mutatingWebhook(ConfigMap, () => allowed()),
@@ -107,6 +111,30 @@ describe('serveLocalWebhooks', () => {
       expect(await registered(name)).to.deep.equal([expected, expected]);
       await served.stop();
     }
+  });
+
+  it('takes over the webhooks and the conversion of a deployed operator', async () => {
+    const client = cluster.client();
+    const webhooks = [
+      mutatingWebhook(ConfigMap, () => allowed()),
+      validatingWebhook(ConfigMap, () => allowed()),
+      conversionWebhook(Shop),
+    ];
+    const address = { service: { namespace: 'shops', name: 'webhooks' } };
+    const name = 'shop-operator';
+    for (const deployed of webhookConfigurations(webhooks, { name, address })) {
+      const object = deployed as unknown as UnstructuredObject;
+      await client.apply(object, { fieldManager: 'kubectl' });
+    }
+    const crd = Shop.crdWithWebhook(conversionClientConfig({ address }));
+    await client.apply(crd, { fieldManager: 'kubectl', force: true });
+    const served = await serveLocalWebhooks(client, webhooks, { name });
+    await client.create(configMap({}));
+    await client.create(Shop.object({ metadata: key, spec: { title: 'pots' } }));
+    const type = { apiVersion: 'shops.example/v1alpha1', kind: 'Shop' };
+    const read = await client.get<UnstructuredObject>(type, key);
+    expect(read['spec']).to.deep.equal({ name: 'pots' });
+    await served.stop();
   });
 
   it('rejects if it cannot register a webhook with the API server', async () => {

@@ -78,7 +78,7 @@ describe('values returned by admission handlers', () => {
     });
   }
 
-  it('fails the call if a deletion, which has no object, is answered with one', async () => {
+  it('fails the call if a handler returns a changed object for a deletion', async () => {
     const { object, ...rest } = request;
     const deletion = { ...review, request: { ...rest, operation: 'DELETE', oldObject: object } };
     const { status, body } = await answerWith(mutated(sent), mutatingWebhook, deletion);

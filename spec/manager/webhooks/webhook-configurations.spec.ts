@@ -8,7 +8,7 @@ import {
   webhookConfigurations,
 } from '../../../lib/manager/webhooks/index.js';
 import type { AdmissionWebhookOptions } from '../../../lib/manager/webhooks/index.js';
-import { ConfigMap, Deployment, Namespace } from '../../../lib/object/kinds.js';
+import { ConfigMap, Deployment, Namespace, Pod } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 
@@ -97,6 +97,25 @@ describe('webhookConfigurations', () => {
     ]);
   });
 
+  it('registers a subresource under a name and a path of its own', () => {
+    const webhooks = [
+      validatingWebhook(Pod, handler, { operations: ['CREATE'] }),
+      validatingWebhook(Pod, handler, { operations: ['CREATE'], subresource: 'eviction' }),
+    ];
+    const [configuration] = webhookConfigurations(webhooks, { name: 'a', address });
+    const [, entry] = configuration?.webhooks ?? [];
+    expect(entry).to.deep.include({
+      name: 'vpod-eviction.core.k8s.io',
+      clientConfig: { url: `${address.url}/validate--v1-pod-eviction` },
+    });
+    expect(entry?.rules).to.deep.equal([
+      {
+        ...{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods/eviction'] },
+        ...{ operations: ['CREATE'], scope: 'Namespaced' },
+      },
+    ]);
+  });
+
   it('leads the API server to a Service, on port 443 by default, or to a URL', () => {
     const service = { namespace: 'system', name: 'hooks' };
     const authorities = 'an authority';
@@ -116,7 +135,7 @@ describe('webhookConfigurations', () => {
     });
   });
 
-  it('registers no conversion webhook, whose place is the CRD', () => {
+  it('registers no conversion webhook, because the CRD configures it', () => {
     const convertible = { ...Shop, versions: ['v1'], convert: (object: never) => object };
     const webhooks = [conversionWebhook(convertible)];
     expect(webhookConfigurations(webhooks, { name: 'a', address })).to.deep.equal([]);
@@ -169,6 +188,10 @@ describe('The options of an admission webhook', () => {
       'operations: want CREATE, UPDATE, DELETE or CONNECT, got "create"',
     ],
     [{ failurePolicy: 'ignore' as 'Ignore' }, 'failurePolicy: want Fail or Ignore, got "ignore"'],
+    [
+      { subresource: 'pods/eviction' },
+      'subresource: want a name such as eviction, got "pods/eviction"',
+    ],
     [{ path: 'x' }, 'path x: it has to begin with /'],
     [{ name: 'x.y' }, 'three parts'],
   ] as const) {
@@ -177,7 +200,7 @@ describe('The options of an admission webhook', () => {
     });
   }
 
-  it('come after the resource and the handler', () => {
+  it('must be the third argument, after the resource and the handler', () => {
     const unchecked = validatingWebhook as (resource: unknown, handler: unknown) => unknown;
     const reference = { apiVersion: 'v1', kind: 'ConfigMap' };
     for (const [resource, second] of [

@@ -138,7 +138,7 @@ describe('WebhookServer', () => {
     expect([seen[0]?.object, seen[0]?.oldObject].every(Object.isFrozen)).to.equal(true);
   });
 
-  it('admits a subresource, whose object may be of another kind', async () => {
+  it('accepts a request for a subresource whose object is of another kind', async () => {
     const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
     const { body } = await server.post(path, review({}, { kind, subResource: 'scale' }));
     expect(body).to.have.nested.property('response.allowed', true);
@@ -195,7 +195,7 @@ describe('WebhookServer', () => {
     await counted.stop();
   });
 
-  it('answers 500 if a handler throws a value without text', async () => {
+  it('answers 500 if a handler throws an object without a message', async () => {
     const { status, body } = await server.post(path, review({ unprintable: 'x' }));
     const message = 'webhook vconfigmap.core.k8s.io failed: a thrown object without a message';
     expect(status).to.equal(500);
@@ -210,7 +210,6 @@ describe('WebhookServer', () => {
       socket.write(`POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
       const [answer] = (await once(socket, 'data')) as [Buffer];
       expect(answer.toString()).to.match(/^HTTP\/1.1 400 /);
-      expect(answer.toString()).to.include('the path is invalid');
     }
     socket.destroy();
     expect(await server.post(path, review({}))).to.include({ status: 200 });
@@ -331,7 +330,7 @@ describe('WebhookServer', () => {
     await closed.stop();
   });
 
-  it('names a port that is in use, and follows the certificate no longer', async () => {
+  it('names a port that is in use, and stops its certificate source', async () => {
     const port = server.server.port;
     const signals: AbortSignal[] = [];
     const start: CertificateSource['start'] = (context) => {
@@ -342,7 +341,7 @@ describe('WebhookServer', () => {
     const second = await serving([validating], own, options).catch((error: unknown) => error);
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
     expect(second).to.be.an('error').with.property('code', 'ListenFailed');
-    expect((second as Error).message).to.contain(`port ${port}`);
+    expect((second as Error).message).to.contain(`:${port}: the port is in use`);
   });
 
   it('completes a current request when it stops', async () => {
@@ -367,11 +366,11 @@ describe('WebhookServer', () => {
     await entered;
     ending.abort();
     await stopReached();
-    expect(() => slowServer.check()).to.throw('does not listen');
+    expect(slowServer.port).to.equal(undefined);
     answer();
     const [data] = (await once(socket, 'data')) as [Buffer];
     expect(data.toString()).to.match(/^HTTP\/1.1 200[^]*\r\ncontent-type: application\/json\r\n/);
-    expect(data.toString()).to.match(/\r\nconnection: close\r\n/);
+    expect(data.toString()).to.match(/\r\nConnection: close\r\n/);
     socket.destroy();
     await run;
   });

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { getIfExists } from '../../../lib/client/index.js';
-import { requeueAfter } from '../../../lib/controller/index.js';
+import {
+  generationChanged,
+  labelChanged,
+  or,
+  requeueAfter,
+} from '../../../lib/controller/index.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
+import { recordingClient } from '../../../lib/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { findCondition } from '../../../lib/object/conditions.js';
 import {
@@ -15,6 +21,8 @@ import {
 import type { Operator } from '../../../lib/operator/index.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { operatorName, podSpec, Stage, Tenant } from './stage.js';
+
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap' } as const;
 
 /** The behaviour of the Operator, on the embedded and the real server. */
 export function operatorSuite(newTarget: NewTarget): void {
@@ -226,6 +234,33 @@ export function operatorSuite(newTarget: NewTarget): void {
     expect(await next.writes()).to.deep.equal([]);
   });
 
+  describe('reconciles', () => {
+    it('records writes and failures of a handler that uses recordingClient', async () => {
+      const { operator, namespace } = stage;
+      const emitted: string[] = [];
+      for (const event of ['created', 'failed'] as const) {
+        operator.events.on(event, ({ ref }) => emitted.push(`${event} ${ref.name ?? ''}`));
+      }
+      operator.for(Tenant).reconciles(async ({ client, object: owner, recorder }) => {
+        const recording = recordingClient(client, { recorder, emitter: operator.events, owner });
+        const make = (name: string) =>
+          recording.create({ ...configMap, metadata: { namespace, name } });
+        if (emitted.length > 0) return;
+        await make('notes');
+        await make('No_Name');
+      });
+      stage.start();
+      await stage.create('acme');
+      await target.eventually(async () => {
+        const [created, refused, ...others] = (await stage.events('acme')).toSorted();
+        expect(created).to.equal(`Normal Created: Created ConfigMap ${namespace}/notes`);
+        expect(refused).to.match(/^Warning CreateFailed: Create ConfigMap .*No_Name: 422 /);
+        expect(others).to.deep.equal([]);
+      });
+      expect(emitted).to.deep.equal(['created notes', 'failed No_Name']);
+    });
+  });
+
   describe('the status', () => {
     it('contains the fields that the last reconcile set, and keeps those of other managers', async () => {
       stage.operator
@@ -335,6 +370,25 @@ export function operatorSuite(newTarget: NewTarget): void {
     expect(await data()).to.deep.equal({ A: '2' });
   });
 
+  it('reconciles only for those changes of its objects that the predicate accepts', async () => {
+    const seen: string[] = [];
+    stage.operator
+      .for(Tenant, { predicate: or(generationChanged(), labelChanged('tier')) })
+      .reconciles(({ key, object: { metadata } }) => {
+        seen.push(`${key.name} ${metadata.labels?.['tier'] ?? ''}`);
+      });
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    await stage.change('acme', { metadata: { annotations: { note: 'a' } } });
+    // Events are in order, so those of the annotation have been handled when this one is.
+    await stage.reconciledAfter(() => stage.create('other'));
+    await stage.reconciledAfter(() =>
+      stage.change('acme', { metadata: { labels: { tier: 'gold' } } }),
+    );
+    expect(seen).to.deep.equal(['acme ', 'other ', 'acme gold']);
+  });
+
   describe('finalizes', () => {
     it('cleans up before the object is deleted, and reports what it waits for', async () => {
       const cleaned: string[] = [];
@@ -365,6 +419,28 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect(cleaned.every((name) => name === 'acme')).to.equal(true);
     });
 
+    it('is not finished while the handler waits for a watch event', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(({ builder }) => builder.configMap({ name: 'gate' }))
+        .finalizes(async ({ client, key, status }) => {
+          const { metadata } = await client.get(ConfigMap, { ...key, name: 'gate' });
+          if (metadata.labels?.['open'] === undefined) status.setWaiting('gate is shut');
+        });
+      stage.start();
+      await stage.create('acme');
+      await stage.condition('acme', 'Ready', 'True');
+      await target.admin.delete(Tenant, stage.key('acme'));
+      const { reason, message } = await stage.condition('acme', 'Ready', 'False');
+      expect({ reason, message }).to.deep.equal({ reason: 'Deleting', message: 'gate is shut' });
+      await target.admin.patch(ConfigMap, stage.key('gate'), {
+        type: 'merge',
+        body: { metadata: { labels: { open: 'yes' } } },
+      });
+      await target.eventually(() => isGone(stage));
+    });
+
     it('removes the finalizer of an earlier release if there is no clean-up', async () => {
       stage.operator
         .for(Tenant)
@@ -382,7 +458,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('installs its custom resources before it watches them with installCrds', async () => {
+  it('with installCrds, installs its custom resources before it watches them', async () => {
     const Shelf = defineResource({
       ...{ group: 'front.example', kind: 'Shelf' },
       versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status({}) }],

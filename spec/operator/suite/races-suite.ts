@@ -41,7 +41,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
   };
 
   describe('an object that is deleted and created again', () => {
-    it('gets a status and objects of its own if its predecessor is being built', async () => {
+    it('gets a status and objects of its own although its predecessor is still being built', async () => {
       const [begun, held] = [deferred(), deferred()];
       let isFirst = true;
       stage.operator
@@ -81,7 +81,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
       expect(writes.filter((resource) => resource === 'configmaps')).to.have.length(1);
     });
 
-    it('keeps its own finalizer if its predecessor is being cleaned up', async () => {
+    it('keeps its own finalizer although its predecessor is still being cleaned up', async () => {
       const [begun, held] = [deferred(), deferred()];
       const cleaned: (string | undefined)[] = [];
       stage.operator
@@ -176,7 +176,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('reports in Ready what a handler must return if it returns no chain', async () => {
+  it('reports in Ready the result that a handler must return if it returns no chain', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)

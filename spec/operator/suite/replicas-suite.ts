@@ -166,7 +166,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
         return Promise.resolve();
       });
       expect(warnings.join('\n')).to.contain(
-        'the field manager tenant-operator applies it, too, and has it now; give for(…) the option status: false, or set a condition of another type',
+        'the field manager tenant-operator also applies it, and owns it now; give for(…) the option status: false, or set a condition of another type',
       );
       await first.condition('acme', 'Ready', 'True');
       await first.condition('other', 'Ready', 'True');

@@ -7,7 +7,7 @@ import { crashSample, isSampled } from '../../sample.js';
 import { gadgetScenario } from './suite/crash-scenarios.js';
 
 describe('a framework, killed at any request', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
 
   it('converges to the same state: finalizer, applies, status, pause, overlap, deletion', async () => {
     // Without workloads, since the scenario checks none.

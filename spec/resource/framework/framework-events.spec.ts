@@ -43,7 +43,7 @@ class Feed<Item> implements AsyncIterable<Item> {
 describe('a framework with informers of others', () => {
   const open = scenes(embeddedTarget);
 
-  it('reconciles the objects of updateFunc and deleteFunc without running', async () => {
+  it('reconciles the objects passed to updateFunc and deleteFunc although it does not run', async () => {
     const scene = await open();
     const framework = scene.framework();
     const object = await scene.create('a');
@@ -339,7 +339,7 @@ describe('a framework with informers of others', () => {
     expect(scene.calls).to.have.length(before + 1);
   });
 
-  it('retries a failed read on the next call', async () => {
+  it('reads again on the next call after a failed read', async () => {
     const scene = await open();
     let left = 1;
     const { client } = scene.operator;

@@ -40,7 +40,7 @@ const bad: readonly (readonly [string, object])[] = [
   ['pauseAnnotations a b: ', { pauseAnnotations: { 'a b': 'true' } }],
   ['pauseAnnotations a: want a string', { pauseAnnotations: { a: true } }],
   [
-    'pauseAnnotations operator-builder.io/paused: true pauses',
+    'pauseAnnotations operator-builder.io/paused: the value that pauses is true',
     { pauseAnnotations: { 'operator-builder.io/paused': 'yes' } },
   ],
   ['resyncPeriodMs 0', { resyncPeriodMs: 0 }],
@@ -85,7 +85,7 @@ describe('Framework.requires', () => {
   const rules = (options: Partial<FrameworkOptions<Gadget>>): string[] =>
     new Framework({ ...good, ...options }).requires.map(
       ({ type, subresource, verbs }) =>
-        `${type.kind}${subresource === undefined ? '' : `/${subresource}`}: ${verbs.join()}`,
+        `${type?.kind}${subresource === undefined ? '' : `/${subresource}`}: ${verbs.join()}`,
     );
   const own = ['Gadget: get,list,watch,patch', 'Gadget/status: patch'];
 

@@ -8,7 +8,7 @@ const only = { step: 'upgrade', mode: 'answered' } as const;
 const sample = isSampled ? { count: 2, seed: sampleSeed } : { count: 5, seed: 6 };
 
 describe('the SampleConfig operator, killed in the middle of an upgrade', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
 
   it('converges to the same state; its Service has ready pods all the time', async () => {
     const { results } = await crashPoints(sampleScenario(), { only, sample });

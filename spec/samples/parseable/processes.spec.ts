@@ -28,7 +28,12 @@ describe('the Parseable sample as a process', function () {
     expect(stdout).to.match(/4 pods rolled {2}ingestor: 2, querier: 2/);
     expect(stdout).to.match(/because of ConfigMap parseable-demo\/ingestor-back changed/);
     expect(stdout).to.match(/3 objects pruned {2}.*Deployment stateless-console/);
-    expect(stdout).to.match(/\d+ events written/);
+    expect(stdout).to.match(/Normal {2}Created {2}Created 9 objects: /);
+    expect(stdout).to.match(
+      /Normal {2}Configured {2}.*staged-ingestor: spec\.replicas .*kubectl-edit/,
+    );
+    expect(stdout).to.match(/Normal {2}Deleted {2}Deleted 3 objects: /);
+    expect(stdout).to.match(/4 events written/);
     expect(stdout).not.to.include('\u001b');
   });
 

@@ -8,7 +8,7 @@ import { siteScenario } from './suite/crash-scenario.js';
 const modes = ['before', 'answered'] as const;
 
 describe('the site operator, killed at any request', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
 
   it('converges to the same state, and leaks no registration', async () => {
     const { requests, results } = await crashPoints(siteScenario(), {

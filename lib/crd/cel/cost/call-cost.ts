@@ -280,16 +280,15 @@ const addressOf: Estimate = (call, known) => {
   return call.overload.args[0]?.kind === 'string' ? once(call, known) : undefined;
 };
 
+/** Returns one estimate for several names. */
+function forAll(names: string, estimate: Estimate): Readonly<Record<string, Estimate>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, estimate]));
+}
+
 const stringMethods: Readonly<Record<string, Estimate>> = {
-  ...Object.fromEntries(
-    ['lowerAscii', 'upperAscii', 'substring', 'trim', 'url'].map((name) => [name, sameSize]),
-  ),
-  ...Object.fromEntries(
-    ['cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver', 'format'].map(
-      (name) => [name, once],
-    ),
-  ),
-  ...Object.fromEntries(['startsWith', 'endsWith'].map((name) => [name, overArgument])),
+  ...forAll('lowerAscii upperAscii substring trim url', sameSize),
+  ...forAll('cidr isIP isCIDR quantity isQuantity semver isSemver format', once),
+  ...forAll('startsWith endsWith', overArgument),
   ip: addressOf,
   'ip.isCanonical': traversal(2 * perCharacter, false),
   replace,
@@ -307,9 +306,7 @@ const stringMethods: Readonly<Record<string, Estimate>> = {
 };
 
 const listMethods: Readonly<Record<string, Estimate>> = {
-  ...Object.fromEntries(
-    ['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'].map((name) => [name, overItems]),
-  ),
+  ...forAll('isSorted sum max min indexOf lastIndexOf', overItems),
   join,
   slice,
   flatten,
@@ -325,7 +322,7 @@ const listMethods: Readonly<Record<string, Estimate>> = {
 const estimates: Readonly<Partial<Record<string, Estimate>>> = {
   ...stringMethods,
   ...listMethods,
-  ...Object.fromEntries(['_<_', '_<=_', '_>_', '_>=_'].map((name) => [name, ordering])),
+  ...forAll('_<_ _<=_ _>_ _>=_', ordering),
   '_==_': equality,
   '_!=_': comparison,
   '_+_': add,

@@ -198,9 +198,9 @@ function isSemver(text: string, normalize = false): boolean {
 
 /** Functions on semantic versions. */
 const semverFunctions: readonly Declaration[] = [
-  declare('semver(string): Semver', (text: string) => semverOf(text)),
+  declare('semver(string): Semver', semverOf),
   declare('semver(string,bool): Semver', semverOf),
-  declare('isSemver(string): bool', (text: string) => isSemver(text)),
+  declare('isSemver(string): bool', isSemver),
   declare('isSemver(string,bool): bool', isSemver),
   declare('Semver.isGreaterThan(Semver): bool', (one: SemverValue, other: SemverValue) => {
     return compareVersions(one.value, other.value) > 0;
@@ -211,9 +211,9 @@ const semverFunctions: readonly Declaration[] = [
   declare('Semver.compareTo(Semver): int', (one: SemverValue, other: SemverValue) =>
     BigInt(compareVersions(one.value, other.value)),
   ),
-  declare('Semver.major(): int', ({ value }: SemverValue) => value.numbers[0]),
-  declare('Semver.minor(): int', ({ value }: SemverValue) => value.numbers[1]),
-  declare('Semver.patch(): int', ({ value }: SemverValue) => value.numbers[2]),
+  declare('Semver.major(): int', ({ value }: SemverValue) => BigInt(value[0])),
+  declare('Semver.minor(): int', ({ value }: SemverValue) => BigInt(value[1])),
+  declare('Semver.patch(): int', ({ value }: SemverValue) => BigInt(value[2])),
 ];
 
 /** Kubernetes' libraries, except those for lists, patterns and addresses. */
@@ -224,11 +224,11 @@ export const kubernetesFunctions: readonly Declaration[] = [
   ...semverFunctions,
 ];
 
-/** A semantic version 2.0.0. */
-interface Version {
-  readonly numbers: readonly [major: bigint, minor: bigint, patch: bigint];
-  readonly preRelease: readonly string[];
-}
+/**
+ * The parts of a semantic version 2.0.0: the numbers, then those of the pre-release. Other versions have `~`
+ * instead, which comes after every pre-release.
+ */
+type Version = readonly [major: string, minor: string, patch: string, ...preRelease: string[]];
 
 /** Parses a version; returns a string with the problem if invalid. */
 function parseVersion(text: string): Version | string {
@@ -258,7 +258,7 @@ function parseVersion(text: string): Version | string {
     }
   }
   const [major = '0', minor = '0', patch = '0'] = parts;
-  return { numbers: [BigInt(major), BigInt(minor), BigInt(patch)], preRelease };
+  return [major, minor, patch, ...(pre === undefined ? ['~'] : preRelease)];
 }
 
 function preReleaseProblem(part: string): string | undefined {
@@ -292,19 +292,13 @@ function normalizedVersion(text: string): Version | string {
 
 /** Returns -1, 0 or 1 by the rules of precedence. */
 function compareVersions(one: Version, other: Version): number {
-  for (const [index, number] of one.numbers.entries()) {
-    const counterpart = other.numbers[index] ?? 0n;
-    if (number !== counterpart) return number < counterpart ? -1 : 1;
-  }
-  const [left, right] = [one.preRelease, other.preRelease];
-  if (left.length === 0 || right.length === 0) return Math.sign(right.length - left.length) || 0;
-  for (const [index, part] of left.entries()) {
-    const counterpart = right[index];
+  for (const [index, part] of one.entries()) {
+    const counterpart = other[index];
     if (counterpart === undefined) return 1;
     const order = compareParts(part, counterpart);
     if (order !== 0) return order;
   }
-  return left.length < right.length ? -1 : 0;
+  return one.length < other.length ? -1 : 0;
 }
 
 function compareParts(one: string, other: string): number {

@@ -129,7 +129,7 @@ export const listFunctions: readonly Declaration[] = [
   declare('list<A>.indexOf(A): int', indexOf),
   declare('list<A>.lastIndexOf(A): int', lastIndexOf),
   declare('list<A>.slice(int,int): list<A>', slice),
-  declare('list<list<A>>.flatten(): list<A>', (list: CelList) => flatten(list)),
+  declare('list<list<A>>.flatten(): list<A>', flatten),
   declare('list<dyn>.flatten(int): list<dyn>', flatten),
   declare('list<A>.reverse(): list<A>', (list: CelList) => new CelList(list.items.toReversed())),
   declare('list<A>.distinct(): list<A>', distinct),

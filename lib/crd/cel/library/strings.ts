@@ -66,9 +66,7 @@ function substring(text: string, start: bigint, end?: bigint): string {
 
 /** Replaces like Go: an empty `old` matches before each character and at the end. */
 function replace(text: string, old: string, next: string, times = -1n): string {
-  const parts = old === '' ? ['', ...points(text)] : text.split(old);
-  if (old === '') parts.push('');
-  const [first = '', ...rest] = old === '' && text === '' ? ['', ''] : parts;
+  const [first = '', ...rest] = old === '' ? ['', ...points(text), ''] : text.split(old);
   return rest.reduce((all, part, index) => {
     const replaced = times < 0n || BigInt(index) < times;
     return `${all}${replaced ? next : old}${part}`;
@@ -126,6 +124,10 @@ export function patternOf(source: string): GoPattern {
   throw new CelError(pattern.message);
 }
 
+function matches(text: string, source: string): boolean {
+  return patternOf(source).test(text);
+}
+
 function findAll(text: string, source: string, limit = -1n): CelList {
   const most = limit < 0n ? Infinity : Number(limit);
   return new CelList(patternOf(source).findAll(text, most));
@@ -136,25 +138,17 @@ export const stringFunctions: readonly Declaration[] = [
   declare('string.contains(string): bool', (text: string, part: string) => text.includes(part)),
   declare('string.startsWith(string): bool', (text: string, part: string) => text.startsWith(part)),
   declare('string.endsWith(string): bool', (text: string, part: string) => text.endsWith(part)),
-  declare('matches(string,string): bool', (text: string, source: string) =>
-    patternOf(source).test(text),
-  ),
-  declare('string.matches(string): bool', (text: string, source: string) =>
-    patternOf(source).test(text),
-  ),
+  declare('matches(string,string): bool', matches),
+  declare('string.matches(string): bool', matches),
   declare('string.find(string): string', (text: string, source: string) => {
     return patternOf(source).find(text) ?? '';
   }),
-  declare('string.findAll(string): list<string>', (text: string, source: string) =>
-    findAll(text, source),
-  ),
+  declare('string.findAll(string): list<string>', findAll),
   declare('string.findAll(string,int): list<string>', findAll),
   declare('string.charAt(int): string', charAt),
-  declare('string.indexOf(string): int', (text: string, part: string) => indexOf(text, part)),
+  declare('string.indexOf(string): int', indexOf),
   declare('string.indexOf(string,int): int', indexOf),
-  declare('string.lastIndexOf(string): int', (text: string, part: string) =>
-    lastIndexOf(text, part),
-  ),
+  declare('string.lastIndexOf(string): int', lastIndexOf),
   declare('string.lastIndexOf(string,int): int', lastIndexOf),
   declare('string.lowerAscii(): string', (text: string) =>
     text.replaceAll(/[A-Z]+/g, (part) => part.toLowerCase()),
@@ -162,22 +156,18 @@ export const stringFunctions: readonly Declaration[] = [
   declare('string.upperAscii(): string', (text: string) =>
     text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase()),
   ),
-  declare('string.replace(string,string): string', (text: string, old: string, next: string) =>
-    replace(text, old, next),
-  ),
+  declare('string.replace(string,string): string', replace),
   declare('string.replace(string,string,int): string', replace),
-  declare('string.split(string): list<string>', (text: string, separator: string) =>
-    split(text, separator),
-  ),
+  declare('string.split(string): list<string>', split),
   declare('string.split(string,int): list<string>', split),
-  declare('string.substring(int): string', (text: string, start: bigint) => substring(text, start)),
+  declare('string.substring(int): string', substring),
   declare('string.substring(int,int): string', substring),
   declare('string.trim(): string', trim),
   declare('string.format(list<dyn>): string', (text: string, args: CelList) =>
     formatText(text, args.items),
   ),
   declare('strings::quote(string): string', quote),
-  declare('list<string>.join(): string', (list: CelList) => join(list)),
+  declare('list<string>.join(): string', join),
   declare('list<string>.join(string): string', join),
 ];
 
@@ -205,9 +195,7 @@ function formatOne(value: CelValue, verb: string, precision = 6): string {
     case 's':
       return shown(value);
     case 'd':
-      if (typeof value === 'bigint') return String(value);
-      if (value instanceof CelUint) return String(value.value);
-      return refuse('decimal clause can only be used on integers', value);
+      return inBase(value, 10, 'decimal clause can only be used on integers');
     case 'f':
       return fixed(value, precision);
     case 'e':

@@ -1,7 +1,6 @@
 import { declare } from '../overload.js';
 import type { Declaration } from '../overload.js';
-import { isZeroTimestamp, timeParts } from '../times.js';
-import type { TimeParts } from '../times.js';
+import { dateIn, isZeroTimestamp } from '../times.js';
 import {
   CelDuration,
   CelError,
@@ -14,18 +13,25 @@ import {
 import type { CelMap, CelValue } from '../values.js';
 import { indexOf } from '../operators.js';
 
-const parts: Readonly<Record<string, (parts: TimeParts) => number>> = {
-  getFullYear: ({ year }) => year,
-  getMonth: ({ month }) => month,
-  getDayOfYear: ({ dayOfYear }) => dayOfYear,
-  getDayOfMonth: ({ day }) => day - 1,
-  getDate: ({ day }) => day,
-  getDayOfWeek: ({ weekday }) => weekday,
-  getHours: ({ hours }) => hours,
-  getMinutes: ({ minutes }) => minutes,
-  getSeconds: ({ seconds }) => seconds,
-  getMilliseconds: ({ milliseconds }) => milliseconds,
+const parts: Readonly<Record<string, (date: Date) => number>> = {
+  getFullYear: (date) => date.getUTCFullYear(),
+  getMonth: (date) => date.getUTCMonth(),
+  getDayOfYear: dayOfYear,
+  getDayOfMonth: (date) => date.getUTCDate() - 1,
+  getDate: (date) => date.getUTCDate(),
+  getDayOfWeek: (date) => date.getUTCDay(),
+  getHours: (date) => date.getUTCHours(),
+  getMinutes: (date) => date.getUTCMinutes(),
+  getSeconds: (date) => date.getUTCSeconds(),
+  getMilliseconds: (date) => date.getUTCMilliseconds(),
 };
+
+/** Returns 0 to 365. */
+function dayOfYear(date: Date): number {
+  const newYear = new Date(0);
+  newYear.setUTCFullYear(date.getUTCFullYear(), 0, 1);
+  return Math.floor((date.getTime() - newYear.getTime()) / 86_400_000);
+}
 
 const units: Readonly<Record<string, bigint>> = {
   getHours: 3_600_000_000_000n,
@@ -37,9 +43,9 @@ const units: Readonly<Record<string, bigint>> = {
 /** Functions that return parts of times and durations. */
 export const timeFunctions: readonly Declaration[] = [
   ...Object.entries(parts).flatMap(([name, part]) => [
-    declare(`timestamp.${name}(): int`, (time: CelTimestamp) => BigInt(part(timeParts(time)))),
+    declare(`timestamp.${name}(): int`, (time: CelTimestamp) => BigInt(part(dateIn(time)))),
     declare(`timestamp.${name}(string): int`, (time: CelTimestamp, zone: string) =>
-      BigInt(part(timeParts(time, zone))),
+      BigInt(part(dateIn(time, zone))),
     ),
   ]),
   ...Object.entries(units).map(([name, unit]) =>
@@ -70,12 +76,10 @@ function item(list: CelList, index: CelValue): CelOptional {
 
 const entry = (map: CelMap, key: CelValue): CelOptional => new CelOptional(map.get(key));
 
-function within(
-  optional: CelOptional,
-  find: (container: never, key: CelValue) => CelOptional,
-): (key: CelValue) => CelOptional {
-  const { value } = optional;
-  return (key) => (value === undefined ? CelOptional.none : find(value as never, key));
+function within<T extends CelValue>(
+  find: (container: T, key: CelValue) => CelOptional,
+): (optional: CelOptional, key: CelValue) => CelOptional {
+  return ({ value }, key) => (value === undefined ? CelOptional.none : find(value as T, key));
 }
 
 /** Functions on optionals, except `or` and `orValue`, which evaluate their argument only if needed. */
@@ -96,19 +100,11 @@ export const optionalFunctions: readonly Declaration[] = [
     one.hasValue ? (one.value ?? null) : other,
   ),
   declare('_[?_](list<V>,int): optional<V>', item),
-  declare('_[?_](optional<list<V>>,int): optional<V>', (one: CelOptional, index: CelValue) =>
-    within(one, item)(index),
-  ),
+  declare('_[?_](optional<list<V>>,int): optional<V>', within(item)),
   declare('_[?_](map<K,V>,K): optional<V>', entry),
-  declare('_[?_](optional<map<K,V>>,K): optional<V>', (one: CelOptional, key: CelValue) =>
-    within(one, entry)(key),
-  ),
-  declare('_[_](optional<list<V>>,int): optional<V>', (one: CelOptional, index: CelValue) =>
-    within(one, item)(index),
-  ),
-  declare('_[_](optional<map<K,V>>,K): optional<V>', (one: CelOptional, key: CelValue) =>
-    within(one, entry)(key),
-  ),
+  declare('_[?_](optional<map<K,V>>,K): optional<V>', within(entry)),
+  declare('_[_](optional<list<V>>,int): optional<V>', within(item)),
+  declare('_[_](optional<map<K,V>>,K): optional<V>', within(entry)),
 ];
 
 function unwrap({ items }: CelList): CelList {

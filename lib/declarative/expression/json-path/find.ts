@@ -309,7 +309,7 @@ export function compileGetter(
   const find = compileFinder(path);
   if (path.root === '$') return dynamic((document) => find(document, document) ?? null);
   if (hasElement) return dynamic((document, element) => find(element, document) ?? null);
-  const message = `${text}: there is an element, $$, only in @map, @filter, @any, @all and @none`;
+  const message = `${text}: $$ is available only in @map, @filter, @any, @all and @none`;
   context.report({ message, suggestion: text.slice(1) });
   return failed;
 }

@@ -56,7 +56,7 @@ function parseBrackets(scanner: PathScanner): Selector[] {
 
 function parseSelector(scanner: PathScanner): Selector {
   if (scanner.take('*')) return { kind: 'wildcard' };
-  if (scanner.take('?')) return { kind: 'filter', test: parseTest(scanner, parseQuery) };
+  if (scanner.take('?')) return { kind: 'filter', test: parseTest(scanner) };
   if (scanner.next === "'" || scanner.next === '"') {
     return { kind: 'name', name: scanner.takeQuoted() };
   }
@@ -97,58 +97,55 @@ const functionName = /[a-z][a-z_0-9]*(?=\()/y;
 const comparison = /==|!=|<=|>=|<|>/y;
 const membership = /in(?=[\s[])/y;
 
-/** Reads a path within a filter; a parameter, because paths and filters are mutually recursive. */
-type ParseQuery = (scanner: PathScanner) => Path;
-
 /**
  * Reads the condition of a filter: `||`, `&&`, `!`, brackets, comparisons, `in`, existence, and the
  * functions `length`, `count`, `match` and `search` of RFC 9535.
  * @throws PathSyntaxError
  */
-function parseTest(scanner: PathScanner, parseQuery: ParseQuery): Test {
-  const tests = [parseAnd(scanner, parseQuery)];
-  while (takeSymbol(scanner, '||')) tests.push(parseAnd(scanner, parseQuery));
+function parseTest(scanner: PathScanner): Test {
+  const tests = [parseAnd(scanner)];
+  while (takeSymbol(scanner, '||')) tests.push(parseAnd(scanner));
   const [first] = tests;
   return tests.length === 1 && first !== undefined ? first : { kind: 'or', tests };
 }
 
-function parseAnd(scanner: PathScanner, parseQuery: ParseQuery): Test {
-  const tests = [parseBasic(scanner, parseQuery)];
-  while (takeSymbol(scanner, '&&')) tests.push(parseBasic(scanner, parseQuery));
+function parseAnd(scanner: PathScanner): Test {
+  const tests = [parseBasic(scanner)];
+  while (takeSymbol(scanner, '&&')) tests.push(parseBasic(scanner));
   const [first] = tests;
   return tests.length === 1 && first !== undefined ? first : { kind: 'and', tests };
 }
 
-function parseBasic(scanner: PathScanner, parseQuery: ParseQuery): Test {
-  if (takeSymbol(scanner, '!')) return { kind: 'not', test: parseBasic(scanner, parseQuery) };
+function parseBasic(scanner: PathScanner): Test {
+  if (takeSymbol(scanner, '!')) return { kind: 'not', test: parseBasic(scanner) };
   if (takeSymbol(scanner, '(')) {
-    const test = parseTest(scanner, parseQuery);
+    const test = parseTest(scanner);
     scanner.expect(')');
     return test;
   }
-  const matches = parseMatches(scanner, parseQuery);
-  return matches ?? parseRelation(scanner, parseQuery);
+  const matches = parseMatches(scanner);
+  return matches ?? parseRelation(scanner);
 }
 
-function parseMatches(scanner: PathScanner, parseQuery: ParseQuery): Test | undefined {
+function parseMatches(scanner: PathScanner): Test | undefined {
   const whole = scanner.take('match(');
   if (!whole && !scanner.take('search(')) return undefined;
-  const text = parseComparable(scanner, parseQuery);
+  const text = parseComparable(scanner);
   scanner.expect(',');
-  const pattern = parseComparable(scanner, parseQuery);
+  const pattern = parseComparable(scanner);
   scanner.expect(')');
   return { kind: 'matches', whole, operands: [text, pattern] };
 }
 
-function parseRelation(scanner: PathScanner, parseQuery: ParseQuery): Test {
+function parseRelation(scanner: PathScanner): Test {
   scanner.skipBlanks();
   const query = scanner.next === '@' || scanner.next === '$' ? parseQuery(scanner) : undefined;
-  const value = query === undefined ? parseComparable(scanner, parseQuery) : undefined;
+  const value = query === undefined ? parseComparable(scanner) : undefined;
   scanner.skipBlanks();
   const operator = scanner.takeMatch(comparison) as CompareOperator | undefined;
   if (operator !== undefined) {
     const left = value ?? singular(scanner, query);
-    return { kind: 'compare', operator, left, right: parseComparable(scanner, parseQuery) };
+    return { kind: 'compare', operator, left, right: parseComparable(scanner) };
   }
   if (scanner.takeMatch(membership) !== undefined) {
     const left = value ?? singular(scanner, query);
@@ -157,15 +154,15 @@ function parseRelation(scanner: PathScanner, parseQuery: ParseQuery): Test {
   return query === undefined ? scanner.fail('want a comparison') : { kind: 'exists', path: query };
 }
 
-function parseComparable(scanner: PathScanner, parseQuery: ParseQuery): Comparable {
+function parseComparable(scanner: PathScanner): Comparable {
   scanner.skipBlanks();
   if (scanner.next === '@' || scanner.next === '$') return singular(scanner, parseQuery(scanner));
   const name = scanner.takeMatch(functionName);
-  if (name !== undefined) return parseFunction(name, scanner, parseQuery);
+  if (name !== undefined) return parseFunction(name, scanner);
   return { kind: 'literal', value: parseLiteral(scanner) };
 }
 
-function parseFunction(name: string, scanner: PathScanner, parseQuery: ParseQuery): Comparable {
+function parseFunction(name: string, scanner: PathScanner): Comparable {
   if (name !== 'length' && name !== 'count') {
     scanner.fail(`${name}() is unknown: there are length, count, match and search`);
   }
@@ -174,7 +171,7 @@ function parseFunction(name: string, scanner: PathScanner, parseQuery: ParseQuer
   const result: Comparable =
     name === 'count'
       ? { kind: 'count', path: parseQuery(scanner) }
-      : { kind: 'length', of: parseComparable(scanner, parseQuery) };
+      : { kind: 'length', of: parseComparable(scanner) };
   scanner.expect(')');
   return result;
 }

@@ -11,7 +11,7 @@ export type PlaceSetter = (node: unknown, value: unknown, document: unknown) => 
 
 /** Returns why values cannot be set at a path; undefined if they can. */
 export function unsettable({ segments }: Path): string | undefined {
-  if (segments.some(({ descendant }) => descendant)) return '.. selects, it sets nothing';
+  if (segments.some(({ descendant }) => descendant)) return '.. cannot be used to set a value';
   const indexes = segments
     .flatMap(({ selectors }) => selectors)
     .flatMap((selector) => (selector.kind === 'index' ? [selector.index] : []));

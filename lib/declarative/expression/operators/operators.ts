@@ -7,6 +7,7 @@ import {
   labelRequirementsOf,
   matchesLabels,
   formatTime,
+  htmlSafeJson,
 } from '../../../object/index.js';
 import type { LabelRequirement, LabelSelector } from '../../../object/index.js';
 import { isOperatorError } from '../../../system/index.js';
@@ -228,12 +229,18 @@ function readSelector(selector: Map, operation: string): readonly LabelRequireme
   }
 }
 
-/** The long form has `matchLabels` or `matchExpressions`; any other map is the labels themselves. */
+/**
+ * The long form has `matchLabels` or `matchExpressions`; any other map is the labels themselves. Null counts as
+ * absent, as on the API server: `@project` makes it of a missing field.
+ */
 function selectorOf(selector: Map): LabelSelector {
   const { matchLabels, matchExpressions } = selector;
-  if (!isJsonObject(matchLabels) && !Array.isArray(matchExpressions)) {
-    return { matchLabels: texts(selector) };
-  }
+  const isLong =
+    isJsonObject(matchLabels) ||
+    matchLabels === null ||
+    Array.isArray(matchExpressions) ||
+    matchExpressions === null;
+  if (!isLong) return { matchLabels: texts(selector) };
   return {
     matchLabels: isJsonObject(matchLabels) ? texts(matchLabels) : {},
     matchExpressions: Array.isArray(matchExpressions) ? matchExpressions.map(expressionOf) : [],
@@ -316,14 +323,8 @@ const digits = 25;
  * security.
  */
 function shortHash(value: unknown): string {
-  const sum = createHash('md5').update(goJson(value)).digest('hex');
+  const sum = createHash('md5')
+    .update(htmlSafeJson(canonicalJson(value)))
+    .digest('hex');
   return BigInt(`0x${sum}`).toString(36).padStart(digits, '0').slice(0, 6);
-}
-
-/** Returns JSON as Go writes it by default: with HTML characters escaped. */
-function goJson(value: unknown): string {
-  return canonicalJson(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

@@ -136,7 +136,7 @@ function equality(name: string, equal: boolean): OperatorDefinition {
   const { compile } = binary(
     name,
     { operands: [anything, anything], type: 'boolean' },
-    (left, right) => (!isNone(left) && !isNone(right) && deepEqual(left, right)) === equal,
+    (left, right) => (!isNil(left) && !isNil(right) && deepEqual(left, right)) === equal,
   );
   return {
     name,
@@ -147,10 +147,6 @@ function equality(name: string, equal: boolean): OperatorDefinition {
       return failed;
     },
   };
-}
-
-function isNone(value: unknown): boolean {
-  return value === null || value === undefined;
 }
 
 function order(name: string, holds: (difference: number) => boolean): OperatorDefinition {

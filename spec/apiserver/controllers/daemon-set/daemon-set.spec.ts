@@ -37,7 +37,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(pod!.metadata.labels).to.include({ 'pod-template-generation': '1' });
   });
 
-  it('adopts a pod that is bound to a node, in the place of its own', async () => {
+  it('adopts a pod that is bound to a node instead of creating one', async () => {
     const { create, list } = await simulatedCluster();
     const set = daemonSet('ds');
     const { metadata, spec } = set.spec!.template;
@@ -56,7 +56,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(pods[0]!.metadata.ownerReferences?.[0]).to.include({ kind: 'DaemonSet', name: 'ds' });
   });
 
-  it('deletes later pods of its revision on a node that has one', async () => {
+  it('keeps only the oldest of several pods of its revision on a node', async () => {
     const { create, list, names, settled } = await simulatedCluster();
     await create(daemonSet('ds'));
     const [first] = await list(Pod);
@@ -161,7 +161,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(await list(Pod)).to.have.length(6);
   });
 
-  it('has a status although its pods are refused', async () => {
+  it('writes its status although a quota refuses its pods', async () => {
     const { create, client, get } = await simulatedCluster();
     await client.create({
       apiVersion: 'v1',

@@ -38,7 +38,7 @@ describe('scalingSteps', () => {
     expect(inWords(scalingSteps(rollout(6, set('new', 0), [set('old', 4)])))).to.equal('old=6');
   });
 
-  it('scales the newest ReplicaSet if none has pods, or the last old one without a newest', () => {
+  it('if no ReplicaSet has pods, scales the newest, or the last old one if there is no newest', () => {
     expect(inWords(scalingSteps(rollout(2, set('new', 0), [set('old', 0)])))).to.equal('new=2');
     expect(inWords(scalingSteps(rollout(2, undefined, [set('a', 0), set('b', 0)])))).to.equal(
       'b=2',

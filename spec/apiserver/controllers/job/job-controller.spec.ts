@@ -107,7 +107,7 @@ describe('a Job in the embedded cluster', () => {
     expect(status).not.to.have.any.keys('failed', 'conditions');
   });
 
-  it('starts, and fails at its deadline, although its pods are refused', async () => {
+  it('starts, and fails at its deadline, although a quota refuses its pods', async () => {
     const { create, client, get, clock } = await simulatedCluster();
     await client.create({
       apiVersion: 'v1',
@@ -270,7 +270,7 @@ describe('a Job in the embedded cluster', () => {
     expect(await list(Pod)).to.have.length(2);
   });
 
-  it('forgets failures of indexes that it no longer has', async () => {
+  it('discards the failures of indexes that it no longer has', async () => {
     const { create, get, patch } = await simulatedCluster(byIndex('ready', 'fail'));
     await create(job('j', { ...indexed, backoffLimitPerIndex: 0 }));
     expect((await get(Job, 'j')).status).to.include({ failedIndexes: '1,2' });
@@ -331,7 +331,7 @@ describe('a Job in the embedded cluster', () => {
     expect(await names(Pod)).not.to.include(name);
   });
 
-  it('sees that deleted pods were killed, not that they failed by themselves', async () => {
+  it('does not apply a rule for exit codes to a pod that was deleted', async () => {
     const pods = { behavior: () => 'ready' as const };
     const { create, get, names, clock, ...cluster } = await simulatedCluster({ pods });
     const onExitCodes = { operator: 'In', values: [1] };

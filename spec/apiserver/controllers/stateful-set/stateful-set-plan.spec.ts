@@ -167,7 +167,7 @@ describe('revisionForNewPod', () => {
     expect(revisions).to.deep.equal(['v1', 'v1', 'v2']);
   });
 
-  it('returns the current revision for as many pods as have it, without rollingUpdate', () => {
+  it('returns the current revision for the first currentReplicas ordinals if rollingUpdate is not set', () => {
     const plain = { ...set, updateRevision: 'v2', partition: undefined, currentReplicas: 1 };
     expect([0, 1].map((ordinal) => revisionForNewPod(plain, ordinal))).to.deep.equal(['v1', 'v2']);
   });

@@ -203,7 +203,7 @@ describe('volumes in the embedded cluster', () => {
     expect((await get(PersistentVolumeClaim, 'data')).status).to.deep.equal({ phase: 'Lost' });
   });
 
-  it('are looked for once, and only for claims that are not bound', async () => {
+  it('are searched once per claim, and only for claims that are not bound', async () => {
     const controllers = { pods: false };
     const { create, cluster } = await simulatedCluster({ controllers });
     const volumeBindingMode = 'WaitForFirstConsumer';

@@ -19,7 +19,12 @@ import type {
 import { defineResource, s, versionOfResource } from '../../../../lib/crd/index.js';
 import { isApiError } from '../../../../lib/object/api-error.js';
 import { isConditionTrue } from '../../../../lib/object/conditions.js';
-import { ConfigMap, CustomResourceDefinition, Secret } from '../../../../lib/object/kinds.js';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Secret,
+} from '../../../../lib/object/kinds.js';
 import type {
   KubernetesObject,
   UnstructuredObject,
@@ -155,6 +160,44 @@ export function describeWebhooks(newTarget: NewTarget): void {
       await target.admin.update<ConfigMap>({ ...made, data: {} });
       await target.admin.delete(ConfigMap, { namespace, name });
     });
+  });
+
+  it('receive the requests for a subresource on request, and not those for the object', async () => {
+    const limit = validatingWebhook<KubernetesObject>(
+      Deployment,
+      ({ object, subResource }) => {
+        const { kind, spec } = object as UnstructuredObject;
+        const { replicas } = spec as { readonly replicas?: number };
+        return kind === 'Scale' && subResource === 'scale' && replicas === 5
+          ? denied('at most four')
+          : allowed();
+      },
+      { ...only(), subresource: 'scale' },
+    );
+    await serve([limit]);
+    const key = { namespace, name: 'web' };
+    const matchLabels = { app: 'web' };
+    const template = {
+      metadata: { labels: matchLabels },
+      spec: { containers: [{ name: 'web', image: 'registry.example/web:1' }] },
+    };
+    await target.admin.create<Deployment>({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: key },
+      spec: { replicas: 0, selector: { matchLabels }, template },
+    });
+    const resize = (replicas: number, subresource?: string) =>
+      target.admin.patch(
+        Deployment,
+        key,
+        { type: 'merge', body: { spec: { replicas } } },
+        { subresource },
+      );
+    await target.eventually(async () => {
+      const error = await resize(5, 'scale').catch((thrown: unknown) => thrown);
+      expect(error).to.be.an('error').with.property('message').that.contains('at most four');
+    });
+    await resize(4, 'scale');
+    await resize(5);
   });
 
   it('follow their failure policy when they throw', async () => {

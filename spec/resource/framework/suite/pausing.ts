@@ -157,7 +157,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Paused')).to.deep.include(theirs);
   });
 
-  it('agrees with a framework of other annotations without alternating writes', async () => {
+  it('writes nothing alternately with a framework that has other pause annotations', async () => {
     const scene = await open();
     const annotations = { 'example.com/one': 'yes', 'example.com/two': 'yes' };
     await scene.create('a', { metadata: { annotations } });

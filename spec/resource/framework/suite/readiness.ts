@@ -63,7 +63,7 @@ export function readinessSuite(open: OpenScene): void {
     expect((await scene.requests()).length).to.be.below(3);
   });
 
-  it('shows the message of a terminal error soon after that of another one', async () => {
+  it('shows the message of a second terminal error soon after the first', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: (_context, { metadata }) => {

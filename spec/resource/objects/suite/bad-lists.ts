@@ -24,7 +24,7 @@ export function badListsSuite(open: OpenScene): void {
       'an object of another namespace',
       () => [configMap('a'), elsewhere],
       'InvalidObject',
-      /ConfigMap elsewhere\/b .* in its own namespace/,
+      /ConfigMap elsewhere\/b .* must be in its namespace/,
     ],
     ['a duplicate object', () => [configMap('a'), configMap('a')], 'DuplicateObject', /a twice/],
     ['an invalid name', () => [configMap('a'), configMap('B_')], 'InvalidObject', /B_/],

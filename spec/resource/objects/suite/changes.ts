@@ -55,7 +55,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal([]);
   });
 
-  it('are updated when different, and only those', async () => {
+  it('are updated only if they differ from the desired state', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1' }), configMap('b')])]);
     await scene.writes();
@@ -235,7 +235,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('in deletion cancel the chain without a warning until they are gone', async () => {
+  it('in deletion cancel the rest of the chain without a warning until they are gone', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a')]),

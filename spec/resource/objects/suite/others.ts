@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { faulty, forwarding } from '../../../../lib/client/index.js';
 import type { Client, Fault, FaultyClient } from '../../../../lib/client/index.js';
-import { ConfigMap } from '../../../../lib/object/kinds.js';
+import { ConfigMap, Deployment } from '../../../../lib/object/kinds.js';
+import { objectsResource } from '../../../../lib/resource/index.js';
+import type { Resource } from '../../../../lib/resource/index.js';
 import { newOwner, withCache } from '../../../builder/suite/scene.js';
 import type { Scene } from '../../../builder/suite/scene.js';
 import { configMap, configMaps, failureOf, keep, keptNames, leave } from './keeping.js';
@@ -19,6 +21,38 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ k: '1' });
     expect(scene.events).to.have.length(1);
     expect(scene.events[0]?.note).to.include('data.k').and.to.include('drift');
+  });
+
+  it('replicas of an autoscaler are reverted with the remedy in the Event, which keeps them', async () => {
+    const scene = await open();
+    const labels = { app: 'web' };
+    const spec = {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
+    };
+    const web = (replicas: { replicas?: number }): Resource =>
+      objectsResource({
+        ...{ name: 'workloads', types: [Deployment] },
+        getDesiredState: () => [
+          {
+            ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+            spec: { ...spec, ...replicas },
+          },
+        ],
+      });
+    const scale = { type: 'merge', body: { spec: { replicas: 5 } } } as const;
+    const autoscaler = { subresource: 'scale', fieldManager: 'horizontal-pod-autoscaler' };
+    const key = { namespace: scene.namespace, name: 'web' };
+    await keep(scene, [web({ replicas: 3 })]);
+    await scene.admin.patch(Deployment, key, scale, autoscaler);
+    scene.events.length = 0;
+    await keep(scene, [web({ replicas: 3 })]);
+    expect(scene.events[0]?.note).to.include(
+      "spec.replicas (drift by horizontal-pod-autoscaler; if an autoscaler sets it: replicas: 'external' in a builder, no replicas elsewhere)",
+    );
+    await scene.admin.patch(Deployment, key, scale, autoscaler);
+    await keep(scene, [web({})]);
+    expect((await scene.get(Deployment, 'web')).spec?.replicas).to.equal(5);
   });
 
   it('an object that the cache does not show yet is not adopted', async () => {

@@ -76,7 +76,9 @@ export function ownersSuite(open: OpenScene): void {
     const scene = await open();
     const failure = await failureOf(keep(scene, [mixed([configMap('a'), role('x')])]));
     expect(failure.errors.map(({ code }) => code)).to.deep.equal(['InvalidObject']);
-    expect(failure.message).to.include('ClusterRole x').and.to.include('none of the cluster');
+    expect(failure.message)
+      .to.include('ClusterRole x')
+      .and.to.include('cannot own cluster-scoped objects');
     expect(await scene.writes()).to.deep.equal([]);
   });
 
@@ -102,7 +104,7 @@ export function ownersSuite(open: OpenScene): void {
     expect(failure.step).to.equal('getCurrentState');
   });
 
-  it('an owner that is deleted alone leaves its objects', async () => {
+  it('an owner that is deleted with --cascade=orphan leaves its objects', async () => {
     const scene = await open();
     const resource = configMaps([configMap('a')]);
     await keep(scene, [resource]);

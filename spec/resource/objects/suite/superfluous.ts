@@ -11,7 +11,7 @@ import type { OpenScene } from './keeping.js';
 
 /** Declares which objects are deleted once they are no longer desired. */
 export function superfluousSuite(open: OpenScene): void {
-  it('are deleted when superfluous', async () => {
+  it('are deleted when they are no longer desired', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b'), configMap('c')])]);
     await scene.writes();
@@ -41,7 +41,7 @@ export function superfluousSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
-  it('do not stop the chain when superfluous and held by a finalizer', async () => {
+  it('do not stop the chain when they are no longer desired and held by a finalizer', async () => {
     const scene = await open();
     await ensureCrd(scene.admin, crdOf('Gadget'), { clock: scene.target.clock });
     const gadget = (name: string): KubernetesObject => {

@@ -49,7 +49,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('creates the four objects of a node by four writes, then sends none', async () => {
+  it('creates the four objects of a node with four writes, then sends none', async () => {
     await stage.start();
     await stage.operator.requests();
     await stage.create('persistent', oneClaim);

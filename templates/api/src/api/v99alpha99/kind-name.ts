@@ -10,12 +10,7 @@ const spec = s.object({
   ),
 });
 
-const status = s.object({
-  observedGeneration: s.optional(
-    s.integer({ format: 'int64', description: 'The generation that the status is of.' }),
-  ),
-  conditions: s.conditions(),
-});
+const status = s.status();
 
 /** The kind: its type, its CustomResourceDefinition and its validation. */
 export const KindName = defineResource({

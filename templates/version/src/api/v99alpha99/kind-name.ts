@@ -9,12 +9,7 @@ const spec = s.object({
   ),
 });
 
-const status = s.object({
-  observedGeneration: s.optional(
-    s.integer({ format: 'int64', description: 'The generation that the status is of.' }),
-  ),
-  conditions: s.conditions(),
-});
+const status = s.status();
 
 /** The version v99alpha99 of KindName. A schema of its own needs a conversion: see `defineResource`. */
 export const kindNameV99alpha99 = {

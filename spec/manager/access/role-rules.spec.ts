@@ -1,30 +1,36 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { allowTheSame, normalRules, ruleLines } from '../../../lib/cli/manifests/role-file.js';
-import type { RoleRule } from '../../../lib/cli/manifests/role-file.js';
+import type { PolicyRule } from '../../../lib/apiserver/internal.js';
+import { allowTheSame, normalRules, ruleLines } from '../../../lib/manager/access/role-rules.js';
 
 const some = (...items: readonly string[]) => fc.subarray([...items], { minLength: 1 });
-const anyRule: fc.Arbitrary<RoleRule> = fc.record({
-  apiGroups: some('', 'apps', '*', 'no'),
-  resources: some('pods', 'pods/status', '*', 'y', "it's"),
-  resourceNames: fc.option(some('a', 'b'), { nil: undefined }),
-  verbs: some('patch', 'get', 'list', '*', 'approve'),
-});
+const verbs = some('patch', 'get', 'list', '*', 'approve');
+const anyRule: fc.Arbitrary<PolicyRule> = fc.oneof(
+  fc.record(
+    {
+      apiGroups: some('', 'apps', '*', 'no'),
+      resources: some('pods', 'pods/status', '*', 'y', "it's"),
+      resourceNames: some('a', 'b'),
+      verbs,
+    },
+    { requiredKeys: ['apiGroups', 'resources', 'verbs'] },
+  ),
+  fc.record({ nonResourceURLs: some('/metrics', '/debug/*', '*'), verbs }),
+);
 
 /** Returns each verb on each resource, where `*` covers all verbs. */
-function rightsOf(rules: readonly RoleRule[]): ReadonlySet<string> {
-  const rights = rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) =>
-        // Rules with several names are compared as one, because normalization never splits them.
-        verbs.map((verb) => ({
-          place: [group, resource, resourceNames?.toSorted(), ''].join('|'),
-          verb,
-        })),
-      ),
-    ),
-  );
+function rightsOf(rules: readonly PolicyRule[]): ReadonlySet<string> {
+  const rights = rules.flatMap(({ verbs, ...rule }) => {
+    const { apiGroups = [], resources = [], resourceNames, nonResourceURLs = [] } = rule;
+    const places = apiGroups.flatMap((group) =>
+      // Rules with several names are compared as one, because normalization never splits them.
+      resources.map((resource) => [group, resource, resourceNames?.toSorted(), ''].join('|')),
+    );
+    return [...places, ...nonResourceURLs.map((path) => `path ${path}|`)].flatMap((place) =>
+      verbs.map((verb) => ({ place, verb })),
+    );
+  });
   const whole = new Set(rights.filter(({ verb }) => verb === '*').map(({ place }) => place));
   return new Set(rights.map(({ place, verb }) => place + (whole.has(place) ? '*' : verb)));
 }
@@ -76,6 +82,7 @@ describe('The rules of a role', () => {
       { ...rule, resources: ['secrets'] },
       { ...rule, apiGroups: ['apps'] },
       { ...rule, resourceNames: ['a'] },
+      { nonResourceURLs: ['/metrics'], verbs: ['get'] },
     ]) {
       expect(allowTheSame([rule], [rule, more]), JSON.stringify(more)).to.equal(false);
     }

@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { scratchDirectory } from '../cli.js';
+import { linkPackages } from '../project/project-copy.js';
+import { createApi, makeProject, textsIn } from './project.js';
+
+interface ControllerTexts {
+  readonly controller: string;
+  readonly test: string;
+}
+
+describe('A controller that is added to a kind later', () => {
+  const file = scratchDirectory();
+
+  /** Adds a controller to a kind whose spec has only `fields`. */
+  async function addedTo(
+    folder: string,
+    fields: string,
+    style = 'builder',
+  ): Promise<ControllerTexts> {
+    await makeProject(folder, ['Shop', 'v1', '--no-controller']);
+    const path = join(folder, 'src/api/v1/shop.ts');
+    const text = await readFile(path, 'utf8');
+    const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
+    await writeFile(path, text.replace(schema, `const spec = s.object({ ${fields} });`));
+    linkPackages(folder);
+    const made = await createApi(folder, 'Shop', 'v1', '--no-resource', '--style', style);
+    expect(made).to.include({ code: 0, stderr: '' });
+    const texts = await textsIn(folder);
+    return {
+      controller: texts['src/controllers/shop-controller.ts'] ?? '',
+      test: texts['test/shop-controller.test.ts'] ?? '',
+    };
+  }
+
+  it('reads only fields that the kind has, and is tested with an object of the kind', async () => {
+    const fields = "image: s.string(), engine: s.string({ enum: ['fast'] })";
+    const { controller, test } = await addedTo(file('image'), fields);
+    expect(controller).to.match(/\n +const \{ image \} = object\.spec;\n +const replicas = 1;\n/);
+    expect(test)
+      .to.match(/const spec: Shop\['spec'\] = \{[^}]*engine: 'fast'/)
+      .and.not.include('replicas: 2');
+  });
+
+  it('has an example of an image, if the kind does not always have one', async () => {
+    const fields = 'image: s.optional(s.string()), replicas: s.defaulted(s.integer(), 1)';
+    const { controller } = await addedTo(file('replicas'), fields);
+    expect(controller).to.match(
+      /\n +const \{ replicas \} = object\.spec;\n +const image = 'registry\.example\/app:1';\n/,
+    );
+    const other = await addedTo(file('resources'), 'image: s.integer()', 'resources');
+    expect(other.controller)
+      .to.include("{ name: 'app', image: 'registry.example/app:1' }")
+      .and.not.include('object.spec.');
+  });
+
+  it('is tested with the usual fields, if the kind accepts them', async () => {
+    const fields = "image: s.string({ pattern: '^registry[.]example/' }), replicas: s.integer()";
+    const { controller, test } = await addedTo(file('usual'), fields);
+    expect(controller).to.include('const { image, replicas } = object.spec;');
+    expect(test).to.include("const spec = { image: 'registry.example/app:1', replicas: 2 };");
+  });
+});

@@ -1,0 +1,285 @@
+import { expect } from 'chai';
+import type { ObjectEvent } from '../../lib/events/recorder.js';
+import { bodies, distinct, event, minute, regarding, setUp } from './event-recorder-setup.js';
+import type { FakeClient } from './fake-client.js';
+
+describe('EventRecorder', () => {
+  describe('with many events of one object', () => {
+    const about = (n: number, kind = 'ConfigMap'): Partial<ObjectEvent> => ({
+      related: { apiVersion: 'v1', kind, namespace: 'shop', name: `c-${n}` },
+      note: `Created ${kind} shop/c-${n}`,
+    });
+    const warning = { type: 'Warning', reason: 'ApplyFailed', action: 'Apply' } as const;
+
+    it('writes ten Events of one reason, and one that summarizes the others by kind', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      for (let n = 0; n < 30; n++)
+        recorder.record(event(about(n, n < 28 ? 'ConfigMap' : 'Secret')));
+      await clock.advance(4_999);
+      expect(fake.calls).to.have.length(10);
+      await clock.advance(1);
+      expect(bodies(fake)[10]).to.deep.include({
+        ...{ type: 'Normal', reason: 'Created', action: 'Create', regarding },
+        note: '20 more: 18 ConfigMap, 2 Secret; last: Created Secret shop/c-29',
+      });
+      expect(bodies(fake)[10]).not.to.have.property('related');
+      expect(counts).to.deep.equal({ written: 11 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('writes warnings after many creations', async () => {
+      const { fake, recorder } = setUp();
+      for (let n = 0; n < 99; n++) recorder.record(event(about(n)));
+      recorder.record(event({ ...about(7), ...warning, note: 'Apply ConfigMap shop/c-7: 422' }));
+      await recorder.flush();
+      const notes = bodies(fake).map(({ note }) => note);
+      expect(notes).to.include('Apply ConfigMap shop/c-7: 422');
+      expect(notes).to.include('89 more: 89 ConfigMap; last: Created ConfigMap shop/c-98');
+      expect(recorder.droppedEvents).to.equal(0);
+    });
+
+    it('counts an object once in a summary, and writes one summary in five minutes', async () => {
+      const { clock, fake, recorder } = setUp();
+      const failed = (): unknown[] => bodies(fake).filter(({ reason }) => reason === 'ApplyFailed');
+      for (let retry = 0; retry < 3; retry++) {
+        for (let n = 0; n < 30; n++) recorder.record(event({ ...about(n), ...warning }));
+        await clock.advance(1_000);
+      }
+      await clock.advance(5_000);
+      expect(failed()).to.have.length(11);
+      expect(failed()[10])
+        .to.have.property('note')
+        .that.matches(/^20 more: 20 ConfigMap; last: /);
+      recorder.record(event({ ...about(50), ...warning }));
+      await clock.advance(4 * minute);
+      expect(failed()).to.have.length(11);
+      await clock.advance(minute);
+      expect(failed()).to.have.length(12);
+    });
+
+    it('delays a summary until the burst ends, for at most a minute', async () => {
+      const { clock, fake, recorder } = setUp({ burst: 1 });
+      for (let n = 0; n < 30; n++) {
+        recorder.record(event(about(n)));
+        await clock.advance(4_000);
+      }
+      expect(bodies(fake)[1])
+        .to.have.property('note')
+        .that.matches(/^15 more: /);
+    });
+
+    it('writes 25 Events of different reasons, and one that summarizes the others', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      for (let n = 0; n < 30; n++) recorder.record(distinct(n, { note: `note ${n}` }));
+      await recorder.flush();
+      expect(bodies(fake)[25]).to.have.property('note', '5 more events; last: note 29');
+      expect(counts).to.deep.equal({ written: 26 });
+      await clock.advance(5 * minute);
+      for (const n of [31, 32]) recorder.record(distinct(n));
+      await recorder.flush();
+      expect(fake.calls).to.have.length(28);
+    });
+
+    it('limits each object separately', async () => {
+      const { fake, recorder } = setUp({ burst: 1 });
+      for (const name of ['a', 'b', 'a'])
+        recorder.record(event({ regarding: { ...regarding, name } }));
+      await recorder.flush();
+      expect(fake.verbs).to.deep.equal(['create', 'create']);
+    });
+
+    it('does not limit the events of a series', async () => {
+      const { clock, fake, recorder } = setUp({ burst: 1 });
+      for (let n = 0; n < 9; n++) {
+        recorder.record(event());
+        await clock.advance(1);
+      }
+      await recorder.flush();
+      expect(fake.verbs.filter((verb) => verb === 'create')).to.have.length(1);
+    });
+
+    it('summarizes the events that do not fit into the queue', async () => {
+      const { clock, fake, recorder, counts } = setUp({ maxQueued: 2 });
+      for (let n = 0; n < 5; n++) recorder.record(event(about(n)));
+      await clock.advance(5_000);
+      expect(bodies(fake).map(({ note }) => note)).to.deep.equal([
+        ...['Created ConfigMap shop/c-0', 'Created ConfigMap shop/c-1'],
+        '3 more: 3 ConfigMap; last: Created ConfigMap shop/c-4',
+      ]);
+      expect(counts).to.deep.equal({ written: 3 });
+    });
+
+    it('counts and logs the events that are unwritten at stop', async () => {
+      const { recorder, counts, lines } = setUp({ burst: 1 });
+      for (let n = 0; n < 5; n++) recorder.record(event(about(n)));
+      await recorder.stop();
+      expect(counts).to.deep.equal({ stopped: 5 });
+      expect(lines).to.deep.equal([
+        'events dropped: the recorder was stopped before they were written',
+      ]);
+    });
+  });
+
+  describe('with events about several objects of one owner', () => {
+    const wrote = (item: string, part: Partial<ObjectEvent> = {}): ObjectEvent => {
+      const [kind = '', name = ''] = item.replace(/:.*/, '').split(' ');
+      const related = { apiVersion: 'v1', kind, namespace: 'shop', name };
+      return event({ related, item, note: `${part.reason ?? 'Created'} shop/${item}`, ...part });
+    };
+    const configured = { reason: 'Configured', action: 'Apply' } as const;
+    const notes = (fake: FakeClient): unknown[] => bodies(fake).map(({ note }) => note);
+
+    it('writes one Event that lists the objects, one second after the last event', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      recorder.record(wrote('ConfigMap a'));
+      await clock.advance(600);
+      recorder.record(wrote('Service a'));
+      recorder.record(wrote('PersistentVolumeClaim a-data'));
+      recorder.record(wrote('StatefulSet a'));
+      await clock.advance(999);
+      expect(fake.calls).to.be.empty;
+      await clock.advance(1);
+      expect(fake.calls).to.have.length(1);
+      expect(bodies(fake)[0]).to.deep.include({
+        ...{ type: 'Normal', reason: 'Created', action: 'Create', regarding },
+        eventTime: '2026-01-02T03:04:05.678000Z',
+        note: 'Created 4 objects: ConfigMap a, Service a, PersistentVolumeClaim a-data, StatefulSet a',
+      });
+      expect(bodies(fake)[0]).not.to.have.any.keys('related', 'series');
+      expect(counts).to.deep.equal({ written: 1 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('delays the Event for at most ten seconds, without losing an event', async () => {
+      const { clock, fake, recorder } = setUp();
+      for (let n = 0; n < 30; n++) {
+        recorder.record(wrote(`ConfigMap c-${n}`));
+        await clock.advance(900);
+      }
+      await recorder.flush();
+      expect(notes(fake)).to.have.length(3);
+      const shown = notes(fake).flatMap((note) => (note as string).match(/ConfigMap c-\d+/g) ?? []);
+      expect(shown).to.deep.equal(Array.from({ length: 30 }, (_, n) => `ConfigMap c-${n}`));
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('writes the Event unchanged if there is one object', async () => {
+      const { fake, recorder } = setUp();
+      const one = wrote('ConfigMap a');
+      recorder.record(one);
+      await recorder.flush();
+      const { note, related } = one;
+      expect(bodies(fake)[0]).to.deep.include({ note, related });
+    });
+
+    it('lists the changed fields of each object up to the length limit', async () => {
+      const { fake, recorder } = setUp();
+      recorder.record(wrote('ConfigMap a: data.A, data.B', configured));
+      recorder.record(wrote('StatefulSet a: spec.template (ConfigMap shop/a changed)', configured));
+      await recorder.flush();
+      for (let n = 0; n < 100; n++)
+        recorder.record(wrote(`ConfigMap c-${n}: data.${'x'.repeat(84)}`));
+      await recorder.flush();
+      const [first, second] = notes(fake) as [string, string];
+      expect(first).to.equal(
+        'Configured 2 objects: ConfigMap a: data.A, data.B; StatefulSet a: spec.template (ConfigMap shop/a changed)',
+      );
+      expect(second).to.match(/^Created 100 objects: ConfigMap c-0: data\.x+; .*x and 91 more$/);
+      expect(Buffer.byteLength(second)).to.be.within(900, 1_024);
+    });
+
+    it('cuts the first object if it exceeds the length limit', async () => {
+      const { fake, recorder } = setUp();
+      for (const name of ['a', 'b'])
+        recorder.record(wrote(`ConfigMap ${name}: ${'ü'.repeat(900)}`));
+      await recorder.flush();
+      expect(notes(fake)[0]).to.match(/^Created 2 objects: ConfigMap a: ü+… and 1 more$/);
+    });
+
+    it('groups events by owner, reason and action', async () => {
+      const { fake, recorder } = setUp();
+      const others: Partial<ObjectEvent>[] = [
+        { regarding: { ...regarding, name: 'other' } },
+        { reason: 'Configured' },
+        { action: 'Apply' },
+      ];
+      for (const part of [{}, ...others]) {
+        for (const item of ['ConfigMap a', 'ConfigMap b']) recorder.record(wrote(item, part));
+      }
+      await recorder.flush();
+      expect(notes(fake)).to.deep.equal([
+        'Created 2 objects: ConfigMap a, ConfigMap b',
+        'Created 2 objects: ConfigMap a, ConfigMap b',
+        'Configured 2 objects: ConfigMap a, ConfigMap b',
+        'Created 2 objects: ConfigMap a, ConfigMap b',
+      ]);
+    });
+
+    it('writes each warning alone and immediately', async () => {
+      const { clock, fake, recorder } = setUp();
+      const warning = { type: 'Warning', reason: 'ApplyFailed' } as const;
+      recorder.record(wrote('ConfigMap a'));
+      for (const item of ['Service a', 'Service b']) recorder.record(wrote(item, warning));
+      await clock.advance(1);
+      expect(notes(fake)).to.deep.equal([
+        'ApplyFailed shop/Service a',
+        'ApplyFailed shop/Service b',
+      ]);
+      await clock.advance(1_000);
+      expect(fake.calls).to.have.length(3);
+    });
+
+    it('ends a group when one of its objects repeats, and counts a series if all of them repeat', async () => {
+      const { clock, fake, recorder } = setUp();
+      for (let n = 0; n < 10; n++) {
+        for (const item of ['ConfigMap a', 'Secret b']) recorder.record(wrote(item, configured));
+      }
+      recorder.record(wrote('Service c', configured));
+      await clock.advance(1_000);
+      expect(notes(fake)).to.deep.equal([
+        'Configured 2 objects: ConfigMap a, Secret b',
+        'Configured 3 objects: ConfigMap a, Secret b, Service c',
+      ]);
+      expect(bodies(fake)[0]).to.have.nested.property('series.count', 9);
+      recorder.record(wrote('ConfigMap a', configured));
+      recorder.record(wrote('Secret b', configured));
+      await recorder.flush();
+      expect(bodies(fake)[2]).to.have.nested.property('body.series.count', 10);
+    });
+
+    it('limits the Events about groups per owner, and summarizes the rest by kind', async () => {
+      const { clock, fake, recorder } = setUp({ burst: 1 });
+      for (let n = 0; n < 3; n++) {
+        recorder.record(wrote(`ConfigMap c-${n}`));
+        recorder.record(wrote(`Secret s-${n}`));
+        await clock.advance(1_000);
+      }
+      await recorder.flush();
+      expect(notes(fake)).to.deep.equal([
+        'Created 2 objects: ConfigMap c-0, Secret s-0',
+        '4 more: 2 ConfigMap, 2 Secret; last: Created 2 objects: ConfigMap c-2, Secret s-2',
+      ]);
+    });
+
+    it('counts unwritten events at stop and leaves no timer', async () => {
+      const { clock, recorder, counts } = setUp();
+      for (const item of ['ConfigMap a', 'ConfigMap b']) recorder.record(wrote(item));
+      await recorder.stop();
+      expect(counts).to.deep.equal({ stopped: 2 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('delays the events of at most maxQueued owners', async () => {
+      const { clock, fake, recorder } = setUp({ maxQueued: 2 });
+      for (const name of ['a', 'b', 'c']) {
+        recorder.record(wrote('ConfigMap x', { regarding: { ...regarding, name } }));
+      }
+      await clock.advance(1);
+      expect(bodies(fake).map((body) => (body.regarding as { name: string }).name)).to.deep.equal([
+        'a',
+      ]);
+      await clock.advance(1_000);
+      expect(fake.calls).to.have.length(3);
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as passed } from 'node:timers/promises';
+import { controllerFor, done } from '../../../lib/controller/index.js';
+import type { ReconcileContext } from '../../../lib/controller/index.js';
+import { Manager } from '../../../lib/manager/index.js';
+import { ConfigMap } from '../../../lib/object/index.js';
+import { sleep, systemClock } from '../../../lib/system/index.js';
+import { crashPoints } from '../../../lib/testing/index.js';
+import type { CrashScenario } from '../../../lib/testing/index.js';
+import { by, configMap, find, right, shopScenario } from '../shop-scenario.js';
+
+type Handler = (context: ReconcileContext) => Promise<unknown>;
+
+/** A scenario whose handler is called while the shop is not done, and marks it as done. */
+function calling(handler: Handler, more: Partial<CrashScenario> = {}): CrashScenario {
+  const controller = controllerFor(ConfigMap).complete(async (context) => {
+    const shop = context.key.name === 'shop' ? await find(context.client, 'shop') : undefined;
+    if (shop === undefined || shop.data?.['done'] === 'yes') return done();
+    await handler(context);
+    await context.client.apply(configMap('shop', { done: 'yes' }), by);
+    return done();
+  });
+  return shopScenario(right, {
+    kinds: [ConfigMap],
+    operator: async ({ client, clock, random, signal }) => {
+      const manager = new Manager({ client, clock, random, rbacPreflight: 'off' });
+      manager.add(controller);
+      await manager.run(signal);
+    },
+    ...more,
+  });
+}
+
+/** A server that answers after `ms`. */
+async function outside(ms: number): Promise<{ readonly server: Server; readonly url: string }> {
+  const server = createServer((_request, response) => void passed(ms).then(() => response.end()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+describe('crashPoints, with calls outside of the cluster', () => {
+  it('aborts the signals of handlers at the crash', async () => {
+    const seen: boolean[] = [];
+    const handler: Handler = async ({ client, signal }) => {
+      await client.apply(configMap('env'), by).catch(() => undefined);
+      await passed(5, undefined, { signal }).catch(() => undefined);
+      seen.push(signal.aborted);
+    };
+    for (const mode of ['unanswered', 'answered'] as const) {
+      seen.length = 0;
+      await crashPoints(calling(handler), { only: { step: 'create', request: 1, mode } });
+      expect(seen, mode).to.deep.equal([false, true, false]);
+    }
+  });
+
+  it('passes the response on to a handler before its signal is aborted in mode answered', async () => {
+    const seen: string[] = [];
+    const handler: Handler = async ({ client }) => {
+      const applied = client.apply(configMap('env'), by);
+      seen.push(
+        await applied.then(
+          () => 'answer',
+          () => 'no answer',
+        ),
+      );
+    };
+    await crashPoints(calling(handler), { only: { step: 'create', request: 1, mode: 'answered' } });
+    expect(seen).to.deep.equal(['answer', 'answer', 'answer']);
+  });
+
+  it('starts the next operator after the handlers of the dead one', async () => {
+    let [running, most] = [0, 0];
+    const handler: Handler = async ({ client }) => {
+      most = Math.max(most, ++running);
+      await client.apply(configMap('env'), by).catch(() => undefined);
+      await passed(30); // Its signal is ignored.
+      running -= 1;
+    };
+    const only = { step: 'create', request: 1, mode: 'unanswered' } as const;
+    await crashPoints(calling(handler), { only });
+    expect(most).to.equal(1);
+  });
+
+  it('does not let virtual time overtake a call, and tears the server of each run down', async () => {
+    const servers = new Map<object, Awaited<ReturnType<typeof outside>>>();
+    let stopped = 0;
+    const handler: Handler = async ({ signal }) => {
+      const [{ url } = expect.fail('no server')] = [...servers.values()];
+      await (await fetch(url, { signal })).text();
+    };
+    const scenario = calling(handler, {
+      setup: async ({ cluster }) => servers.set(cluster, await outside(50)),
+      teardown: async ({ cluster }) => {
+        servers.get(cluster)?.server.close();
+        servers.delete(cluster);
+        stopped += 1;
+      },
+    });
+    const { results } = await crashPoints(scenario);
+    expect(results).to.have.length.above(1);
+    expect(stopped).to.equal(results.length + 1);
+    expect(servers.size).to.equal(0);
+  });
+
+  it('tears a run down that failed', async () => {
+    let stopped = 0;
+    const teardown = (): Promise<void> => Promise.resolve(void (stopped += 1));
+    const setup = (): Promise<void> => Promise.reject(new Error('no server'));
+    const error = await crashPoints(calling(() => Promise.resolve(), { setup, teardown })).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.include({ message: 'no server' });
+    expect(stopped).to.equal(1);
+  });
+
+  it('gives virtual time to handlers that wait for nothing else', async () => {
+    const handler: Handler = ({ client, clock }) =>
+      client.apply(configMap('env'), by).then(() => sleep(clock, 30_000));
+    const startMs = systemClock.monotonicMs();
+    await crashPoints(calling(handler), { only: { step: 'create', request: 1 } });
+    expect(systemClock.monotonicMs() - startMs).to.be.below(4_000);
+  });
+
+  it('names a handler that does not end', async () => {
+    const handler: Handler = () => new Promise(() => undefined);
+    const error = await crashPoints(calling(handler)).catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.have.property('message')
+      .that.matches(
+        /not carried out after 600 s: .*; the reconcile of default\/shop has not ended/,
+      );
+  });
+});
