@@ -11,11 +11,12 @@ import type {
   ControllerRuntime,
   MultiClusterRuntime,
 } from './options.js';
-import { reconcileOnce } from './reconcile.js';
-import type { Reconciler, SingleReconcile } from './reconcile.js';
+import type { Reconciler } from './reconcile.js';
 import { shapeOf } from './result.js';
 import type { Result } from './result.js';
 import { RunningController } from './running-controller.js';
+import { reconcileOnce } from './single-reconcile.js';
+import type { SingleReconcile } from './single-reconcile.js';
 import type { Source } from './sources.js';
 
 /** Options of one watch. */

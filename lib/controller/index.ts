@@ -9,7 +9,8 @@
  * `reconcile.ts` is one reconcile of one key, `lazy-context.ts` its context and `reconcile-client.ts` its client.
  * `outcome.ts` requeues, counts and logs; `result.ts` classifies results and errors.
  * `running-controller.ts` starts and stops all of it, per cluster with `running-cluster.ts`.
- * `hot-loop.ts` slows down keys that write one object repeatedly.
+ * `hot-loop.ts` slows down keys that write one object repeatedly. `single-reconcile.ts` reconciles a key without a
+ * running controller, for plans.
  */
 export { Controller, controllerFor } from './controller.js';
 export type { ControllerBuilder, WatchKindOptions } from './controller.js';

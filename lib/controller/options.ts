@@ -48,6 +48,13 @@ export interface ControllerOptions {
    * @defaultValue more than 10 repeating writes or 120 writes in total within a minute
    */
   readonly hotLoop?: HotLoopOptions | false | undefined;
+  /**
+   * The HTTP requests that a handler may send in a plan, besides those of its client. `reads` refuses all methods
+   * but GET, HEAD and OPTIONS (`OutsideWrite`). `all` is for handlers that check `context.planning`, and read
+   * through POST requests, as clients of GraphQL and of some clouds do. Databases and other protocols are not
+   * seen: check `context.planning`. @defaultValue 'reads'
+   */
+  readonly requestsInPlans?: 'reads' | 'all' | undefined;
   /** Receives the events of this controller, after the runtime's listener. @defaultValue none */
   readonly onEvent?: ControllerEventListener | undefined;
 }
@@ -58,7 +65,7 @@ export type ResolvedControllerOptions = Resolved<ControllerOptions, 'onEvent'>;
 export const controllerOptionNames: OptionNames<ControllerOptions> = {
   ...{ name: true, reportingController: true },
   ...{ maxConcurrentReconciles: true, reconcileTimeoutMs: true },
-  ...{ backoff: true, hotLoop: true, onEvent: true },
+  ...{ backoff: true, hotLoop: true, requestsInPlans: true, onEvent: true },
 };
 
 /**
@@ -73,6 +80,7 @@ export function resolveControllerOptions(
   const { name = kind.toLowerCase(), maxConcurrentReconciles = 1 } = options;
   const { reportingController = name } = options;
   const { reconcileTimeoutMs = Infinity, backoff = {}, hotLoop = {}, onEvent } = options;
+  const { requestsInPlans = 'reads' } = options;
   const refuse = (what: string): never => {
     throw new OperatorError('InvalidOption', `controller ${name}: ${what}`);
   };
@@ -84,9 +92,12 @@ export function resolveControllerOptions(
   if (!(reconcileTimeoutMs > 0)) {
     refuse(`reconcileTimeoutMs ${reconcileTimeoutMs}: want more than 0`);
   }
+  if (!['reads', 'all'].includes(requestsInPlans)) {
+    refuse(`requestsInPlans ${JSON.stringify(requestsInPlans)}: want 'reads' or 'all'`);
+  }
   return {
     ...{ name, reportingController, maxConcurrentReconciles, reconcileTimeoutMs },
-    ...{ backoff, hotLoop, onEvent },
+    ...{ backoff, hotLoop, requestsInPlans, onEvent },
   };
 }
 

@@ -1,24 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { CachingClient, Client, Fence } from '../client/index.js';
-import { silentRecorder } from '../events/index.js';
+import type { CachingClient, Fence } from '../client/index.js';
 import type { Recorder } from '../events/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
-import {
-  endsWithin,
-  systemClock,
-  whenAborted,
-  silentLogger,
-  OperatorError,
-  systemRandom,
-  noSpan,
-  noTracer,
-} from '../system/index.js';
-import type { Clock, Logger, Random, Span, Tracer } from '../system/index.js';
-import { workKeyOf } from './keys.js';
+import { endsWithin, OperatorError, noSpan } from '../system/index.js';
+import type { Clock, Logger, Span, Tracer } from '../system/index.js';
 import type { WorkKey } from './keys.js';
-import { LazyContext } from './lazy-context.js';
-import { ownedTypes } from './options.js';
-import type { ControllerDefinition } from './options.js';
 import { describeWrite, reconcileClient } from './reconcile-client.js';
 import type {
   ObservedWrite,
@@ -69,7 +55,8 @@ export interface ReconcileContext {
   readonly span: Span;
   /**
    * True if this reconcile must have no lasting effect: writes to the cluster are dry runs, and the
-   * reconciler must not change external systems.
+   * reconciler must not change external systems. HTTP requests that are no reads are refused, see
+   * `ControllerOptions.requestsInPlans`.
    */
   readonly planning: boolean;
 }
@@ -392,80 +379,4 @@ function returned(result: unknown): Result {
   if (isResult(result)) return checkedResult(result);
   const wanted = 'return done() or requeueAfter(ms)';
   throw new InvalidResultError(`reconciler: want a result, got ${shapeOf(result)}; ${wanted}`);
-}
-
-/** Parameters of a single reconcile; the controller need not run. */
-export interface SingleReconcile {
-  readonly key: ObjectKey;
-  /** The client of the reconciler. */
-  readonly client: Client;
-  /** Makes the reconciler plan only; the client must use dry runs. @defaultValue false */
-  readonly planning?: boolean | undefined;
-  /** Ends the reconcile. @defaultValue none */
-  readonly signal?: AbortSignal | undefined;
-  /** Records the reconciler's events. @defaultValue no Events */
-  readonly recorder?: Recorder | undefined;
-  /** @defaultValue the system clock */
-  readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
-  readonly random?: Random | undefined;
-  /** @defaultValue no logs */
-  readonly logger?: Logger | undefined;
-}
-
-/** Reconciles one key once; see `Controller.reconcileOnce`. */
-export async function reconcileOnce(
-  definition: ControllerDefinition,
-  reconcile: SingleReconcile,
-): Promise<Result> {
-  const { type, options, reconciler } = definition;
-  const { key, planning = false, signal, clock = systemClock } = reconcile;
-  const {
-    recorder = silentRecorder,
-    random = systemRandom,
-    logger: parent = silentLogger,
-  } = reconcile;
-  const reconcileID = random.uuid();
-  const subject = { work: workKeyOf(key), reconcileID, triggers: { triggers: [], more: 0 } };
-  const run = new ReconcileRun(subject, {
-    ...{ kind: type.kind, client: reconcile.client, clock, tracer: noTracer, planning },
-    logger: parent.child({ controller: options.name }),
-    owns: ownedTypes(definition),
-    recorder: () => recorder,
-    observe: () => () => undefined,
-  });
-  if (signal?.aborted === true) throw endedByCaller(run);
-  const running = run.run(() => reconciler(new LazyContext(run)), options.reconcileTimeoutMs);
-  return resultOf(await endOf(running, run, signal), run);
-}
-
-function endedByCaller({ work }: ReconcileRun): OperatorError {
-  return new OperatorError('Aborted', `reconcile of ${work.text}: it was ended`);
-}
-
-/** Waits for the end of a run. An aborted signal ends the wait, even if the handler continues. */
-async function endOf(
-  running: Promise<RunEnd>,
-  run: ReconcileRun,
-  signal: AbortSignal | undefined,
-): Promise<RunEnd> {
-  if (signal === undefined) return running;
-  const ended = new AbortController();
-  const stopped = whenAborted(AbortSignal.any([signal, ended.signal])).then((): RunEnd => {
-    if (signal.aborted) run.abort(endedByCaller(run));
-    return { type: 'timedOut' };
-  });
-  try {
-    return await Promise.race([running, stopped]);
-  } finally {
-    ended.abort();
-  }
-}
-
-async function resultOf(end: RunEnd, run: ReconcileRun): Promise<Result> {
-  if (end.type === 'timedOut') throw run.signal.reason;
-  // Wait for writes that the handler did not await.
-  await run.whenEnded();
-  if (end.type === 'threw') throw end.error;
-  return end.result;
 }

@@ -87,6 +87,8 @@ export const errorCodes = [
   'Stopped',
   /** A write was refused before it was sent: the lease of this process is not fresh. */
   'Fenced',
+  /** A handler would have changed something outside of the cluster in a plan. The request was not sent. */
+  'OutsideWrite',
   /** An object that runs once was started again. */
   'AlreadyStarted',
   /** A server cannot listen: its port is in use, or the process lacks permission. */

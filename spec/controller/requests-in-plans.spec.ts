@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { request as undiciRequest } from 'undici';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { createClient, dryRun } from '../../lib/client/index.js';
+import type { ConnectedClient } from '../../lib/client/index.js';
+import { controllerFor, done } from '../../lib/controller/index.js';
+import type { ControllerOptions, Reconciler } from '../../lib/controller/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { UndiciTransport } from '../../lib/system/index.js';
+import { silentLogger } from '../../lib/system/logger.js';
+import type { Logger } from '../../lib/system/logger.js';
+
+describe('Requests of a handler in a plan', () => {
+  const key = { namespace: 'default', name: 'a' };
+  let cluster: EmbeddedCluster;
+  let client: ConnectedClient;
+  let outside: Server;
+  let origin: string;
+  let received: string[];
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start();
+    client = createClient({ transport: new UndiciTransport({ server: await cluster.listen() }) });
+    outside = createServer((incoming, response) => {
+      received.push(incoming.method ?? '');
+      response.end('ok');
+    });
+    await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`;
+  });
+
+  beforeEach(() => {
+    received = [];
+  });
+
+  after(async () => {
+    await client.close();
+    outside.closeAllConnections();
+    outside.close();
+    await cluster.stop();
+  });
+
+  const plan = (reconciler: Reconciler, options: ControllerOptions = {}): Promise<unknown> =>
+    controllerFor(ConfigMap)
+      .withOptions(options)
+      .complete(reconciler)
+      .reconcileOnce({ key, client: dryRun(client), planning: true });
+
+  const sending = (send: () => Promise<unknown>): Reconciler => {
+    return async () => {
+      await send();
+      return done();
+    };
+  };
+
+  const post = { method: 'POST', body: 'x' } as const;
+
+  const throughHttp = (): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${origin}/orders?token=secret`, post, (response) => {
+        response.resume().on('end', resolve);
+      });
+      sent.on('error', reject).end('x');
+    });
+
+  const senders = {
+    fetch: () => fetch(`${origin}/orders?token=secret`, post),
+    undici: () => undiciRequest(`${origin}/orders?token=secret`, post),
+    'node:http': throughHttp,
+  };
+
+  for (const [name, send] of Object.entries(senders)) {
+    it(`are refused if they are no reads, before anything is sent: ${name}`, async () => {
+      const error = await caught(plan(sending(send)));
+      expect(error).to.include({
+        code: 'OutsideWrite',
+        message:
+          `reconcile of default/a: POST ${origin} was not sent, ` +
+          'since a plan must change nothing outside of the cluster; ' +
+          "return before the call if planning is true, or set requestsInPlans to 'all'",
+      });
+      expect(received).to.deep.equal([]);
+    });
+
+    it(`may read, and the connection stays usable: ${name}`, async () => {
+      await caught(plan(sending(send)));
+      await plan(sending(async () => (await fetch(`${origin}/stock`)).text()));
+      await send();
+      expect(received).to.deep.equal(['GET', 'POST']);
+    });
+  }
+
+  it('of its client are sent as dry runs', async () => {
+    await plan(async (context) => {
+      const made = await context.client.create(configMap('made'));
+      expect(made.metadata.uid).to.be.a('string');
+      return done();
+    });
+    const { items } = await client.list(ConfigMap, { namespace: 'default' });
+    expect(items).to.deep.equal([]);
+  });
+
+  it('do not write to the cluster through another client', async () => {
+    const error = await caught(plan(sending(() => client.create(configMap('other')))));
+    expect(error).to.include({ code: 'OutsideWrite' });
+    const { items } = await client.list(ConfigMap, { namespace: 'default' });
+    expect(items).to.deep.equal([]);
+  });
+
+  it("are all sent with requestsInPlans: 'all'", async () => {
+    await plan(sending(senders.fetch), { requestsInPlans: 'all' });
+    expect(received).to.deep.equal(['POST']);
+  });
+
+  it('do not fail the plan of a handler that goes on without them, which logs a warning', async () => {
+    const warnings: string[] = [];
+    const warn = (message: string): unknown => warnings.push(message);
+    const logger: Logger = { ...silentLogger, warn, child: () => logger };
+    const controller = controllerFor(ConfigMap).complete(
+      sending(() => senders.fetch().catch(() => undefined)),
+    );
+    await controller.reconcileOnce({ key, client: dryRun(client), planning: true, logger });
+    expect(warnings).to.deep.equal(['the handler ignored a refused request']);
+  });
+
+  it('do not affect other requests of the process', async () => {
+    const begin = new AbortController();
+    const elsewhere = once(begin.signal, 'abort').then(() => senders.fetch());
+    await plan(async () => {
+      begin.abort();
+      await elsewhere;
+      return done();
+    });
+    expect(received).to.deep.equal(['POST']);
+  });
+
+  it('are sent outside of plans', async () => {
+    const controller = controllerFor(ConfigMap).complete(sending(senders.fetch));
+    await controller.reconcileOnce({ key, client });
+    expect(received).to.deep.equal(['POST']);
+  });
+
+  it('refuse an unknown value of requestsInPlans', () => {
+    const options = { requestsInPlans: 'none' } as unknown as ControllerOptions;
+    expect(() => controllerFor(ConfigMap).withOptions(options).complete(sending(throughHttp)))
+      .to.throw("controller configmap: requestsInPlans \"none\": want 'reads' or 'all'")
+      .with.property('code', 'InvalidOption');
+  });
+});
+
+function configMap(name: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
+}
+
+async function caught(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail('it should be refused'),
+    (error: unknown) => error,
+  );
+}
