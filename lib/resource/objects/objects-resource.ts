@@ -1,4 +1,9 @@
-import type { KubernetesObject, ResourceType, TypeReference } from '../../object/index.js';
+import type {
+  KubernetesObject,
+  ResourceType,
+  TypeReference,
+  UnstructuredObject,
+} from '../../object/index.js';
 import type { Awaitable, PatchPart } from '../crud-resource.js';
 import type { ResourceContext } from '../resource-context.js';
 import type { OptionNames } from '../../system/index.js';
@@ -46,7 +51,7 @@ export interface KeptObjectsOptions<T extends KubernetesObject, K extends Kubern
 
 /** The object type of a kind; any object if the reference is only an apiVersion and a kind. */
 export type ObjectOfType<R extends TypeReference<KubernetesObject>> =
-  R extends ResourceType<infer K> ? K : KubernetesObject;
+  R extends ResourceType<infer K> ? K : KubernetesObject | UnstructuredObject;
 
 declare const hint: unique symbol;
 

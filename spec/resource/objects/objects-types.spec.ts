@@ -1,7 +1,7 @@
 import { expectTypeOf } from 'expect-type';
 import type { ConfigMap, Secret } from '../../../lib/object/index.js';
 import { Deployment, Service } from '../../../lib/object/index.js';
-import type { KubernetesObject } from '../../../lib/object/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../../lib/object/index.js';
 import {
   configMapResource,
   objectsResource,
@@ -64,6 +64,19 @@ describe('types of resources that keep objects', () => {
         { apiVersion: 'v1', kind: 'Service', metadata: { name: shop.spec.domain } },
       ],
     });
+  });
+
+  it('take objects and literals with any fields for kinds without a type', () => {
+    const certificate = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' };
+    const app = objectsResource({
+      ...{ name: 'app', types: [certificate] },
+      getDesiredState: (_context, shop: Shop) => [
+        { ...certificate, metadata: { name: 'web' }, spec: { dnsNames: [shop.spec.domain] } },
+        shop,
+      ],
+    });
+    type Kept = (KubernetesObject | UnstructuredObject)[];
+    expectTypeOf(app).toEqualTypeOf<CrudResource<Shop, Kept, Kept>>();
   });
 
   it('reject an object of another kind', () => {
