@@ -365,12 +365,12 @@ describe('assertRoundTrips', () => {
     expect(one).not.to.equal(other);
   });
 
-  it('reports the same loss that occurs on an API server', async () => {
+  it('reports a loss that users of the other version see, though the hub gets its field again', async () => {
     const fromHub: Conversion['fromHub'] = (hub) => {
       return { ...hub, spec: withoutMembers(faithful.fromHub(hub).spec, 'limits') };
     };
     const Shop = shopWith({ fromHub });
-    const [before, between, after] = objectsOf(result(Shop));
+    const [before, between] = objectsOf(result(Shop));
     const cluster = await EmbeddedCluster.start({ crds: [Shop] });
     const client = cluster.client();
     const served = await serveLocalWebhooks(client, [conversionWebhook(Shop)]);
@@ -380,7 +380,7 @@ describe('assertRoundTrips', () => {
       const old = await client.get(versionOfResource<Spoke>(Shop, 'v1beta1'), key);
       expect(old.spec).to.deep.equal(between?.['spec']);
       await client.update(old);
-      expect((await client.get(Shop, key)).spec).to.deep.equal(after?.['spec']);
+      expect((await client.get(Shop, key)).spec).to.deep.equal(before?.['spec']);
     } finally {
       await served.stop();
       await cluster.stop();

@@ -1,5 +1,6 @@
 import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { Client } from '../../client/index.js';
+import { keptFieldsAnnotation } from '../../crd/internal.js';
 import {
   diffObjects,
   groupOf,
@@ -12,6 +13,7 @@ import {
 import type {
   ApiError,
   CustomResourceDefinition,
+  FieldChange,
   ObjectReference,
   UnstructuredObject,
 } from '../../object/index.js';
@@ -68,17 +70,35 @@ async function migrate(
   if (!served && !isServed) return [];
   const written = served ? `${groupOf(apiVersion)}/${storage}` : apiVersion;
   const read = (): Promise<UnstructuredObject> => client.get({ apiVersion, kind }, key);
+  const write = (body: object): Promise<unknown> =>
+    client.patch({ apiVersion: written, kind }, key, { type: 'merge', body });
   const before = isServed ? await read() : undefined;
-  await client.patch({ apiVersion: written, kind }, key, { type: 'merge', body: {} });
+  await write({});
   if (before === undefined) return [];
-  const changes = diffObjects(contentOf(before), contentOf(await read()));
-  // Conversions may add annotations, and versions may have defaults.
-  const lost = changes.filter(({ from }) => from !== undefined);
-  if (lost.length === 0) return [];
-  const fields = lost.map(({ path }) => path).join(', ');
-  const message = `${fields} is lost or changed as soon as the object is stored in ${storage}`;
-  const remedy = `keep it in the conversion to ${storage} and back, or in the schema of ${storage}`;
-  return [finding('dropped', referenceTo(object), { message, changes: lost, remedy })];
+  const ref = referenceTo(object);
+  const lost = lossOf(before, await read());
+  if (lost.length > 0) {
+    const message = `${namesOf(lost)} is lost or changed as soon as the object is stored in ${storage}`;
+    const remedy = `keep it in the conversion to ${storage} and back, or in the schema of ${storage}`;
+    return [finding('dropped', ref, { message, changes: lost, remedy })];
+  }
+  await write({ metadata: { annotations: { [keptFieldsAnnotation]: null } } });
+  const hidden = lossOf(before, await read());
+  if (hidden.length === 0) return [];
+  const why = `operators that use ${storage} do not see it, and it is lost once ${versionOf(apiVersion)} is removed`;
+  const message = `${namesOf(hidden)} does not survive the conversion to ${storage}: ${why}`;
+  const remedy = `convert it to ${storage} and back`;
+  return [finding('dropped', ref, { message, changes: hidden, remedy })];
+}
+
+/** Conversions may add annotations, and versions may have defaults. */
+function lossOf(before: UnstructuredObject, after: UnstructuredObject): readonly FieldChange[] {
+  const changes = diffObjects(contentOf(before), contentOf(after));
+  return changes.filter(({ from }) => from !== undefined);
+}
+
+function namesOf(changes: readonly FieldChange[]): string {
+  return changes.map(({ path }) => path).join(', ');
 }
 
 /** Whether clients can read objects in a version. */

@@ -9,6 +9,7 @@ import {
 } from '../../object/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/index.js';
 import { errorMessage, OperatorError } from '../../system/index.js';
+import { convertKeeping } from './kept-fields.js';
 import type { ResolvedDefinition } from './resource-definition.js';
 
 /** The object, the target version, and a function that describes the object's problems. */
@@ -20,15 +21,17 @@ interface ConversionInput {
    * @returns undefined if the object fits the schema
    */
   readonly problems: () => string | undefined;
+  /** Returns an object as the API server stores it. */
+  readonly stored: (object: UnstructuredObject) => UnstructuredObject;
 }
 
 /**
- * Converts an object to another version through the hub.
+ * Converts an object to another version through the hub. Fields that the other version cannot express are kept.
  * @throws OperatorError `InvalidObject`
  */
 export function convertObject(
   definition: ResolvedDefinition,
-  { object, desiredApiVersion, problems }: ConversionInput,
+  { object, desiredApiVersion, problems, stored }: ConversionInput,
 ): UnstructuredObject {
   const { group, kind, versions, conversion } = definition;
   const names = versions.map(({ name }) => name);
@@ -44,19 +47,31 @@ export function convertObject(
   }
   const [from, to] = [versionOf(object.apiVersion), versionOf(desiredApiVersion)];
   const { hub, spokes } = conversion;
-  const step = (name: string, way: 'toHub' | 'fromHub', given: KubernetesObject) => {
-    if (name === hub) return given;
-    const convert = spokes[name]?.[way];
-    if (convert === undefined) throw invalid(object, `version ${name} has no ${way}`);
+  const convert = (name: string, way: Way, given: UnstructuredObject): UnstructuredObject => {
+    const converter = spokes[name]?.[way];
+    if (converter === undefined) throw invalid(object, `version ${name} has no ${way}`);
     const next = way === 'toHub' ? hub : name;
-    const converted = attempt({ object, problems }, name, () => convert(given));
+    const converted = attempt({ object, problems }, name, () => converter(copyJson(given)));
+    checkMetadata(given, converted);
     return { ...converted, apiVersion: `${group}/${next}`, kind };
   };
-  const atHub = step(from, 'toHub', copyJson(object));
-  const converted = step(to, 'fromHub', atHub) as UnstructuredObject;
-  checkMetadata(object, converted);
-  return { ...converted, apiVersion: desiredApiVersion, kind };
+  const toHub = (given: UnstructuredObject): UnstructuredObject =>
+    convertKeeping(given, {
+      ...{ from, to: hub, stored },
+      convert: (plain) => convert(from, 'toHub', plain),
+      convertBack: (converted) => convert(from, 'fromHub', converted),
+    });
+  const fromHub = (given: UnstructuredObject): UnstructuredObject =>
+    convertKeeping(given, {
+      ...{ from: hub, to, stored },
+      convert: (plain) => convert(to, 'fromHub', plain),
+      convertBack: (converted) => convert(to, 'toHub', converted),
+    });
+  const atHub = from === hub ? object : toHub(object);
+  return to === hub ? atHub : fromHub(atHub);
 }
+
+type Way = 'toHub' | 'fromHub';
 
 function attempt<T extends object>(
   { object, problems }: Pick<ConversionInput, 'object' | 'problems'>,
@@ -111,7 +126,9 @@ export interface Convertible {
   readonly versions: readonly string[];
   /**
    * Converts an object to another version through the hub. Returns a new object with the same `metadata`,
-   * except labels and annotations, which converters may change.
+   * except labels and annotations, which converters may change. Fields that do not survive the way back are kept in
+   * the annotation `operator-builder.io/kept-fields`, from which the way back sets them again, unless the
+   * converted object has been changed there.
    * @param desiredApiVersion - group and version, for example `example.com/v1`
    * @throws OperatorError `InvalidObject`: the object has another kind or an unknown version, or a converter
    * threw (`cause`) or changed forbidden metadata

@@ -221,7 +221,9 @@ export class CustomResource<out T extends KubernetesObject, in I>
       const causes = this.validate(object);
       return causes.length === 0 ? undefined : textOf(causes);
     };
-    return convertObject(this.#definition, { object, desiredApiVersion, problems });
+    const stored = (one: UnstructuredObject): UnstructuredObject =>
+      this.withDefaults(this.prune(one).value);
+    return convertObject(this.#definition, { object, desiredApiVersion, problems, stored });
   }
 
   #asStored(object: KubernetesObject): Readonly<Record<string, unknown>> {

@@ -83,7 +83,10 @@ export type StorageVersion<V extends readonly VersionDefinition[]> = V extends r
   ? Only
   : Extract<V[number], { readonly storage: true }>;
 
-/** Converts objects of one version to the hub version and back. Both functions must be pure. */
+/**
+ * Converts objects of one version to the hub version and back. Both functions must be pure. They need not keep what
+ * the other version lacks: `convert` keeps it in an annotation.
+ */
 export interface SpokeConversion<Spoke, Hub> {
   /** @returns a new object; its apiVersion and kind are set by the caller */
   readonly toHub: (object: Spoke) => Hub;

@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import { defineResource, s } from '../../../lib/crd/index.js';
+import type { UnstructuredObject } from '../../../lib/object/index.js';
+
+describe('Fields that a version lacks, in a conversion', () => {
+  const annotation = 'operator-builder.io/kept-fields';
+  const noParts = Object.freeze({ limit: 1 });
+  const part = s.object({ name: s.string(), count: s.defaulted(s.integer(), 1) });
+  const names = s.optional(s.array(s.string()));
+  const limits = s.optional(
+    s.object({ limit: s.optional(s.integer()), burst: s.optional(s.integer()) }),
+  );
+  const Widget = defineResource({
+    ...{ group: 'example.com', kind: 'Widget' },
+    versions: [
+      {
+        name: 'v2',
+        storage: true,
+        schema: s.object({
+          spec: s.object({ title: s.string(), parts: s.optional(s.array(part)), limits }),
+          note: s.optional(s.string()),
+        }),
+      },
+      { name: 'v1', schema: s.object({ spec: s.object({ title: s.string(), names, limits }) }) },
+      { name: 'v1alpha1', schema: s.object({ spec: s.object({ label: s.string() }) }) },
+    ],
+    conversion: {
+      hub: 'v2',
+      spokes: {
+        v1: {
+          toHub: ({ spec: { names: all, ...spec }, ...rest }) => ({
+            ...rest,
+            spec: {
+              ...spec,
+              ...(all !== undefined && { parts: all.map((name) => ({ name, count: 1 })) }),
+            },
+          }),
+          fromHub: ({ spec: { parts, title }, apiVersion, kind, metadata }) => ({
+            ...{ apiVersion, kind, metadata },
+            spec: {
+              title,
+              limits: noParts,
+              ...(parts !== undefined && { names: parts.map(({ name }) => name) }),
+            },
+          }),
+        },
+        v1alpha1: {
+          toHub: ({ spec, ...rest }) => {
+            if (spec.label === '') throw new Error('no label');
+            return { ...rest, spec: { title: spec.label } };
+          },
+          fromHub: ({ spec, apiVersion, kind, metadata }) => ({
+            ...{ apiVersion, kind, metadata },
+            spec: { label: spec.title },
+          }),
+        },
+      },
+    },
+  });
+  const object = (version: string, fields: object, annotations?: Record<string, string>) => {
+    const metadata = { name: 'a', ...(annotations !== undefined && { annotations }) };
+    const type = { apiVersion: `example.com/${version}`, kind: 'Widget' };
+    return { ...type, metadata, ...fields } as UnstructuredObject;
+  };
+  const to = (version: string, given: UnstructuredObject): UnstructuredObject =>
+    Widget.convert(given, `example.com/${version}`);
+  const parts = [
+    { name: 'a', count: 2 },
+    { name: 'b', count: 1 },
+  ];
+  const whole = object('v2', { spec: { title: 't', parts, limits: { burst: 5 } }, note: 'n' });
+
+  it('come back with it, and leave no annotation', () => {
+    for (const version of ['v1', 'v1alpha1']) {
+      expect(to('v2', to(version, whole)), version).to.deep.equal(whole);
+    }
+  });
+
+  it('need no annotation if the other version has them all', () => {
+    const plain = object('v2', { spec: { title: 't', limits: { limit: 1 } } });
+    expect(to('v1', plain).metadata).to.deep.equal({ name: 'a' });
+  });
+
+  it('come back through a third version', () => {
+    const old = to('v1alpha1', to('v1', whole));
+    expect(old['spec']).to.deep.equal({ label: 't' });
+    expect(to('v2', old)).to.deep.equal(whole);
+  });
+
+  it('are set one by one: a change of one leaves the others', () => {
+    const old = to('v1', whole);
+    const changed = { ...old, spec: { ...(old['spec'] as object), names: ['a', 'c'] } };
+    expect(to('v2', changed)).to.deep.include({
+      spec: {
+        title: 't',
+        parts: [
+          { name: 'a', count: 1 },
+          { name: 'c', count: 1 },
+        ],
+        limits: { burst: 5 },
+      },
+      note: 'n',
+    });
+  });
+
+  it('do not change values that belong to a converter', () => {
+    const old = object('v1', { spec: { title: 't', limits: { limit: 1, burst: 7 } } });
+    const stored = to('v2', old);
+    expect(to('v1', stored)['spec']).to.deep.equal({ title: 't', limits: { limit: 1, burst: 7 } });
+    expect(noParts).to.deep.equal({ limit: 1 });
+  });
+
+  it('keep other annotations', () => {
+    const given = { ...whole, metadata: { name: 'a', annotations: { x: 'y' } } };
+    const old = to('v1alpha1', given);
+    expect(old.metadata.annotations).to.have.all.keys('x', annotation);
+    expect(to('v2', old)).to.deep.equal(given);
+  });
+
+  it('are given up if the annotation is damaged', () => {
+    for (const text of [
+      '{',
+      '1',
+      '{"v2":1}',
+      '{"v2":[{"path":[],"value":1},{"path":["spec","x","y"],"value":1}]}',
+    ]) {
+      const old = object('v1alpha1', { spec: { label: 't' } }, { [annotation]: text });
+      const { spec, metadata } = to('v2', old);
+      expect({ spec, metadata }, text).to.deep.equal({
+        spec: { title: 't' },
+        metadata: { name: 'a' },
+      });
+    }
+  });
+
+  it('do not fail a conversion whose way back fails', () => {
+    const unnamed = object('v2', { spec: { title: '' } });
+    expect(to('v1alpha1', unnamed)).to.deep.equal(object('v1alpha1', { spec: { label: '' } }));
+  });
+});
