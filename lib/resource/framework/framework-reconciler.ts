@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.js';
 import { addFinalizer, removeFinalizer, getIfExists, isStaleWrite } from '../../client/index.js';
 import { failureKindOf, done, requeueAfter, UnfinishedFailure } from '../../controller/index.js';
-import type { Result } from '../../controller/index.js';
+import type { Result, Trigger } from '../../controller/index.js';
 import type { Recorder } from '../../events/index.js';
 import { isNotFound, deepFreeze, keyString } from '../../object/index.js';
 import type { KubernetesObject, ObjectKey } from '../../object/index.js';
@@ -13,6 +13,7 @@ import type { PassMethod } from '../process.js';
 import type { Cancellation, ResourceContext } from '../resource-context.js';
 import type { ResourceFailedError } from '../errors.js';
 import type { ResourceSet } from '../resource-set.js';
+import type { WrittenStatus } from '../../status/index.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
 import {
   ObjectState,
@@ -24,7 +25,7 @@ import {
 } from './object-state.js';
 import type { ResolvedFrameworkOptions } from './framework-options.js';
 import { reportWhenStuck } from './framework-metrics.js';
-import { Turns } from '../../system/index.js';
+import { LruMap, Turns, isOperatorError } from '../../system/index.js';
 
 /** The inputs of one reconcile of an object; a controller's `ReconcileContext` is one. */
 export interface FrameworkPass {
@@ -34,6 +35,8 @@ export interface FrameworkPass {
   readonly client: ResourceContext['client'];
   readonly signal: AbortSignal;
   readonly logger: Logger;
+  /** The reasons for the reconcile; absent if it was called directly. */
+  readonly triggers?: readonly Trigger[];
 }
 
 /** The outputs of a {@link FrameworkReconciler}: events and metrics. */
@@ -49,6 +52,14 @@ interface Subject<T extends KubernetesObject> {
   readonly object: T;
   readonly id: string;
 }
+
+/** A reconcile that timed out. After its time-out it could not write, so the next one shows it. */
+interface TimedOut {
+  readonly note: string;
+  readonly generation: number | undefined;
+}
+
+const rememberedTimeouts = 10_000;
 
 /*
  *   gone? ── being deleted, without our finalizer? ──► done
@@ -68,6 +79,8 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   readonly #reporting: FrameworkReporting;
   readonly #reports = new LatestReports();
   readonly #turns = new Turns();
+  /** By the id of the object. */
+  readonly #timeouts = new LruMap<string, TimedOut>(rememberedTimeouts);
   readonly #state: ObjectState<T>;
 
   constructor(options: ResolvedFrameworkOptions<T>, reporting: FrameworkReporting) {
@@ -100,8 +113,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
         return done();
       }
       this.#report({ pass, object, id }, error);
-      const waitMs = await this.#showFailure({ pass, object, id }, error);
-      throw this.#unfinished(error, waitMs);
+      throw this.#unfinished(error, await this.#show({ pass, object, id }, error));
     }
   }
 
@@ -129,8 +141,22 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     if (set === undefined) return this.#unhandled(subject, { isStuck: isDeleting });
     if (await this.#state.isPaused(subject)) return done();
     if (sets.length > 1) await this.#state.refuseOverlap(subject, sets);
-    if (isDeleting) return this.#delete(subject, set);
-    return isHeld ? this.#create(subject, set) : this.#hold(subject);
+    const shown = await this.#showTimeout(subject);
+    if (isDeleting) return this.#delete(shown, set);
+    return isHeld ? this.#create(shown, set) : this.#hold(shown);
+  }
+
+  /** Shows that the reconcile of which this one is the retry has timed out. @returns the subject as written */
+  async #showTimeout(subject: Subject<T>): Promise<Subject<T>> {
+    const { id, object, pass } = subject;
+    const timedOut = this.#timeouts.get(id);
+    this.#timeouts.delete(id);
+    // Without a retry another process may have reconciled the object since.
+    const isRetry = pass.triggers?.some(({ type }) => type === 'retry') ?? true;
+    const isCurrent = isRetry && timedOut?.generation === object.metadata.generation;
+    if (timedOut === undefined || !isCurrent) return subject;
+    const { object: written } = await this.#showFailure(subject, timedOut.note);
+    return { ...subject, object: deepFreeze(written) };
   }
 
   /** Adds the finalizer before anything is created, so that `ensureDeleted` is sure to run. */
@@ -151,8 +177,8 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const readiness = readinessOf(waiting, notStartedOf(context));
     const isNew = this.#reports.isNew(subject.id, 'readiness', readiness.message ?? '');
     if (isNew && notReadyFor.length > 0) subject.pass.logger.info(readiness.message ?? '');
-    const postponedMs = await this.#state.setReady(subject, readiness);
-    return this.#again(Math.min(requeueAfterMs, postponedMs ?? Infinity));
+    const { waitMs = Infinity } = await this.#state.setReady(subject, readiness);
+    return this.#again(Math.min(requeueAfterMs, waitMs));
   }
 
   /** Records that a chain ended early: it has not created everything, and must not look like a success. */
@@ -284,25 +310,38 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * Shows the failure in the condition. An error of that write must not hide the failure.
+   * Shows the failure in the condition, or remembers it if the reconcile may no longer write.
    * @returns milliseconds until a changed message may be written; undefined if nothing is pending
    */
-  async #showFailure(subject: Subject<T>, error: unknown): Promise<number | undefined> {
-    const { signal, logger } = subject.pass;
+  async #show(subject: Subject<T>, error: unknown): Promise<number | undefined> {
+    const { signal } = subject.pass;
+    const { generation } = subject.object.metadata;
+    if (isOperatorError(signal.reason, 'Timeout')) {
+      this.#timeouts.set(subject.id, { note: noteOf(error, signal.reason), generation });
+    }
     const kind = failureKindOf(error);
     if (signal.aborted || kind === 'conflict' || kind === 'waiting') return undefined;
-    const said = isResourceFailed(error) ? failureNote(error) : messageOf(error);
-    const isDeleting = subject.object.metadata.deletionTimestamp !== undefined;
-    const reason = isOverlapError(error) ? overlapCondition : 'ReconcileFailed';
+    const reason = isOverlapError(error) ? overlapCondition : undefined;
+    return (await this.#showFailure(subject, noteOf(error), reason)).waitMs;
+  }
+
+  /** Writes the condition. An error of that write must not hide the failure. */
+  async #showFailure(
+    subject: Subject<T>,
+    said: string,
+    reason = 'ReconcileFailed',
+  ): Promise<WrittenStatus<T>> {
+    const { object, pass } = subject;
     const held = `the deletion waits and ${this.#options.finalizer} stays, since it failed`;
-    const readiness = isDeleting
-      ? { reason: 'DeletionFailed', message: `${held}: ${said}` }
-      : { reason, message: said };
+    const readiness =
+      object.metadata.deletionTimestamp === undefined
+        ? { reason, message: said }
+        : { reason: 'DeletionFailed', message: `${held}: ${said}` };
     try {
       return await this.#state.setReady(subject, { status: 'False', ...readiness });
     } catch (failure) {
-      logger.debug('the failure is not shown in the condition', { error: failure });
-      return undefined;
+      pass.logger.debug('the failure is not shown in the condition', { error: failure });
+      return { object };
     }
   }
 
@@ -314,8 +353,8 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const isOverlap = isOverlapError(error);
     const reason = isOverlap ? overlapCondition : 'ReconcileFailed';
     const facts = isResourceFailed(error)
-      ? { reason: 'ResourceFailed', action: actionOf(error), note: failureNote(error) }
-      : { reason, action: 'Reconcile', note: messageOf(error) };
+      ? { reason: 'ResourceFailed', action: actionOf(error), note: noteOf(error) }
+      : { reason, action: 'Reconcile', note: noteOf(error) };
     this.#reporting.recorder.record({ regarding: object, type: 'Warning', ...facts });
   }
 
@@ -329,6 +368,12 @@ function actionOf({ resource, step }: ResourceFailedError): string {
   return resource === '' ? step : `${step}: ${resource}`;
 }
 
-function failureNote(error: ResourceFailedError): string {
-  return `${describePlace(error)}: ${messageOf(error.cause)}`;
+/** Describes a failure by its place, if it has one, and its cause. */
+function noteOf(
+  error: unknown,
+  cause: unknown = isResourceFailed(error) ? error.cause : error,
+): string {
+  return isResourceFailed(error)
+    ? `${describePlace(error)}: ${messageOf(cause)}`
+    : messageOf(cause);
 }

@@ -46,23 +46,22 @@ export class ObjectState<T extends KubernetesObject> {
 
   /**
    * Shows the result of a reconcile in the condition `Ready`.
-   * @returns milliseconds until a changed message may be written; undefined if nothing is pending
    * @throws ApiError the write failed, except for missing permissions.
    */
-  async setReady(stated: StatedObject<T>, readiness: Readiness): Promise<number | undefined> {
+  async setReady(stated: StatedObject<T>, readiness: Readiness): Promise<WrittenStatus<T>> {
     const { readyCondition: type } = this.#options;
-    if (type === false) return undefined;
+    if (type === false) return { object: stated.object };
     const message = cutCharacters(readiness.message ?? '', longestMessage);
     const { generation } = stated.object.metadata;
     // A ConfigMap has no generation.
     const observed = generation === undefined ? {} : { observedGeneration: generation };
     try {
       const update = { type, ...readiness, message, ...observed };
-      return (await this.#write(stated, update, { isObserved: true })).waitMs;
+      return await this.#write(stated, update, { isObserved: true });
     } catch (error) {
       if (!isForbidden(error)) throw error;
       stated.pass.logger.warn(`condition ${type}: not written, a right is missing`, { error });
-      return undefined;
+      return { object: stated.object };
     }
   }
 

@@ -45,6 +45,34 @@ export function readinessSuite(open: OpenScene): void {
     await expectReady(scene, { status: 'True' });
   });
 
+  it('shows a time-out, and where it was, until a reconcile succeeds; in a deletion, too', async () => {
+    const scene = await open();
+    let hangs = false;
+    const act = async ({ signal }: ResourceContext): Promise<void> => {
+      if (hangs) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      signal.throwIfAborted();
+    };
+    const resources = [scene.resource('r1', { created: act, deleted: act })];
+    scene.run({ resources, controller: { reconcileTimeoutMs: 300 } });
+    await scene.create('a');
+    await expectReady(scene, { status: 'True', observedGeneration: 1 });
+    hangs = true;
+    await scene.edit('a', { spec: { size: 'large' } });
+    const key = `${scene.namespace}/a`;
+    const message = `set all, resource r1, ensureCreated: reconcile of ${key}: not over after 300 ms`;
+    const observedGeneration = 2;
+    await expectReady(scene, {
+      ...{ status: 'False', reason: 'ReconcileFailed', message, observedGeneration },
+    });
+    hangs = false;
+    await expectReady(scene, { status: 'True', observedGeneration });
+    hangs = true;
+    await scene.delete('a');
+    await expectReady(scene, { status: 'False', reason: 'DeletionFailed' });
+    hangs = false;
+    await scene.until(() => scene.isGone('a'));
+  });
+
   it('limits writes of a message that differs in each reconcile to one every few seconds', async () => {
     const scene = await open();
     let tries = 0;
