@@ -282,8 +282,8 @@ export async function resolveKinds(
   const types = inputs.map(async ({ spec }) =>
     spec.type === 'Watcher' ? resolveSource(spec, search) : undefined,
   );
-  const found = resolveTarget(target, search);
-  return { inputs: await Promise.all(types), target: await found };
+  const [found, ...resolved] = await Promise.all([resolveTarget(target, search), ...types]);
+  return { inputs: resolved, target: found };
 }
 
 async function resolveSource(

@@ -101,4 +101,25 @@ describe('A declarative controller whose CRD is deleted and created again', () =
       1_000,
     );
   });
+
+  it('waits for its source and its target while neither is served', async () => {
+    const unhandled: unknown[] = [];
+    const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', onUnhandled);
+    const key = { name: `gizmos.${group}` };
+    await scene.base.person.delete(CustomResourceDefinition, key);
+    const controller = scene.controller({
+      ...{ name: 'copies', sources: [{ apiGroup: group, kind: 'Gizmo' }] },
+      target: { apiGroup: group, kind: 'Copy' },
+    });
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.eventually(
+      () => expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed'),
+      1_000,
+    );
+    await controller.stop();
+    process.off('unhandledRejection', onUnhandled);
+    expect(unhandled, 'a rejection that ends the process').to.deep.equal([]);
+  });
 });
