@@ -245,14 +245,19 @@ export class DeclarativeController {
 
   #beginWith(kinds: ResolvedKinds): void {
     const { plan, inputs } = this.#compiled;
-    const { operator, spec, specPath, manager, growth } = this.#options;
+    const { operator, spec, specPath, manager, growth, logger } = this.#options;
     this.#problem = undefined;
     if (plan === undefined || this.#ending.signal.aborted) return;
     const listener = this.#listener();
     const redaction = this.#redaction;
     const targetPath = [...specPath, 'target'];
-    const whenFilled = (signal: AbortSignal): Promise<void> =>
-      manager.viewWriters.whenWritten(this.#writer, signal);
+    const { viewWriters } = manager;
+    const whenFilled = async (signal: AbortSignal): Promise<void> => {
+      await viewWriters.whenWritten(this.#writer, signal);
+      // Only now: further controllers may have been added after this one.
+      const unfilled = viewWriters.unfilledOf(this.#writer);
+      for (const note of unfilled) logger.warn(`controller ${this.#label}: ${note}`);
+    };
     this.#running = new RunningPipeline({
       ...{ operator, spec, targetPath, plan, inputs, kinds, manager, growth },
       ...{ redaction, listener, whenFilled },

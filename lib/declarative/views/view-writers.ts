@@ -1,6 +1,7 @@
 import { ChangeNotifier, compareResourceVersions } from '../../cache/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../../object/index.js';
 import { keyString, groupOfType } from '../../object/index.js';
+import { nearestName } from '../../system/index.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 
 /**
@@ -75,6 +76,21 @@ export class ViewWriters {
     const isWritten = (): boolean =>
       this.#awaited(reader).length === 0 && !reader.sources.some((kind) => this.#isToCome(kind));
     await this.#changes.until(isWritten, { signal });
+  }
+
+  /** Describes the views that `reader` reads and no controller writes, each with the nearest name of one that is written. */
+  unfilledOf(reader: ViewWriter): readonly string[] {
+    const targets = [...this.#writers].map(({ target }) => target);
+    const unfilled = reader.sources.filter(
+      (source) =>
+        ownerOf(source) !== undefined && !targets.some((target) => isOfKind(source, target)),
+    );
+    return unfilled.map((source) => {
+      const views = targets.filter((target) => ownerOf(target) === ownerOf(source));
+      const nearest = nearestName(source, views);
+      const hint = nearest === undefined ? '' : `; did you mean ${kindOf(nearest)}?`;
+      return `no controller fills the view ${kindOf(source)} of ${ownerOf(source) ?? ''}, so it counts as empty${hint}`;
+    });
   }
 
   /** Restarts the readers of these kinds of views, which are about to be removed and filled again. */
@@ -174,6 +190,10 @@ function isOfKind(kind: string, target: string): boolean {
 /** Returns the operator that owns views of this kind; undefined: not views. */
 function ownerOf(kind: string): string | undefined {
   return operatorOfViewGroup(kind.slice(0, kind.indexOf('/')));
+}
+
+function kindOf(text: string): string {
+  return text.slice(text.indexOf('/') + 1);
 }
 
 /** Number of writes by each controller in the chain of writes that led to a write. */

@@ -141,6 +141,19 @@ describe('the lifecycle of declarative controllers', () => {
     expect((await scene.get(Secrets, keyOfA))?.metadata.uid).to.equal(before?.metadata.uid);
   });
 
+  it('warns of a view that no controller fills', async () => {
+    scene = await ControllerScene.start();
+    const { sources, pipeline } = secrets;
+    const filler = { name: 'views', sources, pipeline, target: { kind: 'Copy' } };
+    await scene.run({ ...secrets, sources: [{ kind: 'Copi' }] }, filler);
+    const warnings = scene.base.lines.filter(({ level }) => level === 'warn');
+    const copi =
+      'no controller fills the view Copi of op, so it counts as empty; did you mean Copy?';
+    expect(warnings.map(({ message }) => message)).to.deep.equal([
+      `controller op/secrets: ${copi}`,
+    ]);
+  });
+
   it('does not wait for objects that cannot be written', async () => {
     scene = await ControllerScene.start();
     await scene.put(view('Wish', 'a', { marks: { x: '1' } }));

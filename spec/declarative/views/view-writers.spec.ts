@@ -41,6 +41,17 @@ describe('ViewWriters', () => {
     expect(await isWaiting(wait)).to.equal(false);
   });
 
+  it('names the views without a writer, and the nearest one that has a writer', () => {
+    const writers = new ViewWriters();
+    const reader = writer(['NodeLaod', 'NodeLoad', 'apps/Deployment'], 'apps/Deployment');
+    for (const each of [writer([], 'NodeLoad'), reader]) writers.add(each);
+    expect(writers.unfilledOf(reader)).to.deep.equal([
+      'no controller fills the view NodeLaod of op, so it counts as empty; did you mean NodeLoad?',
+    ]);
+    writers.add(writer([], anyKindOf(group)));
+    expect(writers.unfilledOf(reader)).to.deep.equal([]);
+  });
+
   it('delays a cycle until all its members are listed and its other writers have written', async () => {
     const writers = new ViewWriters();
     const circle = [writer(['A'], 'B'), writer(['B'], 'C'), writer(['C', 'D'], 'A')] as const;
