@@ -1,4 +1,4 @@
-import { forwarding, getIfExists, subresourceParent } from '../client/index.js';
+import { forwarding, subresourceParent } from '../client/index.js';
 import type {
   CacheLooks,
   Client,
@@ -13,8 +13,6 @@ import {
   isNotFound,
   matchesFields,
   matchesLabels,
-  groupOf,
-  isBuiltInGroup,
   keyOf,
   keyString,
 } from '../object/index.js';
@@ -29,8 +27,8 @@ import { systemClock, refuseUnknownOptions } from '../system/index.js';
 import type { Clock } from '../system/index.js';
 import type { Cache } from './cache.js';
 import { getCached, listCached, looksInto, unindexed } from './cached-reads.js';
-import { lacksLastApplied, lastAppliedAnnotation } from './intake.js';
 import type { SharedInformer } from './shared-informer.js';
+import { completing } from './whole-updates.js';
 
 /** Options of {@link cachedClient}. */
 export interface CachedClientOptions {
@@ -103,56 +101,6 @@ export function cachedClient(
       for await (const page of client.pages(type, others)) yield select(page);
     },
   };
-}
-
-/**
- * Wraps `client` so that an update of an object that the cache holds keeps the last-applied annotation, which the
- * cache drops. Without the annotation, `kubectl apply` would no longer remove the fields that a user removes. The
- * annotation is read from the server, since only the objects of `kubectl apply` have one.
- */
-function completing(client: Client, cache: Cache): Client {
-  const completed = async <T extends KubernetesObject>(
-    object: T,
-    { subresource, signal }: WriteOptions,
-  ): Promise<T> => {
-    // The wrapped client refuses an invalid object.
-    const { metadata, apiVersion } = (object as Partial<T> | undefined) ?? {};
-    if (typeof metadata?.name !== 'string' || typeof apiVersion !== 'string') return object;
-    if (!writesMetadata(groupOf(apiVersion), subresource)) return object;
-    const { name, namespace, annotations, resourceVersion } = metadata;
-    const seen = readIn(cache.peek(object), { name, namespace });
-    if (seen === undefined || !lacksLastApplied(seen)) return object;
-    if (annotations !== undefined && lastAppliedAnnotation in annotations) return object;
-    const live = await getIfExists(client, object, { name, namespace }, { signal });
-    const lastApplied = live?.metadata.annotations?.[lastAppliedAnnotation];
-    const isOther =
-      resourceVersion !== undefined && resourceVersion !== live?.metadata.resourceVersion;
-    // The server refuses an update of another version.
-    if (lastApplied === undefined || isOther) return object;
-    const whole = { ...annotations, [lastAppliedAnnotation]: lastApplied };
-    return { ...object, metadata: { ...metadata, annotations: whole } };
-  };
-  return {
-    ...forwarding(client),
-    update: async (object, options) =>
-      client.update(await completed(object, options ?? {}), options),
-  };
-}
-
-/** Returns the object that a read from the cache shows, or showed before a write made it wait for the watch. */
-function readIn<T extends KubernetesObject>(
-  informer: SharedInformer<T> | undefined,
-  key: ObjectKey,
-): T | undefined {
-  if (informer === undefined) return undefined;
-  const name = informer.keyFor(key);
-  const look = informer.overlay.look(name);
-  return look.type === 'object' ? look.object : informer.store.get(name);
-}
-
-/** A status update of a built-in kind also writes annotations; that of a custom resource does not. */
-function writesMetadata(group: string, subresource: string | undefined): boolean {
-  return subresource === undefined || (subresource === 'status' && isBuiltInGroup(group));
 }
 
 type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deleteCollection'>;

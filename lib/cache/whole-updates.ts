@@ -1,0 +1,111 @@
+import { forwarding, getIfExists } from '../client/index.js';
+import type { Client, WriteOptions } from '../client/index.js';
+import { deepEqual, describeObject, groupOf, isBuiltInGroup } from '../object/index.js';
+import type { KubernetesObject, ObjectKey } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
+import type { Cache } from './cache.js';
+import { lacksLastApplied, lastAppliedAnnotation } from './intake.js';
+import type { SharedInformer } from './shared-informer.js';
+
+/**
+ * Wraps `client` so that an update does not remove what the cache has left out of an object:
+ * - It keeps the last-applied annotation. Without the annotation, `kubectl apply` would no longer remove the fields that
+ *   a user removes. The annotation is read from the server, since only the objects of `kubectl apply` have one.
+ * - It is refused if the object lacks fields that the `transform` of its kind drops.
+ */
+export function completing(client: Client, cache: Cache): Client {
+  const completed = async <T extends KubernetesObject>(
+    object: T,
+    { subresource, signal }: WriteOptions,
+  ): Promise<T> => {
+    // The wrapped client refuses an invalid object.
+    const { metadata, apiVersion } = (object as Partial<T> | undefined) ?? {};
+    if (typeof metadata?.name !== 'string' || typeof apiVersion !== 'string') return object;
+    const { name, namespace, annotations = {}, resourceVersion } = metadata;
+    const informer = cache.peek(object);
+    const transform = informer?.scope.transform;
+    const seen = readIn(informer, { name, namespace });
+    const isAnnotated =
+      seen !== undefined &&
+      lacksLastApplied(seen) &&
+      writesMetadata(groupOf(apiVersion), subresource) &&
+      !(lastAppliedAnnotation in annotations);
+    if (!isAnnotated && transform === undefined) return object;
+    const live = await getIfExists<T>(client, object, { name, namespace }, { signal });
+    const isOther =
+      resourceVersion !== undefined && resourceVersion !== live?.metadata.resourceVersion;
+    // The server refuses an update of another version.
+    if (live === undefined || isOther) return object;
+    if (transform !== undefined) refuseLoss(object, { live, cached: transform(live) }, subresource);
+    const lastApplied = live.metadata.annotations?.[lastAppliedAnnotation];
+    if (!isAnnotated || lastApplied === undefined) return object;
+    const whole = { ...annotations, [lastAppliedAnnotation]: lastApplied };
+    return { ...object, metadata: { ...metadata, annotations: whole } };
+  };
+  return {
+    ...forwarding(client),
+    update: async (object, options) =>
+      client.update(await completed(object, options ?? {}), options),
+  };
+}
+
+/** @throws OperatorError `InvalidObject`: the update would replace live fields by what the transform left of them. */
+function refuseLoss(
+  object: KubernetesObject,
+  { live, cached }: { readonly live: KubernetesObject; readonly cached: KubernetesObject },
+  subresource: string | undefined,
+): void {
+  const [lost] = lostPaths(writtenPart(object, subresource), {
+    live: writtenPart(live, subresource),
+    cached: writtenPart(cached, subresource),
+  });
+  if (lost === undefined) return;
+  const why = `it would remove ${lost.join('.')}, which the transform of the cache drops`;
+  const remedy = 'send a patch, use createOrPatch, or update the object that client.live reads';
+  throw new OperatorError('InvalidObject', `update ${describeObject(object)}: ${why}; ${remedy}`);
+}
+
+/** Returns the fields of an object that an update of this subresource sets. The server fills in all other metadata. */
+function writtenPart(object: KubernetesObject, subresource: string | undefined): unknown {
+  const { metadata, status, ...rest } = object as KubernetesObject & { readonly status?: unknown };
+  if (subresource !== undefined) return subresource === 'status' ? { status } : {};
+  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  return { ...rest, metadata: { labels, annotations, finalizers, ownerReferences } };
+}
+
+/** Returns the paths at which `wanted` has what the cache left of a live value, not the value itself. */
+function lostPaths(
+  wanted: unknown,
+  { live, cached }: { readonly live: unknown; readonly cached: unknown },
+): readonly (readonly string[])[] {
+  if (deepEqual(live, cached)) return [];
+  if (!isContainer(wanted) || !isContainer(live) || !isContainer(cached)) {
+    return deepEqual(wanted, cached) ? [[]] : [];
+  }
+  return Object.keys(live).flatMap((name) =>
+    lostPaths(wanted[name], { live: live[name], cached: cached[name] }).map((path) => [
+      name,
+      ...path,
+    ]),
+  );
+}
+
+function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Returns the object that a read from the cache shows, or showed before a write made it wait for the watch. */
+function readIn<T extends KubernetesObject>(
+  informer: SharedInformer<T> | undefined,
+  key: ObjectKey,
+): T | undefined {
+  if (informer === undefined) return undefined;
+  const name = informer.keyFor(key);
+  const look = informer.overlay.look(name);
+  return look.type === 'object' ? look.object : informer.store.get(name);
+}
+
+/** A status update of a built-in kind also writes annotations; that of a custom resource does not. */
+function writesMetadata(group: string, subresource: string | undefined): boolean {
+  return subresource === undefined || (subresource === 'status' && isBuiltInGroup(group));
+}

@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import omit from 'lodash/omit.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { Cache, cachedClient, cachedType } from '../../lib/cache/index.js';
+import type { CachedClient, CachedType } from '../../lib/cache/index.js';
+import { createOrPatch, createOrUpdate } from '../../lib/client/index.js';
+import type { Client } from '../../lib/client/index.js';
+import { ConfigMap, Pod } from '../../lib/object/kinds.js';
+
+const key = { namespace: 'default', name: 'a' };
+
+describe('An update of an object that a transform has shortened', () => {
+  let cluster: EmbeddedCluster;
+  let admin: Client;
+  const caches: Cache[] = [];
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start();
+    admin = cluster.client();
+    const metadata = { ...key, annotations: { note: 'long', kept: 'yes' } };
+    await admin.create<ConfigMap>({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+      data: { x: '1' },
+    });
+  });
+
+  afterEach(async () => {
+    for (const cache of caches.splice(0)) await cache.stop();
+    await cluster.stop();
+  });
+
+  async function cached(type: CachedType): Promise<CachedClient> {
+    const client = cluster.client();
+    const cache = new Cache({ client, types: [type] });
+    caches.push(cache);
+    cache.informer(type.type);
+    cache.start();
+    await cache.waitForSync();
+    return cachedClient(client, cache);
+  }
+
+  const withoutData = () =>
+    cached(cachedType({ type: ConfigMap, transform: (map) => omit(map, 'data') }));
+  const failure = (call: Promise<unknown>): Promise<unknown> =>
+    call.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  const data = async () => (await admin.get(ConfigMap, key)).data;
+
+  it('is refused if it would remove a dropped field, and names the field and the remedy', async () => {
+    const client = await withoutData();
+    const seen = await client.get(ConfigMap, key);
+    const error = await failure(client.update({ ...seen, immutable: false }));
+    expect(error).to.have.property('code', 'InvalidObject');
+    expect(String(error)).to.include(
+      'update ConfigMap default/a: it would remove data, which the transform of the cache drops; send a patch',
+    );
+    expect(await data()).to.deep.equal({ x: '1' });
+  });
+
+  it('is refused in createOrUpdate, while createOrPatch keeps the field', async () => {
+    const client = await withoutData();
+    const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key };
+    const mutate = (live: ConfigMap): ConfigMap => ({ ...live, immutable: false });
+    const error = await failure(createOrUpdate(client, object, { mutate }));
+    expect(error).to.have.property('code', 'InvalidObject');
+    await createOrPatch(client, object, { mutate });
+    expect(await data()).to.deep.equal({ x: '1' });
+  });
+
+  it('is sent if it sets the field, or is the object that the server has', async () => {
+    const client = await withoutData();
+    const seen = await client.get(ConfigMap, key);
+    await client.update({ ...seen, data: { x: '2' } });
+    expect(await data()).to.deep.equal({ x: '2' });
+    const live = await client.live.get(ConfigMap, key);
+    await client.update({ ...live, immutable: false });
+    expect(await data()).to.deep.equal({ x: '2' });
+  });
+
+  it('is refused for a dropped annotation, by its path', async () => {
+    const transform = ({ metadata, ...rest }: ConfigMap): ConfigMap => {
+      const annotations = omit(metadata.annotations, 'note');
+      return { ...rest, metadata: { ...metadata, annotations } };
+    };
+    const client = await cached(cachedType({ type: ConfigMap, transform }));
+    const seen = await client.get(ConfigMap, key);
+    const error = await failure(client.update({ ...seen, data: { x: '2' } }));
+    expect(String(error)).to.include('it would remove metadata.annotations.note, which');
+  });
+
+  it('keeps a dropped status, and is refused if it would remove the status', async () => {
+    const containers = [{ name: 'web', image: 'web:1' }];
+    const web: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: key, spec: { containers } };
+    await admin.create(web);
+    const body = { status: { message: 'runs' } };
+    await admin.patch(Pod, key, { type: 'merge', body }, { subresource: 'status' });
+    const client = await cached(cachedType({ type: Pod, transform: (pod) => omit(pod, 'status') }));
+    const { metadata, ...rest } = await client.get(Pod, key);
+    const labelled = { ...rest, metadata: { ...metadata, labels: { app: 'web' } } };
+    const updated = await client.update(labelled);
+    expect(updated.status?.message).to.equal('runs');
+    const error = await failure(client.update(updated, { subresource: 'status' }));
+    expect(error).to.equal(undefined);
+    const shortened = await client.get(Pod, key);
+    const refused = await failure(client.update(shortened, { subresource: 'status' }));
+    expect(String(refused)).to.include('it would remove status, which');
+  });
+});
