@@ -55,15 +55,15 @@ function lostFields(
   converted: UnstructuredObject,
   { convertBack, stored }: KeepingStep,
 ): readonly KeptField[] {
-  let before: UnstructuredObject;
-  let after: UnstructuredObject;
   try {
-    before = stored(object);
-    after = stored(convertBack(stored(converted)));
+    const after = convertBack(stored(converted));
+    // Usually nothing is lost, and most of the time would go into the rest.
+    if (deepEqual(object, after)) return [];
+    const before = stored(object);
+    return differences([], before, { ...stored(after), metadata: before.metadata });
   } catch {
     return [];
   }
-  return differences([], before, { ...after, metadata: before.metadata });
 }
 
 function differences(path: readonly string[], value: unknown, converted: unknown): KeptField[] {
