@@ -77,7 +77,9 @@ async function growClaim(
   const growth = { apiVersion, kind, metadata: keyOf(live), spec };
   const { controllerName: fieldManager, signal } = settings;
   try {
-    await applyAsRead(client, { live, desired: growth }, { force: true, fieldManager, signal });
+    const handles = (error: unknown): boolean => isTooEarly(claim, error);
+    const options = { force: true, fieldManager, signal, details: { handles } };
+    await applyAsRead(client, { live, desired: growth }, options);
     return 'grown';
   } catch (error) {
     if (isTooEarly(claim, error)) return 'unbound';

@@ -117,6 +117,15 @@ export function growsTemplates(
   return changes.some((change) => templateSize.test(change.path) && grows(change));
 }
 
+/** Returns true if the deletion of a StatefulSet deletes the claims of its pods. */
+export function deletesClaims(live: UnstructuredObject): boolean {
+  if (!isKind(live, StatefulSet)) return false;
+  const { persistentVolumeClaimRetentionPolicy: policy, volumeClaimTemplates = [] } = (live[
+    'spec'
+  ] ?? {}) as NonNullable<StatefulSet['spec']>;
+  return policy?.whenDeleted === 'Delete' && volumeClaimTemplates.length > 0;
+}
+
 function grows({ from, to }: FieldChange): boolean {
   const isAmount = (value: unknown): value is string | number =>
     typeof value === 'string' || typeof value === 'number';

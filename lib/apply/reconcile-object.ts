@@ -5,7 +5,7 @@ import type {
   UnstructuredObject,
   ObjectReference,
 } from '../object/index.js';
-import { OperatorError } from '../system/index.js';
+import { errorMessage, isOperatorError, OperatorError } from '../system/index.js';
 import { applyOptions, isStale, readObject, whileStale } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { DesiredObject, ImmutablePolicy, Pair } from './desired-object.js';
@@ -36,6 +36,7 @@ import {
 import type { LateGrowth } from './grow-claims.js';
 import {
   checkRecreation,
+  deletesClaims,
   growsTemplates,
   immutableChanges,
   isClaimSize,
@@ -122,11 +123,16 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
   const drift = driftOf(decision, context.settings.controllerName);
   const causes = desired.causesOf?.(live) ?? [];
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(causes);
+  let next: ObjectDecision | undefined;
+  const handles = (error: unknown): boolean => {
+    next = decideRefused(context, decision, error);
+    return next !== undefined;
+  };
   try {
     let changes: readonly FieldChange[] | undefined;
     const changesIn = (after: KubernetesObject): readonly FieldChange[] =>
       (changes ??= appliedChanges({ before: live, after: after as UnstructuredObject, drift }));
-    const options = applyOptions(context, { changes: changesIn, cause });
+    const options = applyOptions(context, { changes: changesIn, cause, handles });
     const applying = { live: handed, desired: desired.object };
     const after = await applyAsRead(context.client, applying, options);
     warnOfDroppedManagers(context, { desired, before: live, after });
@@ -144,7 +150,7 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
       ...(causes.length > 0 && { causes }),
     });
   } catch (error) {
-    const next = decideRefused(context, decision, error);
+    next ??= decideRefused(context, decision, error);
     if (next === undefined) throw error;
     if (next.action !== 'adopt') return carryOut(context, ref, next);
     const owned = await adoptFields(context, next, next.adoption);
@@ -158,12 +164,28 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
  */
 async function replaceObject(context: ApplyContext, decision: Recreating): Promise<Outcome> {
   const { desired, grows } = decision;
-  const creation = await checkRecreation(context, decision);
+  const creation = await recordedCheck(context, decision);
   const late = grows ? await growClaimsOfTemplates(context, decision) : undefined;
   if (late === undefined) return recreateObject(context, decision, creation);
   const next = decideLate(context, decision, late);
   if (late.refusal !== undefined) reportRefusedGrowth(context, desired, late.reason);
   return carryOut(context, desired.ref, next);
+}
+
+// A failed dry run is no recorded write.
+async function recordedCheck(
+  context: ApplyContext,
+  decision: Recreating,
+): Promise<UnstructuredObject> {
+  try {
+    return await checkRecreation(context, decision);
+  } catch (error) {
+    const isReported = isOperatorError(error, 'ImmutableField');
+    const failure = { type: 'Warning', reason: 'ApplyFailed', action: 'Apply' } as const;
+    const related = decision.desired.ref;
+    if (!isReported) context.report({ ...failure, note: errorMessage(error), related });
+    throw error;
+  }
 }
 
 /**
@@ -298,6 +320,9 @@ function decideImmutable(
   if (policy === 'fail') {
     return { action: 'refuse', changes, error: immutableField(desired, changes, error) };
   }
+  if (policy === 'recreate' && deletesClaims(live)) {
+    return { action: 'refuse', changes, error: losesClaims(desired, changes, error) };
+  }
   if (policy === 'recreate' && hold !== undefined) {
     return { action: 'wait', reason: hold, live, blocks: false, waiting: changes };
   }
@@ -327,6 +352,17 @@ function immutableField(
     ? 'take the change back: claims can only grow'
     : 'take the change back, or set onImmutable to recreate';
   const message = `${describeObject(desired.ref)} can't be applied: ${fields.join(', ')} can't change once set; ${remedy}`;
+  return new OperatorError('ImmutableField', message, { cause });
+}
+
+// Its owner meant the end of the StatefulSet, not a change of one of its fields.
+function losesClaims(
+  { ref }: DesiredObject,
+  changes: readonly FieldChange[],
+  cause: unknown,
+): OperatorError {
+  const paths = changes.map(({ path }) => path).join(', ');
+  const message = `${describeObject(ref)} can't be recreated to change ${paths}: its persistentVolumeClaimRetentionPolicy.whenDeleted is Delete, so its claims would be deleted with their data; take the change back, set onImmutable to recreateOrphan, or first set whenDeleted to Retain`;
   return new OperatorError('ImmutableField', message, { cause });
 }
 

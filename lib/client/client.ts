@@ -96,6 +96,8 @@ export interface WriteDetails {
     readonly FieldChange[] | ((after: KubernetesObject) => readonly FieldChange[]) | undefined;
   /** Human-readable cause. */
   readonly cause?: string | undefined;
+  /** Returns true for a failure that the caller handles, which is not reported. @defaultValue none is handled */
+  readonly handles?: ((error: unknown) => boolean) | undefined;
 }
 
 /** Options of every write. */

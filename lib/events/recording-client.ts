@@ -140,8 +140,8 @@ export class WriteReport {
       this.#written(outcomeOf(verb, result), target, { ...ref, name, ...uidOf(object) }, object);
   }
 
-  #failed({ verb, ref }: WriteTarget, error: unknown): void {
-    if (isPartOfTheGame(verb, error)) return;
+  #failed({ verb, ref, details }: WriteTarget, error: unknown): void {
+    if (isPartOfTheGame(verb, error) || details?.handles?.(error) === true) return;
     this.#guarded(() => {
       const { emitter } = this.#options;
       if (emitter !== undefined && error instanceof Error) this.#emitted.add(error);

@@ -218,7 +218,30 @@ export function claimsSuite(open: OpenScene): void {
     const [template] = spec?.volumeClaimTemplates ?? [];
     expect(template?.spec?.resources?.requests?.['storage']).to.equal('2Gi');
     expect((await scene.get(Pod, 'store-0')).metadata.uid).to.equal(pod);
+    expect(scene.events.filter(({ type }) => type === 'Warning')).to.deep.equal([]);
     expect(summary(await chain('2Gi').reconcile())).to.deep.equal(['unchanged StatefulSet/store']);
+  });
+
+  it('recreates no StatefulSet whose deletion deletes its claims', async () => {
+    const scene = await open();
+    const chain = (serviceName: string, onImmutable: 'recreate' | 'recreateOrphan'): Builder =>
+      scene.builder().statefulSet({
+        ...{ name: 'store', podSpec, onImmutable, spec: { serviceName } },
+        persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' },
+        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec('1Gi', fixed) }],
+      });
+    await chain('one', 'recreate').reconcile();
+    const uidOfClaim = async (): Promise<unknown> =>
+      (await scene.get(PersistentVolumeClaim, 'data-store-0')).metadata.uid;
+    const uid = await scene.target.eventually(uidOfClaim);
+    const [planned] = (await chain('two', 'recreate').plan()).objects;
+    expect(planned?.action).to.equal('violate');
+    const [error] = await errorsOf(chain('two', 'recreate'));
+    expect(error?.code).to.equal('ImmutableField');
+    expect(error?.message).to.include('its claims would be deleted with their data');
+    await scene.reconcileUntilDone(() => chain('two', 'recreateOrphan'));
+    expect((await scene.get(StatefulSet, 'store')).spec?.serviceName).to.equal('two');
+    expect(await uidOfClaim()).to.equal(uid);
   });
 
   it('waits for the claim of a template to be bound and keeps the StatefulSet', async () => {

@@ -51,6 +51,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(error?.message).to.include('onImmutable');
     const event = scene.events.find(({ reason }) => reason === 'ImmutableField');
     expect(event?.note).to.include('spec.serviceName');
+    expect(scene.events.filter(({ type }) => type === 'Warning')).to.deep.equal([event]);
     expect((await scene.get(StatefulSet, 'web')).spec?.serviceName).to.equal('one');
   });
 
@@ -67,6 +68,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(metadata.uid).not.to.equal(uid);
     expect(spec?.serviceName).to.equal('two');
     await scene.reconcileUntilDone(() => setOf(scene, 'two', 'recreate'));
+    expect(scene.events.filter(({ type }) => type === 'Warning')).to.deep.equal([]);
   });
 
   it('deletes nothing if the new object would be invalid', async () => {
@@ -81,6 +83,8 @@ export function immutableSuite(open: OpenScene): void {
     const [error] = await errorsOf(invalid);
     expect(error?.code).to.equal('Terminal');
     expect(error?.message).to.include('nothing was deleted');
+    const warnings = scene.events.filter(({ type }) => type === 'Warning');
+    expect(warnings.map(({ note }) => note)).to.deep.equal([error?.message]);
     expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
     expect((await scene.writes()).filter((write) => write.startsWith('delete'))).to.deep.equal([]);
   });
