@@ -1,3 +1,4 @@
+import mapValues from 'lodash/mapValues.js';
 import {
   deepEqual,
   describeObject,
@@ -7,7 +8,7 @@ import {
   groupOf,
   versionOf,
 } from '../../object/index.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/index.js';
+import type { KubernetesObject, Schema, UnstructuredObject } from '../../object/index.js';
 import { errorMessage, OperatorError } from '../../system/index.js';
 import { convertKeeping } from './kept-fields.js';
 import type { ResolvedDefinition } from './resource-definition.js';
@@ -51,7 +52,8 @@ export function convertObject(
     const converter = spokes[name]?.[way];
     if (converter === undefined) throw invalid(object, `version ${name} has no ${way}`);
     const next = way === 'toHub' ? hub : name;
-    const converted = attempt({ object, problems }, name, () => converter(copyJson(given)));
+    const schema = versions.find((version) => version.name === versionOf(given.apiVersion))?.schema;
+    const converted = attempt({ object, problems }, name, () => tolerant(schema, given, converter));
     checkMetadata(given, converted);
     return { ...converted, apiVersion: `${group}/${next}`, kind };
   };
@@ -73,6 +75,45 @@ export function convertObject(
 
 type Way = 'toHub' | 'fromHub';
 
+/**
+ * Calls a converter; if it throws, again with what its type promises: API servers also convert objects that they have not
+ * validated yet, and for server-side apply objects without the fields of other managers.
+ */
+function tolerant<T>(
+  schema: Schema | undefined,
+  given: KubernetesObject,
+  convert: (object: KubernetesObject) => T,
+): T {
+  try {
+    return convert(copyJson(given));
+  } catch (error) {
+    const filled = withContainers(schema, copyJson(given)) as KubernetesObject;
+    if (deepEqual(filled, given)) throw error;
+    return convert(filled);
+  }
+}
+
+/**
+ * Returns a value with empty objects and lists in place of those that are required or have a default, and are missing or
+ * null. Server-side apply leaves null where it has removed all members.
+ */
+function withContainers(schema: Schema | undefined, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => withContainers(schema?.items, item));
+  if (!isJsonObject(value)) return value;
+  const { properties = {}, required = [], additionalProperties: others } = schema ?? {};
+  const filled: Record<string, unknown> = mapValues(value, (member, name) =>
+    withContainers(properties[name] ?? (isJsonObject(others) ? others : undefined), member),
+  );
+  for (const [name, property] of Object.entries(properties)) {
+    const isExpected = required.includes(name) || 'default' in property;
+    if (!isExpected || (value[name] ?? undefined) !== undefined) continue;
+    if (value[name] === null && property.nullable === true) continue;
+    if (property.type === 'object') filled[name] = withContainers(property, {});
+    else if (property.type === 'array') filled[name] = [];
+  }
+  return filled;
+}
+
 function attempt<T extends object>(
   { object, problems }: Pick<ConversionInput, 'object' | 'problems'>,
   version: string,
@@ -84,7 +125,10 @@ function attempt<T extends object>(
   } catch (cause) {
     // The API server sends objects to conversion webhooks before it validates them against their schema.
     const found = problems();
-    const why = found === undefined ? '' : ` (the object is invalid: ${found})`;
+    const why =
+      found === undefined
+        ? ''
+        : ` (the object is invalid: ${found}; API servers also convert invalid and, for server-side apply, incomplete objects: accept them)`;
     const problem = `its conversion of ${version} failed: ${errorMessage(cause)}${why}`;
     throw invalid(object, problem, cause);
   }

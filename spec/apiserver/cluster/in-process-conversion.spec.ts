@@ -74,6 +74,52 @@ describe('EmbeddedCluster with a resource that is converted by functions', () =>
     expect(await refusal).to.include('its conversion of v1beta1 failed: no name');
   });
 
+  it('applies a version over another one of the same manager, with converters that read required objects', async () => {
+    const disk = <T extends object>(fields: T) =>
+      s.object({ spec: s.object({ ...fields, labels: s.defaulted(s.map(s.string()), {}) }) });
+    const copied = (labels: Record<string, string>): Record<string, string> =>
+      Object.fromEntries(Object.entries(labels));
+    const Disk = defineResource({
+      ...{ group: 'example.com', kind: 'Disk' },
+      versions: [
+        { name: 'v1', storage: true, schema: disk({ size: s.string() }) },
+        { name: 'v2', schema: disk({ storage: s.object({ size: s.string() }) }) },
+      ],
+      conversion: {
+        hub: 'v1',
+        spokes: {
+          v2: {
+            toHub: ({ spec: { storage, labels }, ...object }) => ({
+              ...object,
+              spec: { size: storage.size, labels: copied(labels) },
+            }),
+            fromHub: ({ spec: { size, labels }, ...object }) => ({
+              ...object,
+              spec: { storage: { size }, labels: copied(labels) },
+            }),
+          },
+        },
+      },
+    });
+    const disks = await EmbeddedCluster.start({ crds: [Disk] });
+    try {
+      const apply = (version: string, spec: object): Promise<unknown> => {
+        const object = { apiVersion: `example.com/${version}`, kind: 'Disk', metadata, spec };
+        return disks.client().apply(object, { fieldManager: 'user' });
+      };
+      await apply('v1', { size: '1Gi', labels: { a: 'b' } });
+      const changed = await apply('v2', { storage: { size: '2Gi' } });
+      expect(changed).to.have.deep.nested.property('object.spec', {
+        storage: { size: '2Gi' },
+        labels: {},
+      });
+      const back = await apply('v1', { size: '3Gi' });
+      expect(back).to.have.deep.nested.property('object.spec', { size: '3Gi', labels: {} });
+    } finally {
+      await disks.stop();
+    }
+  });
+
   describe('with an object that was stored in an earlier version', () => {
     const inTeam = { ...metadata, namespace: 'team' };
     const child = (name: string, shop: KubernetesObject): KubernetesObject => {
