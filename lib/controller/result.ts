@@ -132,6 +132,11 @@ export function isBug(error: unknown): boolean {
 
 function isBugIn(error: unknown, seen: Set<unknown>): boolean {
   const bugs = [TypeError, ReferenceError, RangeError, SyntaxError];
+  // `fetch` reports a broken connection as a TypeError with that failure as its cause.
+  if (error instanceof TypeError && error.cause instanceof Error && !seen.has(error.cause)) {
+    seen.add(error);
+    return isBugIn(error.cause, seen);
+  }
   if (!(error instanceof Error) || bugs.some((bug) => error instanceof bug)) return true;
   return isPlaced(error) && partsOf(error, seen).some((part) => isBugIn(part, seen));
 }

@@ -10,7 +10,7 @@ import type {
 } from '../object/index.js';
 import type { StatusUpdate } from '../status/index.js';
 import { OperatorError, refuseUnknownOptions, withoutUndefined } from '../system/index.js';
-import type { OptionNames } from '../system/index.js';
+import type { Logger, OptionNames } from '../system/index.js';
 
 /**
  * The kind names of type references that the compiler knows: built-in kinds and literals
@@ -69,6 +69,7 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   readonly #generation: number | undefined;
   readonly #conditions = new Map<string, ConditionUpdate>();
   readonly #waits = new Set<string>();
+  #warnOfLateCall: ((method: string) => void) | undefined;
   #fields: Readonly<Record<string, unknown>> = {};
 
   constructor({ metadata }: T) {
@@ -85,7 +86,16 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
     return (this.#conditions.get('Ready')?.status ?? 'True') !== 'True';
   }
 
+  /** Ends the draft when its handler has returned: later calls have no effect, and the first one is logged. */
+  close(logger: Logger): void {
+    this.#warnOfLateCall = (method) => {
+      this.#warnOfLateCall = () => undefined;
+      logger.warn(`status.${method} was called after the handler had returned; await each call`);
+    };
+  }
+
   set(fields: object): void {
+    if (this.#isLate('set')) return;
     if (!isJsonObject(fields)) refuseNonObject('status.set: want fields of the status', fields);
     const taken = ['conditions', 'observedGeneration'].find((name) => name in fields);
     if (taken !== undefined) {
@@ -96,13 +106,19 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   }
 
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
+    if (this.#isLate('setCondition')) return;
     checkCondition(condition);
     const observed = this.#generation === undefined ? {} : { observedGeneration: this.#generation };
     this.#conditions.set(condition.type, { ...condition, ...observed });
   }
 
   setWaiting(message: string): void {
-    this.#waits.add(message);
+    if (!this.#isLate('setWaiting')) this.#waits.add(message);
+  }
+
+  #isLate(method: string): boolean {
+    this.#warnOfLateCall?.(method);
+    return this.#warnOfLateCall !== undefined;
   }
 
   /** Joins the returned message and those of `setWaiting`; undefined if there are no messages. */

@@ -181,6 +181,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       if (guarded === undefined) return done();
       object = guarded;
       end = await this.#run(object, parts);
+      draft.close(context.logger);
     } catch (error) {
       return this.#fail(object, error, parts);
     }
@@ -332,6 +333,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       const returned = handled(answer, 'finalizes', object);
       const isRepeated = returned?.type === 'requeueAfter';
       const waitsFor = draft.waitsFor(isRepeated ? returned.message : undefined);
+      draft.close(context.logger);
       if (!isRepeated && waitsFor === undefined) {
         await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });
         return done();

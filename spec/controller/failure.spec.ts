@@ -127,6 +127,16 @@ describe('isBug', () => {
     expect(inSteps.map(isBug)).to.deep.equal([true, true, false]);
   });
 
+  it('is false for a failed call of fetch, true for one with an invalid URL', async () => {
+    const failureOf = (url: string): Promise<unknown> =>
+      fetch(url).then(
+        () => 'no failure',
+        (error: unknown) => error,
+      );
+    expect(isBug(await failureOf('http://127.0.0.1:1/'))).to.equal(false);
+    expect(isBug(await failureOf('not a URL'))).to.equal(true);
+  });
+
   it('ends on an error that is its own cause', () => {
     const circle = inStep(undefined);
     Object.defineProperty(circle, 'cause', { value: circle });

@@ -283,6 +283,29 @@ describe('Operator', () => {
     );
   });
 
+  it('warns once about a status that a handler sets after it has returned', async () => {
+    const client = cluster.client();
+    const lines: LogLine[] = [];
+    const [stop, late] = [new AbortController(), deferred<undefined>()];
+    const operator = new Operator('late');
+    operator.for(Namespace).reconciles(({ key, status }) => {
+      if (key.name !== 'default') return;
+      setImmediate(() => {
+        status.setWaiting('too late');
+        status.setCondition({ type: 'Late', status: 'True', reason: 'TooLate' });
+        late.resolve(undefined);
+      });
+    });
+    const running = operator.run({ client, signal: stop.signal, logger: rememberingLogger(lines) });
+    await late.promise;
+    stop.abort();
+    await running;
+    const warnings = lines.filter(({ message }) => message.startsWith('status.'));
+    expect(warnings.map(({ message }) => message)).to.deep.equal([
+      'status.setWaiting was called after the handler had returned; await each call',
+    ]);
+  });
+
   it('ends as a program with exit code 1 and a message if a reconcile ignores its signal', async () => {
     const metadata = { name: 'held', namespace: 'default' };
     await cluster.client().create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
