@@ -13,7 +13,8 @@ type Data = Readonly<Record<string, unknown>>;
 /**
  * Adds the generated values to the Secret of a link: those that the Secret has on the server, and new ones for the
  * other keys. A cache may be late, so it does not prove that a key is missing.
- * @throws OperatorError `InvalidValue`: a function returned something other than a string.
+ * @throws OperatorError `InvalidValue`: a function returned an empty string, which is kept as a password that anyone
+ * knows, or something other than a string.
  */
 export async function withGenerated(
   settings: BuilderSettings,
@@ -32,8 +33,9 @@ export async function withGenerated(
   const values = keys.map(async (key): Promise<[string, unknown]> => {
     if (Object.hasOwn(known, key)) return [key, known[key]];
     const made: unknown = await generated[key]?.();
-    if (typeof made === 'string') return [key, Buffer.from(made).toString('base64')];
-    const message = `${describeObject(ref)}: generated.${key}: want a function that returns a string, got ${typeof made}`;
+    if (typeof made === 'string' && made !== '') return [key, Buffer.from(made).toString('base64')];
+    const got = made === '' ? 'an empty one' : typeof made;
+    const message = `${describeObject(ref)}: generated.${key}: want a function that returns a string, got ${got}`;
     throw new OperatorError('InvalidValue', message);
   });
   const data = { ...dataOf(link.object), ...Object.fromEntries(await Promise.all(values)) };

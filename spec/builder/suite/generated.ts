@@ -151,6 +151,14 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
+  it('fail the Secret if a function returns an empty string', async () => {
+    await expectError(
+      chainOf({ password: () => '' }).reconcile(),
+      /generated\.password: .* an empty one/,
+    );
+    expect(await scene.find(Secret, 'database')).to.equal(undefined);
+  });
+
   it('leave pods that use the Secret unchanged if a function does not return a string', async () => {
     const { make } = newMaker();
     const wrong = (() => undefined) as unknown as () => string;
