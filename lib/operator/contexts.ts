@@ -48,8 +48,9 @@ type AsReadonly<T> = T extends readonly (infer Item)[]
  */
 export interface StatusDraft<T extends KubernetesObject> {
   /**
-   * Sets fields of the status. @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration` is
-   * given.
+   * Sets fields of the status. After the handler, the status is checked against the schema of `defineResource` before it
+   * is written: one that does not fit fails the reconcile, without a retry.
+   * @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration` is given.
    */
   set(fields: StatusFields<T>): void;
   /**

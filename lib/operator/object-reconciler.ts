@@ -62,7 +62,8 @@ export interface ControllerPlan<T extends KubernetesObject> {
   /** Removed if `finalize` is undefined. Undefined if another controller of the kind uses it. */
   readonly finalizer: string | undefined;
   /** Undefined if no status is written. */
-  readonly status: Pick<StatusWriterOptions<T>, 'atomicConditions' | 'generation'> | undefined;
+  readonly status:
+    Pick<StatusWriterOptions<T>, 'atomicConditions' | 'generation' | 'check'> | undefined;
   readonly builderOptions: BuilderSetting<T>;
   readonly reports: FailureReports;
 }

@@ -1,5 +1,5 @@
 import { mayBePruned } from '../apply/index.js';
-import { and, controllerFor, onEvents } from '../controller/index.js';
+import { TerminalError, and, controllerFor, onEvents } from '../controller/index.js';
 import type {
   ControllerBuilder,
   WatchKindOptions,
@@ -7,9 +7,16 @@ import type {
   Mapper,
   Source,
 } from '../controller/index.js';
+import type { CustomResource } from '../crd/index.js';
 import { builderAccess, checkRequiredAccess, eventAccess } from '../manager/index.js';
 import type { RequiredAccess, Added, ManagerAddOptions, Manager } from '../manager/index.js';
-import { apiVersionOf, isJsonObject, groupOfType, qualifiedNameProblem } from '../object/index.js';
+import {
+  apiVersionOf,
+  describeObject,
+  groupOfType,
+  isJsonObject,
+  qualifiedNameProblem,
+} from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import {
   withoutUndefined,
@@ -374,7 +381,8 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
       return this.#refuse(`status: the schema of the status has no conditions; ${remedy}`);
     }
     const isMap = isJsonObject(conditions) && conditions['x-kubernetes-list-type'] === 'map';
-    return { atomicConditions: !isMap, generation: observedGeneration !== undefined };
+    const generation = observedGeneration !== undefined;
+    return { atomicConditions: !isMap, generation, check: statusCheck(this.#type) };
   }
 
   #link(link: (controller: ControllerBuilder) => ControllerBuilder): this {
@@ -456,6 +464,22 @@ function statusProperties(
   );
   const properties = isJsonObject(schema) ? schema['properties'] : undefined;
   return isJsonObject(properties) ? properties : {};
+}
+
+/** Returns the check of a status by the schema of a resource of `defineResource`; undefined without a schema. */
+function statusCheck<T extends KubernetesObject>(
+  type: TypeReference<T>,
+): ((object: T, status: object) => void) | undefined {
+  // Not instanceof: the resource may come from another copy of the package.
+  if (!('statusProblem' in type) || typeof type.statusProblem !== 'function') return undefined;
+  const resource = type as unknown as Pick<CustomResource<T, never>, 'statusProblem'>;
+  return (object, status) => {
+    const problem = resource.statusProblem(status, (object as { status?: unknown }).status);
+    if (problem === undefined) return;
+    const remedy = 'correct what the handler sets, or the schema of the status';
+    const message = `status of ${describeObject(object)} is invalid: ${problem}; ${remedy}`;
+    throw new TerminalError(message, { cause: new OperatorError('InvalidObject', message) });
+  };
 }
 
 /** Without types, the text `'false'` would count as true, and an invalid finalizer would fail each reconcile. */

@@ -19,6 +19,7 @@ import {
   applyStatus,
   mergeStatus,
   showsStatus,
+  statusAfter,
   statusConditions,
   statusToApply,
   statusToMerge,
@@ -47,6 +48,12 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   readonly optional?: readonly string[] | undefined;
   /** The remedy in warnings about a contested condition. */
   readonly remedy: string;
+  /**
+   * Throws if the server would refuse the status that an apply results in. Called before each request, unless others
+   * own fields of the status besides conditions.
+   * @defaultValue no check
+   */
+  readonly check?: ((object: T, status: object) => void) | undefined;
 }
 
 /** Circumstances of a status write. */
@@ -152,6 +159,7 @@ export class StatusWriter<T extends KubernetesObject> {
       deepEqual(changed.sent, prepared?.status) &&
       showsStatus(object, changed.stored);
     if (prepared === undefined || isStored) return { object };
+    this.#check(object, prepared.status);
     try {
       const sent = await this.#send(object, prepared, context);
       own.written();
@@ -162,6 +170,13 @@ export class StatusWriter<T extends KubernetesObject> {
       this.#gaps.warn(object, logger);
       return again;
     }
+  }
+
+  #check(object: T, applied: object): void {
+    const { check, fieldManager } = this.#options;
+    if (check === undefined) return;
+    const status = statusAfter(object, applied, fieldManager);
+    if (status !== undefined) check(object, status);
   }
 
   /** Returns the status to send; undefined if the object already shows it. */

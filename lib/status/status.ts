@@ -200,6 +200,39 @@ export function statusConditions(object: KubernetesObject): readonly Condition[]
   return statusOf(object).conditions;
 }
 
+/**
+ * Returns the status that the server stores when `manager` applies `applied`, without defaults. Returns undefined if
+ * others own fields of the status besides conditions: how these are merged depends on the schema of the server.
+ */
+export function statusAfter(
+  object: KubernetesObject,
+  applied: object,
+  manager: string,
+): object | undefined {
+  if (othersOwnFields(object, manager)) return undefined;
+  const owned = ownedStatus(object, manager);
+  const live = statusOf(object);
+  const next = statusOf({ ...object, status: applied } as KubernetesObject);
+  const isKept = ({ type }: Condition): boolean =>
+    !owned.conditions.has(type) && findCondition(next.conditions, type) === undefined;
+  const conditions = [...live.conditions.filter(isKept), ...next.conditions];
+  return {
+    ...omit(live.fields, [...owned.fields]),
+    ...next.fields,
+    ...(conditions.length > 0 && { conditions }),
+  };
+}
+
+function othersOwnFields({ metadata }: KubernetesObject, manager: string): boolean {
+  const [status, conditions] = [fieldElement('status'), fieldElement('conditions')];
+  return (metadata.managedFields ?? []).some((entry) => {
+    const { fieldsV1 = {}, operation, subresource } = entry;
+    const isOwn = entry.manager === manager && operation === 'Apply' && subresource === 'status';
+    const fields = isOwn ? FieldSet.empty : FieldSet.fromFieldsV1(fieldsV1).below(status);
+    return fields.paths().some(([first]) => first !== conditions);
+  });
+}
+
 interface LiveStatus {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly conditions: readonly Condition[];

@@ -61,6 +61,8 @@ export class CustomResource<out T extends KubernetesObject, in I>
   readonly hub: string;
   readonly #definition: ResolvedDefinition;
   #schemas: ReadonlyMap<string, Schema> | undefined;
+  /** A schema with nothing but the status; one object, since compiled rules are kept by schema. */
+  #statusOnly: Schema | undefined;
 
   /** @internal Use `defineResource`. */
   constructor(definition: ResolvedDefinition) {
@@ -202,6 +204,34 @@ export class CustomResource<out T extends KubernetesObject, in I>
     if (causes.length === 0) return;
     const text = `${describeObject(object)} is invalid: ${textOf(causes)}`;
     throw new OperatorError('InvalidObject', text);
+  }
+
+  /**
+   * Returns the problems of a status of the storage version: fields that the schema lacks, besides those of
+   * conditions, and the violations of the schema and of the rules of the status. Rules of the whole object are not
+   * evaluated.
+   * @param old - the stored status: unchanged parts may stay invalid
+   * @internal
+   */
+  statusProblem(status: object, old: unknown): string | undefined {
+    const { status: own = {} } = this.schema().properties ?? {};
+    const schema = (this.#statusOnly ??= { type: 'object', properties: { status: own } });
+    const pruned = (value: unknown) => {
+      const result = prune({ ...(value !== undefined && { status: value }) }, schema);
+      defaultFields(result.value, schema);
+      return result as { value: Record<string, unknown>; unknownFields: readonly string[] };
+    };
+    const { value, unknownFields } = pruned(status);
+    // The operator itself writes conditions, and leaves out the fields that the server does not know.
+    const unknown = unknownFields.filter((field) => !field.startsWith('status.conditions'));
+    const errors = new FieldErrors();
+    validateResource(value, { schema, errors, old: pruned(old).value });
+    const all = [
+      ...unknown.map((field) => ({ field, message: 'not in the schema' })),
+      // A cause of no field says only that the others hide the violations of rules.
+      ...errors.causes.filter(({ field }) => field !== '<nil>'),
+    ];
+    return all.length === 0 ? undefined : textOf(all);
   }
 
   /**

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import type { ReconciledEvent } from '../../lib/controller/index.js';
+import { ensureCrd } from '../../lib/client/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
+import type { ObjectOf } from '../../lib/crd/index.js';
+import { findCondition } from '../../lib/object/conditions.js';
+import type { StatusDraft } from '../../lib/operator/index.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { embeddedTarget } from '../builder/suite/embedded-target.js';
+import { Stage } from './suite/stage.js';
+
+const disk = s.object({ used: s.integer(), size: s.integer() });
+const Store = defineResource({
+  group: 'front.example',
+  kind: 'Store',
+  versions: [
+    {
+      name: 'v1',
+      schema: s.object({ spec: s.object({ pods: s.optional(s.integer()) }) }),
+      status: s.object(
+        {
+          conditions: s.conditions(),
+          observedGeneration: s.optional(s.integer()),
+          phase: s.string({ enum: ['New', 'Open'] }),
+          pods: s.optional(s.integer({ rules: ['self <= 3'] })),
+          disk: s.optional(disk),
+          size: s.defaulted(s.string(), 'small'),
+        },
+        { rules: ['!has(self.pods) || self.pods == 0 || self.phase == "Open"'] },
+      ),
+    },
+  ],
+});
+type Store = ObjectOf<typeof Store>;
+
+describe('A status that does not fit the schema of defineResource', () => {
+  let target: Awaited<ReturnType<typeof embeddedTarget>>;
+  let stage: Stage;
+  let ended: ReconciledEvent[];
+
+  before(async () => {
+    target = await embeddedTarget();
+    const { admin, clock } = target;
+    await ensureCrd(admin, Store.crd, clock instanceof VirtualClock ? {} : { clock });
+  });
+
+  beforeEach(async () => {
+    stage = await Stage.open(target);
+    ended = [];
+  });
+
+  afterEach(() => stage.stop());
+
+  after(() => target.close());
+
+  const start = (set: (status: StatusDraft<Store>, store: Store) => void): void => {
+    stage.operator.for(Store).reconciles(({ object, status }) => {
+      set(status, object);
+    });
+    const onEvent = (event: { readonly type: string }) => {
+      if (event.type === 'reconciled') ended.push(event as ReconciledEvent);
+    };
+    stage.start({ onEvent });
+  };
+
+  const create = () => target.admin.create(Store.object({ metadata: stage.key('acme'), spec: {} }));
+
+  const storeIn = (ready: string) =>
+    target.eventually(async () => {
+      const { metadata, status } = await target.admin.get(Store, stage.key('acme'));
+      const condition = findCondition(status?.conditions, 'Ready');
+      expect(condition).to.include({ status: ready, observedGeneration: metadata.generation });
+      return { ...status, ...condition };
+    });
+
+  const phase = 'Open';
+  for (const [title, fields, problem] of [
+    [
+      'a value of another type',
+      { phase, pods: 'three' },
+      'status.pods: Invalid value: "string": status.pods in body must be of type integer: "string"',
+    ],
+    ['a value that a rule refuses', { phase, pods: 4 }, 'status.pods: Invalid value: 4'],
+    [
+      'fields that a rule of the status refuses together',
+      { phase: 'New', pods: 1 },
+      'status: Invalid value',
+    ],
+    ['an unknown field', { phase, pod: 1 }, 'status.pod: not in the schema'],
+    [
+      'required fields that are missing',
+      { disk: { used: 1 } },
+      'status.phase: Required value; status.disk.size: Required value',
+    ],
+  ] as const) {
+    it(`is refused before a request and not retried: ${title}`, async () => {
+      start((status, { spec }) => {
+        status.set(spec.pods === undefined ? { phase: 'New' } : (fields as never));
+      });
+      await create();
+      await storeIn('True');
+      await stage.requests();
+      const body = { spec: { pods: 1 } };
+      await target.admin.patch(Store, stage.key('acme'), { type: 'merge', body });
+      const shown = await storeIn('False');
+      expect(shown).to.include({ reason: 'InvalidObject', phase: 'New', size: 'small' });
+      expect(shown.message)
+        .to.include(`status of Store ${stage.namespace}/acme is invalid: ${problem}`)
+        .and.include('; correct what the handler sets, or the schema of the status');
+      expect(await stage.writes()).to.deep.equal(['stores']);
+      await target.eventually(async () => expect(ended.at(-1)).to.include({ outcome: 'terminal' }));
+      expect(ended.at(-1)?.againInMs).to.equal(undefined);
+    });
+  }
+
+  it('may be completed by fields of other writers, which only the server can merge', async () => {
+    start((status) => {
+      status.set({ phase, disk: { used: 1 } as never });
+    });
+    const { apiVersion, kind } = Store;
+    const created = await create();
+    const other = {
+      apiVersion,
+      kind,
+      metadata: stage.key('acme'),
+      status: { phase, disk: { used: 0, size: 9 } },
+    };
+    await target.admin.apply(other, { subresource: 'status', fieldManager: 'disks', force: true });
+    await target.admin.patch(Store, stage.key('acme'), {
+      type: 'merge',
+      body: { spec: { pods: 0 } },
+    });
+    expect(created.metadata.uid).to.not.equal(undefined);
+    const { disk: merged } = await storeIn('True');
+    expect(merged).to.deep.equal({ used: 1, size: 9 });
+  });
+});
