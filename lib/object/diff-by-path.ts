@@ -2,6 +2,8 @@ import { refuseUnknownOptions } from '../system/index.js';
 import { deepEqual } from './deep-equal.js';
 import { isJsonObject, memberOf } from './json.js';
 import type { UnstructuredObject } from './kubernetes-object.js';
+import { memberSchemaOf } from './schema.js';
+import type { Schema } from './schema.js';
 
 /** One field that differs. */
 export interface FieldChange {
@@ -22,6 +24,11 @@ export interface FieldChange {
 export interface DiffOptions {
   /** Paths to ignore, with everything below them. @defaultValue none */
   readonly ignore?: readonly string[];
+  /**
+   * The schema of the objects. Entries of a list with `x-kubernetes-list-type: map` are identified by all of its
+   * `x-kubernetes-list-map-keys`: `hosts[ip=10.0.0.1,port=80].weight`. @defaultValue none
+   */
+  readonly schema?: Schema | undefined;
 }
 
 /** The metadata fields that the API server sets by itself, which changes of users never include. */
@@ -41,16 +48,16 @@ export const serverSetFields: readonly string[] = [
  * The result is empty if and only if they are equal; undefined and absent are the same. A field that exists
  * in only one of them is one change with its whole value.
  *
- * List entries are identified by the first of `name`, `type`, `key`, `mountPath`, `containerPort`, `port`,
+ * List entries are identified by the keys in the schema, if every entry has them, else by the first of `name`, `type`, `key`, `mountPath`, `containerPort`, `port`,
  * `uid` that is unique in the list and that every entry has. Without such a field, the index identifies an
  * entry. A change of the order alone has the path `list[order]` and the keys as values.
  */
 export function diffObjects(from: unknown, to: unknown, options: DiffOptions = {}): FieldChange[] {
-  const { ignore = [] } = options;
-  refuseUnknownOptions<DiffOptions>('diffObjects', options, { ignore });
+  const { ignore = [], schema } = options;
+  refuseUnknownOptions<DiffOptions>('diffObjects', options, { ignore, schema });
   const ignored = new Set(ignore);
   const changes: FieldChange[] = [];
-  compare({ changes, ignored }, '', [from, to]);
+  compare({ changes, ignored }, { path: '', schema }, [from, to]);
   return changes;
 }
 
@@ -59,7 +66,7 @@ export function fieldsOf(change: FieldChange): readonly FieldChange[] {
   const { path, to } = change;
   const isList = Array.isArray(to);
   if ((!isList && !isJsonObject(to)) || Object.keys(to).length === 0) return [change];
-  const key = isList ? listKeys.find((name) => isKeyOf(name, to)) : undefined;
+  const key = isList ? listKeys.find((name) => areKeysOf([name], to)) : undefined;
   return Object.entries(to).flatMap(([name, value]) => {
     const known = key !== undefined && isJsonObject(value) ? memberOf(value, key) : undefined;
     const named = key === undefined ? name : `${key}=${String(known)}`;
@@ -75,46 +82,63 @@ interface Comparison {
 
 type Pair<T = unknown> = readonly [from: T, to: T];
 
-function compare(into: Comparison, path: string, [from, to]: Pair): void {
+/** The place of two values, and its schema if known. */
+interface Place {
+  readonly path: string;
+  readonly schema: Schema | undefined;
+}
+
+function compare(into: Comparison, place: Place, [from, to]: Pair): void {
+  const { path } = place;
   if (from === to || into.ignored.has(path)) return;
-  if (isJsonObject(from) && isJsonObject(to)) compareMembers(into, path, [from, to]);
-  else if (Array.isArray(from) && Array.isArray(to)) compareLists(into, path, [from, to]);
+  if (isJsonObject(from) && isJsonObject(to)) compareMembers(into, place, [from, to]);
+  else if (Array.isArray(from) && Array.isArray(to)) compareLists(into, place, [from, to]);
   else if (!deepEqual(from, to)) into.changes.push({ path, from, to });
 }
 
 function compareMembers(
   into: Comparison,
-  path: string,
+  place: Place,
   [from, to]: Pair<Readonly<Record<string, unknown>>>,
 ): void {
-  for (const name of Object.keys(from)) compareMember(into, path, name, [from, to]);
+  for (const name of Object.keys(from)) compareMember(into, place, name, [from, to]);
   for (const name of Object.keys(to)) {
-    if (!Object.hasOwn(from, name)) compareMember(into, path, name, [from, to]);
+    if (!Object.hasOwn(from, name)) compareMember(into, place, name, [from, to]);
   }
 }
 
 function compareMember(
   into: Comparison,
-  path: string,
+  { path, schema }: Place,
   name: string,
   [from, to]: Pair<Readonly<Record<string, unknown>>>,
 ): void {
   const pair = [memberOf(from, name), memberOf(to, name)] as const;
   // Most fields are the same, and need no path.
-  if (pair[0] !== pair[1]) compare(into, memberPath(path, name), pair);
+  if (pair[0] === pair[1]) return;
+  const own = schema && memberSchemaOf(schema, name);
+  compare(into, { path: memberPath(path, name), schema: own }, pair);
 }
 
-function compareLists(into: Comparison, path: string, [from, to]: Pair<readonly unknown[]>): void {
-  const key = listKeys.find((name) => isKeyOf(name, from) && isKeyOf(name, to));
-  if (key === undefined) {
+function compareLists(
+  into: Comparison,
+  { path, schema }: Place,
+  [from, to]: Pair<readonly unknown[]>,
+): void {
+  const items = schema?.items;
+  const candidates = [...declaredKeys(schema), ...listKeys.map((name) => [name])];
+  const keys = candidates.find((names) => areKeysOf(names, from) && areKeysOf(names, to));
+  if (keys === undefined) {
     for (let index = 0; index < Math.max(from.length, to.length); index++) {
-      compare(into, `${path}[${index}]`, [from[index], to[index]]);
+      compare(into, { path: `${path}[${index}]`, schema: items }, [from[index], to[index]]);
     }
     return;
   }
-  const [before, after] = [byKey(key, from), byKey(key, to)];
+  const [before, after] = [byKeys(keys, from), byKeys(keys, to)];
   for (const value of new Set([...before.keys(), ...after.keys()])) {
-    compare(into, `${path}[${key}=${value}]`, [before.get(value), after.get(value)]);
+    const named = keys.length === 1 ? `${keys[0] ?? ''}=${value}` : value;
+    const pair = [before.get(value), after.get(value)] as const;
+    compare(into, { path: `${path}[${named}]`, schema: items }, pair);
   }
   const kept = [...before.keys()].filter((value) => after.has(value));
   const now = [...after.keys()].filter((value) => before.has(value));
@@ -123,16 +147,24 @@ function compareLists(into: Comparison, path: string, [from, to]: Pair<readonly 
 
 const listKeys = ['name', 'type', 'key', 'mountPath', 'containerPort', 'port', 'uid'];
 
-/** Whether each entry has a unique value in `key`. */
-function isKeyOf(key: string, list: readonly unknown[]): boolean {
-  return byKey(key, list).size === list.length;
+function declaredKeys(schema: Schema | undefined): readonly (readonly string[])[] {
+  const keys = schema?.['x-kubernetes-list-map-keys'] ?? [];
+  return schema?.['x-kubernetes-list-type'] === 'map' && keys.length > 0 ? [keys] : [];
 }
 
-function byKey(key: string, list: readonly unknown[]): Map<string, unknown> {
+/** Whether each entry has unique values in `keys`. */
+function areKeysOf(keys: readonly string[], list: readonly unknown[]): boolean {
+  return byKeys(keys, list).size === list.length;
+}
+
+/** Returns the entries by the value of a single key, or by the names and values of several keys. */
+function byKeys(keys: readonly string[], list: readonly unknown[]): Map<string, unknown> {
   const entries = new Map<string, unknown>();
   for (const item of list) {
-    const value = isJsonObject(item) ? memberOf(item, key) : undefined;
-    if (typeof value === 'string' || typeof value === 'number') entries.set(String(value), item);
+    const values = keys.map((key) => (isJsonObject(item) ? memberOf(item, key) : undefined));
+    if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) continue;
+    const named = keys.map((key, index) => `${key}=${values[index] ?? ''}`);
+    entries.set(keys.length === 1 ? String(values[0]) : named.join(), item);
   }
   return entries;
 }

@@ -18,14 +18,22 @@ import type {
   KubernetesObject,
   UnstructuredObject,
   ObjectReference,
+  Schema,
 } from '../object/index.js';
 import { replacedIn } from './planned-objects.js';
 import type { PlannedObjectState } from './planned-objects.js';
 
+/** Returns the schema of an object's kind; undefined if it is not known. */
+export type SchemaSource = (object: UnstructuredObject) => Schema | undefined;
+
 /** Returns the writes of a plan in the builder's form. @param owner - the object that the plan is for */
-export function planOf(written: readonly PlannedObjectState[], owner: KubernetesObject): Plan {
+export function planOf(
+  written: readonly PlannedObjectState[],
+  owner: KubernetesObject,
+  schemaOf: SchemaSource,
+): Plan {
   const states = written.filter(({ before, after }) => before ?? after);
-  const objects = states.map(plannedObject);
+  const objects = states.map((state) => plannedObject(state, schemaOf));
   const rollouts = states.flatMap((state, index) => {
     const object = objects[index];
     return object === undefined ? [] : rolloutOf(state, { object, objects });
@@ -34,7 +42,7 @@ export function planOf(written: readonly PlannedObjectState[], owner: Kubernetes
   return { owner: { ...referenceTo(owner) }, objects, rollouts, changed };
 }
 
-function plannedObject(state: PlannedObjectState): PlannedObject {
+function plannedObject(state: PlannedObjectState, schemaOf: SchemaSource): PlannedObject {
   const { before, after, guessed, recreated = false } = state;
   const ref = referenceTo((before ?? after) as UnstructuredObject);
   const base = {
@@ -45,7 +53,8 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   if (before === undefined) return { ...base, action: 'create', changes: creationOf(state, after) };
   const ignored = hasOwnStatus(state) ? serverSetFields : [...serverSetFields, 'status'];
   const [from, to] = [withoutBookkeeping(before), withoutBookkeeping(withUidOf(after, before))];
-  const changes = redactChanges(ref.kind, diffObjects(from, to, { ignore: ignored }));
+  const compared = { ignore: ignored, schema: schemaOf(after) };
+  const changes = redactChanges(ref.kind, diffObjects(from, to, compared));
   if (recreated) return { ...base, action: 'recreate', changes, reason: reasonOf(state, changes) };
   return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
 }
@@ -105,7 +114,10 @@ export interface PlannedManifest {
 }
 
 /** Returns whole objects, now and at the end of a plan. */
-export function manifestsOf(written: readonly PlannedObjectState[]): readonly PlannedManifest[] {
+export function manifestsOf(
+  written: readonly PlannedObjectState[],
+  schemaOf: SchemaSource,
+): readonly PlannedManifest[] {
   return written
     .filter(({ before, after }) => before ?? after)
     .map((state) => {
@@ -113,7 +125,7 @@ export function manifestsOf(written: readonly PlannedObjectState[]): readonly Pl
       const own = after && !hasOwnStatus(state) ? withStatusOf(after, before) : after;
       const end = own && before ? withUidOf(own, before) : own;
       return {
-        action: plannedObject(state).action,
+        action: plannedObject(state, schemaOf).action,
         ...(before !== undefined && { before: manifestOf(before) }),
         ...(end !== undefined && { after: manifestOf(end, before) }),
       };

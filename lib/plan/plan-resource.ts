@@ -11,9 +11,10 @@ import type {
   ObjectKey,
   UnstructuredObject,
   ObjectReference,
+  Schema,
   TypeReference,
 } from '../object/index.js';
-import { findCondition, keyOf, referenceTo, groupOfType } from '../object/index.js';
+import { findCondition, keyOf, referenceTo, groupOfType, versionOf } from '../object/index.js';
 import { pausedCondition, statusConditions } from '../status/index.js';
 import { asError, OperatorError } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
@@ -21,7 +22,7 @@ import { applyResource } from './applied-resource.js';
 import type { ApplyingOptions } from './applied-resource.js';
 import { atRest } from './at-rest.js';
 import { manifestsOf, planOf } from './plan-of.js';
-import type { PlannedManifest } from './plan-of.js';
+import type { PlannedManifest, SchemaSource } from './plan-of.js';
 import { PlannedObjects } from './planned-objects.js';
 import type { Conversion } from './planned-objects.js';
 import { planningClient } from './planning-client.js';
@@ -83,6 +84,10 @@ export async function planResource(
   await operator.setup(manager);
   const { controllers, cache } = manager;
   requireController(controllers, operator, object);
+  const schemaOf = schemasOf([
+    ...(operator.resources ?? []),
+    ...controllers.flatMap(({ kinds }) => kinds.map(({ type }) => type)),
+  ]);
   let begin = planned.moment();
   const owner = await applyResource(object, client, planning);
   const steps: PlanStep[] = [];
@@ -95,9 +100,9 @@ export async function planResource(
     const end = await reconcileUntilQuiet(work).catch((error: unknown) => asError(error));
     if (end instanceof Error && signal.aborted) throw end;
     const isFirst = steps.length === 0;
-    const step = planOf([...planned.since(begin), ...planned.keptOf(owner)], owner);
+    const step = planOf([...planned.since(begin), ...planned.keptOf(owner)], owner, schemaOf);
     if (isFirst || step.changed) steps.push({ after, ...(isFirst ? step : withChanges(step)) });
-    const done = { planned, owner, steps };
+    const done = { planned, owner, steps, schemaOf };
     if (end instanceof Error) return { ...whole(done), settled: false, error: end };
     after = rollOut(planned, clock);
     if (after.length === 0) return { ...whole(done), settled: end === 'quiet' };
@@ -121,6 +126,7 @@ export function planFromJson(text: string): ResourcePlan {
 /** A custom resource of `defineResource`. */
 interface VersionedResource extends Convertible {
   withDefaults(object: UnstructuredObject): UnstructuredObject;
+  schema(version: string): Schema;
 }
 
 interface Target {
@@ -183,16 +189,22 @@ interface Steps {
   readonly planned: PlannedObjects;
   readonly owner: UnstructuredObject;
   readonly steps: readonly PlanStep[];
+  readonly schemaOf: SchemaSource;
 }
 
-function whole({ planned, owner, steps }: Steps): Omit<ResourcePlan, 'settled' | 'error'> {
+function whole({
+  planned,
+  owner,
+  steps,
+  schemaOf,
+}: Steps): Omit<ResourcePlan, 'settled' | 'error'> {
   const states = [...planned.all, ...planned.keptOf(owner)];
-  const plan = planOf(states, owner);
+  const plan = planOf(states, owner, schemaOf);
   const rollouts = steps.flatMap((step) => step.rollouts);
   const changed = plan.changed || steps.some((step) => step.changed);
   const paused = pausedBy(planned.get(owner, keyOf(owner))?.after ?? owner);
   const state = { rollouts, changed, ...(paused !== undefined && { paused }) };
-  return { ...plan, ...state, steps, manifests: manifestsOf(states) };
+  return { ...plan, ...state, steps, manifests: manifestsOf(states, schemaOf) };
 }
 
 function pausedBy(owner: UnstructuredObject): string | undefined {
@@ -224,9 +236,19 @@ function conversionOf({ resources = [] }: OperatorDefinition): Conversion {
   };
 }
 
-function isVersioned(resource: object): resource is VersionedResource {
+/** Returns the schemas of those `types` that `defineResource` made. */
+function schemasOf(types: readonly TypeReference<KubernetesObject>[]): SchemaSource {
+  const resources = types.filter((type) => isVersioned(type));
+  return (object) => {
+    const version = versionOf(object.apiVersion);
+    const resource = resources.find((type) => isOfKind(type, object));
+    return resource?.versions.includes(version) === true ? resource.schema(version) : undefined;
+  };
+}
+
+function isVersioned<T extends object>(resource: T): resource is T & VersionedResource {
   // Not instanceof: the resource may come from another copy of the package.
-  return 'convert' in resource && 'withDefaults' in resource;
+  return 'convert' in resource && 'withDefaults' in resource && 'schema' in resource;
 }
 
 function isOfKind(

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import isEqual from 'lodash/isEqual.js';
 import { deepFreeze } from '../../lib/object/deep-freeze.js';
 import { diffObjects, fieldsOf, serverSetFields } from '../../lib/object/diff-by-path.js';
+import type { Schema } from '../../lib/object/schema.js';
 import { tries } from '../sample.js';
 
 const pod = (...containers: object[]) => ({ spec: { template: { spec: { containers } } } });
@@ -43,6 +44,55 @@ describe('diffObjects', () => {
     expect(diffObjects({ args: ['a', 'b'] }, { args: ['a', 'c', 'd'] })).to.deep.equal([
       { path: 'args[1]', from: 'b', to: 'c' },
       { path: 'args[2]', from: undefined, to: 'd' },
+    ]);
+  });
+
+  it('names list entries by the keys of the schema, if each entry has them', () => {
+    const hosts: Schema = {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['ip', 'port'],
+      items: { type: 'object', properties: { tags: rules('id') } },
+    };
+    function rules(key: string): Schema {
+      return {
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': [key],
+        items: { type: 'object' },
+      };
+    }
+    const schema: Schema = {
+      type: 'object',
+      properties: { hosts },
+      additionalProperties: rules('id'),
+    };
+    const host = (port: number, tags: object[] = []) => ({ ip: '10.0.0.1', port, tags });
+    const changes = (from: object, to: object) =>
+      diffObjects(from, to, { schema }).map(({ path }) => path);
+    const two = { hosts: [host(80, [{ id: 'a', n: 1 }]), host(443)] };
+    const one = { hosts: [host(443, [{ id: 'a' }])] };
+    expect(changes(two, { hosts: [host(80, [{ id: 'a', n: 2 }]), host(443)] })).to.deep.equal([
+      'hosts[ip=10.0.0.1,port=80].tags[id=a].n',
+    ]);
+    expect(changes(two, one)).to.deep.equal([
+      'hosts[ip=10.0.0.1,port=80]',
+      'hosts[ip=10.0.0.1,port=443].tags[id=a]',
+    ]);
+    const [a, b] = [
+      { id: 'a', name: 'x' },
+      { id: 'b', name: 'y' },
+    ];
+    expect(changes({ eu: [a, b] }, { eu: [b] })).to.deep.equal(['eu[id=a]']);
+    expect(changes({ eu: [a] }, { eu: [{ name: 'x', id: null }] })).to.deep.equal([
+      'eu[name=x].id',
+    ]);
+    expect(diffObjects(two, { hosts: two.hosts.toReversed() }, { schema })).to.deep.equal([
+      {
+        path: 'hosts[order]',
+        from: ['ip=10.0.0.1,port=80', 'ip=10.0.0.1,port=443'],
+        to: ['ip=10.0.0.1,port=443', 'ip=10.0.0.1,port=80'],
+      },
     ]);
   });
 

@@ -21,13 +21,18 @@ import type { ResourcePlan } from '../../lib/plan/index.js';
 import { silentLogger } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/testing/index.js';
 
+const host = s.object({ ip: s.string(), port: s.integer(), weight: s.integer() });
 const Yard = defineResource({
   ...{ group: 'farms.example', kind: 'Yard' },
   versions: [
     {
       name: 'v1',
       schema: s.object({
-        spec: s.object({ size: s.optional(s.integer()), template: s.optional(s.string()) }),
+        spec: s.object({
+          size: s.optional(s.integer()),
+          template: s.optional(s.string()),
+          hosts: s.optional(s.array(host, { listType: 'map', listMapKeys: ['ip', 'port'] })),
+        }),
       }),
       status: s.object({ phase: s.optional(s.string()) }),
     },
@@ -147,6 +152,22 @@ describe('A whole plan', () => {
     // Another problem of the apply stays one.
     const invalid = await plan(building({ strategy: { type: 'Sometimes' } }), yard('y'));
     expect(String(invalid.error)).to.include('"Sometimes"');
+  });
+
+  it('names entries of a list of a custom resource by the keys of its schema', async () => {
+    const hosts = (...weights: number[]) =>
+      weights.map((weight, index) => ({ ip: '10.0.0.1', port: 80 + index, weight }));
+    await client.create(yard('y', { hosts: hosts(1, 2, 3) }));
+    await client.create(yard('other', { hosts: hosts(1, 2) }));
+    const { objects } = await plan(
+      async (own) => void (await own.apply(yard('other', { hosts: hosts(1, 5) }), force)),
+      yard('y', { hosts: hosts(1, 2, 3).slice(1) }),
+    );
+    const paths = objects.map(({ ref, changes }) => [ref.name, changes.map(({ path }) => path)]);
+    expect(paths).to.deep.equal([
+      ['y', ['spec.hosts[ip=10.0.0.1,port=80]']],
+      ['other', ['spec.hosts[ip=10.0.0.1,port=81].weight']],
+    ]);
   });
 
   it('lists created, changed, recreated, unchanged and deleted objects', async () => {
