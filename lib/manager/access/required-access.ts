@@ -76,6 +76,7 @@ function checkObjectAccess(access: RequiredAccess): void {
   const kind: unknown = type?.kind;
   if (typeof kind !== 'string') refuse('type: want a kind, such as ConfigMap', type);
   if (!isTexts(verbs)) refuse(`verbs of ${kind}: want a list such as ["get"]`, verbs);
+  for (const verb of verbs ?? []) refuseMistyped(verb, `verbs of ${kind}`);
   if (!isTexts(names)) refuse(`names of ${kind}: want a list of names`, names);
 }
 
@@ -90,6 +91,49 @@ function checkPathAccess(access: RequiredAccess): void {
     refuse('nonResourceURLs: want a list of paths such as ["/metrics"]', paths);
   }
   if (!isTexts(verbs)) refuse(`verbs of ${paths.join()}: want a list such as ["get"]`, verbs);
+  const wrong = verbs.find((verb) => !pathVerbs.includes(verb));
+  const wanted = `want ${pathVerbs.join(', ')}`;
+  if (wrong !== undefined) refuse(`verbs of ${paths.join()}: ${wanted}`, wrong);
+}
+
+/** The verb of a request for a path is its HTTP method in lower case. */
+const pathVerbs: readonly string[] = [
+  ...['get', 'head', 'post', 'put', 'patch', 'delete', 'options', '*'],
+];
+
+/** The verbs of Kubernetes. Others are legal: an API may review any word. */
+const knownVerbs: readonly string[] = [
+  ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
+  ...['escalate', 'impersonate', 'approve', 'attest', 'bind', 'use', 'sign', '*'],
+];
+
+/** The last of these verbs are so short that other words of one letter more or less are likely. */
+const distinctVerbs = knownVerbs.slice(0, knownVerbs.indexOf('bind'));
+
+/** Refuses a verb that is surely a mistake. RBAC accepts every text, and then grants nothing by it. */
+function refuseMistyped(verb: string, where: string): void {
+  if (knownVerbs.includes(verb)) return;
+  if (/^$|[\s,]/.test(verb)) refuse(`${where}: want one verb in each entry`, verb);
+  const lower = verb.toLowerCase();
+  const meant =
+    knownVerbs.find((known) => known === lower) ??
+    distinctVerbs.find((known) => isSlip(lower, known));
+  if (meant !== undefined) refuse(`${where}: did you mean ${JSON.stringify(meant)}?`, verb);
+}
+
+/**
+ * Whether a word is a known verb with a letter too many or too few, or with two letters swapped. With another letter
+ * only for a long verb: `set` and `match` are words.
+ */
+function isSlip(word: string, verb: string): boolean {
+  if (word.length !== verb.length) {
+    const [long, short] = word.length > verb.length ? [word, verb] : [verb, word];
+    return [...long].some((_, at) => long.slice(0, at) + long.slice(at + 1) === short);
+  }
+  const [first = 0, ...others] = [...verb].flatMap((letter, at) => (letter === word[at] ? [] : at));
+  if (others.length === 0) return verb.length > 5;
+  const isSwapped = word[first] === verb[first + 1] && word[first + 1] === verb[first];
+  return others.length === 1 && others[0] === first + 1 && isSwapped;
 }
 
 function isTexts(value: unknown): boolean {

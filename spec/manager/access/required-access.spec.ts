@@ -3,7 +3,7 @@ import { defineResource, s } from '../../../lib/crd/index.js';
 import { controllerFor, done } from '../../../lib/controller/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Manager, generatedCertificates } from '../../../lib/manager/index.js';
-import type { ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
+import type { AccessVerb, ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
 import {
   ClusterRole,
   ConfigMap,
@@ -112,6 +112,78 @@ describe('Manager.requiredAccess', () => {
       'v1 ConfigMap: get, of a',
       events,
     ]);
+  });
+
+  const requiring = (verb: string) => () =>
+    managerWith({ requires: [{ type: Pod, verbs: [verb as AccessVerb] }] });
+
+  for (const [verb, meant] of [
+    ...[
+      ['Get', 'get'],
+      ['LIST', 'list'],
+      ['lst', 'list'],
+      ['lsit', 'list'],
+      ['gets', 'get'],
+    ],
+    ...[
+      ['craete', 'create'],
+      ['updat', 'update'],
+      ['delate', 'delete'],
+      ['wacth', 'watch'],
+    ],
+    ...[
+      ['deleteCollection', 'deletecollection'],
+      ['Bind', 'bind'],
+      ['impersonat', 'impersonate'],
+    ],
+  ]) {
+    it(`refuses the verb ${verb}, which is no word of an API`, () => {
+      const problem = `requires: verbs of Pod: did you mean "${meant}"?, got "${verb}"`;
+      expect(requiring(verb ?? ''))
+        .to.throw(problem)
+        .with.property('code', 'InvalidOption');
+    });
+  }
+
+  it('refuses several verbs in one text, and none', () => {
+    for (const verb of ['get,list', 'get list', '']) {
+      expect(requiring(verb)).to.throw('verbs of Pod: want one verb in each entry');
+    }
+  });
+
+  it('accepts the verbs of Kubernetes and words of other APIs', () => {
+    const ofKubernetes = [
+      '*',
+      'use',
+      'bind',
+      'escalate',
+      'impersonate',
+      'sign',
+      'approve',
+      'attest',
+    ];
+    const others = [
+      'set',
+      'match',
+      'lift',
+      'find',
+      'user',
+      'read',
+      'delegate',
+      'impersonate:user-info',
+    ];
+    for (const verb of [...ofKubernetes, ...others, 'deploy', 'relate', 'manageTenants']) {
+      expect(requiring(verb), verb).to.not.throw();
+    }
+  });
+
+  it('refuses a verb for paths that is no method of HTTP in lower case', () => {
+    for (const verb of ['list', 'GET']) {
+      const access = { nonResourceURLs: ['/metrics'], verbs: [verb as 'get'] };
+      expect(() => managerWith({ requires: [access] })).to.throw(
+        `verbs of /metrics: want get, head, post, put, patch, delete, options, *, got "${verb}"`,
+      );
+    }
   });
 
   it('lists paths of the API server, each list of paths once', () => {
