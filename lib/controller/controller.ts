@@ -1,5 +1,10 @@
 import type { KubernetesObject, TypeReference } from '../object/index.js';
-import { withoutUndefined, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import {
+  OperatorError,
+  refuseOtherThan,
+  refuseUnknownOptions,
+  withoutUndefined,
+} from '../system/index.js';
 import type { MisplacedOptions, OptionNames } from '../system/index.js';
 import { enqueueObject, enqueueOwner, kindSource } from './kind-source.js';
 import type { EnqueueOwnerOptions, Mapper, Predicate } from './kind-source.js';
@@ -98,6 +103,7 @@ export function controllerFor<T extends KubernetesObject>(
 ): ControllerBuilder {
   refuseNoType('controllerFor', type);
   refuseUnknownOptions('controllerFor', options, controllerForOptionNames, ofTheController);
+  checkWatchOptions('controllerFor', options);
   const { source, ...watch } = options;
   const self = source ?? kindSource(type, { ...watch, mapper: enqueueObject() });
   return builder({ type, sources: [self], kinds: [{ type, role: 'reconciled' }], options: {} });
@@ -145,6 +151,7 @@ function builder(description: Description): ControllerBuilder {
     owns: (owned, owns = {}) => {
       refuseNoType('owns', owned);
       refuseUnknownOptions('owns', owns, ownsOptionNames, ofTheController);
+      checkWatchOptions('owns', owns);
       const { keepManagedFields = true, matchEveryOwner, ...watch } = owns;
       const mapper = enqueueOwner(type, { matchEveryOwner });
       const source = kindSource(owned, { ...watch, keepManagedFields, mapper });
@@ -154,11 +161,18 @@ function builder(description: Description): ControllerBuilder {
       refuseNoType('watches', watched);
       refuseNoFunction('watches', mapper);
       refuseUnknownOptions('watches', watches, watchOptionNames, ofTheController);
+      checkWatchOptions('watches', watches);
       const source = kindSource(watched, { ...watches, mapper });
       return withSource(source, { type: watched, role: 'watched' });
     },
-    from: (source) => withSource(source),
+    from: (source) => {
+      refuseNoSource(source);
+      return withSource(source);
+    },
     withOptions: (more) => {
+      if ((more as ControllerOptions | undefined) === undefined) {
+        throw new OperatorError('InvalidOption', 'withOptions: want an object, got undefined');
+      }
       refuseUnknownOptions('withOptions', more, controllerOptionNames, ofTheWatch);
       const all = { ...options, ...withoutUndefined(more) };
       resolveControllerOptions(type.kind, all);
@@ -176,9 +190,12 @@ function builder(description: Description): ControllerBuilder {
  * Rejects a value that is no type. Despite the compiler, plain JavaScript can pass one, and a circular import
  * passes undefined.
  */
-function refuseNoType(where: string, type: TypeReference<KubernetesObject> | undefined): void {
+export function refuseNoType(
+  where: string,
+  type: TypeReference<KubernetesObject> | undefined,
+): void {
   if (typeof type?.kind === 'string') return;
-  const remedy = 'pass a ResourceType, such as ConfigMap, or { apiVersion, kind }';
+  const remedy = 'pass a built-in kind, a resource of defineResource, or { apiVersion, kind }';
   const given: unknown = type;
   const problem =
     given === undefined
@@ -194,6 +211,28 @@ function refuseNoFunction(where: string, given: unknown): void {
     'InvalidOption',
     `${where}: want ${wanted}, a function; got ${typeof given}`,
   );
+}
+
+function refuseNoSource(source: Source | null | undefined): void {
+  if (typeof (source?.start as unknown) === 'function') return;
+  const problem = 'from: want a source with a method start, such as timerSource(…)';
+  throw new OperatorError('InvalidOption', problem);
+}
+
+/** Without types, a predicate that is no function accepts every event, and the text `'false'` counts as true. */
+function checkWatchOptions(
+  where: string,
+  { predicate, metadataOnly, keepManagedFields, matchEveryOwner }: OwnsOptions<never>,
+): void {
+  if (!['function', 'undefined'].includes(typeof predicate)) {
+    const got = predicate === null ? 'null' : typeof predicate;
+    const problem = `predicate: want a function such as generationChanged(), got ${got}`;
+    throw new OperatorError('InvalidOption', `${where}: ${problem}`);
+  }
+  const choices = { metadataOnly, keepManagedFields, matchEveryOwner };
+  for (const [name, given] of Object.entries(choices)) {
+    refuseOtherThan(`${where}: ${name}`, given, [true, false]);
+  }
 }
 
 /** A controller that is ready to start. It holds no state, so it can be started again or several times. */

@@ -143,6 +143,8 @@ export class Backoff {
 }
 
 function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions> {
+  const names = { baseDelayMs: true, maxDelayMs: true };
+  refuseUnknownOptions<BackoffOptions>('backoff', options, names);
   const { baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
   refuseNonNumbers('backoff', { baseDelayMs, maxDelayMs });
   // Negated, so that it also rejects NaN.
@@ -150,7 +152,5 @@ function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions
     const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
     throw new OperatorError('InvalidOption', `Backoff: want 1 <= base <= max, got ${got}`);
   }
-  const resolved = { baseDelayMs, maxDelayMs };
-  refuseUnknownOptions<BackoffOptions>('backoff', options, resolved);
-  return resolved;
+  return { baseDelayMs, maxDelayMs };
 }

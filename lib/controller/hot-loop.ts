@@ -7,7 +7,7 @@ import type {
   ObjectReference,
   TypeReference,
 } from '../object/index.js';
-import type { Clock, Resolved } from '../system/index.js';
+import type { Clock, OptionNames, Resolved } from '../system/index.js';
 import { refuseNonNumbers, refuseUnknownOptions, OperatorError } from '../system/index.js';
 
 /** The limits beyond which a key counts as a hot loop, and its delays. */
@@ -285,7 +285,13 @@ function managersOf(object: KubernetesObject | undefined): readonly string[] {
   return [...new Set(newestFirst.map(({ manager = '' }) => manager))];
 }
 
-function resolveHotLoopOptions(options: HotLoopOptions): Resolved<HotLoopOptions> {
+const hotLoopOptionNames: OptionNames<HotLoopOptions> = {
+  ...{ maxRepeats: true, maxWrites: true, windowMs: true, baseDelayMs: true, maxDelayMs: true },
+};
+
+/** @throws OperatorError `InvalidOption`: an option is unknown or out of range. */
+export function resolveHotLoopOptions(options: HotLoopOptions): Resolved<HotLoopOptions> {
+  refuseUnknownOptions<HotLoopOptions>('hotLoop', options, hotLoopOptionNames);
   const { maxRepeats = 10, maxWrites = 120, windowMs = 60_000 } = options;
   const { baseDelayMs = 1_000, maxDelayMs = 60_000 } = options;
   refuseNonNumbers('hotLoop', { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs });
@@ -294,7 +300,5 @@ function resolveHotLoopOptions(options: HotLoopOptions): Resolved<HotLoopOptions
     const got = JSON.stringify({ maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs });
     throw new OperatorError('InvalidOption', `HotLoopDetector: want 1 or more of each, got ${got}`);
   }
-  const resolved = { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs };
-  refuseUnknownOptions<HotLoopOptions>('hotLoop', options, resolved);
-  return resolved;
+  return { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs };
 }

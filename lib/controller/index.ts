@@ -12,7 +12,7 @@
  * `hot-loop.ts` slows down keys that write one object repeatedly. `single-reconcile.ts` reconciles a key without a
  * running controller, for plans.
  */
-export { Controller, controllerFor } from './controller.js';
+export { Controller, controllerFor, refuseNoType } from './controller.js';
 export type { ControllerBuilder, WatchKindOptions } from './controller.js';
 export { Backoff } from './delays.js';
 export type { HotLoop } from './hot-loop.js';

@@ -20,7 +20,9 @@ import type {
   Resolved,
   Tracer,
 } from '../system/index.js';
+import { Backoff } from './delays.js';
 import type { BackoffOptions } from './delays.js';
+import { resolveHotLoopOptions } from './hot-loop.js';
 import type { HotLoopOptions } from './hot-loop.js';
 import type { KeyOwnership } from './keys.js';
 import type { ControllerEventListener } from './outcome.js';
@@ -84,6 +86,7 @@ export function resolveControllerOptions(
   const refuse = (what: string): never => {
     throw new OperatorError('InvalidOption', `controller ${name}: ${what}`);
   };
+  if (typeof (name as unknown) !== 'string') refuse(`name: want a string, got ${typeof name}`);
   if (name === '') refuse('name is empty');
   refuseNonNumbers(`controller ${name}`, { maxConcurrentReconciles, reconcileTimeoutMs });
   if (!(Number.isInteger(maxConcurrentReconciles) && maxConcurrentReconciles >= 1)) {
@@ -94,6 +97,12 @@ export function resolveControllerOptions(
   }
   if (!['reads', 'all'].includes(requestsInPlans)) {
     refuse(`requestsInPlans ${JSON.stringify(requestsInPlans)}: want 'reads' or 'all'`);
+  }
+  // Both are used when the controller starts, far from the line that gives them.
+  new Backoff(backoff);
+  if (hotLoop !== false) resolveHotLoopOptions(hotLoop);
+  if (!['function', 'undefined'].includes(typeof onEvent)) {
+    refuse(`onEvent: want a function, got ${onEvent === null ? 'null' : typeof onEvent}`);
   }
   return {
     ...{ name, reportingController, maxConcurrentReconciles, reconcileTimeoutMs },

@@ -34,7 +34,7 @@ export function done(): Result {
  * Returns the result that reconciles again after `afterMs` milliseconds.
  * @param message - the reason for the wait, shown in the object's conditions. Without a message the object
  *   counts as ready and is only checked again.
- * @throws OperatorError `InvalidOption`: `afterMs` is not above 0. To retry at once, throw an error.
+ * @throws OperatorError `InvalidOption`: `afterMs` is not above 0, or not finite. To retry at once, throw an error.
  */
 export function requeueAfter(afterMs: number, message?: string): Result {
   const given: unknown = message;
@@ -50,15 +50,17 @@ export function requeueAfter(afterMs: number, message?: string): Result {
 
 /**
  * Checks and returns `result`, which may be a literal object.
- * @throws OperatorError `InvalidOption`: the delay is not above 0.
+ * @throws OperatorError `InvalidOption`: the delay is not above 0, or not finite.
  */
 export function checkedResult<T extends Result>(result: T): T {
   if (result.type === 'done') return result;
   const afterMs: unknown = result.afterMs;
-  if (typeof afterMs === 'number' && afterMs > 0) return result;
+  if (typeof afterMs === 'number' && afterMs > 0 && afterMs < Infinity) return result;
   const got = typeof afterMs === 'number' ? afterMs : `a value of type ${typeof afterMs}`;
   const remedy = 'return done() to wait for the next change, or throw to retry';
-  throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${got}; ${remedy}`);
+  throw new InvalidResultError(
+    `requeueAfter: want a finite delay of more than 0 ms, got ${got}; ${remedy}`,
+  );
 }
 
 /** Describes an invalid {@link Result} in a message, without its values. */

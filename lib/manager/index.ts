@@ -20,6 +20,7 @@ export type { HealthOptions } from './manager-health.js';
 export { LeaderElector, electionAccess } from './leader-election.js';
 export { Manager } from './manager.js';
 export { untilSignal } from './manager-run.js';
+export { refuseOther } from './manager-entries.js';
 export type { Added, ManagerAddOptions, ManagerStatus } from './manager-entries.js';
 export type { OperatorDefinition, OperatorResource } from './operator-webhooks.js';
 export { operatorWebhooks, operatorWebhookNames } from './operator-webhooks.js';

@@ -182,19 +182,17 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   from(source: Source): this {
-    const { start } = (source as Partial<Source> | null | undefined) ?? {};
-    if (typeof start !== 'function') this.#refuse('from: want a source with a method start');
     return this.#link((controller) => controller.from(source));
   }
 
   withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this {
+    // Validates the options at the call that passes them.
     for (const name of ['name', 'reportingController'] as const) {
-      if (!(name in options)) continue;
+      if (!isJsonObject(options) || !(name in options)) continue;
       const naming = `give it to for(${this.#type.kind}, { name })`;
       const remedy = name === 'name' ? naming : 'it is the name of the operator';
       this.#refuse(`withOptions: ${name} can't be set here; ${remedy}`);
     }
-    // Validates the options at the call that passes them.
     controllerFor(this.#type).withOptions(options);
     this.#controllerOptions = { ...this.#controllerOptions, ...withoutUndefined(options) };
     return this;

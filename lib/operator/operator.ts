@@ -1,5 +1,5 @@
 import { ensureCrd } from '../client/index.js';
-import { Backoff } from '../controller/index.js';
+import { Backoff, refuseNoType } from '../controller/index.js';
 import type { Controller } from '../controller/index.js';
 import { isConvertedResource } from '../crd/internal.js';
 import type { OperatorEvents } from '../events/index.js';
@@ -13,7 +13,7 @@ import type {
   Runnable,
   Webhook,
 } from '../manager/index.js';
-import { migrationAccess, storageMigration } from '../manager/index.js';
+import { migrationAccess, refuseOther, storageMigration } from '../manager/index.js';
 import {
   isInvalid,
   describeObject,
@@ -142,11 +142,7 @@ export class Operator implements OperatorDefinition {
     type: TypeReference<T>,
     options: ForOptions<T> = {},
   ): OperatorController<T> {
-    // In plain JavaScript or with circular imports, the type may be undefined.
-    if (typeof (type as Partial<typeof type> | undefined)?.kind !== 'string') {
-      const remedy = 'pass a resource of defineResource, a built-in kind, or { apiVersion, kind }';
-      throw new OperatorError('InvalidOption', `Operator.for: the type is undefined: ${remedy}`);
-    }
+    refuseNoType('Operator.for', type);
     this.#refuseUnconverted(type);
     const parts = { name: this.name, reports: this.#reports, controllers: this.#controllers };
     const controller = new ControllerLinks<T, never>(parts, type, options);
@@ -174,7 +170,10 @@ export class Operator implements OperatorDefinition {
     }
   }
 
-  /** Adds a controller of `controllerFor` or a runnable. */
+  /**
+   * Adds a controller of `controllerFor` or a runnable.
+   * @throws OperatorError `InvalidOption`: `item` is neither, nor a function.
+   */
   add(item: Controller | Runnable, options?: ManagerAddOptions): this;
   /**
    * Calls `setup` with the operator's manager, to add an index, a `/readyz` check or a metric. Tools call
@@ -185,6 +184,7 @@ export class Operator implements OperatorDefinition {
     item: Controller | Runnable | ((manager: Manager) => void),
     options?: ManagerAddOptions,
   ): this {
+    if (typeof item !== 'function') refuseOther(item);
     this.#added.push(
       typeof item === 'function' ? item : (manager) => void manager.add(item, options),
     );

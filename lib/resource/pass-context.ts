@@ -174,9 +174,12 @@ export class PassContext implements ResourceContext {
 
   requeueAfter(ms: number): void {
     const got: unknown = ms;
-    if (!(typeof got === 'number' && got > 0)) {
+    if (!(typeof got === 'number' && got > 0 && got < Infinity)) {
       const shown = typeof got === 'number' ? got : `a value of type ${typeof got}`;
-      throw new OperatorError('InvalidOption', `requeueAfter: want more than 0 ms, got ${shown}`);
+      throw new OperatorError(
+        'InvalidOption',
+        `requeueAfter: want a finite delay of more than 0 ms, got ${shown}`,
+      );
     }
     this.#request({ type: 'requeueAfter', ms: got });
   }

@@ -11,7 +11,7 @@ export type MisplacedOptions = Readonly<Record<string, string>>;
 
 /**
  * Refuses members of `options` that are not in `names`. Plain JavaScript, a cast or a spread object can
- * bypass the compiler, and an option without effect is worse than an error.
+ * bypass the compiler, and an option without effect is worse than an error. Refuses options that are no object, too.
  * @param subject - the function or class that accepts the options.
  * @throws OperatorError `InvalidOption`: names the option, and the nearest known one.
  */
@@ -21,8 +21,12 @@ export function refuseUnknownOptions<T extends object>(
   names: OptionNames<T>,
   misplaced: MisplacedOptions = {},
 ): void {
-  if ((options as T | null) === null) {
-    throw new OperatorError('InvalidOption', `${subject}: options: want an object, got null`);
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null || given instanceof Promise) {
+    // The defaults apply in place of undefined.
+    if (given === undefined) return;
+    const got = given === null ? 'null' : given instanceof Promise ? 'a promise' : typeof given;
+    throw new OperatorError('InvalidOption', `${subject}: options: want an object, got ${got}`);
   }
   // A `for` loop by name: some callers run a thousand times a second, and lists of entries would be garbage.
   for (const name in options) {

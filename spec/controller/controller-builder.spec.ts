@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerFor, done } from '../../lib/controller/index.js';
+import { controllerFor, done, requeueAfter } from '../../lib/controller/index.js';
 import type { Reconciler } from '../../lib/controller/index.js';
 import { ConfigMap, Secret } from '../../lib/object/index.js';
 
@@ -33,6 +33,61 @@ describe('controllerFor', () => {
       () => controllerFor(Secret).complete(noFunction),
       'complete: want the reconciler, a function; got undefined',
     ],
+    [
+      'a predicate of an owned kind that is no function',
+      () => controllerFor(Secret).owns(ConfigMap, { predicate: {} as never }),
+      'owns: predicate: want a function such as generationChanged(), got object',
+    ],
+    [
+      'a text in place of true',
+      () => controllerFor(Secret, { metadataOnly: 'false' as never }),
+      'controllerFor: metadataOnly: want true or false, got "false"',
+    ],
+    [
+      'options of a watch that are no object',
+      () => controllerFor(Secret).watches(ConfigMap, () => [], 'all' as never),
+      'watches: options: want an object, got string',
+    ],
+    [
+      'options that are a promise',
+      () => controllerFor(Secret).withOptions(Promise.resolve({}) as never),
+      'withOptions: options: want an object, got a promise',
+    ],
+    [
+      'no options',
+      () => controllerFor(Secret).withOptions(undefined as never),
+      'withOptions: want an object, got undefined',
+    ],
+    [
+      'no source',
+      () => controllerFor(Secret).from({} as never),
+      'from: want a source with a method start',
+    ],
+    [
+      'a back-off of texts',
+      () => controllerFor(Secret).withOptions({ backoff: { baseDelayMs: '5' as never } }),
+      'backoff: baseDelayMs: want a number, got "5"',
+    ],
+    [
+      'a hot loop that is no object',
+      () => controllerFor(Secret).withOptions({ hotLoop: true as never }),
+      'hotLoop: options: want an object, got boolean',
+    ],
+    [
+      'a listener that is no function',
+      () => controllerFor(Secret).withOptions({ onEvent: null as never }),
+      'controller secret: onEvent: want a function, got null',
+    ],
+    [
+      'a name that is no text',
+      () => controllerFor(Secret).withOptions({ name: 5 as never }),
+      'name: want a string, got number',
+    ],
+    ...[Infinity, NaN, -1, 0].map((ms): [string, () => unknown, string] => [
+      `the delay ${ms}`,
+      () => requeueAfter(ms),
+      `requeueAfter: want a finite delay of more than 0 ms, got ${ms}; return done() to wait`,
+    ]),
   ];
   for (const [what, act, message] of mistakes) {
     it(`rejects ${what} with an error that names the mistake`, () => {

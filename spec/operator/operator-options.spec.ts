@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { done } from '../../lib/controller/index.js';
+import { controllerFor, done } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import {
   ClusterRole,
@@ -507,7 +507,7 @@ describe('Operator', () => {
       [() => of({ finalizer: null }), 'finalizer: want the name of a finalizer'],
       [() => of({ predicate: {} }), 'for(Tenant): predicate: want a function'],
       [() => of({ name: 1 }), 'for(Tenant): name: want a text'],
-      [() => tenants().from(null as never), 'for(Tenant): from: want a source'],
+      [() => tenants().from(null as never), 'from: want a source with a method start'],
       [() => tenants().uses(null as never), 'uses: want an object with a method addTo, got null'],
       [() => tenants().uses({} as never), 'uses: want an object with a method addTo, got object'],
       [
@@ -516,6 +516,14 @@ describe('Operator', () => {
       ],
       [() => tenants().withOptions({ name: 'a' } as never), "withOptions: name can't be set here"],
       [() => tenants().withOptions({ workers: 2 } as never), 'unknown option "workers"'],
+      [() => tenants().withOptions('fast' as never), 'withOptions: options: want an object, got'],
+      [() => of('x' as never), 'for(Tenant): options: want an object, got string'],
+      [() => new Operator('a').for('Shop' as never), 'Operator.for: want a type, got "Shop"'],
+      [() => new Operator('a').add(undefined as never), 'add: want a controller or a runnable'],
+      [
+        () => new Operator('a').add(controllerFor(Tenant) as never),
+        'add: want a controller or a runnable: end its description with complete(reconciler)',
+      ],
       [() => tenants().runsOn('cluster' as never), 'want leader, replica or shards, got cluster'],
     ] as const) {
       expect(describe).to.throw(problem).with.property('code', 'InvalidOption');

@@ -153,10 +153,10 @@ describe('ResourceContext', () => {
     expect(newPass().requeueAfterMs).to.equal(undefined);
   });
 
-  for (const wrong of [0, -1, NaN, '5' as unknown as number]) {
+  for (const wrong of [0, -1, NaN, Infinity, '5' as unknown as number]) {
     it(`rejects a requeue after ${JSON.stringify(wrong)} ms`, () => {
       expect(() => newPass().requeueAfter(wrong))
-        .to.throw('requeueAfter: want more than 0 ms')
+        .to.throw('requeueAfter: want a finite delay of more than 0 ms')
         .that.satisfies((error: unknown) => isOperatorError(error, 'InvalidOption'));
     });
   }

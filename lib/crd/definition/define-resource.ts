@@ -253,10 +253,25 @@ const columnFormats = [
   ...['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'],
 ];
 
-function columnProblems({ jsonPath, format }: PrinterColumn, field: string): DefinitionProblem[] {
-  const isPath = jsonPath.startsWith('.');
+const columnTypes: readonly PrinterColumn['type'][] = [
+  ...(['string', 'integer', 'number', 'boolean', 'date'] as const),
+];
+
+function columnProblems(
+  { name, type, jsonPath, format, priority = 0 }: PrinterColumn,
+  field: string,
+): DefinitionProblem[] {
+  const isPath = typeof (jsonPath as unknown) === 'string' && jsonPath.startsWith('.');
+  const wanted = `must be one of ${columnTypes.join(', ')}, got ${String(type)}`;
   const isFormat = format === undefined || format === '' || columnFormats.includes(format);
   return [
+    ...(typeof (name as unknown) === 'string' && name !== ''
+      ? []
+      : problemAt(`${field}.name`, 'must be the title of the column')),
+    ...(Number.isInteger(priority)
+      ? []
+      : problemAt(`${field}.priority`, `must be a whole number, got ${JSON.stringify(priority)}`)),
+    ...(columnTypes.includes(type) ? [] : problemAt(`${field}.type`, wanted)),
     ...(isPath ? [] : problemAt(`${field}.jsonPath`, 'must begin with a dot, as .spec.replicas')),
     ...(isFormat
       ? []

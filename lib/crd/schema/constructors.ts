@@ -19,6 +19,7 @@ import {
   OperatorError,
   errorMessage,
   isOperatorError,
+  refuseNonList,
   refuseUnknownOptions,
 } from '../../system/index.js';
 import type { OptionNames } from '../../system/index.js';
@@ -182,6 +183,11 @@ const ofObject: OptionNames<ObjectOptions> = { ...ofMap, preserveUnknownFields: 
 /** Returns the options of a constructor; rejects options outside `names`. */
 function checked<T extends object>(constructor: string, options: T, names: OptionNames<T>): T {
   refuseUnknownOptions(`s.${constructor}`, options, names);
+  // A text has a length and letters, so that it would count as a list somewhere.
+  const lists = ['enum', 'listMapKeys', 'allOf', 'anyOf', 'oneOf'];
+  for (const [name, value] of Object.entries(options)) {
+    if (lists.includes(name)) refuseNonList(`s.${constructor}: ${name}`, value);
+  }
   return options;
 }
 

@@ -55,6 +55,20 @@ describe('a custom resource with bad input', () => {
     });
   }
 
+  it('is refused with a text in place of a list of schema options', () => {
+    for (const [act, problem] of [
+      [() => s.string({ enum: 'A' as never }), 's.string: enum: want a list, got string'],
+      [() => s.integer({ enum: 5 as never }), 's.integer: enum: want a list, got number'],
+      [() => s.string({ oneOf: {} as never }), 's.string: oneOf: want a list, got object'],
+      [
+        () => s.array(s.string(), { listMapKeys: 'name' as never }),
+        's.array: listMapKeys: want a list, got string',
+      ],
+    ] as const) {
+      expect(act).to.throw(problem).with.property('code', 'InvalidOption');
+    }
+  });
+
   const recursive: Record<string, unknown> = { type: 'object' };
   recursive['properties'] = { again: recursive };
   const junctor: Record<string, unknown> = { type: 'string' };

@@ -62,6 +62,17 @@ describe('defineResource with a definition that API servers refuse', () => {
     expect(problemsOf({ printerColumns: [{ ...column, format: 'date' }] })).to.deep.equal([]);
   });
 
+  it('refuses a column without a name, with another type or without a path', () => {
+    const column = { name: '', type: 'text', priority: '1' } as never;
+    const at = 'versions[0].printerColumns[0]';
+    expect(problemsOf({ printerColumns: [column] })).to.deep.equal([
+      `${at}.name: must be the title of the column`,
+      `${at}.priority: must be a whole number, got "1"`,
+      `${at}.type: must be one of string, integer, number, boolean, date, got text`,
+      `${at}.jsonPath: must begin with a dot, as .spec.replicas`,
+    ]);
+  });
+
   it('refuses selectable fields that repeat, name items or metadata', () => {
     const selectableFields = ['.spec.a', '.spec.a', '.spec.a[0]', '.metadata.name'];
     expect(problemsOf({ selectableFields })).to.deep.equal([
