@@ -16,6 +16,8 @@ import type {
   ControllerRuntime,
   MultiClusterRuntime,
 } from './options.js';
+import { workKeyOf } from './keys.js';
+import type { ReconcileKey } from './keys.js';
 import type { Reconciler } from './reconcile.js';
 import { shapeOf } from './result.js';
 import type { Result } from './result.js';
@@ -66,7 +68,8 @@ export interface ControllerBuilder {
     options?: OwnsOptions<T>,
   ): ControllerBuilder;
   /**
-   * Reconciles the keys that `mapper` returns when an object of `type` changes.
+   * Reconciles the keys that `mapper` returns when an object of `type` changes. A key without a namespace is refused
+   * in the log if the reconciled kind is known to be namespaced.
    * @throws OperatorError `InvalidOption`: the type or the mapper is missing.
    */
   watches<T extends KubernetesObject>(
@@ -162,7 +165,7 @@ function builder(description: Description): ControllerBuilder {
       refuseNoFunction('watches', mapper);
       refuseUnknownOptions('watches', watches, watchOptionNames, ofTheController);
       checkWatchOptions('watches', watches);
-      const source = kindSource(watched, { ...watches, mapper });
+      const source = ofNamespacedKeys(kindSource(watched, { ...watches, mapper }), type);
       return withSource(source, { type: watched, role: 'watched' });
     },
     from: (source) => {
@@ -211,6 +214,30 @@ function refuseNoFunction(where: string, given: unknown): void {
     'InvalidOption',
     `${where}: want ${wanted}, a function; got ${typeof given}`,
   );
+}
+
+/** Refuses the keys without a namespace that a mapper returns for a kind that is known to be namespaced. */
+function ofNamespacedKeys(source: Source, type: TypeReference<KubernetesObject>): Source {
+  if (!('namespaced' in type) || !type.namespaced) return source;
+  const check = (key: ReconcileKey | null | undefined): void => {
+    if ((key?.namespace ?? '') !== '') return;
+    // Refuses what is no key at all.
+    const { text } = workKeyOf(key as ReconcileKey);
+    const problem = `the mapper returned the key ${text} without a namespace`;
+    const remedy = `${type.kind} is namespaced: return { namespace, name } or keyOf(object)`;
+    throw new OperatorError('InvalidValue', `watches(${source.name}): ${problem}; ${remedy}`);
+  };
+  return {
+    ...source,
+    start: (context) =>
+      source.start({
+        ...context,
+        enqueue: (key, request) => {
+          check(key);
+          return context.enqueue(key, request);
+        },
+      }),
+  };
 }
 
 function refuseNoSource(source: Source | null | undefined): void {

@@ -84,8 +84,12 @@ describe('a mapper with bad output', () => {
 
   it('still enqueues the valid keys among invalid ones', async () => {
     const bad = [undefined, null, 'a', 7, [], {}, { name: '' }, { name: 7 }, { name: 'a/b' }];
-    const worse = [{ name: { toString: () => 'x' } }, { name: 'a', cluster: 'nowhere' }];
-    const all = [{ name: 'first' }, ...bad, ...worse, { name: 'last', namespace: 'ns' }];
+    const worse = [
+      { name: { toString: () => 'x' } },
+      { name: 'a', namespace: 'ns', cluster: 'nowhere' },
+    ];
+    const namespace = 'ns';
+    const all = [{ name: 'first', namespace }, ...bad, ...worse, { name: 'last', namespace }];
     const { seen, errors } = await mapped(() => all);
     expect(seen).to.deep.equal(['first', 'last']);
     const unknown = 'controller thing: there is no cluster nowhere: give keys without a cluster';
@@ -98,6 +102,21 @@ describe('a mapper with bad output', () => {
     expect(errors.slice(bad.length + 1)).to.deep.equal([unknown]);
   });
 
+  it('is reported with a remedy for a key without the namespace of a namespaced kind', async () => {
+    const { seen, errors } = await mapped(() => [
+      { name: 'all' },
+      { name: 'empty', namespace: '' },
+      { name: 'good', namespace: 'ns' },
+    ]);
+    const remedy = 'Thing is namespaced: return { namespace, name } or keyOf(object)';
+    expect(seen).to.deep.equal(['good']);
+    expect(errors).to.deep.equal(
+      ['all', 'empty'].map(
+        (key) => `watches(Part): the mapper returned the key ${key} without a namespace; ${remedy}`,
+      ),
+    );
+  });
+
   it('is reported with a remedy when it returns an object instead of its key', async () => {
     const { errors } = await mapped(() => [{ kind: 'Thing', metadata: { name: 'a' } }]);
     expect(errors).to.deep.equal([
@@ -106,7 +125,7 @@ describe('a mapper with bad output', () => {
   });
 
   it('may return ten thousand keys', async () => {
-    const keys = Array.from({ length: 10_000 }, (_, n) => ({ name: `k${n}` }));
+    const keys = Array.from({ length: 10_000 }, (_, n) => ({ namespace: 'ns', name: `k${n}` }));
     const { seen, errors } = await mapped(() => keys);
     expect(new Set(seen).size).to.equal(10_000);
     expect(errors).to.deep.equal([]);

@@ -47,7 +47,7 @@ describe('RunningController', () => {
     setup.parts.failures['watch'] = [unknown(), unknown()];
     const seen: string[] = [];
     const controller = controllerFor(Thing)
-      .watches(Part, ({ metadata }) => [{ name: `of ${metadata.name ?? ''}` }])
+      .watches(Part, ({ metadata }) => [{ namespace: 'ns', name: `of ${metadata.name ?? ''}` }])
       .complete(async ({ key }) => {
         seen.push(key.name);
         return done();
