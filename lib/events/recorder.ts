@@ -2,6 +2,7 @@ import type { Event, KubernetesObject, ObjectReference } from '../object/index.j
 import {
   formatMicroTime,
   dns1123SubdomainProblem,
+  isJsonObject,
   maxSubdomainLength,
   referenceTo,
 } from '../object/index.js';
@@ -90,14 +91,19 @@ export function newEvent(event: ObjectEvent, origin: EventOrigin): Event {
 
 /** @throws OperatorError `InvalidObject`: a field has no valid value, which plain JavaScript can pass. */
 export function refuseInvalidEvent(event: ObjectEvent): void {
-  const { regarding, type, reason, action, note, item, name } = event as Partial<ObjectEvent>;
-  if (typeof regarding !== 'object') {
+  const { type, reason, action, note, item, name } = event as Partial<ObjectEvent>;
+  const { regarding, related } = event as { readonly [Name in keyof ObjectEvent]?: unknown };
+  if (!isJsonObject(regarding)) {
     const problem = 'event: no regarding; give the object at which the event is shown';
     throw new OperatorError('InvalidObject', problem);
   }
   const refuse = (problem: string): never => {
-    throw new OperatorError('InvalidObject', `event on ${regarding.kind}: ${problem}`);
+    throw new OperatorError('InvalidObject', `event on ${String(regarding['kind'])}: ${problem}`);
   };
+  if (related !== undefined && !isJsonObject(related)) {
+    const got = related === null ? 'null' : typeof related;
+    refuse(`related: want the other object, or leave it out, got ${got}`);
+  }
   if (type !== 'Normal' && type !== 'Warning') {
     refuse(`type: want "Normal" or "Warning", got ${JSON.stringify(type)}`);
   }
@@ -116,7 +122,9 @@ export function refuseInvalidEvent(event: ObjectEvent): void {
 export function toReference(subject: KubernetesObject | ObjectReference): Reference {
   if ('metadata' in subject) return referenceTo(subject);
   const { apiVersion, kind, namespace = '', name, uid } = subject;
-  if (name === '') throw new OperatorError('InvalidObject', `event: the ${kind} has no name`);
+  if ((name as string | undefined) === undefined || name === '') {
+    throw new OperatorError('InvalidObject', `event: the ${kind} has no name`);
+  }
   const key = namespace === '' ? { apiVersion, kind, name } : { apiVersion, kind, namespace, name };
   return uid === undefined ? key : { ...key, uid };
 }

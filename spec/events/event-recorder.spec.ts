@@ -233,7 +233,8 @@ describe('EventRecorder', () => {
   });
 
   const wrong = [{ reason: '' }, { action: '' }, { regarding: { ...regarding, name: '' } }];
-  for (const invalid of [...wrong.map(event), null, undefined]) {
+  const nothing = { regarding: null as never };
+  for (const invalid of [...[...wrong, nothing].map(event), null, undefined]) {
     const { reason, action, regarding } = invalid ?? {};
     it(`counts an invalid event without throwing: ${JSON.stringify([reason, action, regarding])}`, async () => {
       const { recorder, counts, lines } = setUp();

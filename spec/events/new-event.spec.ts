@@ -45,7 +45,13 @@ describe('newEvent', () => {
     refused({ type: undefined }, 'event on Pod: type: want "Normal" or "Warning", got undefined');
     refused({ reason: undefined }, 'event on Pod: no reason');
     refused({ item: 5 }, 'event on Pod: item: want a string, got number');
-    refused({ regarding: undefined }, 'event: no regarding; give the object');
+    for (const regarding of [undefined, null, 'web']) {
+      refused({ regarding }, 'event: no regarding; give the object at which the event is shown');
+    }
+    refused({ regarding: { kind: 'Pod' } }, 'event: the Pod has no name');
+    const wanted = 'event on Pod: related: want the other object, or leave it out, got';
+    refused({ related: null }, `${wanted} null`);
+    refused({ related: 'web' }, `${wanted} string`);
     expect(made({ note: '' }).note).to.equal('');
   });
 
