@@ -54,8 +54,10 @@ export interface StatusDraft<T extends KubernetesObject> {
    */
   set(fields: StatusFields<T>): void;
   /**
-   * Sets a condition of your own type, or replaces `Ready`, `Progressing` or `Degraded`.
-   * @throws OperatorError `InvalidOption`: a field is unknown or has another type.
+   * Sets a condition of your own type, or replaces `Ready`, `Progressing` or `Degraded`. The reason is a word in
+   * CamelCase. A text that the API server would refuse as a reason, such as the code of another system, is made one:
+   * `no space left` becomes `noSpaceLeft`. A message is cut to 32,768 characters.
+   * @throws OperatorError `InvalidOption`: a field is unknown or has another type, or the type or reason is empty.
    */
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void;
   /**
@@ -165,14 +167,17 @@ const conditionFields: OptionNames<Condition> = {
 function checkCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
   if (!isJsonObject(condition)) refuseNonObject('status.setCondition: want an object', condition);
   const { type, status, reason, message = '' } = condition;
-  const subject = `status.setCondition${typeof type === 'string' ? ` ${type}` : ''}`;
+  const isNamed = typeof type === 'string' && type !== '';
+  const subject = `status.setCondition${isNamed ? ` ${type}` : ''}`;
   const refuse = (field: string, wanted: string, got: unknown): never => {
     const problem = `${field}: want ${wanted}, got ${JSON.stringify(got)}`;
     throw new OperatorError('InvalidOption', `${subject}: ${problem}`);
   };
   if (typeof type !== 'string') refuse('type', 'a string', type);
+  if (type === '') refuse('type', 'a name in CamelCase, such as BackedUp', type);
   if (!conditionStatuses.includes(status)) refuse('status', "'True', 'False' or 'Unknown'", status);
   if (typeof reason !== 'string') refuse('reason', 'a string', reason);
+  if (!/[A-Za-z0-9_]/.test(reason)) refuse('reason', 'a word in CamelCase, such as Done', reason);
   if (typeof message !== 'string') refuse('message', 'a string', message);
   refuseUnknownOptions<object>(subject, condition, conditionFields);
 }

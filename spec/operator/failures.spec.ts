@@ -130,6 +130,14 @@ describe('The status of a failed reconcile', () => {
       { type: 'Fed', status: 'True', reason: 'Full', mesage: 'to the brim' },
       ' Fed: unknown option "mesage"; did you mean "message"?',
     ],
+    [
+      { type: 'Fed', status: 'True', reason: ' ' },
+      ' Fed: reason: want a word in CamelCase, such as Done, got " "',
+    ],
+    [
+      { type: '', status: 'True', reason: 'Full' },
+      ': type: want a name in CamelCase, such as BackedUp, got ""',
+    ],
     [null, ': want an object, got null'],
   ] as const) {
     it(`names the field of a wrong condition:${problem}`, async () => {
