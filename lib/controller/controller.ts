@@ -252,7 +252,7 @@ function checkWatchOptions(
   { predicate, metadataOnly, keepManagedFields, matchEveryOwner }: OwnsOptions<never>,
 ): void {
   if (!['function', 'undefined'].includes(typeof predicate)) {
-    const got = predicate === null ? 'null' : typeof predicate;
+    const got = (predicate as unknown) === null ? 'null' : typeof predicate;
     const problem = `predicate: want a function such as generationChanged(), got ${got}`;
     throw new OperatorError('InvalidOption', `${where}: ${problem}`);
   }

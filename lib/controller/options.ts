@@ -102,7 +102,9 @@ export function resolveControllerOptions(
   new Backoff(backoff);
   if (hotLoop !== false) resolveHotLoopOptions(hotLoop);
   if (!['function', 'undefined'].includes(typeof onEvent)) {
-    refuse(`onEvent: want a function, got ${onEvent === null ? 'null' : typeof onEvent}`);
+    refuse(
+      `onEvent: want a function, got ${(onEvent as unknown) === null ? 'null' : typeof onEvent}`,
+    );
   }
   return {
     ...{ name, reportingController, maxConcurrentReconciles, reconcileTimeoutMs },

@@ -160,7 +160,7 @@ describe('A whole plan', () => {
     await client.create(yard('y', { hosts: hosts(1, 2, 3) }));
     await client.create(yard('other', { hosts: hosts(1, 2) }));
     const { objects } = await plan(
-      async (own) => void (await own.apply(yard('other', { hosts: hosts(1, 5) }), force)),
+      (own) => own.apply(yard('other', { hosts: hosts(1, 5) }), force),
       yard('y', { hosts: hosts(1, 2, 3).slice(1) }),
     );
     const paths = objects.map(({ ref, changes }) => [ref.name, changes.map(({ path }) => path)]);

@@ -262,7 +262,7 @@ function columnProblems(
   field: string,
 ): DefinitionProblem[] {
   const isPath = typeof (jsonPath as unknown) === 'string' && jsonPath.startsWith('.');
-  const wanted = `must be one of ${columnTypes.join(', ')}, got ${String(type)}`;
+  const wanted = `must be one of ${columnTypes.join(', ')}, got ${type}`;
   const isFormat = format === undefined || format === '' || columnFormats.includes(format);
   return [
     ...(typeof (name as unknown) === 'string' && name !== ''

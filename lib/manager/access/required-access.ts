@@ -128,12 +128,16 @@ function refuseMistyped(verb: string, where: string): void {
 function isSlip(word: string, verb: string): boolean {
   if (word.length !== verb.length) {
     const [long, short] = word.length > verb.length ? [word, verb] : [verb, word];
-    return [...long].some((_, at) => long.slice(0, at) + long.slice(at + 1) === short);
+    return placesOf(long).some((at) => long.slice(0, at) + long.slice(at + 1) === short);
   }
-  const [first = 0, ...others] = [...verb].flatMap((letter, at) => (letter === word[at] ? [] : at));
+  const [first = 0, ...others] = placesOf(verb).filter((at) => verb[at] !== word[at]);
   if (others.length === 0) return verb.length > 5;
   const isSwapped = word[first] === verb[first + 1] && word[first + 1] === verb[first];
   return others.length === 1 && others[0] === first + 1 && isSwapped;
+}
+
+function placesOf({ length }: string): readonly number[] {
+  return Array.from({ length }, (_, at) => at);
 }
 
 function isTexts(value: unknown): boolean {
