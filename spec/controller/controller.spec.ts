@@ -43,7 +43,9 @@ describe('Controller', () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const controller = controllerFor(Thing)
-      .watches(Part, ({ data = {} }) => (data['for'] ? [{ namespace: 'ns', name: data['for'] }] : []))
+      .watches(Part, ({ data = {} }) =>
+        data['for'] ? [{ namespace: 'ns', name: data['for'] }] : [],
+      )
       .complete(async ({ key }) => {
         seen.push(key.name);
         return done();
