@@ -1,7 +1,7 @@
 import type { Fence } from '../client/index.js';
 import type { ObjectKey } from '../object/index.js';
 import { keyString, parseKey } from '../object/index.js';
-import { OperatorError } from '../system/index.js';
+import { LruMap, OperatorError } from '../system/index.js';
 import type { Trigger } from './trigger.js';
 
 /** The object key of a reconcile, with the cluster if a controller runs on several. */
@@ -129,7 +129,7 @@ export class OwnedKeys {
    * Keys that no cache will enqueue. Either their objects are gone, and the previous owner may not have
    * handled that. Or a source named a key without an object while no replica owned it.
    */
-  readonly #unseen = new Set<string>();
+  readonly #unseen = new LruMap<string, WorkKey>(maxUnseen);
   readonly #replays = new WeakMap<Trigger, (key: ReconcileKey) => boolean>();
 
   /** @param ownership - undefined if this process owns all keys */
@@ -161,15 +161,12 @@ export class OwnedKeys {
    * when it may be, for example when this process regains a lapsed lease.
    */
   rememberUnseen(work: WorkKey): void {
-    this.#unseen.delete(work.text);
-    const [oldest] = this.#unseen;
-    if (this.#unseen.size >= maxUnseen && oldest !== undefined) this.#unseen.delete(oldest);
-    this.#unseen.add(work.text);
+    this.#unseen.set(work.text, work);
   }
 
   /** Returns and removes the remembered keys that are owned. */
   takeUnseen(): WorkKey[] {
-    const owned = [...this.#unseen].map(parseWorkKey).filter((work) => this.owns(work));
+    const owned = [...this.#unseen.values()].filter((work) => this.owns(work));
     for (const { text } of owned) this.#unseen.delete(text);
     return owned;
   }

@@ -343,7 +343,7 @@ const maxLength = 1_000;
 /** The last error of each key that has not succeeded since, for the latest keys only. */
 export class LastErrors {
   readonly #clock: Clock;
-  readonly #errors = new Map<string, LastError>();
+  readonly #errors = new LruMap<string, LastError>(maxKeys);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -351,10 +351,6 @@ export class LastErrors {
 
   note(work: WorkKey, failure: Pick<LastError, 'outcome' | 'failures'> & { error: unknown }): void {
     const { outcome, failures, error } = failure;
-    // Delete and set, so that the latest key is last.
-    this.#errors.delete(work.text);
-    const [oldest] = this.#errors.keys();
-    if (this.#errors.size >= maxKeys && oldest !== undefined) this.#errors.delete(oldest);
     this.#errors.set(work.text, {
       ...shownKey(work),
       ...{ outcome, failures, message: messageOf(error), atMs: this.#clock.now() },
@@ -367,7 +363,7 @@ export class LastErrors {
 
   /** @param isGone - receives the text of a key */
   forgetWhere(isGone: (text: string) => boolean): void {
-    for (const text of this.#errors.keys()) if (isGone(text)) this.#errors.delete(text);
+    for (const [text] of this.#errors.entries()) if (isGone(text)) this.#errors.delete(text);
   }
 
   /** Returns the errors, the latest first. */

@@ -340,7 +340,7 @@ describe('a controller on several clusters', () => {
     expect(setup.seen.at(-1)).to.equal('east mine');
     for (const key of [{ name: 'mine' }, { name: 'mine', cluster: 'north' }]) {
       expect(() => running.enqueue(key))
-        .to.throw(/cluster/)
+        .to.throw('want east or west')
         .with.property('code', 'InvalidValue');
     }
     await setup.stop(running);

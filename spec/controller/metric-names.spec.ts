@@ -1,8 +1,12 @@
 import { expect } from 'chai';
+import { controllerFor } from '../../lib/controller/controller.js';
 import { newControllerMetrics, newWorkQueueMetrics } from '../../lib/controller/metrics.js';
 import { WorkQueue } from '../../lib/controller/queue.js';
+import { done } from '../../lib/controller/result.js';
 import { noMetrics } from '../../lib/system/metrics.js';
 import type { HistogramOptions, MetricLabels, MetricOptions } from '../../lib/system/metrics.js';
+import { Thing } from '../cache/fake-server.js';
+import { ControllerSetup } from './controller-setup.js';
 
 /**
  * Metrics that controller-runtime 0.24 registers, in pkg/internal/controller/metrics and
@@ -110,5 +114,32 @@ describe('metrics of controllers', () => {
       'workqueue_retries_total',
       'workqueue_adds_total',
     ]);
+  });
+
+  it('may throw: the key is retried once, and its failure is logged', async () => {
+    const setup = new ControllerSetup();
+    let problem: Error | undefined = new Error('the metrics are gone');
+    const counter = ({ name }: MetricOptions) => ({
+      add: (value: number) => {
+        if (value === 0 || name !== 'controller_runtime_reconcile_errors_total') return;
+        const thrown = problem;
+        problem = undefined;
+        if (thrown !== undefined) throw thrown;
+      },
+    });
+    let runs = 0;
+    const controller = controllerFor(Thing).complete(async () => {
+      if (++runs === 1) throw new Error('not yet');
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller, { metrics: { ...noMetrics, counter } });
+    const [line] = setup.logged.filter(({ level }) => level === 'error');
+    expect(line?.message).to.equal('reconcile outcome not handled');
+    expect(line?.fields).to.deep.include({ key: 'ns/a', againInMs: 5 });
+    expect(line?.fields['error']).to.have.property('message', 'the metrics are gone');
+    await setup.clock.advance(1_000);
+    expect(runs).to.equal(2);
+    await setup.stop(running);
   });
 });

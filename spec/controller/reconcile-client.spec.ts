@@ -113,6 +113,18 @@ describe('reconcileClient', () => {
     expect(observed.every(({ key: each }) => each.name === 'a')).to.equal(true);
   });
 
+  it('passes on the error of every write', async () => {
+    const { client, inner } = setup();
+    const failing = (): Promise<never> => Promise.reject(new Error('no'));
+    const verbs = ['create', 'update', 'patch', 'apply', 'delete', 'deleteCollection'] as const;
+    for (const verb of verbs) inner[verb] = failing;
+    const errors: unknown[] = [];
+    for (const write of [...writes, (own: Client) => own.deleteCollection(ConfigMap)]) {
+      await write(client).catch((error: unknown) => errors.push(error));
+    }
+    expect(errors.map((error) => (error as Error).message)).to.deep.equal(verbs.map(() => 'no'));
+  });
+
   it('refuses writes after the reconcile is over, with the reason', async () => {
     const { calls, client, over } = setup();
     over.abort(new OperatorError('Stopped', 'enough'));

@@ -82,6 +82,20 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
+  it('waits for the end of a round before it measures the time to the next one', async () => {
+    const rounds: ((keys: { name: string }[]) => void)[] = [];
+    const requests = () => new Promise<{ name: string }[]>((resolve) => rounds.push(resolve));
+    const { clock, keys, started } = start(timerSource({ everyMs: 100, requests }));
+    await clock.advance(1_000);
+    expect(rounds).to.have.length(1);
+    rounds[0]?.(toKey('a'));
+    await clock.advance(99);
+    expect([rounds.length, keys]).to.deep.equal([1, ['a by timer']]);
+    await clock.advance(1);
+    expect(rounds).to.have.length(2);
+    await started.stop();
+  });
+
   it('accepts an interval of one millisecond, and no shorter one', async () => {
     const requests = (): { name: string }[] => toKey('a');
     const { clock, keys, started } = start(timerSource({ everyMs: 1, requests }));
@@ -155,6 +169,15 @@ describe('callbackSource', () => {
     await started.stop();
     const late = await source.notify('a').catch((error: unknown) => error);
     expect(late).to.have.property('code', 'Stopped');
+  });
+
+  it('rejects if its mapper returns no list of keys', async () => {
+    const source = callbackSource({ name: 'hook', mapper: () => 'a' as never });
+    const { keys, started } = start(source);
+    const error: unknown = await source.notify('a').catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message').that.includes('returned a string');
+    expect(keys).to.deep.equal([]);
+    await started.stop();
   });
 
   it('rejects when it is stopped while its mapper works', async () => {

@@ -10,6 +10,7 @@ import { configMap } from '../manager/manager-setup.js';
 /** Records the beginning and end of spans, in order. */
 class Noted implements Tracer {
   readonly log: string[] = [];
+  readonly begun: SpanAttributes[] = [];
 
   readonly root: Span = {
     span: (name, attributes, work) => this.span(name, attributes, work),
@@ -24,6 +25,7 @@ class Noted implements Tracer {
   ): Promise<T> {
     const what = `${name} ${attributes['k8s.page'] ?? ''}`.trim();
     this.log.push(`+${what}`);
+    this.begun.push(attributes);
     try {
       return await work(this.root);
     } finally {
@@ -58,6 +60,27 @@ describe('A traced client', () => {
       ...['+list ConfigMap 1', '-list ConfigMap 1', 'read'],
       ...['+list ConfigMap 2', '-list ConfigMap 2', 'read'],
     ]);
+  });
+
+  it('has a span for each list, get and write, with its verb, kind and key', async () => {
+    const key = { namespace: 'default', name: 'a' };
+    const { items } = await client.list(ConfigMap, query);
+    expect(items).to.have.length(3);
+    await client.get(ConfigMap, key);
+    await client.apply(configMap('d'), { fieldManager: 'spec' });
+    await client.patch(ConfigMap, key, { type: 'merge', body: { data: { n: '1' } } });
+    await client.delete(ConfigMap, key);
+    await client.deleteCollection(ConfigMap, { namespace: 'default' });
+    const spans = noted.begun.map((attributes) => Object.values(attributes).join(' '));
+    expect(spans).to.deep.equal([
+      ...['list ConfigMap default ', 'get ConfigMap default a', 'apply ConfigMap default d'],
+      ...['patch ConfigMap default a', 'delete ConfigMap default a'],
+      'deleteCollection ConfigMap default ',
+    ]);
+    expect(noted.log.at(-1)).to.equal('-deleteCollection ConfigMap');
+    expect((await cluster.client().list(ConfigMap, { namespace: 'default' })).items).to.have.length(
+      0,
+    );
   });
 
   it('reads no further page after the loop ends, and closes the inner iterator', async () => {

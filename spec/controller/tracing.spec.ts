@@ -63,4 +63,20 @@ describe('spans of a controller', () => {
     expect(parentOf('update Thing')).to.equal(second?.spanContext().spanId);
     expect(parentOf('get Thing')).to.equal(second?.spanContext().spanId);
   });
+
+  it('have failed if the reconcile timed out', async () => {
+    exporter.reset();
+    const setup = new ControllerSetup();
+    const controller = controllerFor(Thing)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .complete(() => new Promise(() => undefined));
+    setup.things.put('a');
+    const running = await setup.start(controller, { tracer: await openTelemetryTracer() });
+    await setup.clock.advance(1_000);
+    const [span] = exporter.getFinishedSpans();
+    expect(span?.attributes).to.include({ 'k8s.object.name': 'a', result: 'timeout' });
+    expect(span?.status).to.include({ code: 2 });
+    expect(span?.status.message).to.include('reconcile of ns/a: not over after 1000 ms');
+    await setup.stop(running);
+  });
 });
