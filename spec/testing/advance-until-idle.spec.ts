@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { AdvanceUntilIdleOptions } from '../../lib/testing/eventually.js';
 import { VirtualClock, advanceUntilIdle } from '../../lib/testing/index.js';
 
 describe('advanceUntilIdle', () => {
@@ -22,5 +23,26 @@ describe('advanceUntilIdle', () => {
     );
     expect(error).to.have.property('code', 'Timeout');
     expect(clock.monotonicMs()).to.equal(5_000);
+  });
+
+  it('lets work that is due set its timers first', async () => {
+    const clock = new VirtualClock();
+    let rang = false;
+    void Promise.resolve()
+      .then(() => Promise.resolve())
+      .then(() => clock.setTimer(() => (rang = true), 1_000));
+    expect(await advanceUntilIdle(clock)).to.equal(1_000);
+    expect(rang).to.equal(true);
+  });
+
+  it('rejects unknown options', async () => {
+    const options = { max: 5 } as AdvanceUntilIdleOptions;
+    const error: unknown = await advanceUntilIdle(new VirtualClock(), options).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.have.property(
+      'message',
+      'advanceUntilIdle: unknown option "max"; did you mean "maxMs"?',
+    );
   });
 });

@@ -61,6 +61,12 @@ describe('eventually', () => {
     expect(clock.monotonicMs()).to.be.at.most(1_000);
   });
 
+  it('gives a check real time for I/O after the timeout of a virtual clock', async () => {
+    const clock = new VirtualClock();
+    await eventually(() => sleep(systemClock, 150), { clock, timeoutMs: 20, intervalMs: 10 });
+    expect(clock.monotonicMs()).to.equal(20);
+  });
+
   for (const clock of [new VirtualClock(), undefined]) {
     it(`times out on a check that never ends, on ${clock ? 'a virtual' : 'the real'} clock`, async () => {
       const never = new Promise(() => undefined);

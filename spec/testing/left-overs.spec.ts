@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { forwarding } from '../../lib/client/index.js';
+import type { Client } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { referenceTo } from '../../lib/object/object-reference.js';
 import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
@@ -95,6 +97,30 @@ describe('assertNothingLeft', () => {
     await cluster().client().delete(ConfigMap, shopKey);
     const message = await check({ owner: referenceTo(shop) });
     expect(message).to.include('ConfigMap default/env is still there: example.com/hold holds it');
+  });
+
+  it('accepts that another client deletes the owner at the same time', async () => {
+    await operator.create(owned('env', shop));
+    const client = cluster().client();
+    const racing: Client = {
+      ...forwarding(client),
+      delete: async (type, key, options) => {
+        await client.delete(type, key);
+        return client.delete(type, key, options);
+      },
+    };
+    const { created } = operator;
+    await assertNothingLeft(racing, { owner, created, clock: cluster().clock });
+  });
+
+  it('fails with the error of the server if the owner cannot be deleted', async () => {
+    await operator.create(owned('env', shop));
+    const effect = { type: 'status', code: 403 } as const;
+    cluster().faults.add({ match: { verb: 'delete', resource: 'configmaps' }, effect });
+    const { created } = operator;
+    const checked = assertNothingLeft(cluster().client(), { owner, created });
+    const error: unknown = await checked.catch((thrown: unknown) => thrown);
+    expect(error).to.include({ status: 403 });
   });
 
   it('rejects a check of nothing: no recorded object, or an owner that never existed', async () => {

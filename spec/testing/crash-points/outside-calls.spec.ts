@@ -1,16 +1,21 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as passed } from 'node:timers/promises';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { forwarding } from '../../../lib/client/index.js';
 import { controllerFor, done } from '../../../lib/controller/index.js';
 import type { ReconcileContext } from '../../../lib/controller/index.js';
 import { Manager } from '../../../lib/manager/index.js';
-import { ConfigMap } from '../../../lib/object/index.js';
-import { sleep, systemClock } from '../../../lib/system/index.js';
+import { ConfigMap, Pod } from '../../../lib/object/index.js';
+import { sleep, systemClock, VirtualClock } from '../../../lib/system/index.js';
+import type { OperatorError } from '../../../lib/system/index.js';
 import { crashPoints } from '../../../lib/testing/index.js';
 import type { CrashScenario } from '../../../lib/testing/index.js';
-import { by, configMap, find, right, shopScenario } from '../shop-scenario.js';
+import type { OperatorStage } from '../../../lib/testing/crash-points/crash-scenario.js';
+import { by, configMap, find, right, shopScenario, watchShop } from '../shop-scenario.js';
 
 type Handler = (context: ReconcileContext) => Promise<unknown>;
 
@@ -132,5 +137,60 @@ describe('crashPoints, with calls outside of the cluster', () => {
       .that.matches(
         /not carried out after 600 s: .*; the reconcile of default\/shop has not ended/,
       );
+  });
+
+  it('names a handler whose call gets no answer for five seconds', async () => {
+    const { server, url } = await outside(3_600_000);
+    const handler: Handler = async ({ signal }) => (await fetch(url, { signal })).text();
+    const startMs = systemClock.monotonicMs();
+    const error = await crashPoints(calling(handler, { timeoutMs: 1_000 })).catch(
+      (thrown: unknown) => thrown,
+    );
+    server.closeAllConnections();
+    server.close();
+    expect(systemClock.monotonicMs() - startMs).to.be.within(5_000, 20_000);
+    expect(error)
+      .to.have.property('message')
+      .that.includes('the reconcile of default/shop has not ended: let each call outside');
+  });
+
+  it('ends the streams of an operator with its life, and refuses it new ones', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const [texts, ends]: [string[], unknown[]] = [[], []];
+    const cluster = async (): Promise<EmbeddedCluster<VirtualClock>> => {
+      const started = await EmbeddedCluster.start({ clock: new VirtualClock() });
+      const newClient = started.client.bind(started);
+      started.client = (options) => ({
+        ...forwarding(newClient(options)),
+        stream: async function* (_type, _key, { signal }) {
+          signals.push(signal);
+          yield new TextEncoder().encode('first');
+          if (signal?.aborted === false) await once(signal, 'abort');
+          // Was on its way already.
+          yield new TextEncoder().encode('second');
+        },
+      });
+      return started;
+    };
+    const follow = async ({ client }: OperatorStage): Promise<void> => {
+      const key = { namespace: 'default', name: 'web' };
+      for await (const bytes of client.stream(Pod, key, { subresource: 'log' })) {
+        texts.push(new TextDecoder().decode(bytes));
+      }
+    };
+    const operator = async (stage: OperatorStage): Promise<void> => {
+      const following = follow(stage).catch((error: unknown) => ends.push(error));
+      await watchShop(stage, right);
+      await following;
+      await follow(stage).catch((error: unknown) => ends.push(error));
+    };
+    const scenario = shopScenario(right, { cluster, operator, kinds: [ConfigMap] });
+    await crashPoints(scenario, { only: { step: 'create', request: 2, mode: 'unanswered' } });
+    const lives = 5;
+    expect(texts).to.deep.equal(Array.from({ length: lives }, () => 'first'));
+    expect(signals.map((signal) => signal?.aborted)).to.deep.equal(texts.map(() => true));
+    expect(ends.map((error) => (error as OperatorError).code)).to.deep.equal(
+      Array.from({ length: 2 * lives }, () => 'Stopped'),
+    );
   });
 });
