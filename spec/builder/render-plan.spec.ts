@@ -26,6 +26,7 @@ const plan: Plan = {
       changes: [
         { path: 'spec.replicas', from: 1, to: 2, manager: 'kubectl' },
         { path: 'spec.paused', from: true, to: undefined },
+        { path: 'spec.minReadySeconds', from: undefined, to: 5, manager: 'helm' },
       ],
     },
     {
@@ -69,6 +70,7 @@ describe('renderPlan', () => {
       '~ Deployment shop/web configure',
       '    ~ spec.replicas: 1 → 2 (taken by kubectl)',
       '    - spec.paused: true',
+      '    + spec.minReadySeconds: 5 (taken by helm)',
       '    its pods are replaced, for ConfigMap shop/env changed, after StatefulSet shop/store',
       "! StatefulSet shop/store refused (spec.serviceName can't change)",
       '    ! spec',

@@ -121,6 +121,63 @@ export function successorsSuite(open: OpenScene): void {
     expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/new']);
   });
 
+  it('keeps ready pods behind a Service whose selector changes with the labels of its pods', async () => {
+    const scene = await open();
+    const chain = (track: string, client: Client = scene.operator.client): Builder =>
+      scene
+        .builder({ client })
+        .service({ name: 'front', spec: { ports, selector: { track } } })
+        .deployment({
+          ...{ name: 'web', podSpec, podLabels: { track } },
+          spec: { minReadySeconds: 2 },
+        });
+    await scene.reconcileUntilDone(() => chain('a'));
+    await scene.target.eventually(async () => {
+      expect((await scene.get(Deployment, 'web')).status?.readyReplicas).to.equal(1);
+    });
+    for (let round = 1; round <= 2; round++) {
+      const [service] = await chain('b').reconcile();
+      expect(service?.operation, `round ${round}`).to.equal('pending');
+      expect(service?.reason).to.match(
+        /moves from Deployment .*web once Deployment .*web is rolled/,
+      );
+    }
+    await scene.reconcileUntilDone(() => chain('b'));
+    expect((await scene.get(Service, 'front')).spec?.selector).to.deep.equal({ track: 'b' });
+  });
+
+  it('keeps a workload whose Service has not moved yet, although the new one is ready', async () => {
+    const scene = await open();
+    const isReady = (name: string): Promise<void> =>
+      scene.target.eventually(async () => {
+        expect((await scene.get(Deployment, name)).status?.readyReplicas).to.equal(1);
+      });
+    // The new workload gets ready between the decision on the Service and the pruning.
+    const client: Client = {
+      ...forwarding(scene.operator.client),
+      apply: async (object, options) => {
+        const applied = await scene.operator.client.apply(object, options);
+        if (object.kind === 'Deployment') await isReady(object.metadata.name ?? '');
+        return applied;
+      },
+    };
+    const chain = (name: string): Builder =>
+      scene
+        .builder({ client })
+        .service({ name: 'front', workload: name, spec: { ports } })
+        .deployment({ name, podSpec });
+    await scene.reconcileUntilDone(() => chain('old'));
+    await hasReadyPods(scene, 'front', Deployment, 'old');
+    const results = await chain('new').reconcile();
+    expect(summary(results)).to.deep.equal([
+      ...['pending Service/front', 'created Deployment/new', 'pending Deployment/old'],
+    ]);
+    expect(results.at(-1)?.reason).to.match(/Service .*front still selects its pods$/);
+    await scene.reconcileUntilDone(() => chain('new'));
+    expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/new']);
+    expect(await scene.find(Deployment, 'old')).to.equal(undefined);
+  });
+
   it('deletes the old workload at once if the new one needs its claim', async () => {
     const scene = await open();
     const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
