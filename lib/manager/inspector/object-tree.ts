@@ -150,7 +150,7 @@ export class ObjectTreeReader {
     if (cached !== undefined) return cached;
     const id = `${wanted.apiVersion} ${wanted.kind} ${keyString(wanted)} ${wanted.uid ?? ''}`;
     const known = this.#read.get(id);
-    if (known !== undefined && this.#clock.monotonicMs() - known.atMs < freshMs) return known.found;
+    if (known !== undefined) return known.found;
     if (budget.reads === 0) {
       const problem = `not read: a tree takes ${maxReads} reads of the server at most`;
       return { view: viewWithout(wanted, 'unreadable', problem), owners: [] };
