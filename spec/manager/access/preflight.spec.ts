@@ -115,6 +115,25 @@ describe('The RBAC preflight', () => {
     expect(message).to.match(/resourceNames: \[operator\]\n {2}verbs: \[get, update\]/);
   });
 
+  it('requires a kind that is cached in namespaces of its own in those only', async () => {
+    const types = [
+      { type: { apiVersion: 'v2', kind: 'Secret' }, namespaces: ['elsewhere'] },
+      { type: Secret, namespaces: ['vault'] },
+    ];
+    const { setup, manager } = await setUp({
+      rbacPreflight: 'fail',
+      cacheOptions: { namespaces: ['shop'], types },
+    });
+    await setup.run(manager);
+    const { message } = (await setup.end()) as Error;
+    const roles = message.split('kind: Role\n').slice(1);
+    const rulesIn = (namespace: string): string =>
+      roles.find((role) => role.includes(`namespace: ${namespace}\n`)) ?? '';
+    expect(rulesIn('vault')).to.include('resources: [secrets]');
+    expect(rulesIn('shop')).to.include('resources: [configmaps]').and.not.include('secrets');
+    expect(message).not.to.include('elsewhere').and.not.to.include('ClusterRole');
+  });
+
   it('fails for a missing permission in a cluster other than the first', async () => {
     const other = await ManagerSetup.start({ rbac: true });
     const setup = await ManagerSetup.start({ rbac: true });

@@ -113,6 +113,15 @@ describe('conversionWebhook', () => {
     });
   }
 
+  it('converts nothing if a converter returns a Promise', async () => {
+    held = Promise.resolve(thing({}));
+    const { response } = await convert([thing({}), thing({ held: true })]);
+    expect(response).to.have.deep.property('convertedObjects', []);
+    expect(response)
+      .to.have.nested.property('result.message')
+      .that.includes('returned a Promise; convert without awaiting anything');
+  });
+
   it('converts nothing if one object fails, and gives the reason', async () => {
     const { response } = await convert([thing({}), thing({ bad: true })]);
     const result = { status: 'Failed', message: 'spec.bad can not be converted' };
