@@ -153,6 +153,51 @@ describe('webhookConfigurations', () => {
     expect(webhookConfigurations(webhooks, { name: 'a', address })).to.have.length(2);
   });
 
+  describe('for a kind with several versions', () => {
+    const named = { name: 'vshop-v1.shops.example.com' };
+    const convertible = {
+      ...{ ...Shop, versions: ['v1beta1', 'v1'] },
+      convert: (object: never) => object,
+    };
+    const policiesOf = (
+      older: AdmissionWebhookOptions,
+      newer: AdmissionWebhookOptions,
+      newType: ResourceType<KubernetesObject> = { ...Shop, version: 'v1' },
+    ): readonly unknown[] => {
+      const webhooks = [
+        conversionWebhook(convertible),
+        validatingWebhook(Shop, handler, older),
+        validatingWebhook(newType, handler, { ...named, ...newer }),
+      ];
+      const [configuration] = webhookConfigurations(webhooks, { name: 'a', address });
+      return (configuration?.webhooks ?? []).map((entry) => entry['matchPolicy'] ?? 'not set');
+    };
+
+    it('sends each request to the webhook of its version only', () => {
+      const filters = {
+        namespaceSelector: { matchLabels: { shop: 'yes' } },
+        matchConditions: [always('a')],
+      };
+      expect(policiesOf({}, {})).to.deep.equal(['Exact', 'Exact']);
+      expect(policiesOf(filters, filters)).to.deep.equal(['Exact', 'Exact']);
+      expect(policiesOf({ operations: ['CREATE'] }, {})).to.deep.equal(['Exact', 'not set']);
+    });
+
+    it('leaves requests that the webhook of another version does not get to be converted', () => {
+      const unset = ['not set', 'not set'];
+      const selector = { matchLabels: { shop: 'yes' } };
+      for (const filter of [
+        { objectSelector: selector },
+        { namespaceSelector: selector },
+        { matchConditions: [always('a')] },
+      ]) {
+        expect(policiesOf(filter, {}), JSON.stringify(filter)).to.deep.equal(unset);
+      }
+      const other = { ...Shop, version: 'v1', kind: 'Store', plural: 'stores' };
+      expect(policiesOf({}, {}, other)).to.deep.equal(unset);
+    });
+  });
+
   it('refuses an unknown option', () => {
     const options = { name: 'a', address, authority: 'x' };
     expect(() => webhookConfigurations([], options)).to.throw('unknown option "authority"');
