@@ -1,9 +1,11 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
+import { Registry } from 'prom-client';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ensureCrd, forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { Manager } from '../../../lib/manager/index.js';
+import type { ManagerOptions } from '../../../lib/manager/index.js';
 import { Operator } from '../../../lib/operator/index.js';
 import { VirtualClock, silentLogger, sleep } from '../../../lib/system/index.js';
 import {
@@ -18,6 +20,7 @@ import type { CrashScenario } from '../../../lib/testing/index.js';
 import { crashSample, isSampled } from '../../sample.js';
 import { rememberingLogger } from '../manager-setup.js';
 import type { LogLine } from '../manager-setup.js';
+import { onLoopback } from '../served.js';
 import {
   Widget,
   definitionOf,
@@ -102,12 +105,15 @@ describe('Operator.migratesStorage', function () {
     cluster: EmbeddedCluster<VirtualClock>,
     client: Client = cluster.client(),
     operator = migrating(),
+    options: Pick<ManagerOptions, 'metrics'> = {},
   ): Promise<readonly LogLine[]> {
     const lines: LogLine[] = [];
     const stop = new AbortController();
     const { clock } = cluster;
     const logger = rememberingLogger(lines);
-    const running = operator.run({ ...quiet, client, clock, logger, signal: stop.signal });
+    const running = operator.run({
+      ...{ ...quiet, client, clock, logger, signal: stop.signal, ...options },
+    });
     await eventually(() => isMigrated(cluster.client()), { clock, timeoutMs: 3_600_000 });
     stop.abort();
     await running;
@@ -247,8 +253,15 @@ describe('Operator.migratesStorage', function () {
     const own = cluster.client();
     const key = { name: 'widget-00000', namespace: 'default' };
     const client = aroundFirstPatch(own, () => own.delete(Widget, key));
-    const lines = await migrate(cluster, client);
+    const registry = new Registry();
+    const metrics = { ...onLoopback, registry };
+    const lines = await migrate(cluster, client, migrating(), { metrics });
     expect(countsIn(lines)).to.deep.equal([{ written: 1, skipped: 1, failed: 0 }]);
+    const name = 'operator_builder_storage_migration_objects_total';
+    const counted = await registry.getSingleMetricAsString(name);
+    for (const result of ['written', 'skipped']) {
+      expect(counted).to.include(`${name}{kind="Widget",result="${result}"} 1`);
+    }
   });
 
   it('skips an object that another client has written meanwhile', async () => {
