@@ -38,7 +38,7 @@ describe('Builder, if the server refuses', () => {
   /** Returns a client of the operator whose lists of `kinds` the server refuses. */
   const without = (...kinds: readonly string[]): Client => {
     const fault = { type: 'error', status: 403, reason: 'Forbidden' } as const;
-    const rules: FaultRule[] = [{ fault, verbs: ['list', 'pages'], kinds }];
+    const rules: FaultRule[] = [{ fault, verbs: ['list'], kinds }];
     return faulty(scene.operator.client, { rules });
   };
 

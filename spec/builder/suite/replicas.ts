@@ -122,4 +122,15 @@ export function replicasSuite(open: OpenScene): void {
     await scene.builder().statefulSet({ name: 'web', podSpec }).reconcile();
     expect((await scene.get(StatefulSet, 'web')).spec?.replicas).to.equal(1);
   });
+
+  it('have the desired number in a workload that is recreated without an autoscaler', async () => {
+    const scene = await open();
+    const chain = (serviceName: string, replicas: number): Builder =>
+      scene
+        .builder({ onImmutable: 'recreate' })
+        .statefulSet({ name: 'set', podSpec, replicas, spec: { serviceName } });
+    await chain('one', 1).reconcile();
+    expect(summary(await chain('two', 0).reconcile())).to.deep.equal(['recreated StatefulSet/set']);
+    expect((await scene.get(StatefulSet, 'set')).spec?.replicas).to.equal(0);
+  });
 }

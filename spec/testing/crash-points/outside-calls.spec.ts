@@ -5,7 +5,6 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as passed } from 'node:timers/promises';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
-import { forwarding } from '../../../lib/client/index.js';
 import { controllerFor, done } from '../../../lib/controller/index.js';
 import type { ReconcileContext } from '../../../lib/controller/index.js';
 import { Manager } from '../../../lib/manager/index.js';
@@ -148,7 +147,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
     );
     server.closeAllConnections();
     server.close();
-    expect(systemClock.monotonicMs() - startMs).to.be.within(5_000, 20_000);
+    expect(systemClock.monotonicMs() - startMs).to.be.at.least(5_000);
     expect(error)
       .to.have.property('message')
       .that.includes('the reconcile of default/shop has not ended: let each call outside');
@@ -160,16 +159,17 @@ describe('crashPoints, with calls outside of the cluster', () => {
     const cluster = async (): Promise<EmbeddedCluster<VirtualClock>> => {
       const started = await EmbeddedCluster.start({ clock: new VirtualClock() });
       const newClient = started.client.bind(started);
-      started.client = (options) => ({
-        ...forwarding(newClient(options)),
-        stream: async function* (_type, _key, { signal }) {
+      started.client = (options) => {
+        const client = newClient(options);
+        client.stream = async function* (_type, _key, { signal }) {
           signals.push(signal);
           yield new TextEncoder().encode('first');
           if (signal?.aborted === false) await once(signal, 'abort');
           // Was on its way already.
           yield new TextEncoder().encode('second');
-        },
-      });
+        };
+        return client;
+      };
       return started;
     };
     const follow = async ({ client }: OperatorStage): Promise<void> => {
