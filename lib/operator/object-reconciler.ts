@@ -6,7 +6,6 @@ import { removeFinalizer, getIfExists } from '../client/index.js';
 import {
   failureKindOf,
   InvalidResultError,
-  TerminalError,
   checkedResult,
   done,
   extendContext,
@@ -110,7 +109,6 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   async reconcile(context: ReconcileContext): Promise<Result> {
     const { client, key } = context;
-    checkNamespace(this.#plan.type, context);
     // The context's client ends this read with the reconcile's signal. Passing `context.signal` would create
     // that signal even if the cache answers.
     const found = await getIfExists(client, this.#plan.type, key);
@@ -440,17 +438,4 @@ function soonest(result: Result, afterMs: number | undefined): Result {
   if (afterMs === undefined) return result;
   if (result.type === 'done') return requeueAfter(afterMs);
   return { ...result, afterMs: Math.min(result.afterMs, afterMs) };
-}
-
-/** @throws TerminalError: a mapper or another source returned a key without the namespace that its kind needs. */
-function checkNamespace(type: TypeReference<KubernetesObject>, context: ReconcileContext): void {
-  const { key, trigger } = context;
-  if (!('namespaced' in type) || !type.namespaced || key.namespace !== undefined) return;
-  const isEvent = trigger.type === 'event';
-  const source = trigger.type === 'source' ? ` of ${trigger.source}` : '';
-  const origin = isEvent
-    ? ` that the mapper returned for ${describeObject(trigger.object)}`
-    : source;
-  const message = `${type.kind} ${key.name}: the key${origin} has no namespace, and the kind is namespaced; return { name, namespace }`;
-  throw new TerminalError(message);
 }

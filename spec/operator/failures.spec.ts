@@ -60,31 +60,6 @@ describe('The status of a failed reconcile', () => {
     return { seen, ended };
   };
 
-  it('names the object whose mapper returned a key without a namespace, and is not retried', async () => {
-    const failures: ReconciledEvent[] = [];
-    stage.operator
-      .for(Tenant)
-      .watches(ConfigMap, ({ metadata: { name = '' } }) =>
-        name === 'env' ? [{ name: 'acme' }] : [],
-      )
-      .reconciles(() => undefined);
-    stage.start({
-      onEvent: (event) => {
-        if (event.type === 'reconciled' && event.error !== undefined) failures.push(event);
-      },
-    });
-    const metadata = { name: 'env', namespace: stage.namespace };
-    await target.admin.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
-    await eventually(async () => expect(failures).to.have.length(1));
-    const [failure] = failures;
-    expect(failure?.againInMs).to.equal(undefined);
-    expect(failure?.error)
-      .to.have.property('message')
-      .that.includes(
-        `Tenant acme: the key that the mapper returned for ConfigMap ${stage.namespace}/env has no namespace`,
-      );
-  });
-
   it('is written as soon as the server accepts it if the failure is terminal', async () => {
     const { seen, ended } = startStrict();
     await stage.create('acme', { env: { MODE: 'fast' } });
