@@ -1,5 +1,6 @@
 import { formatTime } from '../../object/index.js';
 import type { Pod } from '../../object/index.js';
+import type { MissingReference } from './missing-references.js';
 import type { PodStage } from './pod-behavior.js';
 import { podCondition, transitionTime } from './pod-state.js';
 import type { PodCondition } from './pod-state.js';
@@ -130,6 +131,8 @@ interface ContainerSituation {
   readonly stage: PodStage;
   /** The number of restarts of the containers. */
   readonly restarts: number;
+  /** The reason why the pod stays in the stage `waiting`. @defaultValue none */
+  readonly missing?: MissingReference | undefined;
   /** The exit code of containers in the stage `failed`. @defaultValue 1 */
   readonly exitCode?: number;
   /** Milliseconds since 1970. */
@@ -173,7 +176,12 @@ function statusOf(
 ): ContainerStatus {
   const { before, ready, situation } = facts;
   const { stage, restarts, nowMs } = situation;
-  const state = stateOf(situation, before?.state);
+  const { missing } = situation;
+  const isHeld = missing !== undefined && missing.container === container.name;
+  const reason = 'CreateContainerConfigError';
+  const state: ContainerState = isHeld
+    ? { waiting: { reason, message: missing.message } }
+    : stateOf(situation, before?.state);
   const crashed = stage === 'crashed';
   return {
     name: container.name,

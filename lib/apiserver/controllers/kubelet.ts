@@ -1,9 +1,10 @@
-import { Pod, keyOf } from '../../object/index.js';
+import { ConfigMap, Pod, Secret, keyOf } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
 import type { ControllerEvent } from './controller-events.js';
 import { kubelet } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { podEndEvents, podStepEvents } from './kubelet-events.js';
+import { missingReference } from './missing-references.js';
 import {
   podConditions,
   podStatus,
@@ -38,6 +39,8 @@ export class Kubelet {
   readonly #queue: WorkQueue<ObjectKey>;
   readonly #records = new Map<string, PodRecord>();
   readonly #doomed = new Map<string, number>();
+  /** The pods that wait for a ConfigMap, a Secret or a key of one. */
+  readonly #held = new Map<string, { readonly key: ObjectKey; readonly message: string }>();
   #addresses = 0;
 
   constructor(host: ControllerHost, options: ResolvedPodOptions) {
@@ -51,11 +54,18 @@ export class Kubelet {
     host.onRestore(() => {
       this.#records.clear();
       this.#doomed.clear();
+      this.#held.clear();
     });
+    for (const type of [ConfigMap, Secret]) {
+      host.watch<ConfigMap | Secret>(type, ({ object }) =>
+        this.#startHeld(object.metadata.namespace),
+      );
+    }
     host.watch(Pod, ({ type, object }) => {
       if (type !== 'DELETED') return;
       this.#records.delete(object.metadata.uid ?? '');
       this.#doomed.delete(object.metadata.uid ?? '');
+      this.#held.delete(object.metadata.uid ?? '');
     });
   }
 
@@ -70,6 +80,8 @@ export class Kubelet {
     const nowMs = this.#host.clock.monotonicMs();
     const behavior = podBehaviorOf(pod, this.#options.behavior);
     const record = this.#recordOf(pod, behavior, nowMs);
+    // A kubelet pulls images before it reads the environment of containers.
+    if (behavior !== 'imagePullError' && (await this.#hold(pod, record, nowMs))) return;
     const restartable = pod.spec?.restartPolicy !== 'Never';
     const script = podScript(behavior, restartable, this.#options);
     const { stage, nextInMs } = scriptPosition(script, nowMs - record.startedMs);
@@ -78,6 +90,35 @@ export class Kubelet {
     else if (stage !== record.stage || isLongWait(pod, stage, nextInMs)) {
       await this.#show(pod, { ...record, stage });
     } else await this.#refresh(pod, stage);
+  }
+
+  /** Shows why a pod cannot start, if a reference of it is missing. @returns whether it has to wait */
+  async #hold(pod: Pod, record: PodRecord, nowMs: number): Promise<boolean> {
+    const { stage, podIP, restarts } = record;
+    const { namespace, uid = '' } = pod.metadata;
+    if (stage !== 'waiting') return false;
+    const missing = missingReference(pod, (type, name) =>
+      this.#host.get(type, { namespace, name }),
+    );
+    const known = this.#held.get(uid);
+    if (missing === undefined) {
+      this.#held.delete(uid);
+      return false;
+    }
+    const { message, event } = missing;
+    this.#held.set(uid, { key: keyOf(pod), message });
+    // The script begins when the reference exists.
+    this.#records.set(uid, { ...record, startedMs: nowMs });
+    if (known?.message !== message) this.#recordEvents(pod, [event]);
+    const situation = { stage, restarts, podIP, nowMs: this.#host.now(), missing };
+    await this.#writer.updateStatus(pod, podStatus(pod, situation));
+    return true;
+  }
+
+  #startHeld(namespace: string | undefined): void {
+    for (const { key } of this.#held.values()) {
+      if (key.namespace === namespace) this.#queue.add(key);
+    }
   }
 
   /** Records the first crash at once, and each further crash after its back-off. */

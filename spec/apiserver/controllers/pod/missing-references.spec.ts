@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import type { ConfigMap} from '../../../../lib/object/kinds.js';
+import { Deployment, Event, Pod, Secret } from '../../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
+import { deployment, pod } from '../workload-objects.js';
+
+type Spec = NonNullable<Pod['spec']>;
+type Container = Spec['containers'][number];
+
+describe('a pod whose ConfigMap or Secret is missing', () => {
+  afterEach(stopSimulatedClusters);
+
+  const withEnvironment = (fields: Partial<Container>): Partial<Spec> => ({
+    containers: [{ name: 'main', image: 'app', ...fields }],
+  });
+  const withVolume = (volume: object): Partial<Spec> => ({ volumes: [{ name: 'v', ...volume }] });
+  const fromSecret = { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'db', key: 'pw' } } };
+
+  async function start(spec: Partial<Spec>) {
+    const { client, clock, get } = await simulatedCluster();
+    const template = pod('p');
+    await client.create<Pod>({ ...template, spec: { ...template.spec!, ...spec } });
+    const state = async (): Promise<string> => {
+      await clock.advance(1_000);
+      const { status } = await get(Pod, 'p');
+      const { waiting } = status!.containerStatuses![0]!.state!;
+      return [status!.phase, waiting?.reason, waiting?.message].filter(Boolean).join(' ');
+    };
+    const warnings = async (): Promise<string[]> => {
+      const { items } = await client.list(Event, { namespace: 'default' });
+      return items
+        .filter(({ type, regarding }) => type === 'Warning' && regarding?.kind === 'Pod')
+        .map(({ reason, note }) => `${reason}: ${note}`);
+    };
+    return { client, state, warnings };
+  }
+
+  const secret = (data: Record<string, string>): Secret => ({
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'db', namespace: 'default' } },
+    stringData: data,
+  });
+
+  it('shows the object, then the key, and starts as soon as both exist', async () => {
+    const { client, state, warnings } = await start(withEnvironment({ env: [fromSecret] }));
+    expect(await state()).to.equal('Pending CreateContainerConfigError secret "db" not found');
+    await client.create<Secret>(secret({ other: 'x' }));
+    const message = "couldn't find key pw in Secret default/db";
+    expect(await state()).to.equal(`Pending CreateContainerConfigError ${message}`);
+    expect(await warnings()).to.deep.equal([
+      'Failed: Error: secret "db" not found',
+      `Failed: Error: ${message}`,
+    ]);
+    await client.update<Secret>(secret({ pw: 'x' }));
+    expect(await state()).to.equal('Running');
+  });
+
+  for (const [what, spec] of Object.entries({
+    'of envFrom': withEnvironment({ envFrom: [{ configMapRef: { name: 'c' } }] }),
+    'of an init container': {
+      initContainers: [{ name: 'init', image: 'a', envFrom: [{ configMapRef: { name: 'c' } }] }],
+    },
+  })) {
+    it(`waits for a reference ${what}`, async () => {
+      const { client, state, warnings } = await start(spec);
+      expect(await state()).to.match(/^Pending/);
+      expect(await warnings()).to.deep.equal(['Failed: Error: configmap "c" not found']);
+      const metadata = { name: 'c', namespace: 'default' };
+      await client.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+      expect(await state()).to.equal('Running');
+    });
+  }
+
+  for (const [what, volume, problem] of [
+    ['a Secret', { secret: { secretName: 'db' } }, 'secret "db" not found'],
+    ['a ConfigMap', { configMap: { name: 'c' } }, 'configmap "c" not found'],
+    [
+      'a projected volume',
+      { projected: { sources: [{ configMap: { name: 'c' } }] } },
+      'configmap "c" not found',
+    ],
+  ] as const) {
+    it(`mounts no volume of ${what} that does not exist`, async () => {
+      const { state, warnings } = await start(withVolume(volume));
+      expect(await state()).to.equal('Pending ContainerCreating');
+      expect(await warnings()).to.deep.equal([
+        `FailedMount: MountVolume.SetUp failed for volume "v" : ${problem}`,
+      ]);
+    });
+  }
+
+  it('mounts no volume of a key that does not exist', async () => {
+    const items = [{ key: 'tls.crt', path: 'crt' }];
+    const { client, state, warnings } = await start(
+      withVolume({ secret: { secretName: 'db', items } }),
+    );
+    await client.create<Secret>(secret({}));
+    expect(await state()).to.equal('Pending ContainerCreating');
+    expect((await warnings()).at(-1)).to.include('references non-existent secret key: tls.crt');
+  });
+
+  it('starts if the reference is optional', async () => {
+    const { state } = await start({
+      ...withEnvironment({ envFrom: [{ secretRef: { name: 'db', optional: true } }] }),
+      ...withVolume({ configMap: { name: 'c', optional: true } }),
+    });
+    expect(await state()).to.equal('Running');
+  });
+
+  it('keeps running if the object goes later', async () => {
+    const { client, state } = await start(withVolume({ secret: { secretName: 'db' } }));
+    await client.create<Secret>(secret({}));
+    expect(await state()).to.equal('Running');
+    await client.delete(Secret, { name: 'db', namespace: 'default' });
+    expect(await state()).to.equal('Running');
+  });
+
+  it('keeps its Deployment from being available', async () => {
+    const { client, clock, get } = await simulatedCluster();
+    const web = deployment('web');
+    web.spec!.template.spec!.containers[0]!.envFrom = [{ secretRef: { name: 'db' } }];
+    await client.create<Deployment>(web);
+    await clock.advance(1_000);
+    expect((await get(Deployment, 'web')).status?.availableReplicas ?? 0).to.equal(0);
+    await client.create<Secret>(secret({}));
+    await clock.advance(1_000);
+    expect((await get(Deployment, 'web')).status?.availableReplicas).to.equal(1);
+  });
+});
