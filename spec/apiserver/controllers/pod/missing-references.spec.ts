@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ConfigMap} from '../../../../lib/object/kinds.js';
+import type { ConfigMap } from '../../../../lib/object/kinds.js';
 import { Deployment, Event, Pod, Secret } from '../../../../lib/object/kinds.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import { deployment, pod } from '../workload-objects.js';
