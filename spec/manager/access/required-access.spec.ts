@@ -3,7 +3,7 @@ import { defineResource, s } from '../../../lib/crd/index.js';
 import { controllerFor, done } from '../../../lib/controller/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Manager, generatedCertificates } from '../../../lib/manager/index.js';
-import type { AccessVerb, ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
+import type { ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
 import {
   ClusterRole,
   ConfigMap,
@@ -115,7 +115,7 @@ describe('Manager.requiredAccess', () => {
   });
 
   const requiring = (verb: string) => () =>
-    managerWith({ requires: [{ type: Pod, verbs: [verb as AccessVerb] }] });
+    managerWith({ requires: [{ type: Pod, verbs: [verb] }] });
 
   for (const [verb, meant] of [
     ...[
