@@ -1,6 +1,6 @@
 import type { CustomResource } from '../crd/index.js';
-import { keptFieldsAnnotation, randomValue } from '../crd/internal.js';
-import { copyJson, deepEqual, diffObjects, withoutMember, withoutMembers } from '../object/index.js';
+import { randomValue, withoutKeptFields } from '../crd/internal.js';
+import { copyJson, deepEqual, diffObjects, withoutMembers } from '../object/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/index.js';
 import { asError, OperatorError, refuseUnknownOptions, seededRandom } from '../system/index.js';
 import type { Random } from '../system/index.js';
@@ -160,9 +160,9 @@ function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss 
     const last = states.at(-1) ?? object;
     try {
       const converted = resource.convert(last, `${group}/${version}`);
-      // The response of a webhook is JSON: members that are undefined are absent.
+      // The response of a webhook is JSON: members that are undefined are absent. What it keeps does not count.
       const sent = JSON.parse(JSON.stringify(converted)) as UnstructuredObject;
-      states.push(stored(withoutKeptFields(sent)));
+      states.push(stored(withoutKeptFields(sent).plain));
     } catch (thrown) {
       const cause = asError(thrown);
       const message = `the conversion to ${version} fails: ${cause.message}`;
@@ -180,14 +180,6 @@ function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss 
   const type = now === undefined ? 'lost' : old === undefined ? 'added' : 'changed';
   const id = `${type} ${path.replaceAll(/\[[^\]]*\]/g, '[*]')}`;
   return { id, message: `${path} ${what}`, states };
-}
-
-/** Returns an object without the fields that its conversion keeps: the functions themselves are tested. */
-function withoutKeptFields(object: UnstructuredObject): UnstructuredObject {
-  const { annotations, ...metadata } = object.metadata;
-  if (annotations === undefined) return object;
-  const others = withoutMember(annotations, keptFieldsAnnotation);
-  return { ...object, metadata: { ...metadata, annotations: others } };
 }
 
 /** Returns an object without empty labels and annotations, which a server does not store. */

@@ -1,6 +1,6 @@
 import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { Client } from '../../client/index.js';
-import { keptFieldsAnnotation } from '../../crd/internal.js';
+import { withoutKeptFields } from '../../crd/internal.js';
 import {
   diffObjects,
   groupOf,
@@ -69,11 +69,10 @@ async function migrate(
   const isServed = isServedIn(crd, versionOf(apiVersion));
   if (!served && !isServed) return [];
   const written = served ? `${groupOf(apiVersion)}/${storage}` : apiVersion;
+  const target = { apiVersion: written, kind };
   const read = (): Promise<UnstructuredObject> => client.get({ apiVersion, kind }, key);
-  const write = (body: object): Promise<unknown> =>
-    client.patch({ apiVersion: written, kind }, key, { type: 'merge', body });
   const before = isServed ? await read() : undefined;
-  await write({});
+  await client.patch(target, key, { type: 'merge', body: {} });
   if (before === undefined) return [];
   const ref = referenceTo(object);
   const lost = lossOf(before, await read());
@@ -82,7 +81,7 @@ async function migrate(
     const remedy = `keep it in the conversion to ${storage} and back, or in the schema of ${storage}`;
     return [finding('dropped', ref, { message, changes: lost, remedy })];
   }
-  await write({ metadata: { annotations: { [keptFieldsAnnotation]: null } } });
+  await client.update(withoutKeptFields(await client.get(target, key)).plain);
   const hidden = lossOf(before, await read());
   if (hidden.length === 0) return [];
   const why = `operators that use ${storage} do not see it, and it is lost once ${versionOf(apiVersion)} is removed`;

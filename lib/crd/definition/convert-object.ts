@@ -17,11 +17,8 @@ import type { ResolvedDefinition } from './resource-definition.js';
 interface ConversionInput {
   readonly object: UnstructuredObject;
   readonly desiredApiVersion: string;
-  /**
-   * Called after a converter threw.
-   * @returns undefined if the object fits the schema
-   */
-  readonly problems: () => string | undefined;
+  /** Returns the reasons for which the API server would reject an object. */
+  readonly problems: (object: UnstructuredObject) => readonly string[];
   /** Returns an object as the API server stores it. */
   readonly stored: (object: UnstructuredObject) => UnstructuredObject;
 }
@@ -59,13 +56,13 @@ export function convertObject(
   };
   const toHub = (given: UnstructuredObject): UnstructuredObject =>
     convertKeeping(given, {
-      ...{ from, to: hub, stored },
+      ...{ from, to: hub, stored, problems },
       convert: (plain) => convert(from, 'toHub', plain),
       convertBack: (converted) => convert(from, 'fromHub', converted),
     });
   const fromHub = (given: UnstructuredObject): UnstructuredObject =>
     convertKeeping(given, {
-      ...{ from: hub, to, stored },
+      ...{ from: hub, to, stored, problems },
       convert: (plain) => convert(to, 'fromHub', plain),
       convertBack: (converted) => convert(to, 'toHub', converted),
     });
@@ -124,11 +121,11 @@ function attempt<T extends object>(
     converted = convert();
   } catch (cause) {
     // The API server sends objects to conversion webhooks before it validates them against their schema.
-    const found = problems();
+    const found = problems(object);
     const why =
-      found === undefined
+      found.length === 0
         ? ''
-        : ` (the object is invalid: ${found}; API servers also convert invalid and, for server-side apply, incomplete objects: accept them)`;
+        : ` (the object is invalid: ${found.join('; ')}; API servers also convert invalid and, for server-side apply, incomplete objects: accept them)`;
     const problem = `its conversion of ${version} failed: ${errorMessage(cause)}${why}`;
     throw invalid(object, problem, cause);
   }
@@ -171,8 +168,8 @@ export interface Convertible {
   /**
    * Converts an object to another version through the hub. Returns a new object with the same `metadata`,
    * except labels and annotations, which converters may change. Fields that do not survive the way back are kept in
-   * the annotation `operator-builder.io/kept-fields`, from which the way back sets them again, unless the
-   * converted object has been changed there.
+   * annotations with the prefix `kept-fields.operator-builder.io`, from which the way back sets them again, unless the
+   * converted object has been changed there, or the schema refuses the value.
    * @param desiredApiVersion - group and version, for example `example.com/v1`
    * @throws OperatorError `InvalidObject`: the object has another kind or an unknown version, or a converter
    * threw (`cause`) or changed forbidden metadata

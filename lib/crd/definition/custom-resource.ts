@@ -247,10 +247,8 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   convert(object: UnstructuredObject, desiredApiVersion: string): UnstructuredObject {
-    const problems = (): string | undefined => {
-      const causes = this.validate(object);
-      return causes.length === 0 ? undefined : textOf(causes);
-    };
+    const problems = (one: UnstructuredObject): readonly string[] =>
+      this.validate(one).map((cause) => textOf([cause]));
     const stored = (one: UnstructuredObject): UnstructuredObject =>
       this.withDefaults(this.prune(one).value);
     return convertObject(this.#definition, { object, desiredApiVersion, problems, stored });

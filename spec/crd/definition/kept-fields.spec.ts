@@ -3,7 +3,7 @@ import { defineResource, s } from '../../../lib/crd/index.js';
 import type { UnstructuredObject } from '../../../lib/object/index.js';
 
 describe('Fields that a version lacks, in a conversion', () => {
-  const annotation = 'operator-builder.io/kept-fields';
+  const prefix = 'kept-fields.operator-builder.io';
   const noParts = Object.freeze({ limit: 1 });
   const part = s.object({ name: s.string(), count: s.defaulted(s.integer(), 1) });
   const names = s.optional(s.array(s.string()));
@@ -113,24 +113,65 @@ describe('Fields that a version lacks, in a conversion', () => {
   it('keep other annotations', () => {
     const given = { ...whole, metadata: { name: 'a', annotations: { x: 'y' } } };
     const old = to('v1alpha1', given);
-    expect(old.metadata.annotations).to.have.all.keys('x', annotation);
+    expect(old.metadata.annotations).to.have.all.keys(
+      ...['x', `${prefix}/v2.spec.parts`, `${prefix}/v2.spec.limits.burst`, `${prefix}/v2.note`],
+    );
     expect(to('v2', old)).to.deep.equal(given);
   });
 
-  it('are given up if the annotation is damaged', () => {
-    for (const text of [
-      '{',
-      '1',
-      '{"v2":1}',
-      '{"v2":[{"path":[],"value":1},{"path":["spec","x","y"],"value":1}]}',
+  it('come back one by one if some of their annotations are gone', () => {
+    const given = object('v2', { spec: { title: 't', limits: { limit: 1, burst: 5 } }, note: 'n' });
+    const { metadata, ...old } = to('v1alpha1', given);
+    const { [`${prefix}/v2.spec.limits.limit`]: gone, ...annotations } = metadata.annotations ?? {};
+    expect(gone).to.be.a('string');
+    expect(
+      to('v2', { ...old, metadata: { ...metadata, annotations } } as UnstructuredObject),
+    ).to.deep.include({ spec: { title: 't', limits: { burst: 5 } }, note: 'n' });
+  });
+
+  const kept = (...fields: readonly unknown[]): UnstructuredObject =>
+    object(
+      'v1alpha1',
+      { spec: { label: 't' } },
+      Object.fromEntries(
+        fields.map((field, index) => [
+          `${prefix}/${index}`,
+          typeof field === 'string' ? field : JSON.stringify(field),
+        ]),
+      ),
+    );
+
+  it('are given up if their annotation is damaged', () => {
+    for (const field of [
+      ...['{', '1', { version: 'v2' }, { version: 'v2', path: [], value: 1 }],
+      { version: 'v2', path: ['spec', 'x', 'y'], value: 1 },
+      { version: 'v2', path: ['spec', 'limits', 'burst'], shared: 0, value: 1 },
     ]) {
-      const old = object('v1alpha1', { spec: { label: 't' } }, { [annotation]: text });
-      const { spec, metadata } = to('v2', old);
-      expect({ spec, metadata }, text).to.deep.equal({
+      const { spec, metadata } = to('v2', kept(field));
+      expect({ spec, metadata }, JSON.stringify(field)).to.deep.equal({
         spec: { title: 't' },
         metadata: { name: 'a' },
       });
     }
+  });
+
+  it('are given up where the schema refuses their value, and only there', () => {
+    const burst = { version: 'v2', path: ['spec', 'limits', 'burst'], shared: 2 };
+    const limit = { version: 'v2', path: ['spec', 'limits', 'limit'], shared: 2 };
+    const note = { version: 'v2', path: ['note'], value: 'n' };
+    const converted = to('v2', kept({ ...burst, value: 'x' }, { ...limit, value: 1 }, note));
+    expect(converted).to.deep.include({ spec: { title: 't' }, note: 'n' });
+    const spec = { version: 'v2', path: ['spec'], converted: { title: 't' } };
+    expect(to('v2', kept(spec))['spec']).to.deep.equal({ title: 't' });
+  });
+
+  it('are never part of the metadata or the type', () => {
+    const fields = [
+      { version: 'v2', path: ['metadata', 'name'], value: 'b', converted: 'a' },
+      { version: 'v2', path: ['apiVersion'], value: 'b/v1', converted: 'example.com/v2' },
+      { version: 'v2', path: ['kind'], value: 'B', converted: 'Widget' },
+    ];
+    expect(to('v2', kept(...fields))).to.deep.equal(object('v2', { spec: { title: 't' } }));
   });
 
   it('do not fail a conversion whose way back fails', () => {

@@ -80,6 +80,17 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
+  it('are removed by an apply in their version, beside a manager of another version', async () => {
+    const key = { namespace, name: 'removed' };
+    const apply = (spec: object): Promise<unknown> =>
+      target.admin.apply({ ...kindOf('v1'), metadata: key, spec }, { fieldManager: 'team' });
+    await apply({ title: 'a', mode: 'turbo', color: 'red' });
+    const marks = { metadata: { annotations: { touched: 'yes' } } };
+    await target.admin.patch(kindOf('v1alpha1'), key, { type: 'merge', body: marks });
+    await apply({ title: 'a', mode: 'turbo' });
+    expect((await read('v1', key.name))['spec']).to.deep.equal({ title: 'a', mode: 'turbo' });
+  });
+
   it('survive in the stored object if the stored version lacks them', async () => {
     await create('v1alpha1', 'stored', { name: 'a', fast: true, legacy: { x: 1 } });
     const stored = await read('v1', 'stored');
