@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { requeueAfter } from '../../lib/controller/index.js';
 import type { ReconciledEvent } from '../../lib/controller/index.js';
 import { ensureCrd } from '../../lib/client/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
@@ -7,7 +8,7 @@ import { findCondition } from '../../lib/object/conditions.js';
 import type { StatusDraft } from '../../lib/operator/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
-import { Stage } from './suite/stage.js';
+import { operatorName, Stage } from './suite/stage.js';
 
 const disk = s.object({ used: s.integer(), size: s.integer() });
 const Store = defineResource({
@@ -112,6 +113,36 @@ describe('A status that does not fit the schema of defineResource', () => {
       expect(ended.at(-1)?.againInMs).to.equal(undefined);
     });
   }
+
+  it('may keep fields that a newer release of the operator has set', async () => {
+    const depotOf = <F extends object>(fields: F) =>
+      defineResource({
+        ...{ group: 'front.example', kind: 'Depot' },
+        versions: [
+          {
+            name: 'v1',
+            schema: s.object({ spec: s.unknownObject() }),
+            status: s.object({ conditions: s.conditions(), ...fields }),
+          },
+        ],
+      });
+    const Newer = depotOf({ next: s.optional(s.integer()) });
+    const { admin, clock } = target;
+    await ensureCrd(admin, Newer.crd, clock instanceof VirtualClock ? {} : { clock });
+    stage.operator.for(depotOf({})).reconciles(() => requeueAfter(60_000, 'busy'));
+    const { apiVersion, kind } = Newer;
+    const metadata = stage.key('acme');
+    await admin.create(Newer.object({ metadata, spec: {} }));
+    const status = { next: 1 };
+    const options = { subresource: 'status', fieldManager: operatorName };
+    await admin.apply({ apiVersion, kind, metadata, status }, options);
+    stage.start();
+    await target.eventually(async () => {
+      const { status: shown } = await admin.get(Newer, metadata);
+      expect(findCondition(shown?.conditions, 'Ready')).to.include({ message: 'busy' });
+      expect(shown?.next).to.equal(1);
+    });
+  });
 
   it('may be completed by fields of other writers, which only the server can merge', async () => {
     start((status) => {

@@ -221,11 +221,14 @@ export class CustomResource<out T extends KubernetesObject, in I>
       defaultFields(result.value, schema);
       return result as { value: Record<string, unknown>; unknownFields: readonly string[] };
     };
-    const { value, unknownFields } = pruned(status);
-    // The operator itself writes conditions, and leaves out the fields that the server does not know.
-    const unknown = unknownFields.filter((field) => !field.startsWith('status.conditions'));
+    const [{ value, unknownFields }, before] = [pruned(status), pruned(old)];
+    // The operator itself writes conditions, and leaves out the fields that the server does not know. A newer release may
+    // have set those that are there already.
+    const unknown = unknownFields.filter(
+      (field) => !field.startsWith('status.conditions') && !before.unknownFields.includes(field),
+    );
     const errors = new FieldErrors();
-    validateResource(value, { schema, errors, old: pruned(old).value });
+    validateResource(value, { schema, errors, old: before.value });
     const all = [
       ...unknown.map((field) => ({ field, message: 'not in the schema' })),
       // A cause of no field says only that the others hide the violations of rules.
