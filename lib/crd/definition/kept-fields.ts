@@ -192,12 +192,14 @@ function parsed(text: string): readonly KeptField[] {
 const fixedFields: readonly unknown[] = ['apiVersion', 'kind', 'metadata'];
 
 function isKeptField(field: unknown): field is KeptField {
-  const { path, shared = 1 } = isJsonObject(field) ? field : {};
+  const members: Readonly<Record<string, unknown>> = isJsonObject(field) ? field : {};
+  const { version, path, shared = 1 } = members;
+  const names: readonly unknown[] = Array.isArray(path) ? path : [];
   return (
-    Array.isArray(path) &&
-    path.length > 0 &&
-    path.every((name) => typeof name === 'string') &&
-    !fixedFields.includes(path[0]) &&
+    typeof version === 'string' &&
+    names.length > 0 &&
+    names.every((name) => typeof name === 'string') &&
+    !fixedFields.includes(names[0]) &&
     Number.isInteger(shared) &&
     Number(shared) >= 1
   );

@@ -124,9 +124,10 @@ describe('Fields that a version lacks, in a conversion', () => {
     const { metadata, ...old } = to('v1alpha1', given);
     const { [`${prefix}/v2.spec.limits.limit`]: gone, ...annotations } = metadata.annotations ?? {};
     expect(gone).to.be.a('string');
-    expect(
-      to('v2', { ...old, metadata: { ...metadata, annotations } } as UnstructuredObject),
-    ).to.deep.include({ spec: { title: 't', limits: { burst: 5 } }, note: 'n' });
+    expect(to('v2', { ...old, metadata: { ...metadata, annotations } })).to.deep.include({
+      spec: { title: 't', limits: { burst: 5 } },
+      note: 'n',
+    });
   });
 
   const kept = (...fields: readonly unknown[]): UnstructuredObject =>
@@ -145,6 +146,10 @@ describe('Fields that a version lacks, in a conversion', () => {
     for (const field of [
       ...['{', '1', { version: 'v2' }, { version: 'v2', path: [], value: 1 }],
       { version: 'v2', path: ['spec', 'x', 'y'], value: 1 },
+      ...[
+        { path: ['note'], value: 'n' },
+        { version: 'v2', path: ['spec', 1], value: 1 },
+      ],
       { version: 'v2', path: ['spec', 'limits', 'burst'], shared: 0, value: 1 },
     ]) {
       const { spec, metadata } = to('v2', kept(field));
