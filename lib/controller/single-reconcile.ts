@@ -6,6 +6,7 @@ import { silentRecorder } from '../events/index.js';
 import type { Recorder } from '../events/index.js';
 import type { ObjectKey } from '../object/index.js';
 import {
+  isOperatorError,
   noTracer,
   OperatorError,
   silentLogger,
@@ -75,7 +76,9 @@ export async function reconcileOnce(
   const refused = guard?.refused;
   if (refused !== undefined) {
     const error = refusalOf(run, refused, end);
-    if (end.type === 'threw') throw error;
+    // HTTP libraries may repeat a request that fails, until the time-out.
+    const isTimeout = end.type === 'timedOut' && isOperatorError(run.signal.reason, 'Timeout');
+    if (end.type === 'threw' || isTimeout) throw error;
     run.logger.warn('the handler ignored a refused request', { error });
   }
   return resultOf(end, run);
@@ -123,6 +126,10 @@ const readMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 const guards = new AsyncLocalStorage<OutsideGuard | undefined>();
 let running = 0;
+let lingering: NodeJS.Timeout | undefined;
+
+/** The guard still refuses requests that a handler has not awaited so long after its return, in milliseconds. */
+const lingerMs = 10_000;
 
 /**
  * Refuses the HTTP requests of a handler that are no reads, before a byte is sent: those of `fetch`, undici,
@@ -148,17 +155,13 @@ class OutsideGuard {
 
   /** Runs a handler under the guard. */
   async during(handler: () => Promise<Result>): Promise<Result> {
-    if (running++ === 0) {
-      for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener);
-    }
+    running++;
+    listen();
     try {
       return await guards.run(this, handler);
     } finally {
-      // An AsyncLocalStorage in use slows down all promises of Node.js 20, and an operator that answers plans lives on.
-      if (--running === 0) {
-        for (const [channel, listener] of Object.entries(listeners)) unsubscribe(channel, listener);
-        guards.disable();
-      }
+      // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive
+      if (--running === 0) lingering = setTimeout(unlisten, lingerMs).unref();
     }
   }
 
@@ -187,6 +190,21 @@ const listeners: Readonly<Record<string, Listener>> = {
   'http.client.request.start': refuseHttp,
 };
 
+function listen(): void {
+  const isListening = lingering !== undefined || running > 1;
+  clearTimeout(lingering);
+  lingering = undefined;
+  if (isListening) return;
+  for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener);
+}
+
+/** An AsyncLocalStorage in use slows down all promises of Node.js 20, and an operator that answers plans lives on. */
+function unlisten(): void {
+  lingering = undefined;
+  for (const [channel, listener] of Object.entries(listeners)) unsubscribe(channel, listener);
+  guards.disable();
+}
+
 /** The published parts of a request of undici. */
 interface UndiciRequest {
   readonly method: string;
@@ -210,9 +228,13 @@ function refusalText({ method, origin }: OutsideWrite): string {
 }
 
 /** Names the reconcile, whose handler may have hidden the reason behind an error of its HTTP client. */
-function refusalOf({ work }: ReconcileRun, refused: OutsideWrite, end: RunEnd): OperatorError {
-  const cause = end.type === 'threw' ? end.error : undefined;
-  return new OperatorError('OutsideWrite', `reconcile of ${work.text}: ${refusalText(refused)}`, {
-    cause,
-  });
+function refusalOf(
+  { work, signal }: ReconcileRun,
+  refused: OutsideWrite,
+  end: RunEnd,
+): OperatorError {
+  const ending: unknown = end.type === 'timedOut' ? signal.reason : undefined;
+  const cause = end.type === 'threw' ? end.error : ending;
+  const message = `reconcile of ${work.text}: ${refusalText(refused)}`;
+  return new OperatorError('OutsideWrite', message, { cause });
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { request as undiciRequest } from 'undici';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
@@ -125,6 +126,30 @@ describe('Requests of a handler in a plan', () => {
     );
     await controller.reconcileOnce({ key, client: dryRun(client), planning: true, logger });
     expect(warnings).to.deep.equal(['the handler ignored a refused request']);
+  });
+
+  it('are refused also if the handler does not await them', async () => {
+    const sent: Promise<unknown>[] = [];
+    await plan(async () => {
+      sent.push(caught(senders.fetch()), caught(setImmediate().then(senders.undici)));
+      return done();
+    });
+    await Promise.all(sent);
+    expect(received).to.deep.equal([]);
+  });
+
+  it('are the reason if the handler repeats them until its time-out', async () => {
+    const reconciler: Reconciler = async ({ signal }) => {
+      while (!signal.aborted) {
+        await senders.fetch().catch(() => undefined);
+        await setImmediate();
+      }
+      return done();
+    };
+    const error = await caught(plan(reconciler, { reconcileTimeoutMs: 50 }));
+    expect(error).to.include({ code: 'OutsideWrite' });
+    expect(error).to.have.nested.property('cause.code', 'Timeout');
+    expect(received).to.deep.equal([]);
   });
 
   it('do not affect other requests of the process', async () => {
