@@ -208,7 +208,7 @@ function isKeptField(field: unknown): field is KeptField {
 function annotated(object: UnstructuredObject, fields: readonly KeptField[]): UnstructuredObject {
   if (fields.length === 0) return object;
   const metadata = metadataOf(object);
-  const kept = fields.map((field) => [annotationOf(field), JSON.stringify(field)]);
+  const kept = fields.map((field) => [annotationOf(field), JSON.stringify(field)] as const);
   const annotations = { ...metadata.annotations, ...Object.fromEntries(kept) };
   return { ...object, metadata: { ...metadata, annotations } };
 }
