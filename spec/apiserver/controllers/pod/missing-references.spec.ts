@@ -17,7 +17,7 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
   const fromSecret = { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'db', key: 'pw' } } };
 
   async function start(spec: Partial<Spec>) {
-    const { client, clock, get } = await simulatedCluster();
+    const { client, clock, cluster, get } = await simulatedCluster();
     const template = pod('p');
     await client.create<Pod>({ ...template, spec: { ...template.spec!, ...spec } });
     const state = async (): Promise<string> => {
@@ -32,7 +32,7 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
         .filter(({ type, regarding }) => type === 'Warning' && regarding?.kind === 'Pod')
         .map(({ reason, note }) => `${reason}: ${note}`);
     };
-    return { client, state, warnings };
+    return { client, cluster, state, warnings };
   }
 
   const secret = (data: Record<string, string>): Secret => ({
@@ -111,6 +111,18 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     await client.create<Secret>(secret({}));
     expect(await state()).to.equal('Running');
     await client.delete(Secret, { name: 'db', namespace: 'default' });
+    expect(await state()).to.equal('Running');
+  });
+
+  it('waits again after a snapshot of that time is restored', async () => {
+    const { client, cluster, state } = await start(withVolume({ secret: { secretName: 'db' } }));
+    expect(await state()).to.equal('Pending ContainerCreating');
+    const before = cluster.snapshot();
+    await client.create<Secret>(secret({}));
+    expect(await state()).to.equal('Running');
+    cluster.restore(before);
+    expect(await state()).to.equal('Pending ContainerCreating');
+    await client.create<Secret>(secret({}));
     expect(await state()).to.equal('Running');
   });
 
