@@ -1,6 +1,6 @@
 import { forwarding, getIfExists } from '../client/index.js';
 import type { Client, WriteOptions } from '../client/index.js';
-import { deepEqual, describeObject, groupOf, isBuiltInGroup } from '../object/index.js';
+import { copyJson, deepEqual, describeObject, groupOf, isBuiltInGroup } from '../object/index.js';
 import type { KubernetesObject, ObjectKey } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import type { Cache } from './cache.js';
@@ -36,7 +36,10 @@ export function completing(client: Client, cache: Cache): Client {
       resourceVersion !== undefined && resourceVersion !== live?.metadata.resourceVersion;
     // The server refuses an update of another version.
     if (live === undefined || isOther) return object;
-    if (transform !== undefined) refuseLoss(object, { live, cached: transform(live) }, subresource);
+    if (transform !== undefined) {
+      // Despite its contract a transform may change its argument, without harm to a cache.
+      refuseLoss(object, { live, cached: transform(copyJson(live)) }, subresource);
+    }
     const lastApplied = live.metadata.annotations?.[lastAppliedAnnotation];
     if (!isAnnotated || lastApplied === undefined) return object;
     const whole = { ...annotations, [lastAppliedAnnotation]: lastApplied };

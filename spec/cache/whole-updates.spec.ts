@@ -61,6 +61,18 @@ describe('An update of an object that a transform has shortened', () => {
     expect(await data()).to.deep.equal({ x: '1' });
   });
 
+  it('is refused also if the transform changes its argument', async () => {
+    const transform = (map: ConfigMap): ConfigMap => {
+      delete map.data;
+      return map;
+    };
+    const client = await cached(cachedType({ type: ConfigMap, transform }));
+    const seen = await client.get(ConfigMap, key);
+    const error = await failure(client.update({ ...seen, immutable: false }));
+    expect(error).to.have.property('code', 'InvalidObject');
+    expect(await data()).to.deep.equal({ x: '1' });
+  });
+
   it('is refused in createOrUpdate, while createOrPatch keeps the field', async () => {
     const client = await withoutData();
     const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key };
