@@ -122,7 +122,8 @@ interface OutsideWrite {
   readonly origin: string;
 }
 
-const readMethods = ['GET', 'HEAD', 'OPTIONS'];
+// CONNECT opens a tunnel through a proxy; a request that is sent through the tunnel is published, too.
+const readMethods = ['GET', 'HEAD', 'OPTIONS', 'CONNECT'];
 
 const guards = new AsyncLocalStorage<OutsideGuard | undefined>();
 let running = 0;

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { request as undiciRequest } from 'undici';
+import { ProxyAgent, request as undiciRequest } from 'undici';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { createClient, dryRun } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
@@ -126,6 +127,29 @@ describe('Requests of a handler in a plan', () => {
     );
     await controller.reconcileOnce({ key, client: dryRun(client), planning: true, logger });
     expect(warnings).to.deep.equal(['the handler ignored a refused request']);
+  });
+
+  it('may read through a proxy', async () => {
+    const proxy = createServer().on('connect', (incoming: IncomingMessage, socket: Socket) => {
+      const [host = '', port] = (incoming.url ?? '').split(':');
+      const target = connect(Number(port), host, () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        target.pipe(socket).pipe(target);
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const uri = `http://127.0.0.1:${port}`;
+    const dispatcher = new ProxyAgent({ uri, proxyTunnel: true });
+    try {
+      await plan(sending(async () => (await undiciRequest(origin, { dispatcher })).body.text()));
+      const error = await caught(plan(sending(() => undiciRequest(origin, { ...post, dispatcher }))));
+      expect(error).to.include({ code: 'OutsideWrite' });
+    } finally {
+      await dispatcher.destroy();
+      proxy.close();
+    }
+    expect(received).to.deep.equal(['GET']);
   });
 
   it('are refused also if the handler does not await them', async () => {
