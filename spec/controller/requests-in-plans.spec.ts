@@ -143,7 +143,9 @@ describe('Requests of a handler in a plan', () => {
     const dispatcher = new ProxyAgent({ uri, proxyTunnel: true });
     try {
       await plan(sending(async () => (await undiciRequest(origin, { dispatcher })).body.text()));
-      const error = await caught(plan(sending(() => undiciRequest(origin, { ...post, dispatcher }))));
+      const error = await caught(
+        plan(sending(() => undiciRequest(origin, { ...post, dispatcher }))),
+      );
       expect(error).to.include({ code: 'OutsideWrite' });
     } finally {
       await dispatcher.destroy();
