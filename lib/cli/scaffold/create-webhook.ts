@@ -8,6 +8,8 @@ import {
 } from '../../manager/index.js';
 import type { AdmissionWebhookOptions, Webhook } from '../../manager/index.js';
 import { deepEqual } from '../../object/index.js';
+import type { CustomResourceDefinition } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { ownRolePath, rolePath } from '../manifests/role-file.js';
@@ -25,6 +27,7 @@ import {
 } from './foreign-kind.js';
 import { forTestRunner, initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
+import { kebabCase } from './names.js';
 import { carryOut, textIfExists } from './plan-files.js';
 import type { PlannedFile, WantedFile } from './plan-files.js';
 import {
@@ -66,7 +69,10 @@ export async function createWebhook(
   const asked = askedOf(subject, options);
   const { resource } = subject;
   const { force } = options;
-  const files = await webhookFiles({ ...subject, wanted: asked, folder, force });
+  if (resource.external !== true) await refuseMissingSchemas(subject, folder);
+  const crd = await crdNow(subject, folder);
+  refuseMovedStorage(subject, asked, crd);
+  const files = await webhookFiles({ ...subject, wanted: asked, folder, force, crd });
   const noted = withResource(
     text,
     { ...resource, webhooks: { ...resource.webhooks, ...asked } },
@@ -90,6 +96,12 @@ function subjectOf(
   if (builtIn !== undefined) {
     const own = foreignResource({ group, version, kind }, builtIn);
     return { project, resource: own, first: own, others: [] };
+  }
+  const twin = project.resources.find((one) => one.kind === kind && one.group !== group);
+  if (twin !== undefined) {
+    throw new UsageError(
+      `--group: the project has ${kind} in ${twin.group}, not in ${group}; pass --group ${twin.group}`,
+    );
   }
   const command = `operator-builder create api --group ${group} --version ${version} --kind ${kind}`;
   throw new UsageError(
@@ -127,12 +139,62 @@ function askedOf(
   return Object.fromEntries(asked.map((word) => [word, true]));
 }
 
+/** @throws OperatorError `InvalidConfig`: the code of the webhooks would import a file that does not exist */
+async function refuseMissingSchemas(
+  { resource, first }: WebhookSubject,
+  folder: string,
+): Promise<void> {
+  for (const { version, kind } of [first, resource]) {
+    const path = `src/api/${version}/${kebabCase(kind)}.ts`;
+    if ((await textIfExists(join(folder, path))) !== undefined) continue;
+    const remedy = 'restore it, or move it back while this command runs';
+    const message = `${path} does not exist, but the webhooks import it; ${remedy}\nNothing was written.`;
+    throw new OperatorError('InvalidConfig', message);
+  }
+}
+
+/** Returns the present definition of the kind; undefined for a foreign one, or if the operator can't be loaded. */
+async function crdNow(
+  { project, resource, first }: WebhookSubject,
+  folder: string,
+): Promise<CustomResourceDefinition | undefined> {
+  if (resource.external === true) return undefined;
+  return definedNow(folder, { group: wholeGroup(project, first), kind: first.kind });
+}
+
+/**
+ * The webhooks in the folder of the first version receive the stored one, which the user may have changed since.
+ * @throws UsageError the requested webhooks would receive another version, or exist already there
+ */
+function refuseMovedStorage(
+  { resource, first }: WebhookSubject,
+  asked: ProjectWebhooks,
+  crd: CustomResourceDefinition | undefined,
+): void {
+  const stored = crd?.spec.versions.find(({ storage }) => storage)?.name ?? first.version;
+  if (stored === first.version || !isAdmission(asked)) return;
+  const { kind, version } = resource;
+  const path = `src/webhooks/${first.version}/${kebabCase(kind)}-webhook.ts`;
+  const why = `${kind} is stored in ${stored}, so the webhooks in ${path} receive ${stored}`;
+  if (version === first.version) {
+    throw new UsageError(`--version ${version}: ${why}; pass --version ${stored}`);
+  }
+  const had = webhookWords.filter(
+    (word) => asked[word] === true && first.webhooks?.[word] === true,
+  );
+  if (version !== stored || had.length === 0) return;
+  const remedy = `change ${had.join(' and ')} there`;
+  throw new UsageError(`--version ${version}: ${why} already; ${remedy}`);
+}
+
 /** Webhooks to add. */
 export interface WebhookScaffold extends WebhookSubject {
   readonly wanted: ProjectWebhooks;
   /** Folder of the project, absolute. */
   readonly folder: string;
   readonly force: boolean;
+  /** Present definition of the kind, if it is known. */
+  readonly crd: CustomResourceDefinition | undefined;
 }
 
 const apiFile = /^src\/api\//;
@@ -186,12 +248,10 @@ async function conversionIn(scaffold: WebhookScaffold): Promise<WantedFile> {
 
 /** Uses the samples of the versions for the objects in tests. */
 async function withSamples(
-  { project, resource, first, folder }: WebhookScaffold,
+  { resource, first, folder, crd }: WebhookScaffold,
   texts: Texts,
 ): Promise<Texts> {
   if (resource.external === true) return foreignTexts(resource, folder, texts);
-  const named = { group: wholeGroup(project, first), kind: first.kind };
-  const crd = await definedNow(folder, named);
   const entries = [...texts].map(async ([path, text]) => {
     if (!path.startsWith('test/')) return [path, text] as const;
     const version = conversionFile.test(path) ? first : resource;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { isSampled } from '../../sample.js';
@@ -319,6 +319,51 @@ describe('operator-builder create webhook', () => {
         expect(await textsIn(file('bad'))).to.deep.equal(before);
       });
     }
+
+    it('a kind of another group, and names its group', async () => {
+      const args = ['--group', 'fleet', '--version', 'v1', '--kind', 'Pot', '--validation'];
+      const { code, stderr } = await cli(['create', 'webhook', ...args, '-C', file('bad')]);
+      expect(code).to.equal(1);
+      expect(stderr).to.equal(
+        'error: --group: the project has Pot in shop, not in fleet; pass --group shop\n',
+      );
+    });
+
+    it('a kind whose schema was moved, which the webhooks would import', async () => {
+      await makeProject(file('moved'), ['Shop']);
+      await rename(file('moved/src/api'), file('moved/src/apis'));
+      const before = await textsIn(file('moved'));
+      const made = await createWebhook(file('moved'), 'Shop', 'v1alpha1', '--validation');
+      expect(made).to.include({ code: 1, stdout: '' });
+      expect(made.stderr)
+        .to.include(
+          'src/api/v1alpha1/shop.ts does not exist, but the webhooks import it; restore it',
+        )
+        .and.include('Nothing was written.');
+      expect(await textsIn(file('moved'))).to.deep.equal(before);
+    });
+
+    it('webhooks that would receive another version since the stored one has changed', async () => {
+      await makeProject(file('stored'), ...twoVersions);
+      linkPackages(file('stored'));
+      await createWebhook(file('stored'), 'Shop', 'v1alpha1', '--validation');
+      await edit(file('stored/src/api/v1alpha1/shop.ts'), (text) =>
+        text.replace('storage: true, ', '').replace(/ shopV1,/, ' { ...shopV1, storage: true },'),
+      );
+      const why =
+        'Shop is stored in v1, so the webhooks in src/webhooks/v1alpha1/shop-webhook.ts receive v1';
+      const first = await createWebhook(file('stored'), 'Shop', 'v1alpha1', '--defaulting');
+      expect(first.stderr).to.equal(`error: --version v1alpha1: ${why}; pass --version v1\n`);
+      const { stderr } = await createWebhook(file('stored'), 'Shop', 'v1', '--validation');
+      expect(stderr).to.equal(`error: --version v1: ${why} already; change validation there\n`);
+      const other = await createWebhook(file('stored'), 'Shop', 'v1', '--defaulting');
+      expect(other).to.include({ code: 0, stderr: '' });
+      await cli(['manifests', '--project', file('stored')]);
+      expect(namesIn(await readFile(file('stored', manifests), 'utf8'))).to.deep.equal([
+        'MutatingWebhookConfiguration: mshop-v1.shop.example.com',
+        'ValidatingWebhookConfiguration: vshop.shop.example.com',
+      ]);
+    });
 
     it('to overwrite a foreign file', async () => {
       await writeFile(file('bad', manifests), 'kind: Mine\n');
