@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { packageVersion } from '../../client/index.js';
 import { OperatorError } from '../../system/index.js';
 import { UsageError, exitCodes } from '../command-context.js';
@@ -129,9 +129,46 @@ export async function deleteApi(
   const steps = [
     ...left.map((file) => `rm ${file}  # it has your changes`),
     ...conflicts.map((file) => `edit ${file}  # it has lines of ${kind} next to your changes`),
+    ...(await importersOf(wanted, folder))
+      .filter(([file]) => !left.includes(file) && !conflicts.includes(file))
+      .map(([file, deleted]) => `edit ${file}  # it imports ${deleted}, which is deleted`),
   ];
   const next = [...steps, 'npm run manifests', 'npm test'];
   return carryOut({ wanted: files, next }, options, context);
+}
+
+/** Returns each TypeScript file that stays and imports a deleted one, with the deleted file. */
+async function importersOf(
+  wanted: readonly WantedFile[],
+  folder: string,
+): Promise<readonly (readonly [file: string, deleted: string])[]> {
+  const planned = new Map(wanted.map((file) => [file.path, file]));
+  const importers: (readonly [string, string])[] = [];
+  for (const path of await typeScriptIn(folder, 'src', 'test')) {
+    const file = planned.get(path);
+    if (file?.type === 'delete') continue;
+    const text =
+      file?.type === 'edited' ? file.text : ((await textIfExists(join(folder, path))) ?? '');
+    const deleted = [...text.matchAll(/\bfrom ['"](\.[^'"\n]+)['"]/g)]
+      .map(([, from = '']) => posix.join(posix.dirname(path), from).replace(/\.js$/, '.ts'))
+      .find((one) => planned.get(one)?.type === 'delete');
+    if (deleted !== undefined) importers.push([path, deleted]);
+  }
+  return importers;
+}
+
+async function typeScriptIn(
+  folder: string,
+  ...directories: readonly string[]
+): Promise<readonly string[]> {
+  const lists = directories.map(async (directory) => {
+    const entries = await readdir(join(folder, directory), { recursive: true }).catch(() => []);
+    return entries.map((entry) => posix.join(directory, entry.replaceAll('\\', '/')));
+  });
+  return (await Promise.all(lists))
+    .flat()
+    .filter((path) => path.endsWith('.ts'))
+    .toSorted();
 }
 
 /** Two renderings of a project, whose difference is merged into its files. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
@@ -117,6 +117,22 @@ describe('operator-builder delete api', () => {
     const text = await readFile(operator, 'utf8');
     expect(text.startsWith(own)).to.equal(true);
     expect(text).not.to.match(/import \{ Shop/);
+  });
+
+  it('lists the files that import a deleted one, such as a renamed controller', async () => {
+    const folder = file('renamed');
+    await makeProject(folder, ['Pot', 'v1'], ['Shop', 'v1']);
+    const controllers = `${folder}/src/controllers`;
+    await rename(`${controllers}/shop-controller.ts`, `${controllers}/shops.ts`);
+    const own = "import { Shop } from '../src/api/v1/shop.js';\nexport const kinds = [Shop];\n";
+    await writeFile(`${folder}/test/kinds.ts`, own);
+    const { code, stdout } = await deleteApi(folder, 'Shop');
+    expect(code).to.equal(0);
+    const note = '# it imports src/api/v1/shop.ts, which is deleted';
+    expect(stdout)
+      .to.include(`  edit src/controllers/shops.ts  ${note}\n`)
+      .and.include(`  edit test/kinds.ts  ${note}\n`)
+      .and.not.include('pot-controller');
   });
 
   it('leaves an entry to which the user has added a line, and lists the file', async () => {
