@@ -92,7 +92,9 @@ export function lintCommand(context: CommandContext): Command {
       const { lintRules } = await import('../evolution/lint-rules.js');
       const { checkChoice, chosen } = await import('../evolution/findings.js');
       if (sources.length === 0 && !options.cluster) {
-        throw new UsageError('no definitions: pass files, folders or URLs, or --cluster');
+        throw new UsageError(
+          'no definitions: pass files, folders or URLs, such as config/crd/bases, or --cluster',
+        );
       }
       checkChoice(options, lintRules);
       const cluster = options.cluster ? options : undefined;

@@ -236,8 +236,12 @@ export function failureText(
 ): string {
   const text = objects.reduce(withoutData, errorMessage(error));
   const isFixed = isInvalid(error) && /immutable|may not be changed|are forbidden/.test(text);
-  return isFixed ? `${text}; delete the object to have it recreated` : text;
+  return isFixed ? `${text}; ${immutableRemedy}` : text;
 }
+
+// A name comes first: a deletion stops the pods of a workload, and deletes the data of a claim.
+const immutableRemedy =
+  'give the object another name in a new release, or delete it, with its pods or data, to have it recreated';
 
 function withoutData(text: string, object: KubernetesObject | undefined): string {
   if (object?.kind !== 'Secret') return text;

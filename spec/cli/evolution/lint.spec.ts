@@ -93,7 +93,7 @@ describe('operator-builder lint', () => {
 
   it('refuses a call without definitions, and unknown rules', async () => {
     expect((await cli(['lint'])).stderr).to.include(
-      'no definitions: pass files, folders or URLs, or --cluster',
+      'no definitions: pass files, folders or URLs, such as config/crd/bases, or --cluster',
     );
     const { code, stderr } = await cli(['lint', '-', '--enable', 'nope'], { stdin: '{}' });
     expect({ code, stderr }).to.have.property('code', 1);

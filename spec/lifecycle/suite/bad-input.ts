@@ -262,7 +262,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(seen.events).to.deep.equal(['UpgradeStarted', 'UpdateResourceFailed Deployment web']);
     const { conditions = [] } = await stage.status();
     expect(conditions[2]?.message).to.match(
-      /selector.*immutable.*delete the object to have it recreated/,
+      /selector.*immutable; give the object another name in a new release, or delete it, with its pods or data, to have/,
     );
     const key = { name: 'web', namespace: stage.namespace };
     await stage.admin.delete({ apiVersion: 'apps/v1', kind: 'Deployment' }, key);
