@@ -73,7 +73,7 @@ export async function replayApi(
   const wanted = [
     ...files,
     ...inParts,
-    { type: 'edited', path: projectFileName, text: noted } as const,
+    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
   ];
   const next = ['npm test', 'npx operator-builder run --embedded', 'npm run deploy'];
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
@@ -109,7 +109,7 @@ async function createForeignApi(
   const noted = withResource(text, controlled, path);
   const wanted = [
     ...(await foreignFiles(project, { resource: controlled, definition }, folder)),
-    { type: 'edited', path: projectFileName, text: noted } as const,
+    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
   ];
   const next = ['npm test', 'npm run deploy'];
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);

@@ -78,7 +78,10 @@ export async function createWebhook(
     { ...resource, webhooks: { ...resource.webhooks, ...asked } },
     path,
   );
-  const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
+  const wanted = [
+    ...files,
+    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
+  ];
   const next = ['npm test', 'npm run deploy'];
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }

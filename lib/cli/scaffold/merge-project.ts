@@ -57,7 +57,10 @@ export async function upgradeProject(
     onConflict: 'mark',
   });
   const noted = withCliVersion(text, packageVersion, path);
-  const files = [...wanted, { type: 'edited', path: projectFileName, text: noted } as const];
+  const files = [
+    ...wanted,
+    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
+  ];
   const steps = [
     ...conflicts.map((file) => `edit ${file}  # it has conflicts`),
     ...left.map((file) => `rm ${file}  # no longer in the templates; it has your changes`),
@@ -125,7 +128,10 @@ export async function deleteApi(
     onConflict: 'leave',
   });
   const noted = withoutKind(text, options, path);
-  const files = [...wanted, { type: 'edited', path: projectFileName, text: noted } as const];
+  const files = [
+    ...wanted,
+    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
+  ];
   const steps = [
     ...left.map((file) => `rm ${file}  # it has your changes`),
     ...conflicts.map((file) => `edit ${file}  # it has lines of ${kind} next to your changes`),

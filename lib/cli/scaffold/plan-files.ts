@@ -16,8 +16,8 @@ export type WantedFile = {
   | { readonly type: 'whole'; readonly text: string }
   /** Written only if missing: the user's file stays, even with `--force`. */
   | { readonly type: 'default'; readonly text: string }
-  /** An existing file that the command has read and changed. */
-  | { readonly type: 'edited'; readonly text: string }
+  /** An existing file that the command has read and changed; `from` is the text that it read, if that must still be there. */
+  | { readonly type: 'edited'; readonly text: string; readonly from?: string | undefined }
   | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
   /** Deleted if it exists. */
   | { readonly type: 'delete' }
@@ -73,6 +73,9 @@ export async function planFiles(
       continue;
     }
     const { path } = file;
+    if (file.type === 'edited' && file.from !== undefined && file.from !== before) {
+      problems.push(changedMeanwhile(path));
+    }
     const made = path.endsWith('.ts') ? withMergedImports(file.text) : file.text;
     const text = withLineEndings(made, before);
     const action = actionOf(file.type, text, before);
@@ -85,6 +88,10 @@ export async function planFiles(
   }
   if (problems.length === 0) return planned;
   throw new OperatorError('InvalidConfig', `${problems.join('\n')}\nNothing was written.`);
+}
+
+function changedMeanwhile(path: string): string {
+  return `${path} has changed since this command read it, maybe by another command; run this one again`;
 }
 
 /** Returns the new text of a file with its line endings: CRLF if most lines end so, as in files of Windows. */
@@ -186,7 +193,8 @@ type Undo = () => Promise<unknown>;
 /**
  * Writes all files or none. Writes temporary files first and renames them at the end, so that most errors
  * occur before any change. Reverts everything after a failure or an abort.
- * @throws OperatorError `InvalidConfig`: a file can't be written. `Aborted`: `signal` was aborted.
+ * @throws OperatorError `InvalidConfig`: a file can't be written, or has changed since it was planned. `Aborted`: `signal`
+ * was aborted.
  */
 export async function writeFiles(
   folder: string,
@@ -206,6 +214,7 @@ export async function writeFiles(
       const temporary = await stage(place, file.text, undos);
       staged.push({ file, place, temporary });
     }
+    for (const { file, place } of staged) await refuseChangedMeanwhile(file, place);
     for (const { file, place, temporary } of staged) {
       refuseAborted(signal);
       await whileWriting(place, () => rename(temporary, place));
@@ -229,6 +238,14 @@ function oneFile({ path }: PlannedFile, other: PlannedFile): OperatorError {
   const remedy = 'replace the link by a file';
   const message = `${path} and ${other.path} are one file by a link, and get different texts; ${remedy}`;
   return new OperatorError('InvalidConfig', message);
+}
+
+async function refuseChangedMeanwhile(
+  { path, action, before }: PlannedFile,
+  place: string,
+): Promise<void> {
+  if (action !== 'change' || (await textIfExists(place)) === before) return;
+  throw new OperatorError('InvalidConfig', `${changedMeanwhile(path)}\nNothing was written.`);
 }
 
 function refuseAborted(signal: AbortSignal): void {

@@ -119,6 +119,23 @@ describe('writeFiles', () => {
     expect(await readdir(folder())).not.to.include('deep');
   });
 
+  it('writes nothing if a file has changed since it was read, as by another command', async () => {
+    await writeFile(folder('old/kept'), 'of another command');
+    const before = await textsIn(folder());
+    let thrown: unknown;
+    const files = [created('fresh'), changed];
+    await writeFiles(folder(), files, never).catch((error: unknown) => (thrown = error));
+    const message =
+      'old/kept has changed since this command read it, maybe by another command; run this one again\nNothing was written.';
+    expect(thrown).to.include({ code: 'InvalidConfig', message });
+    expect(await textsIn(folder())).to.deep.equal(before);
+    const edited = { type: 'edited', path: 'old/kept', text: 'new', from: 'old' } as const;
+    await planFiles([edited], { folder: folder(), force: true }).catch((error: unknown) => {
+      thrown = error;
+    });
+    expect(thrown).to.include({ code: 'InvalidConfig', message });
+  });
+
   it('reverts everything if stopped midway', async () => {
     const before = await textsIn(folder());
     for (const checks of [0, 1, 2, 3]) {
