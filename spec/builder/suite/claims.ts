@@ -239,8 +239,10 @@ export function claimsSuite(open: OpenScene): void {
     const [error] = await errorsOf(chain('two', 'recreate'));
     expect(error?.code).to.equal('ImmutableField');
     expect(error?.message).to.include('its claims would be deleted with their data');
-    await scene.reconcileUntilDone(() => chain('two', 'recreateOrphan'));
-    expect((await scene.get(StatefulSet, 'store')).spec?.serviceName).to.equal('two');
+    await scene.target.eventually(async () => {
+      await chain('two', 'recreateOrphan').reconcile();
+      expect((await scene.get(StatefulSet, 'store')).spec?.serviceName).to.equal('two');
+    });
     expect(await uidOfClaim()).to.equal(uid);
   });
 
