@@ -119,6 +119,7 @@ function keyOfRun(settings: ApplySettings, ref: ObjectReference): string {
 // The owner given to the chain may be older than the end of the Job.
 async function recorded({ settings }: ApplyContext, run: RunRecord): Promise<JobRun | undefined> {
   const { owner, signal } = settings;
+  // The owner of a plan before it is created: no run can be recorded on it.
   if (owner.metadata.uid === placeholderUid) return undefined;
   const { client } = settings;
   const found = await getIfExists(client.live ?? client, owner, keyOf(owner), { signal });

@@ -29,7 +29,6 @@ import {
 } from '../status/index.js';
 import type {
   StatusUpdate,
-  StatusWriterOptions,
   StatusWriting,
   WrittenStatus,
 } from '../status/index.js';
@@ -48,6 +47,7 @@ import type {
 import { UnshownFailures } from './failures.js';
 import type { Failure, FailureReports } from './failures.js';
 import { FinalizerWriter } from './finalizer-writer.js';
+import type { StatusSettings } from './status-schema.js';
 
 /** The complete description of one controller of an operator. */
 export interface ControllerPlan<T extends KubernetesObject> {
@@ -61,8 +61,7 @@ export interface ControllerPlan<T extends KubernetesObject> {
   /** Removed if `finalize` is undefined. Undefined if another controller of the kind uses it. */
   readonly finalizer: string | undefined;
   /** Undefined if no status is written. */
-  readonly status:
-    Pick<StatusWriterOptions<T>, 'atomicConditions' | 'generation' | 'check'> | undefined;
+  readonly status: StatusSettings<T> | undefined;
   readonly builderOptions: BuilderSetting<T>;
   readonly reports: FailureReports;
 }

@@ -1,5 +1,5 @@
 import { mayBePruned } from '../apply/index.js';
-import { TerminalError, and, controllerFor, onEvents } from '../controller/index.js';
+import { and, controllerFor, onEvents } from '../controller/index.js';
 import type {
   ControllerBuilder,
   WatchKindOptions,
@@ -7,16 +7,9 @@ import type {
   Mapper,
   Source,
 } from '../controller/index.js';
-import type { CustomResource } from '../crd/index.js';
 import { builderAccess, checkRequiredAccess, eventAccess } from '../manager/index.js';
 import type { RequiredAccess, Added, ManagerAddOptions, Manager } from '../manager/index.js';
-import {
-  apiVersionOf,
-  describeObject,
-  groupOfType,
-  isJsonObject,
-  qualifiedNameProblem,
-} from '../object/index.js';
+import { apiVersionOf, groupOfType, isJsonObject, qualifiedNameProblem } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import {
   withoutUndefined,
@@ -38,6 +31,7 @@ import type {
 import { ObjectReconciler } from './object-reconciler.js';
 import type { FailureReports } from './failures.js';
 import type { ControllerPlan } from './object-reconciler.js';
+import { statusSettings } from './status-schema.js';
 
 /** Alternative reconcile style, such as resource chains or a lifecycle; argument of `uses`. */
 export interface ControllerStyle<T extends KubernetesObject> {
@@ -367,20 +361,8 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   #status(): ControllerPlan<T>['status'] {
-    const schema = statusProperties(this.#type);
-    const wanted = this.#options.status;
-    if (wanted === false || (wanted === undefined && schema?.['conditions'] === undefined)) {
-      return undefined;
-    }
-    if (schema === undefined) return { atomicConditions: undefined, generation: true };
-    const { conditions, observedGeneration } = schema;
-    if (conditions === undefined) {
-      const remedy = 'give the version the status s.status(), or leave the option status out';
-      return this.#refuse(`status: the schema of the status has no conditions; ${remedy}`);
-    }
-    const isMap = isJsonObject(conditions) && conditions['x-kubernetes-list-type'] === 'map';
-    const generation = observedGeneration !== undefined;
-    return { atomicConditions: !isMap, generation, check: statusCheck(this.#type) };
+    const { status } = this.#options;
+    return statusSettings(this.#type, status, (problem) => this.#refuse(`status: ${problem}`));
   }
 
   #link(link: (controller: ControllerBuilder) => ControllerBuilder): this {
@@ -449,35 +431,6 @@ function prunedByBoth(
 
 function ofKind(type: TypeReference<KubernetesObject>): string {
   return `${groupOfType(type)}/${type.kind}`;
-}
-
-/** Returns the status properties of a resource of `defineResource`; undefined if its schema is unknown. */
-function statusProperties(
-  type: TypeReference<KubernetesObject>,
-): Readonly<Record<string, unknown>> | undefined {
-  if (!('statusSchema' in type) || typeof type.statusSchema !== 'function') return undefined;
-  const { version } = type as { readonly version: string };
-  const schema: unknown = (type as { statusSchema: (version: string) => unknown }).statusSchema(
-    version,
-  );
-  const properties = isJsonObject(schema) ? schema['properties'] : undefined;
-  return isJsonObject(properties) ? properties : {};
-}
-
-/** Returns the check of a status by the schema of a resource of `defineResource`; undefined without a schema. */
-function statusCheck<T extends KubernetesObject>(
-  type: TypeReference<T>,
-): ((object: T, status: object) => void) | undefined {
-  // Not instanceof: the resource may come from another copy of the package.
-  if (!('statusProblem' in type) || typeof type.statusProblem !== 'function') return undefined;
-  const resource = type as unknown as Pick<CustomResource<T, never>, 'statusProblem'>;
-  return (object, status) => {
-    const problem = resource.statusProblem(status, (object as { status?: unknown }).status);
-    if (problem === undefined) return;
-    const remedy = 'correct what the handler sets, or the schema of the status';
-    const message = `status of ${describeObject(object)} is invalid: ${problem}; ${remedy}`;
-    throw new TerminalError(message, { cause: new OperatorError('InvalidObject', message) });
-  };
 }
 
 /** Without types, the text `'false'` would count as true, and an invalid finalizer would fail each reconcile. */

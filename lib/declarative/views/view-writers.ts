@@ -68,8 +68,8 @@ export class ViewWriters {
 
   /**
    * Waits until every controller that writes a source of `reader` has progress `tried`, and no operator of a source is
-   * about to be added. In a cycle, a controller that depends on `reader` need only have listed its sources; the writers
-   * of its own sources are awaited too.
+   * about to be added. If views depend on each other in a cycle, a writer that itself reads what `reader` writes need only
+   * have listed its sources, and the writers of those sources are awaited as well.
    * @throws the signal's reason, as soon as it is aborted.
    */
   async whenWritten(reader: ViewWriter, signal: AbortSignal): Promise<void> {
