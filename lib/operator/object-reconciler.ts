@@ -27,11 +27,7 @@ import {
   pauseOf,
   statusConditions,
 } from '../status/index.js';
-import type {
-  StatusUpdate,
-  StatusWriting,
-  WrittenStatus,
-} from '../status/index.js';
+import type { StatusUpdate, StatusWriting, WrittenStatus } from '../status/index.js';
 import { asError, isOperatorError, OperatorError } from '../system/index.js';
 import { conditionsOf, deletingConditions, terminalReasonOf } from './conditions.js';
 import { Draft, refuseDecided } from './contexts.js';
