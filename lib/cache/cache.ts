@@ -13,6 +13,7 @@ import type {
   InformerScope,
 } from './informer.js';
 import { StringPool } from './intake.js';
+import { KnownParts } from './known-parts.js';
 import { builtInIndexers } from './indexer.js';
 import type { Indexer } from './indexer.js';
 import { describeMissing } from './missing.js';
@@ -70,7 +71,12 @@ export class Cache {
   constructor(options: CacheOptions) {
     this.#options = resolveCacheOptions(options);
     const metrics = newCacheMetrics(this.#options.metrics);
-    this.#parts = { ...this.#options, metrics, strings: new StringPool() };
+    this.#parts = {
+      ...this.#options,
+      metrics,
+      strings: new StringPool(),
+      knownParts: new KnownParts(),
+    };
   }
 
   /** Starts all informers. Informers requested later start at once. */

@@ -9,6 +9,8 @@ import {
 } from '../object/index.js';
 import type { KubernetesObject, ObjectMeta, TypeReference } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
+import { partsOf } from './known-parts.js';
+import type { KnownParts } from './known-parts.js';
 
 /** Changes an object before it is stored. The function must not modify its argument. */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
@@ -23,6 +25,8 @@ export interface IntakeOptions<T extends KubernetesObject> {
   /** Shared by all kinds of a cache. */
   readonly strings: StringPool;
   readonly transform?: Transform<T> | undefined;
+  /** Receives the parts of each cached object. */
+  readonly knownParts?: KnownParts | undefined;
 }
 
 /** Prepares a server object for the cache; `stored` is the version of it that the cache holds. */
@@ -53,7 +57,7 @@ const managedFieldsOnly = ['managedFields'];
  * throws or changes the object's key.
  */
 export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>): Intake<T> {
-  const { type, transform, metadataOnly, keepManagedFields, freeze, strings } = options;
+  const { type, transform, metadataOnly, keepManagedFields, freeze, strings, knownParts } = options;
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
   const settling = new Settling({ pool: strings, freeze, mayBeFrozen: transform !== undefined });
@@ -73,10 +77,12 @@ export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>)
     }
     const taken = transform === undefined ? whole : transformed(whole, transform);
     const isUnchecked = isOwn || taken !== whole;
+    const read = partsOf(taken);
     // A frozen object comes from another store of this process, which has already checked it.
     const frozen = (): T => (freeze ? deepFreeze(taken) : taken);
     const settled = isUnchecked ? settling.object(taken, stored) : frozen();
     if (isStripped) withoutLastApplied.add(settled);
+    knownParts?.cached(settled, read);
     return settled;
   };
 }
@@ -218,7 +224,9 @@ class Settling {
       let settled = given;
       if (isObject(given)) {
         const part = depth === maxDepth && name === 'metadata' ? this.#metadata : trial;
-        settled = this.#settled(given, before, depth - 1, part);
+        if (given !== before && !(depth === maxDepth && this.#freeze && Object.isFrozen(given))) {
+          settled = this.#settled(given, before, depth - 1, part);
+        }
         if (settled !== given) object[name] = settled;
       }
       if (settled !== before) isEqual = false;

@@ -1,4 +1,4 @@
-import type { Client, WatchEvent } from '../client/index.js';
+import type { Client, WatchEvent, WatchOptions } from '../client/index.js';
 import { inBatches } from '../client/index.js';
 import type { KubernetesObject, LabelSelector, TypeReference } from '../object/index.js';
 import { keyStringOf } from '../object/index.js';
@@ -20,6 +20,7 @@ interface WatchAttempt<T extends KubernetesObject> {
   readonly scope: WatchScope;
   /** Read at the start of the watch. */
   readonly keepManagedFields: () => boolean;
+  readonly knownParts: WatchOptions['knownParts'];
   readonly clock: Clock;
   readonly random: Random;
   /** Ends the watch; {@link followWatch} also aborts it when the server falls silent. */
@@ -70,7 +71,17 @@ const stalledListMs = 30_000;
  * send bookmarks, 2.5 minutes of silence are enough.
  */
 export async function followWatch<T extends KubernetesObject>(
-  { client, type, scope, keepManagedFields, clock, random, attempt, habits }: WatchAttempt<T>,
+  {
+    client,
+    type,
+    scope,
+    keepManagedFields,
+    clock,
+    random,
+    attempt,
+    habits,
+    knownParts,
+  }: WatchAttempt<T>,
   from: { readonly resourceVersion: string } | 'initialEvents',
   receive: WatchReceiver<T>,
 ): Promise<Watched> {
@@ -101,7 +112,8 @@ export async function followWatch<T extends KubernetesObject>(
   watchdog.expectBefore(silence.deadlineFrom(startedMs, heard));
   try {
     const omitManagedFields = !keepManagedFields();
-    const options = { ...scope, ...start, omitManagedFields, timeoutMs, signal: attempt.signal };
+    const reading = { omitManagedFields, knownParts };
+    const options = { ...scope, ...start, ...reading, timeoutMs, signal: attempt.signal };
     // Process the events of a batch together: one turn of the event loop for each would cost as much as the event
     // itself.
     for await (const batch of inBatches(client.watch(type, options))) {

@@ -42,7 +42,14 @@ export interface ReflectorSink<T extends KubernetesObject> {
 
 export interface ReflectorOptions<T extends KubernetesObject> extends Pick<
   InformerParts,
-  'client' | 'clock' | 'random' | 'logger' | 'metrics' | 'kindLabel' | 'streamingLists'
+  | 'client'
+  | 'clock'
+  | 'random'
+  | 'logger'
+  | 'metrics'
+  | 'kindLabel'
+  | 'streamingLists'
+  | 'knownParts'
 > {
   readonly type: TypeReference<T>;
   readonly scope: WatchScope;

@@ -15,6 +15,7 @@ import type {
 } from './informer.js';
 import { checkedKey, newIntake } from './intake.js';
 import type { Intake, StringPool } from './intake.js';
+import type { KnownParts } from './known-parts.js';
 import { missingOf } from './missing.js';
 import { estimateTotalBytes, ObjectStore } from './store.js';
 import { Quarantine } from './quarantine.js';
@@ -33,6 +34,8 @@ export interface InformerParts extends Pick<
   readonly kindLabel: string;
   readonly metrics: CacheMetrics;
   readonly strings: StringPool;
+  /** Undefined if objects must not share parts. */
+  readonly knownParts: KnownParts | undefined;
 }
 
 /** A separately watched part of a kind: one namespace or all of them. */
@@ -73,7 +76,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   /** The current value of the metric; undefined if not yet set. */
   #countedObjects: number | undefined;
 
-  constructor(scope: InformerScope<T>, parts: InformerParts) {
+  constructor(scope: InformerScope<T>, shared: InformerParts) {
+    // A transform may change what it is given, although it must not.
+    const isRead = shared.freeze && !scope.metadataOnly && scope.transform === undefined;
+    const parts = { ...shared, knownParts: isRead ? shared.knownParts : undefined };
     this.scope = scope;
     this.#parts = parts;
     this.#keepManagedFields = scope.keepManagedFields;
@@ -94,6 +100,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       keepManagedFields: () => this.#keepManagedFields,
       freeze: parts.freeze,
       strings: parts.strings,
+      knownParts: parts.knownParts,
     });
     this.overlay = new WriteOverlay<T>({
       stored: (key) => this.store.get(key),

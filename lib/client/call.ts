@@ -242,7 +242,7 @@ const list: OptionNames<ListOptions> = {
 const watch: OptionNames<WatchOptions> = {
   ...{ ...call, ...selection, resourceVersion: true, resourceVersionMatch: true },
   ...{ allowWatchBookmarks: true, sendInitialEvents: true, timeoutMs: true, metadataOnly: true },
-  omitManagedFields: true,
+  ...{ omitManagedFields: true, knownParts: true },
 };
 export const writeOptionNames: OptionNames<WriteOptions> = {
   ...{ ...call, fieldManager: true, dryRun: true, fieldValidation: true },

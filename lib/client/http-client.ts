@@ -226,10 +226,10 @@ class HttpClient implements ConnectedClient {
       { maxMs: timeoutMs + watchGraceMs },
     );
     const valueOf = (line: unknown): WatchEvent<T> => watchEvent(line, type, request.call);
-    const { omitManagedFields } = options;
+    const { omitManagedFields, knownParts } = options;
     const batches =
       events === undefined
-        ? jsonLines(body, request.call, { valueOf, omitManagedFields })
+        ? jsonLines(body, request.call, { valueOf, omitManagedFields, knownParts })
         : mappedBatches(events, valueOf);
     for await (const batch of batches) yield batch;
   }

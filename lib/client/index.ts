@@ -4,8 +4,8 @@
  *   caller ──► wrappers ──► http-client.ts ──► exchange.ts ──► transport (system/) ──► API server
  *
  * Read `client.ts`, the interface that all folders use, then `http-client.ts`. `exchange.ts` sends one
- * request, with the retries and limits of `request-limits.ts`; `answers.ts` reads responses, `watch-events.ts` reads
- * watches, `list-pages.ts` reads lists in pages and `discovery.ts` finds the path of a kind.
+ * request, with the retries and limits of `request-limits.ts`; `answers.ts` reads responses, `watch-events.ts` and
+ * `event-text.ts` read watches, `list-pages.ts` reads lists in pages and `discovery.ts` finds the path of a kind.
  * `default-client.ts` and `kube-config.ts` find the cluster; `credentials.ts` and `exec-credentials.ts`
  * authenticate. `client-wrappers.ts` and `faulty.ts` wrap a client. Functions on top of a client:
  * `object-changes.ts`, `wait-for.ts`, `ensure-crd.ts`.

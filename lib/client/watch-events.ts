@@ -1,10 +1,12 @@
-import { assignMembers, isJsonObject } from '../object/index.js';
+import { isJsonObject } from '../object/index.js';
 import type { KubernetesObject, ObjectMeta, ResourceType } from '../object/index.js';
 import { ConnectionError } from '../system/index.js';
 import { failureIn, withTypeOf } from './answers.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { WatchEvent } from './client.js';
+import { eventParser, metadataOf } from './event-text.js';
+import type { EventTextOptions } from './event-text.js';
 
 /** Marks the bookmark after the objects that existed when a streaming list began (KEP-3157). */
 const initialEventsEnd = 'k8s.io/initial-events-end';
@@ -59,11 +61,9 @@ const newline = 0x0a;
  */
 const maxLineBytes = 64 * 2 ** 20;
 
-interface JsonLinesOptions<T> {
+interface JsonLinesOptions<T> extends EventTextOptions {
   /** Called for the value of each line when the caller takes it. */
   readonly valueOf: (json: unknown) => T;
-  /** Leaves out `object.metadata.managedFields`. @defaultValue false */
-  readonly omitManagedFields?: boolean | undefined;
 }
 
 /**
@@ -77,14 +77,14 @@ interface JsonLinesOptions<T> {
 export async function* jsonLines<T>(
   body: AsyncIterable<Uint8Array>,
   call: Call,
-  { valueOf, omitManagedFields = false }: JsonLinesOptions<T>,
+  { valueOf, ...options }: JsonLinesOptions<T>,
 ): AsyncGenerator<Iterable<T>> {
-  const parse = omitManagedFields ? eventWithoutManagedFields : parseLine;
+  const parse = eventParser(call, options);
   function* valuesOf(lines: string): Generator<T> {
     for (let start = 0; start < lines.length;) {
       const newlineAt = lines.indexOf('\n', start);
       const end = newlineAt < 0 ? lines.length : newlineAt;
-      if (end > start) yield valueOf(parse(lines.slice(start, end), call));
+      if (end > start) yield valueOf(parse(lines.slice(start, end)));
       start = end + 1;
     }
   }
@@ -116,69 +116,6 @@ function tooLong(call: Call): ConnectionError {
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-}
-
-/** An array of at least one object is the value; an empty one is as quick to parse. */
-const managedFieldsStart = '"managedFields":[{"';
-const closeBrace = 0x7d;
-/**
- * Stands for the value, to show in the parsed event where it was cut out. Metadata has no member with such a name,
- * and V8 deletes an index without a trace. An object from which it deletes another member becomes slower and, from
- * Node.js 22 on, three times as large.
- */
-const cutMark = '0';
-
-/**
- * Parses a watch event without `managedFields` of its object: often half of the text, and the half that takes
- * longest to parse. The value is cut out of the text, up to the first bracket. The mark in its place shows that the
- * value was that of the object. If the bracket is not its end, but within a string or a deeper list, the quotes or
- * brackets of the rest do not match, so that the text is not JSON.
- */
-function eventWithoutManagedFields(line: string, call: Call): unknown {
-  const at = line.indexOf(managedFieldsStart);
-  const end = at < 0 ? -1 : line.indexOf(']', at) - 1;
-  if (end < 0 || line.charCodeAt(end) !== closeBrace)
-    return droppedManagedFields(parseLine(line, call));
-  const before = line.slice(0, at);
-  const after = line.slice(end + 2);
-  try {
-    const event = JSON.parse(`${before}"${cutMark}":null${after}`) as unknown;
-    const metadata = metadataOf(event);
-    if (metadata?.[cutMark] === null) {
-      Reflect.deleteProperty(metadata, cutMark);
-      return event;
-    }
-  } catch {
-    // Not the end of the value.
-  }
-  // The first text that looks like it is part of a deeper object.
-  return droppedManagedFields(parseLine(line, call));
-}
-
-function droppedManagedFields(event: unknown): unknown {
-  const metadata = metadataOf(event);
-  if (metadata?.['managedFields'] === undefined) return event;
-  (event as ObjectEvent).object.metadata = assignMembers({}, metadata, ['managedFields']);
-  return event;
-}
-
-interface ObjectEvent {
-  readonly object: { metadata: Record<string, unknown> };
-}
-
-function metadataOf(event: unknown): Record<string, unknown> | undefined {
-  const metadata = (event as Partial<ObjectEvent> | null)?.object?.metadata;
-  return isJsonObject(metadata) ? metadata : undefined;
-}
-
-function parseLine(line: string, call: Call): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    // The message omits the line: it may be half a Secret.
-    const message = `${describeCall(call)}: the stream broke off within an event`;
-    throw new ConnectionError(message, { requestSent: true });
-  }
 }
 
 /**
