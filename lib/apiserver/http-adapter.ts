@@ -39,7 +39,6 @@ export interface ListenTls {
   readonly clientAuthority?: string | undefined;
 }
 
-/** The address to listen on. */
 export interface ListenAddress {
   /** The port to listen on. @defaultValue 0: any free port */
   readonly port?: number;
@@ -71,7 +70,6 @@ export interface ListenSettings extends ListenAddress {
     ((head: RequestHead) => Promise<Visitor | undefined> | Visitor | undefined) | undefined;
 }
 
-/** A server that listens. */
 export interface Listener {
   /** The URL of the server, for example `http://127.0.0.1:41231`. */
   readonly url: string;

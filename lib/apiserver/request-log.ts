@@ -134,14 +134,12 @@ export class RequestLog {
   }
 }
 
-/** The result of a request. */
 export interface RequestOutcome {
   readonly code: number;
   /** True if the user had no permission. @defaultValue false */
   readonly denied?: boolean;
 }
 
-/** Returns the entry of an answered request. */
 export function requestEntry(
   info: RequestInfo,
   user: string,

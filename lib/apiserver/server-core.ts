@@ -44,7 +44,6 @@ export interface ServerCore {
   readonly view: ServerView;
 }
 
-/** Creates the core from its parts. */
 export function createServerCore(
   parts: Omit<ServerCore, 'view' | 'alarms' | 'incomplete'>,
 ): ServerCore {

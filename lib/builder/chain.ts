@@ -26,7 +26,6 @@ export interface LostObject {
   readonly error: OperatorError;
 }
 
-/** A validated chain. */
 export interface Chain {
   readonly objects: readonly ChainedObject[];
   readonly lost: readonly LostObject[];

@@ -21,7 +21,6 @@ export interface GraphedController {
   readonly watches: readonly GraphedKind[];
 }
 
-/** A webhook and its kind. */
 export interface GraphedWebhook {
   readonly name: string;
   readonly type: Webhook['type'];

@@ -10,7 +10,6 @@ import { systemClock, isOperatorError } from '../system/index.js';
 import { fileError } from './files.js';
 import type { Surroundings } from './program.js';
 
-/** A program with commands. */
 export interface Program {
   /** Returns a function that runs a command line and returns its exit code. */
   readonly load: () => Promise<

@@ -110,7 +110,6 @@ function statusIn(text: string): Status | undefined {
   }
 }
 
-/** Returns the `DeleteOptions` body of a delete. */
 export function deleteBody(options: DeleteOptions): object {
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun = false } = options;
   return {

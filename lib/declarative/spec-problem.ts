@@ -23,7 +23,6 @@ export interface CompileContext {
   at(...below: SpecPath): CompileContext;
 }
 
-/** Returns a context that adds problems to `problems`. */
 export function compileContext(problems: SpecProblem[], path: SpecPath = []): CompileContext {
   return {
     ...{ path, problems },

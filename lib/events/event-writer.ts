@@ -281,7 +281,6 @@ export function aboutOf({ regarding }: Event): string {
   return describeObject({ kind, namespace, name });
 }
 
-/** The result of a write. */
 type WriteOutcome =
   | { readonly type: 'written'; readonly count: number }
   /** The server rejected the Event; a retry would not help. */

@@ -216,7 +216,6 @@ interface WriteTarget {
   readonly selector?: string | undefined;
 }
 
-/** The result of a write. */
 interface WriteResult {
   readonly object: KubernetesObject | undefined;
   /** True if an apply created the object. */

@@ -157,7 +157,6 @@ export function takenLease(lease: Lease, holding: LeaseHolding): Lease {
   return { ...lease, spec };
 }
 
-/** Returns `lease` with a renewal of its holder. */
 export function renewedLease(lease: Lease, holding: LeaseHolding): Lease {
   return { ...lease, spec: { ...lease.spec, ...renewal(holding, formatMicroTime(holding.nowMs)) } };
 }

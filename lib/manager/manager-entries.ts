@@ -40,7 +40,6 @@ export interface Added {
 /** Place where a controller reconciles; `shards`: every replica reconciles its share of the keys. */
 export type ControllerPhase = 'replica' | 'leader' | 'shards';
 
-/** A controller of a manager. */
 export interface ControllerEntry {
   readonly type: 'controller';
   readonly controller: Controller;
@@ -48,7 +47,6 @@ export interface ControllerEntry {
   readonly requires: readonly RequiredAccess[];
 }
 
-/** A runnable of a manager. */
 interface RunnableEntry {
   readonly type: 'runnable';
   readonly runnable: Runnable;

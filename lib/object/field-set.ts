@@ -25,7 +25,6 @@ import type { FieldsV1 } from './kubernetes-object.js';
  * change nothing return the set itself.
  */
 export class FieldSet {
-  /** The empty set. */
   static readonly empty = new FieldSet(leaf);
 
   /** The root of the tree, in the wire format. Callers must not change it. */
@@ -87,7 +86,6 @@ export class FieldSet {
     return nodesEqual(this.root, other.root);
   }
 
-  /** Returns this set with `path`. */
   with(path: FieldPath): FieldSet {
     return this.union(FieldSet.ofRoot(rootOfPath(path)));
   }

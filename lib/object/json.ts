@@ -46,7 +46,6 @@ export function withMember<T extends Readonly<Record<string, unknown>>>(
   return copy as T;
 }
 
-/** Returns a copy of `object` without the member `name`. */
 export function withoutMember<T extends Readonly<Record<string, unknown>>>(
   object: T,
   name: string,

@@ -56,7 +56,6 @@ export function wildcardProblems(name: string): readonly string[] {
   ];
 }
 
-/** Returns the problems of `name` as a path segment. */
 export function pathSegmentProblems(name: string): readonly string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%']
@@ -114,7 +113,6 @@ export function qualifiedNameProblems(name: string): readonly string[] {
 const labelValueForm = '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?';
 const labelValue = new RegExp(`^${labelValueForm}$`);
 
-/** Returns the problems of `value` as a label value. */
 export function labelValueProblems(value: string): readonly string[] {
   const problems: string[] = [];
   if (value.length > 63) problems.push(tooLong(63, 'bytes'));

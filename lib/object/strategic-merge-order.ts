@@ -11,9 +11,7 @@ export function keyOf(item: unknown, mergeKey: string): unknown {
 
 /** The lists that {@link arranged} sorts by. */
 export interface Arrangement {
-  /** The entries of the patch. */
   readonly patch: readonly unknown[];
-  /** The desired order. */
   readonly order: readonly unknown[];
   /** The live list. */
   readonly original: readonly unknown[];

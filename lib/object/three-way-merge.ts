@@ -15,7 +15,6 @@ export interface ThreeWayMerge<T extends object = object> {
   readonly applied: FieldsV1;
   /** The values to set. */
   readonly desired: object;
-  /** The current object. */
   readonly current: T;
   /** The schema of all three; undefined: lists are replaced whole. */
   readonly schema: Schema | undefined;
@@ -241,7 +240,6 @@ function fieldsOfList(list: readonly unknown[], schema: Schema | undefined): Fie
   );
 }
 
-/** The identity of list entries. */
 type ListIdentity =
   /** The values of these fields identify an entry. */
   | { readonly type: 'keys'; readonly keys: readonly string[] }

@@ -251,7 +251,6 @@ function fieldsOf({ resourceSet, resource, step }: Place): Record<string, string
   return resource === '' ? { ...set } : { ...set, resource, step };
 }
 
-/** A place in a chain. */
 export type Place = Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>;
 
 /** The position of a context in its reconcile. */

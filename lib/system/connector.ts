@@ -100,7 +100,6 @@ function nodeTls(tls: TlsOptions): buildConnector.BuildOptions {
   };
 }
 
-/** The destination of a tunnel. */
 interface TunnelTarget {
   readonly host: string;
   readonly port: number;

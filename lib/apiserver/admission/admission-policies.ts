@@ -39,7 +39,6 @@ type Binding = Wire<V1ValidatingAdmissionPolicyBinding>;
 /** The writes that a policy or a binding matches. */
 type MatchResources = Wire<V1MatchResources>;
 
-/** A compiled validation of a policy. */
 export interface PolicyValidation {
   readonly expression: string;
   readonly program: CelProgram;
@@ -48,14 +47,12 @@ export interface PolicyValidation {
   readonly reason: string | undefined;
 }
 
-/** A compiled mutation of a policy. */
 export interface PolicyMutation {
   readonly type: keyof typeof mutationTypes;
   readonly expression: string;
   readonly program: CelProgram;
 }
 
-/** A compiled policy with its bindings. */
 export interface CompiledPolicy {
   readonly name: string;
   readonly constraints: MatchResources;

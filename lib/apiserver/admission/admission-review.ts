@@ -34,7 +34,6 @@ interface ReviewStatus {
   readonly metadata?: object;
 }
 
-/** The response of a webhook. */
 export interface AdmissionResponse {
   readonly allowed: boolean;
   readonly warnings: readonly string[];

@@ -32,7 +32,6 @@ const typeNames = {
   decision: 'kubernetes.authorization.Decision',
 } as const;
 
-/** The types of the variables. */
 export const authorizerVariables: ReadonlyMap<string, CelType> = new Map([
   ['authorizer', opaqueType(typeNames.authorizer)],
   ['authorizer.requestResource', opaqueType(typeNames.resource)],

@@ -35,7 +35,6 @@ export interface PolicyMutations {
   readonly reinvocable: ReadonlySet<string>;
 }
 
-/** A mutation fails. */
 class MutationError extends Error {
   override readonly name = 'MutationError';
 }

@@ -294,7 +294,6 @@ export class Availability {
 
 const checkFailed = 'FailedDiscoveryCheck';
 
-/** The user of the checks. */
 const aggregator = { username: 'system:kube-aggregator', groups: ['system:masters'] };
 
 /** Returns true if the condition Available of an APIService is true. */

@@ -26,7 +26,6 @@ export interface ExtensionServer {
   readonly service: ApiService;
 }
 
-/** A request to an extension server. */
 interface ExtensionRequest extends Pick<TransportRequest, 'method'> {
   /** The encoded path without the query. It is sent as it is: the caller has authorized it. */
   readonly path: string;

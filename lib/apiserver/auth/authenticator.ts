@@ -14,7 +14,6 @@ interface AuthenticatorOptions {
   readonly anonymous: boolean;
 }
 
-/** Authenticates requests. */
 export class Authenticator {
   readonly #users: ReadonlyMap<string, UserInfo>;
   readonly #options: AuthenticatorOptions;
@@ -126,7 +125,6 @@ export function serviceAccountOf(
   return name === '' ? undefined : { namespace, name };
 }
 
-/** Returns the groups of every service account of a namespace. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
 }

@@ -93,7 +93,6 @@ const group = 'rbac.authorization.k8s.io';
 type Binding = Wire<V1RoleBinding | V1ClusterRoleBinding>;
 type Subject = Wire<RbacV1Subject>;
 
-/** The role reference of a binding. */
 type RoleReference = Binding['roleRef'];
 
 /** A rule that applies to a user. */

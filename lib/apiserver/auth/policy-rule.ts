@@ -4,7 +4,6 @@ import type { Wire } from '../../object/index.js';
 import { isOperatorError } from '../../system/index.js';
 import type { RequestInfo } from '../requests/request-info.js';
 
-/** A rule of a role. */
 export type PolicyRule = Wire<V1PolicyRule>;
 
 const all = '*';
@@ -144,7 +143,6 @@ export interface AccessAttributes {
   readonly path?: string | undefined;
 }
 
-/** Returns the attributes of a request. */
 export function attributesOf(info: RequestInfo): AccessAttributes {
   if (info.type === 'plain') {
     return pathAttributes(info.method.toLowerCase(), info.path);

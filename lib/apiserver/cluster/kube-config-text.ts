@@ -2,7 +2,6 @@ import { stringify } from 'yaml';
 import type { UserOptions } from '../auth/authenticator.js';
 import { OperatorError } from '../../system/index.js';
 
-/** Parts of a kubeconfig. */
 export interface KubeConfigParts {
   readonly url: string;
   /** The certificate of the server's authority in PEM format; undefined for HTTP. */

@@ -14,7 +14,6 @@ export type MetricStatus = NonNullable<NonNullable<Autoscaler['status']>['curren
 /** The target of an autoscaler and its metrics. */
 export interface Measured {
   readonly namespace: string;
-  /** The pods of the target. */
   readonly pods: readonly Pod[];
   /** `spec.replicas` of the target. */
   readonly replicas: number;

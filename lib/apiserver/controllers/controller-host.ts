@@ -200,7 +200,6 @@ function typeOf(type: ResourceType<KubernetesObject>): ResourceType {
   return type as ResourceType;
 }
 
-/** A kind with a status. */
 interface WithStatus extends KubernetesObject {
   status?: unknown;
 }

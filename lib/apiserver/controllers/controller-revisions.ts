@@ -67,7 +67,6 @@ export async function pruneRevisions(
   }
 }
 
-/** Returns the template that a revision stores. */
 export function templateOf(revision: ControllerRevision): PodTemplate {
   const data = revision.data as { spec?: { template?: PodTemplate & { $patch?: string } } };
   return withoutMember(data.spec?.template ?? {}, '$patch');

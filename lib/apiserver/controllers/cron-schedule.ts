@@ -2,7 +2,6 @@ import { OperatorError } from '../../system/index.js';
 import { parseCron } from '../rules/cron-schedules.js';
 import type { CronFields } from '../rules/cron-schedules.js';
 
-/** The schedule of a CronJob. */
 export interface CronSchedule {
   /** Returns the first due time after `ms`, both in milliseconds since 1970, or undefined without one. */
   next(ms: number): number | undefined;

@@ -8,7 +8,6 @@ import { keyOf, controllerOf, groupOf, withControllerReference } from '../../obj
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** A workload with a selector. */
 interface Selecting extends KubernetesObject {
   spec?: { selector?: LabelSelector | undefined } | undefined;
 }

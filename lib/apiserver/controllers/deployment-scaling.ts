@@ -44,7 +44,6 @@ export function scalingSteps(rollout: Rollout): ScaleStep[] {
   });
 }
 
-/** Returns the input of a rolling update. */
 export function rollingUpdateOf(rollout: Rollout, current: ReplicaSet): RollingUpdate {
   const { deployment, old } = rollout;
   return {
@@ -330,7 +329,6 @@ const notCopied = new Set([
   maxReplicasAnnotation,
 ]);
 
-/** Annotations of an object. */
 type Annotations = Record<string, string>;
 
 /** Returns the revision of a ReplicaSet, or 0 without a valid one. */

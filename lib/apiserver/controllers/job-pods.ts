@@ -44,7 +44,6 @@ interface JobPodParts {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Returns a new pod of a Job. */
 export function jobPod(job: Job, { index, suffix, annotations }: JobPodParts): Pod {
   const template: PodTemplate = job.spec?.template ?? {};
   const pod = podFromTemplate(template, job);

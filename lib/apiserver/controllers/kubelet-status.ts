@@ -196,7 +196,6 @@ function statusOf(
   };
 }
 
-/** Returns the resources that a running container has. */
 function givenResources({ resources = {} }: Container): Partial<ContainerStatus> {
   const { requests, limits } = resources;
   return {

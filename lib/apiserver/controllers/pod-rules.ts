@@ -14,7 +14,6 @@ import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
 export type PodBehavior =
   'ready' | 'neverReady' | 'crashLoop' | 'imagePullError' | 'succeed' | 'fail';
 
-/** All behaviors. */
 export const podBehaviors: readonly PodBehavior[] = [
   'ready',
   'neverReady',

@@ -298,7 +298,6 @@ function boundClaim(claim: PersistentVolumeClaim, volume: PersistentVolume): Per
   return { ...claim, metadata, spec: { ...claim.spec, volumeName } };
 }
 
-/** Returns the status of a claim that is bound to `volume`. */
 function boundStatus(
   claim: PersistentVolumeClaim,
   volume: PersistentVolume,

@@ -303,7 +303,6 @@ function aggregatedResource(kind: ServedKind): object {
   };
 }
 
-/** A version of a group. */
 interface ServedVersion {
   readonly version: string;
   /** The kinds of this server, sorted by plural. */

@@ -68,7 +68,6 @@ function groupOfDocument(name: string): string | undefined {
   return root === 'apis' && rest.length === 2 ? rest[0] : undefined;
 }
 
-/** Returns the custom kinds in the documents. */
 function* customKinds({ kinds, serves }: OpenApiSource): Generator<ServedKind> {
   for (const kind of kinds.all()) {
     if (kind.custom !== undefined && serves?.(kind.type.group) !== false) yield kind;

@@ -272,7 +272,6 @@ export const quantityGoType: GoType = {
   isEmpty: never,
 };
 
-/** The type `intstr.IntOrString`. */
 export const intOrStringGoType: GoType = {
   name: 'intstr.IntOrString',
   decode: (value, at) => {

@@ -210,7 +210,6 @@ export function hasNullBytes(object: object): boolean {
   );
 }
 
-/** A field of a struct. */
 interface GoField extends DecodedField {
   readonly type: () => GoType;
   readonly pointer: boolean;

@@ -26,7 +26,6 @@ interface GroupDiscovery {
   readonly versions: readonly VersionDiscovery[];
 }
 
-/** A version of a group. */
 interface VersionDiscovery {
   readonly version: string;
   readonly freshness?: string;
@@ -49,7 +48,6 @@ export interface ResourceDiscovery {
   readonly subresources?: readonly SubresourceDiscovery[];
 }
 
-/** A subresource of a kind. */
 interface SubresourceDiscovery {
   readonly subresource: string;
   readonly responseKind?: {

@@ -5,14 +5,12 @@ import { goType } from '../go-json/go-types.js';
 import type { KindRules } from '../rules/kind-rules.js';
 import { definitionName, goTypeName, definition } from './documents.js';
 
-/** A subresource in discovery. */
 export interface ServedSubresource {
   readonly name: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   readonly verbs: readonly string[];
 }
 
-/** A decoded body. */
 export interface Decoded {
   /** The decoded object: new, except for parts that the API keeps unchanged. */
   readonly object: UnstructuredObject;

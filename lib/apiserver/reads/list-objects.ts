@@ -8,7 +8,6 @@ import type { Collection } from '../storage/mvcc-log.js';
 import { checkListOptions, checkNotFuture, parseRevision } from './selection.js';
 import type { ListOptions, Selection } from './selection.js';
 
-/** A page of a collection. */
 interface Page {
   readonly metadata: ListMeta;
   /** Stored objects in key order. */

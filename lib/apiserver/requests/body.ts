@@ -23,7 +23,6 @@ import { goMerge, repeatedKeys, yamlText } from './yaml-text.js';
 /** The maximum size of a body, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
-/** A parsed body. */
 interface Body {
   readonly value: unknown;
   /** JSON paths of duplicate members. */

@@ -50,7 +50,6 @@ const policy = typedRules<Policy>({
   resets: { status: ['spec', 'metadata'] },
 });
 
-/** A MutatingAdmissionPolicy. */
 interface MutatingPolicy extends Omit<Policy, 'spec'> {
   spec?: PolicySpec & MutatingSpec;
 }
@@ -335,7 +334,6 @@ function validateActions(actions: readonly string[], errors: FieldErrors): void 
 
 const group = 'admissionregistration.k8s.io/v1';
 
-/** The rules of admission policies and their bindings. */
 export const admissionPolicyRules: Readonly<Record<string, KindRules>> = {
   [`${group}/ValidatingAdmissionPolicy`]: policy,
   [`${group}/ValidatingAdmissionPolicyBinding`]: binding,

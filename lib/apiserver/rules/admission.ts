@@ -125,7 +125,6 @@ interface WebhookClientAddress {
     | undefined;
 }
 
-/** Checks the address of a webhook. */
 export function validateWebhookClient(
   { url, service }: WebhookClientAddress,
   errors: FieldErrors,
@@ -191,7 +190,6 @@ function webhookRules(mutating: boolean): KindRules {
 
 const group = 'admissionregistration.k8s.io/v1';
 
-/** The rules of webhook configurations. */
 export const admissionRules: Readonly<Record<string, KindRules>> = {
   [`${group}/ValidatingWebhookConfiguration`]: webhookRules(false),
   [`${group}/MutatingWebhookConfiguration`]: webhookRules(true),

@@ -36,7 +36,6 @@ const apiService = typedRules<Wire<V1APIService>>({
   },
 });
 
-/** The rules of APIServices. */
 export const apiServiceRules: Readonly<Record<string, KindRules>> = {
   'apiregistration.k8s.io/v1/APIService': apiService,
 };

@@ -56,7 +56,6 @@ const signingRequest = typedRules<SigningRequest>({
   validateStatusUpdate: validateDecision,
 });
 
-/** The rules of CertificateSigningRequests. */
 export const certificateRules: Readonly<Record<string, KindRules>> = {
   'certificates.k8s.io/v1/CertificateSigningRequest': signingRequest,
 };

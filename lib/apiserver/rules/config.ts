@@ -146,7 +146,6 @@ function pairWarnings(data: Readonly<Record<string, string>> = {}): readonly str
   return hasBlock('tls.key') ? [] : [`${missing} key input`];
 }
 
-/** The rules of ConfigMaps and Secrets. */
 export const configRules: Readonly<Record<string, KindRules>> = {
   '/v1/ConfigMap': configMap,
   '/v1/Secret': secret,

@@ -4,7 +4,6 @@ import type { Wire } from '../../object/index.js';
 
 type Container = Wire<V1Container>;
 
-/** Checks the volumes that a container mounts. */
 export function validateMounts(
   container: Container,
   volumes: ReadonlyMap<string, Wire<V1Volume>>,

@@ -39,7 +39,6 @@ interface PodNames {
 
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
-/** Checks the containers of a pod. */
 export function validateContainers(
   containers: readonly Container[],
   names: PodNames,
@@ -59,7 +58,6 @@ export function validateContainers(
   validateHostPorts(containers, errors);
 }
 
-/** Checks the init containers of a pod. */
 export function validateInitContainers(
   containers: readonly Container[],
   names: PodNames,
@@ -147,7 +145,6 @@ function validateResizePolicy(
 const restartPolicies = ['Always', 'Never', 'OnFailure'];
 const mostRules = 20;
 
-/** Checks the restart policy of a container, and its rules. */
 function validateRestarts(
   { restartPolicy, restartPolicyRules: rules = [] }: Container,
   errors: FieldErrors,
@@ -174,7 +171,6 @@ function validateRestarts(
 
 const policyForRules = 'must specify restartPolicy when restart rules are used';
 
-/** Checks the restart policy of an init container. */
 function validateInitRestarts(container: Container, errors: FieldErrors): void {
   if (container.restartPolicy !== undefined) validateRestarts(container, errors);
   else if ((container.restartPolicyRules ?? []).length > 0) {
@@ -187,7 +183,6 @@ const onlyForOthers = [
   ...(['lifecycle', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'] as const),
 ] as const;
 
-/** Checks the ephemeral containers of a pod. */
 export function validateEphemeralContainers(
   containers: readonly Wire<V1EphemeralContainer>[],
   names: PodNames,

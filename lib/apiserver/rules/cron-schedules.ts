@@ -195,7 +195,6 @@ function integerFrom(text: string): number {
   return number;
 }
 
-/** Returns the problems of a time zone's name. */
 export function timeZoneProblems(name: string): readonly string[] {
   if (name === '') return ['timeZone must be nil or non-empty string'];
   const explicit =

@@ -98,7 +98,6 @@ function dropTopology({ endpoints }: Slice): void {
   }
 }
 
-/** The rules of EndpointSlices. */
 export const endpointSliceRules: KindRules = typedRules<Slice>({
   defaults: ({ ports }) => {
     for (const port of ports ?? []) {

@@ -8,7 +8,6 @@ type Job = Wire<V1Job>;
 type JobSpec = Wire<V1JobSpec>;
 type PodSpec = Wire<V1PodSpec>;
 
-/** Checks the immutable fields of a Job. */
 export function validateJobUpdate(job: Job, old: Job, errors: FieldErrors): void {
   const { spec } = job;
   const { spec: before } = old;

@@ -52,7 +52,6 @@ function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void
   });
 }
 
-/** Checks the names of the resources. */
 function validateNames(item: Item, errors: FieldErrors): void {
   const { type } = item;
   const isPod = type === 'Pod';
@@ -241,7 +240,6 @@ function validateScopeSelector(
   );
 }
 
-/** The rules of LimitRanges and ResourceQuotas. */
 export const limitRules: Readonly<Record<string, KindRules>> = {
   '/v1/LimitRange': limitRangeRules,
   '/v1/ResourceQuota': typedRules<Wire<V1ResourceQuota>>({

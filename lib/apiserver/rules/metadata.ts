@@ -32,7 +32,6 @@ interface MetaRules {
 const annotationsLimit = 256 * 1024;
 const immutable = 'field is immutable';
 
-/** Checks the metadata of a new object. */
 export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: MetaRules): void {
   const { namespace = '' } = metadata;
   validateName(metadata, rules.nameFormat, errors);
@@ -65,7 +64,6 @@ export function validateLooseMeta(metadata: ObjectMeta, errors: FieldErrors): vo
   errors.optionalText('metadata.namespace', metadata.namespace, pathSegmentProblems);
 }
 
-/** Checks the metadata of an updated object. */
 export function validateMetaUpdate(
   metadata: ObjectMeta,
   old: ObjectMeta,

@@ -246,7 +246,6 @@ const networkPolicyRules: KindRules = typedRules<NetworkPolicy>({
   emptyListsCount: { member: 'spec', defaulted: ['policyTypes'] },
 });
 
-/** The rules of networking and of discovery. */
 export const networkingRules: Readonly<Record<string, KindRules>> = {
   'networking.k8s.io/v1/Ingress': typedRules<Ingress>({
     validate: validateIngress,

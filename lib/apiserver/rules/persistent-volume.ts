@@ -19,7 +19,6 @@ import { defaultBlockSources, validateHostPath } from './volumes.js';
 type Volume = Wire<V1PersistentVolume>;
 type VolumeSpec = Wire<V1PersistentVolumeSpec>;
 
-/** The rules of PersistentVolumes. */
 export const persistentVolumeRules = typedRules<Volume>({
   defaults: ({ spec, status }) => {
     if (status !== undefined) status.phase ??= 'Pending';
@@ -134,7 +133,6 @@ interface VolumeCheck {
   readonly errors: FieldErrors;
 }
 
-/** Checks the spec of a PersistentVolume. */
 export function validatePersistentVolume(spec: VolumeSpec, check: VolumeCheck): void {
   const { errors, inline = false } = check;
   validateModes(spec, errors);

@@ -12,7 +12,6 @@ import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../o
 import type { Wire } from '../../object/index.js';
 import { validateLabelSelector, validateRequirement, validateValues } from './metadata.js';
 
-/** Checks the affinity of a pod. */
 export function validateAffinity(
   { nodeAffinity, podAffinity, podAntiAffinity }: Wire<V1Affinity>,
   errors: FieldErrors,
@@ -158,7 +157,6 @@ const actions = ['DoNotSchedule', 'ScheduleAnyway'];
 const policies = ['Honor', 'Ignore'];
 const positive = 'must be greater than zero';
 
-/** Checks the topology spread constraints of a pod. */
 export function validateTopologySpread(
   constraints: readonly Constraint[],
   errors: FieldErrors,

@@ -66,7 +66,6 @@ function sumOf(lists: readonly Amounts[]): Amounts {
   return Object.fromEntries(sum);
 }
 
-/** Returns the largest amount of each resource. */
 export function largestOf(...all: readonly (Amounts | undefined)[]): Amounts {
   const largest = new Map<string, string>();
   for (const [name, amount] of all.flatMap((amounts = {}) => Object.entries(amounts))) {
@@ -98,7 +97,6 @@ export function podAmounts(spec: PodSpec, list: List): Amounts {
   return { ...aggregateOf(spec, list), ...spec.resources?.[list] };
 }
 
-/** Returns the requests of a pod with its overhead. */
 export function podRequests(spec: PodSpec): Amounts {
   return sumOf([podAmounts(spec, 'requests'), spec.overhead ?? {}]);
 }
@@ -147,7 +145,6 @@ function limitsWithPages(
   return { ...Object.fromEntries(pages), ...limits };
 }
 
-/** Checks the resources of a whole pod. */
 export function validatePodResources(
   spec: PodSpec,
   claims: ReadonlySet<string>,

@@ -136,7 +136,6 @@ const priorityClass = typedRules<PriorityClass>({
   },
 });
 
-/** The rules of PriorityClasses. */
 export const priorityRules: Readonly<Record<string, KindRules>> = {
   'scheduling.k8s.io/v1/PriorityClass': priorityClass,
 };

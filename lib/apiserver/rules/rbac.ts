@@ -120,7 +120,6 @@ function bindingRules(namespaced: boolean): KindRules {
   });
 }
 
-/** The rules of roles and their bindings. */
 export const rbacRules: Readonly<Record<string, KindRules>> = {
   [`${group}/v1/Role`]: roleRules(true),
   [`${group}/v1/ClusterRole`]: roleRules(false),

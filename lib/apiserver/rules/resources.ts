@@ -45,14 +45,12 @@ export function validateResourceName(name: string, errors: FieldErrors): void {
   errors.invalid('', name, 'must be a standard resource type or fully qualified');
 }
 
-/** Checks the name of a resource of a quota. */
 export function validateQuotaResource(name: string, errors: FieldErrors): void {
   validateResourceName(name, errors);
   if (name.includes('/') || (isStandardResource(name) && name !== 'storage')) return;
   errors.invalid('', name, 'must be a standard resource for quota');
 }
 
-/** Checks the name of a resource that containers use. */
 export function validateContainerResource(name: string, errors: FieldErrors): void {
   validateResourceName(name, errors);
   if (!name.includes('/')) {

@@ -153,7 +153,6 @@ function validateAppArmor(
   }
 }
 
-/** Checks the security context of a container. */
 export function validateContainerSecurity(
   context: Wire<V1SecurityContext>,
   errors: FieldErrors,

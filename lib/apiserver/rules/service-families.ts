@@ -144,7 +144,6 @@ function validateClusterIps(spec: ServiceSpec, errors: FieldErrors): void {
   if (areValid) validateIpFamilies(spec, errors);
 }
 
-/** Returns whether all cluster IPs are valid. */
 function validateEachIp(clusterIPs: readonly string[], errors: FieldErrors): boolean {
   let areValid = true;
   for (const [index, ip] of clusterIPs.entries()) {

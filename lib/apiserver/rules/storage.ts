@@ -262,7 +262,6 @@ const attributesClass = typedRules<Wire<V1VolumeAttributesClass>>({
   admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/vac-protection'),
 });
 
-/** The rules of storage. */
 export const storageRules: Readonly<Record<string, KindRules>> = {
   '/v1/PersistentVolumeClaim': claim,
   'storage.k8s.io/v1/StorageClass': storageClass,
@@ -277,7 +276,6 @@ export const accessModeNames: readonly string[] = [
   'ReadWriteOncePod',
 ];
 
-/** Checks the spec of a PersistentVolumeClaim. */
 export function validateClaimSpec(
   spec: Wire<V1PersistentVolumeClaimSpec>,
   errors: FieldErrors,

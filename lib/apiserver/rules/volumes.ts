@@ -140,7 +140,6 @@ function validateStorage(volume: Volume, errors: FieldErrors): void {
   validateOutsideSource(type, source, { persistent: false, name: '', errors });
 }
 
-/** Checks a path on a node. */
 export function validateHostPath(
   { path, type = '' }: { readonly path: string; readonly type?: string },
   errors: FieldErrors,
@@ -153,7 +152,6 @@ export function validateHostPath(
   errors.oneOf('type', type, hostPathTypes);
 }
 
-/** Checks the mode of a file. */
 function validateMode(mode: number | undefined, errors: FieldErrors): void {
   if (mode === undefined || (mode >= 0 && mode <= 0o777)) return;
   errors.invalid('', mode, 'must be a number between 0 and 0777 (octal), both inclusive');
@@ -205,7 +203,6 @@ function validateDownwardFiles(
   }
 }
 
-/** Checks a projected volume. */
 function validateProjected(
   { sources, defaultMode }: Wire<V1ProjectedVolumeSource>,
   errors: FieldErrors,

@@ -16,7 +16,6 @@ interface MvccLogOptions {
   readonly firstRevision?: number | undefined;
 }
 
-/** A change to commit. */
 export interface Change {
   readonly collection: string;
   readonly key: string;

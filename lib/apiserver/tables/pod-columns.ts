@@ -125,7 +125,6 @@ function gatesText({ spec, status }: Pod): string {
   return gates.length === 0 ? '<none>' : `${passed.length}/${gates.length}`;
 }
 
-/** The columns of pods. */
 export const podColumns: readonly TableColumn[] = columnsOf([
   {
     name: 'Ready',

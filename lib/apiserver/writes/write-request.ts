@@ -52,7 +52,6 @@ export interface WriteRequest {
   readonly hooks?: WriteHooks | undefined;
 }
 
-/** The result of a write. */
 export interface WriteResult {
   /** The object in the version of the request. */
   readonly object: UnstructuredObject;

@@ -90,7 +90,6 @@ function runCommand(context: CommandContext): Command {
     .action((files: string[], options: FileRunOptions) => runFiles(files, options, context));
 }
 
-/** Returns the option that protects the metrics. */
 function metricsAuthOption(): Option {
   return new Option(
     '--metrics-auth <namespace/name>',

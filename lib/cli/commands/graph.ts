@@ -47,7 +47,6 @@ export function graphCommand(context: CommandContext): Command {
     .action((files: string[], options: GraphOptions) => drawGraph(files, options, context));
 }
 
-/** A drawing and its model. */
 interface Drawn {
   readonly model: object;
   readonly drawing: Drawing;

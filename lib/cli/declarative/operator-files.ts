@@ -48,7 +48,6 @@ export async function readOperatorFiles(
   return operatorsOfTexts(await operatorTexts(paths, context));
 }
 
-/** A file with operators. */
 export interface OperatorText {
   /** `-` for the standard input. */
   readonly file: string;

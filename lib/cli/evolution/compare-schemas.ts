@@ -4,7 +4,6 @@ import type { Schema, SchemaRule } from '../../object/index.js';
 import type { Problem } from './findings.js';
 import type { BreakingRule } from './breaking-rules.js';
 
-/** A breaking change of a schema. */
 export type SchemaChange = Problem<BreakingRule>;
 
 /**

@@ -7,7 +7,6 @@ import type { LintRule } from './lint-rules.js';
 /** A problem that `lint` finds in a version. */
 export type LintProblem = Problem<LintRule>;
 
-/** A field of a schema. */
 interface Field {
   /** The name of the field; empty for items and values of maps. */
   readonly name: string;

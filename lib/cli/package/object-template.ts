@@ -220,7 +220,6 @@ interface ManagerValues {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the values from a Deployment. */
 export function managerValues(objects: readonly object[], from: string): ManagerValues {
   const { deployment, podSpec, container } = managerDeployment(objects, from);
   const args = textsOf(container['args']);

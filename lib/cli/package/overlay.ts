@@ -192,7 +192,6 @@ export function managerDeployment(objects: readonly object[], from: string): Man
   );
 }
 
-/** Returns the operators among objects. */
 function managersAmong(objects: readonly object[]): readonly ManagerDeployment[] {
   return (objects as readonly Json[]).flatMap(managersIn);
 }

@@ -13,7 +13,6 @@ export interface ValueSchema {
 /** Path of a value that is replaced as a whole. */
 type ValuePath = readonly string[];
 
-/** Returns the paths of all values in a schema. */
 function valuePaths(schema: ValueSchema, above: ValuePath = []): readonly ValuePath[] {
   const { properties } = schema;
   if (properties === undefined) return [above];

@@ -276,7 +276,6 @@ export function launchText(text: string, runner: TestRunner): string {
 /** Optional parts of a project, by the names of their templates. */
 export const projectParts = ['scorecard', 'olm'] as const;
 
-/** An optional part of a project. */
 export type ProjectPart = (typeof projectParts)[number];
 
 type Named = Pick<Project, 'name' | 'domain'>;
@@ -290,7 +289,6 @@ export function partsOf(names: readonly string[]): readonly ProjectPart[] {
   return projectParts.filter((part) => parts.includes(part));
 }
 
-/** Returns the files of parts of a project. */
 export async function partFiles(
   project: Named,
   parts: readonly ProjectPart[],

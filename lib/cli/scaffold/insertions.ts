@@ -82,7 +82,6 @@ export function missingMarkers(path: string, missing: readonly Insertion[]): str
   return [`--- ${path}`, `+++ ${path}`, ...diff].join('\n');
 }
 
-/** A name that a statement imports. */
 export interface ImportedName {
   /** Source text: `a` or `a as b`. */
   readonly text: string;

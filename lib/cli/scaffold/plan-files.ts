@@ -23,7 +23,6 @@ export type WantedFile = {
   | { readonly type: 'delete' }
 );
 
-/** The planned change of a file. */
 export interface PlannedFile {
   readonly path: string;
   readonly action: 'create' | 'overwrite' | 'change' | 'keep' | 'delete';

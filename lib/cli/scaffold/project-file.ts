@@ -39,7 +39,6 @@ export interface ProjectResource {
   readonly webhooks?: ProjectWebhooks | undefined;
 }
 
-/** The webhooks of a version. */
 export interface ProjectWebhooks {
   readonly defaulting?: boolean | undefined;
   readonly validation?: boolean | undefined;

@@ -19,7 +19,6 @@ export interface TemplateValues {
   readonly style?: string | undefined;
 }
 
-/** A rendered file of a template. */
 export interface TemplateFile {
   /** Path in the project's folder, with slashes. */
   readonly path: string;

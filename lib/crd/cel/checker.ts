@@ -39,7 +39,6 @@ export interface Checked {
   readonly types: ReadonlyMap<Expression, CelType>;
   /** The declared variables that the expression uses. */
   readonly variables: ReadonlySet<string>;
-  /** Returns the type of a part of the expression. */
   readonly typeOf: (part: Expression) => CelType;
 }
 

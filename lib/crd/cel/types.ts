@@ -78,12 +78,10 @@ export function optionalType(value: CelType): CelType {
   return opaqueType('optional_type', value);
 }
 
-/** The type of a type. */
 export function typeType(parameter: CelType): CelType {
   return { kind: 'type', name: 'type', parameters: [parameter] };
 }
 
-/** Returns a type parameter to infer. */
 export function paramType(name: string): CelType {
   return { kind: 'param', name, parameters: [] };
 }

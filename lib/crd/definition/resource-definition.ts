@@ -70,13 +70,11 @@ type StatusOf<V extends VersionDefinition> = V extends { readonly status: infer 
   ? { status?: ValueOf<S> }
   : unknown;
 
-/** The version with a given name. */
 export type NamedVersion<V extends readonly VersionDefinition[], N extends string> = Extract<
   V[number],
   { readonly name: N }
 >;
 
-/** The storage version. */
 export type StorageVersion<V extends readonly VersionDefinition[]> = V extends readonly [
   infer Only extends VersionDefinition,
 ]

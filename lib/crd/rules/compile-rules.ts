@@ -7,7 +7,6 @@ import { optionalType } from '../cel/types.js';
 import type { CelType } from '../cel/types.js';
 import { schemaType, withTypeAndMeta } from './schema-type.js';
 
-/** A compiled rule of a schema. */
 export interface CompiledRule {
   readonly rule: SchemaRule;
   /** undefined if the rule does not compile. */

@@ -136,7 +136,6 @@ const packages: Readonly<Partial<Record<BuiltInTypeName, string>>> = {
   PolicyRule: 'io.k8s.api.rbac.v1',
 };
 
-/** Returns whether a built-in type has that name. */
 export function isBuiltInType(name: unknown): boolean {
   return typeof name === 'string' && rawDefinition(definitionOf(name)) !== undefined;
 }

@@ -17,7 +17,6 @@ import { FieldErrors } from './field-errors.js';
 import { isInt64, validateNumber, validateRange } from './numbers.js';
 import { hasFormat, isKnownFormat } from './schema-formats.js';
 
-/** A value to check. */
 export interface SchemaCheck {
   readonly schema: Schema;
   /** JSON path; empty for the whole object. */

@@ -315,7 +315,6 @@ function isTexts(value: unknown, empty = false): value is string[] {
   return value.every((one: unknown) => typeof one === 'string' && (empty || one !== ''));
 }
 
-/** A key that verifies tokens. */
 export interface VerifyingKey {
   /** The `kid` in the header of a token. */
   readonly id: string;

@@ -217,7 +217,6 @@ export interface JoinPlan {
 
 /** One side of an equality: an expression over one source. */
 interface SideOf {
-  /** The number of the source. */
   readonly source: number;
   /** The number of the side among those of its source. */
   readonly side: number;

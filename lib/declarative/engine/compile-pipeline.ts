@@ -79,7 +79,6 @@ function warningsOf({ path, sources, orders }: JoinPlan): SpecProblem[] {
   return [{ path, message }];
 }
 
-/** A source of a pipeline. */
 export interface PipelineSource {
   readonly kind: string;
   /** Empty: core; undefined: a view of the operator itself. */
@@ -103,7 +102,6 @@ export interface PipelinePlan {
   readonly warnings: readonly SpecProblem[];
 }
 
-/** The place of a stage. */
 interface StageSite {
   /** The name as written, for example `@mux`. */
   readonly stage: string;
@@ -125,7 +123,6 @@ const stageCompilers: ReadonlyMap<string, CompileStage> = new Map([
   ['@mux', gather],
 ]);
 
-/** The names of all stages. */
 export const stageNames: readonly string[] = ['@join', ...stageCompilers.keys()];
 
 function select(argument: unknown, site: StageSite): StagePlan {

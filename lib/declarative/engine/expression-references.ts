@@ -127,7 +127,6 @@ function lookAtComparable(comparable: Comparable, found: Found): void {
   }
 }
 
-/** A place in documents. */
 export interface DocumentPath {
   /** Returns the value at the place; undefined if there is no value. Never throws. */
   get(document: Document): unknown;

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { heldBy, knownList } from '../../object/index.js';
 import type { Document } from '../document.js';
 
-/** A document of a Z-set. */
 export interface ZSetEntry {
   readonly key: string;
   readonly document: Document;

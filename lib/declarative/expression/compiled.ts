@@ -58,7 +58,6 @@ export function dynamic(evaluate: Expression, type?: ValueType): Compiled {
   return { evaluate, constant: false, type, failed: false };
 }
 
-/** Returns a part with the constant `value`. */
 export function constant(value: unknown): Compiled {
   return { evaluate: () => value, constant: true, type: typeOf(value), failed: false };
 }

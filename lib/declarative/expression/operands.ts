@@ -52,7 +52,6 @@ export const integer: Operand<number> = {
   },
 };
 
-/** A text. */
 export const text: Operand<string> = {
   want: 'a string',
   accepts: ['string'],
@@ -71,7 +70,6 @@ export const printable: Operand<string> = {
   },
 };
 
-/** A value with an order. */
 export const ordered: Operand<number | string> = {
   want: 'a number or a string',
   accepts: ['number', 'string'],
@@ -81,7 +79,6 @@ export const ordered: Operand<number | string> = {
       : misfit(operation, ordered, value),
 };
 
-/** A list. */
 export const list: Operand<readonly unknown[]> = {
   want: 'a list',
   accepts: ['list'],
@@ -89,7 +86,6 @@ export const list: Operand<readonly unknown[]> = {
     Array.isArray(value) ? (value as unknown[]) : misfit(operation, list, value),
 };
 
-/** A map. */
 export const map: Operand<Readonly<Record<string, unknown>>> = {
   want: 'a map',
   accepts: ['map'],

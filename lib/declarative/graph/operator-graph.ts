@@ -32,7 +32,6 @@ export interface GraphOperator {
   readonly controllers: readonly GraphController[];
 }
 
-/** A controller in a graph. */
 export interface GraphController {
   /** `<operator>/<name>`. */
   readonly id: string;
@@ -43,7 +42,6 @@ export interface GraphController {
   readonly target: GraphTarget;
 }
 
-/** A source of a controller. */
 export type GraphSource =
   | {
       readonly type: Extract<SourceType, 'Watcher'>;
@@ -68,7 +66,6 @@ export interface GraphStage {
   readonly argument: unknown;
 }
 
-/** The target of a controller. */
 export interface GraphTarget {
   /** The id of a {@link GraphResource}. */
   readonly resource: string;

@@ -96,7 +96,6 @@ export function toMermaid(graph: OperatorGraph): string {
   return mermaidOfDrawing(drawingOf(graph));
 }
 
-/** Returns a drawing as a Mermaid flowchart. */
 export function mermaidOfDrawing(drawing: Drawing): string {
   const ids = numbered(drawing);
   const nodeLine = ({ id, look, lines }: DrawnNode): string =>

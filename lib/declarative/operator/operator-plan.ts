@@ -60,7 +60,6 @@ export function planOperator(name: string, input: OperatorInput): OperatorPlan {
   });
 }
 
-/** Returns the plan with one more controller. */
 export function withController(plan: OperatorPlan, spec: unknown): OperatorPlan {
   const problems: SpecProblem[] = [];
   const [read] = readOperatorSpec({ controllers: [spec] }, compileContext(problems)).controllers;
@@ -147,7 +146,6 @@ export function isView({ apiGroup }: TargetSpec): boolean {
   return apiGroup === undefined || isViewGroup(apiGroup);
 }
 
-/** A kind of views. */
 interface ViewKind {
   /** The operator that owns the view. */
   readonly operator: string;

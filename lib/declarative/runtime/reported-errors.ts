@@ -26,7 +26,6 @@ import type { SlowedWrite } from './target-reconciler.js';
 /** Number of errors kept. */
 const kept = 10;
 
-/** The place of an error. */
 interface ErrorPlace extends Pick<ReportedError, 'stage' | 'subject'> {
   /** Path of the stage in the specification. */
   readonly path?: SpecPath | undefined;

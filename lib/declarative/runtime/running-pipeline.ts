@@ -261,7 +261,6 @@ export interface KindSearch {
   readonly views: { ensure(operator: string, kind: string): Promise<ResourceType> };
 }
 
-/** The kinds of a controller. */
 export interface ResolvedKinds {
   /** The kind of each input; undefined if the input follows no objects. */
   readonly inputs: readonly (TypeReference<KubernetesObject> | undefined)[];

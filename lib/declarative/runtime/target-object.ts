@@ -91,7 +91,6 @@ export function scopeProblem({ type, key }: TargetKey): string | undefined {
   return `${describeObject(type, key)}: ${type.kind} ${problem}`;
 }
 
-/** Returns the desired metadata of an object. */
 function metadataOf(target: TargetKey, document: Document): ObjectMeta {
   const metadata = memberOf(document, 'metadata');
   if (!isJsonObject(metadata)) return {};

@@ -168,12 +168,10 @@ function hasSources({ sources }: ControllerSpec): boolean {
   return sources.length > 0 && sources.every(({ kind }) => kind !== '');
 }
 
-/** Returns the path of a controller in its operator. */
 export function pathOfController(place: number): SpecPath {
   return ['controllers', place];
 }
 
-/** Returns the problems of one controller. */
 export function problemsOfController(
   problems: readonly SpecProblem[],
   place: number,

@@ -39,7 +39,6 @@ export interface SourceSpec extends ResourceSpec {
   readonly periodMs: number;
 }
 
-/** Types of sources. */
 export const sourceTypes = ['Watcher', 'OneShot', 'Periodic'] as const;
 /** Type of a source. */
 export type SourceType = (typeof sourceTypes)[number];

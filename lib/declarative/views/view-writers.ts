@@ -307,7 +307,6 @@ export class TargetWrites {
     if (next !== undefined && next !== owner) next.claimant.acquired(next.key);
   }
 
-  /** Releases all claims of a claimant. */
   releaseAll(claimant: Claimant): void {
     for (const object of [...this.#claims.keys()]) this.release(object, claimant);
   }

@@ -54,7 +54,6 @@ function markup(value: HtmlValue): string {
   return value.map(markup).join('');
 }
 
-/** A column of a table. */
 export interface Column<T> {
   readonly head: string;
   readonly cell: (row: T) => HtmlValue;
@@ -71,7 +70,6 @@ export interface Section {
   readonly body: Html;
 }
 
-/** Returns a section with a table of the overview. */
 export function tableSection<T>({
   title,
   rows,

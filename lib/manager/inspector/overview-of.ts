@@ -266,7 +266,6 @@ const maxCauses = 5;
 /** Maximum number of changed paths. */
 const maxPaths = 5;
 
-/** Returns the causes of a reconcile. */
 function shownCauses({ triggers, more }: TriggerList): readonly ShownCause[] {
   const { items, more: cut } = firstOf(triggers, maxCauses);
   const causes = items.map(shownCause);

@@ -11,13 +11,11 @@ import type { ManagerStatus, RunnableStatus } from '../manager-entries.js';
 import type { ShardingStatus } from '../sharding/index.js';
 import type { Shown } from './html.js';
 
-/** An object of a cluster. */
 export interface ShownObject extends ObjectReference {
   /** `''` for the only cluster. */
   readonly cluster: string;
 }
 
-/** A cause of a reconcile. */
 export interface ShownCause {
   /** `more`: further causes are not shown. */
   readonly type: 'event' | 'source' | 'acquired' | 'requeue' | 'retry' | 'more';
@@ -27,7 +25,6 @@ export interface ShownCause {
   readonly object?: ShownObject | undefined;
 }
 
-/** A key of a controller. */
 export interface ShownKey {
   readonly controller: string;
   readonly cluster: string;
@@ -71,7 +68,6 @@ export interface ShownHotLoop extends ShownKey, Pick<HotLoop, 'writesPerMinute' 
   readonly managers: Shown<string>;
 }
 
-/** A source with a problem. */
 export interface ShownSource extends Omit<SourceStatus, 'problem'> {
   readonly controller: string;
   readonly cluster: string;
@@ -95,7 +91,6 @@ export interface ShownController {
   readonly troubledSources: number;
 }
 
-/** A cached kind. */
 export interface ShownCache extends Omit<InformerStatus, 'problem' | 'quarantined'> {
   readonly cluster: string;
   /** Estimated bytes of heap, from a sample; an upper bound. */

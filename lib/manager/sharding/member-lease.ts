@@ -29,7 +29,6 @@ export interface MemberLease {
   readonly createdMs: number;
 }
 
-/** Reads the Lease of a member. */
 export function memberLeaseOf({ metadata, spec }: Lease): MemberLease {
   const { name = '', uid = '', resourceVersion = '', creationTimestamp } = metadata;
   return {

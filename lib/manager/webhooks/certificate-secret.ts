@@ -138,7 +138,6 @@ export interface CertificateState {
   readonly privateKey: string;
 }
 
-/** Rules of the rotation. */
 type RotationRules = Pick<
   Resolved<GeneratedCertificatesOptions>,
   'dnsNames' | 'validityMs' | 'rotateBeforeMs' | 'settleMs'

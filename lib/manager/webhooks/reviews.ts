@@ -160,7 +160,6 @@ function textOf(value: unknown): string | undefined {
 
 const conversionVersion = 'apiextensions.k8s.io/v1';
 
-/** The request of a ConversionReview. */
 interface ConversionRequest {
   readonly uid: string;
   readonly desiredApiVersion: string;

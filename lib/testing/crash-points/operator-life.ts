@@ -9,7 +9,6 @@ import { Handlers, killed } from './handlers.js';
 
 /** Options of an {@link OperatorLife}. */
 interface OperatorLifeOptions {
-  /** The client of the cluster. */
   readonly client: Client;
   readonly trace: RequestTrace;
   /** The way in which the operator dies, or in which the request fails. */

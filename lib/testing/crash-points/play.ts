@@ -17,7 +17,6 @@ import type { CrashCluster, CrashStage, CrashStep, ResolvedScenario } from './cr
 import { OperatorLife, RequestTrace, isFailure } from './operator-life.js';
 import { letTimePass, letWorkHappen } from './handlers.js';
 
-/** The result of a step. */
 export interface PlayedStep {
   readonly name: string;
   readonly requests: readonly CrashRequest[];

@@ -46,9 +46,7 @@ type Estimate = (call: CostedCall, known: KnownSizes) => CallCost | undefined;
 const perCharacter = 0.1;
 /** A pattern's expression counts as four characters long. */
 const perPatternCharacter = 0.25;
-/** Cost of creating a list. */
 export const listCost = 10;
-/** Cost of creating a map. */
 export const mapCost = 30;
 
 /** Estimates the cost of a call without its arguments; 1 by default. */

@@ -49,7 +49,6 @@ const wholeQuantity = (unscaled: bigint): Quantity => ({ unscaled, scale: 0, for
 const compare = ({ value: one }: QuantityValue, { value: other }: QuantityValue): number =>
   compareQuantities(one, other);
 
-/** Functions on quantities. */
 const quantityFunctions: readonly Declaration[] = [
   declare('quantity(string): Quantity', quantityOf),
   declare('isQuantity(string): bool', (text: string) => readQuantity(text) !== undefined),
@@ -164,7 +163,6 @@ function formatOf(name: string): Format | undefined {
   return new CelOpaque('kubernetes.NamedFormat', { name, check }, (value) => value.name === name);
 }
 
-/** Functions on named formats. */
 const formatFunctions: readonly Declaration[] = [
   ...Object.keys(formats).map((name) =>
     declare(`format::${name}(): NamedFormat`, () => formatOf(name) ?? null),

@@ -46,7 +46,6 @@ function sort({ items }: CelList): CelList {
   return sortedByKeys(items.map((item) => [item, item]));
 }
 
-/** Returns the values in the order of their keys. */
 export function sortedByKeys(keyed: readonly (readonly [key: CelValue, value: CelValue])[]) {
   const [first] = keyed;
   if (first !== undefined && !isComparable(first[0])) {

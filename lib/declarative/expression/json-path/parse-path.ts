@@ -345,7 +345,6 @@ export type Test =
       readonly right: Comparable;
     };
 
-/** Comparison operators. */
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
 /** An expression with at most one value. */

@@ -225,12 +225,10 @@ export function checkOperands(
   return fit;
 }
 
-/** Returns the operands without their places. */
 export function partsOf(placed: readonly PlacedOperand[]): Compiled[] {
   return placed.map(({ compiled }) => compiled);
 }
 
-/** Returns the evaluations of the operands. */
 export function evaluationsOf(placed: readonly PlacedOperand[]): Expression[] {
   return placed.map(({ compiled }) => compiled.evaluate);
 }

@@ -66,7 +66,6 @@ const listOrText: Operand<readonly unknown[] | string> = {
   },
 };
 
-/** The operators on lists and maps. */
 const listOperators: readonly OperatorDefinition[] = [
   onEach('@map', { expression: anything, type: 'list' }, (items, evaluate) => items.map(evaluate)),
   onEach('@filter', { expression: condition, type: 'list' }, (items, holds) => items.filter(holds)),
@@ -300,7 +299,6 @@ function compilePath(
   return undefined;
 }
 
-/** All operators, by name. */
 export const operators: ReadonlyMap<string, OperatorDefinition> = new Map(
   [
     ...conversionOperators,
