@@ -226,10 +226,7 @@ export interface HealthOptions {
 
 export type ResolvedHealthOptions = Resolved<HealthOptions, 'host'>;
 
-/**
- * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an option is out of its range.
- */
+/** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is out of its range. */
 export function resolveHealthOptions(options: HealthOptions): ResolvedHealthOptions {
   const { host, port = 8081, checkTimeoutMs = 5_000, stallMs = 10_000 } = options;
   const { stuckReconcileFactor = 10 } = options;

@@ -48,10 +48,7 @@ export function fieldPath(...names: readonly string[]): FieldPath {
   return names.map(fieldElement);
 }
 
-/**
- * Parses an element.
- * @throws OperatorError `InvalidValue`: the text is not an element.
- */
+/** Parses an element. @throws OperatorError `InvalidValue`: the text is not an element. */
 export function parsePathElement(element: PathElement): ParsedElement {
   if (element.startsWith('f:')) return { type: 'field', name: element.slice(2) };
   const known = parsedElements.get(element);

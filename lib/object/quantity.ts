@@ -99,10 +99,7 @@ export function isSameAmount(one: unknown, other: unknown): boolean {
   }
 }
 
-/**
- * Returns the sum, in the format of `one`.
- * @throws OperatorError `InvalidValue`
- */
+/** Returns the sum, in the format of `one`. @throws OperatorError `InvalidValue` */
 export function addQuantities(one: QuantityLike, other: QuantityLike): Quantity {
   const [left, right] = [quantityOf(one), quantityOf(other)];
   const scale = Math.min(left.scale, right.scale);
@@ -110,10 +107,7 @@ export function addQuantities(one: QuantityLike, other: QuantityLike): Quantity 
   return { ...trimmed(sum), format: left.format };
 }
 
-/**
- * Returns the difference, in the format of `one`.
- * @throws OperatorError `InvalidValue`
- */
+/** Returns the difference, in the format of `one`. @throws OperatorError `InvalidValue` */
 export function subtractQuantities(one: QuantityLike, other: QuantityLike): Quantity {
   const { unscaled, ...rest } = quantityOf(other);
   return addQuantities(one, { ...rest, unscaled: -unscaled });

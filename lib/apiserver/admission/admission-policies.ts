@@ -230,10 +230,7 @@ class PolicyPrograms {
   readonly #extension: CelExtension;
   readonly #variables: readonly { readonly name: string; readonly program: CelProgram }[];
 
-  /**
-   * Compiles the variables.
-   * @throws CelCompileError a variable cannot be compiled.
-   */
+  /** Compiles the variables. @throws CelCompileError a variable cannot be compiled. */
   constructor(variables: readonly PolicyVariable[], extension: CelExtension) {
     this.#extension = extension;
     this.#types = new Map([...admissionVariables, ...authorizerVariables, ['params', dynType]]);
@@ -247,10 +244,7 @@ class PolicyPrograms {
     this.#types.set('variables', structType('kubernetes.variables', fields));
   }
 
-  /**
-   * Compiles an expression.
-   * @throws CelCompileError
-   */
+  /** Compiles an expression. @throws CelCompileError */
   compile(expression: string): CelProgram {
     return compileCel(expression, this.#types, this.#extension);
   }

@@ -250,10 +250,7 @@ function texts(...names: readonly string[]): Map<string, CelType> {
   return new Map(names.map((name) => [name, stringType]));
 }
 
-/**
- * Compiles an admission expression.
- * @throws CelCompileError
- */
+/** Compiles an admission expression. @throws CelCompileError */
 export function compileAdmission(source: string): CelProgram {
   const variables = new Map([...admissionVariables, ...authorizerVariables]);
   return compileCel(source, variables, { functions: authorizerFunctions });

@@ -26,10 +26,7 @@ import type { Authorizer } from './authorizer.js';
 export interface Asking {
   /** The user, if the caller already knows it; the server then ignores credentials. */
   readonly known?: UserInfo | undefined;
-  /**
-   * The authorizer of the client's requests.
-   * @defaultValue the authorizer of the server
-   */
+  /** The authorizer of the client's requests. @defaultValue the authorizer of the server */
   readonly authorizer?: Authorizer | undefined;
   /** The identity in the client's certificate. */
   readonly certified?: CertifiedClient | undefined;

@@ -84,15 +84,9 @@ export interface UserOptions {
    * @defaultValue none
    */
   readonly groups?: readonly string[] | undefined;
-  /**
-   * The uid of the user.
-   * @defaultValue none
-   */
+  /** The uid of the user. @defaultValue none */
   readonly uid?: string | undefined;
-  /**
-   * Extra attributes of the user.
-   * @defaultValue none
-   */
+  /** Extra attributes of the user. @defaultValue none */
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
@@ -207,10 +201,7 @@ export class ServiceAccountTokens {
     this.#parts = parts;
   }
 
-  /**
-   * Issues a token.
-   * @returns the token: a secret
-   */
+  /** Issues a token. @returns the token: a secret */
   issue({ account, audiences, expirationSeconds, bound }: TokenOrder): string {
     const { clock, random } = this.#parts;
     const { namespace = '', name = '', uid = '' } = account.metadata;

@@ -54,10 +54,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/**
- * Returns the error of a refused request.
- * @returns 403: `user` may not do it; undefined: it may
- */
+/** Returns the error of a refused request. @returns 403: `user` may not do it; undefined: it may */
 export function refusalOf(
   authorizer: Authorizer,
   user: UserInfo,
@@ -125,10 +122,7 @@ export class RuleResolver {
     this.#log = log;
   }
 
-  /**
-   * Returns the rules of `user`.
-   * @param namespace - If empty, only cluster-wide rules.
-   */
+  /** Returns the rules of `user`. @param namespace - If empty, only cluster-wide rules. */
   rulesFor(user: UserInfo, namespace: string): ResolvedRules {
     this.#forgetIfChanged();
     const key = JSON.stringify([user.username, user.groups, namespace]);

@@ -25,10 +25,7 @@ export interface UsedRolesOptions {
    * @defaultValue false
    */
   readonly names?: boolean | undefined;
-  /**
-   * Puts all rules into one ClusterRole, whatever the namespace.
-   * @defaultValue false
-   */
+  /** Puts all rules into one ClusterRole, whatever the namespace. @defaultValue false */
   readonly clusterWide?: boolean | undefined;
 }
 

@@ -22,10 +22,7 @@ export class DiscoveryHandler {
   #groups: readonly ServedGroup[] = [];
   #generation = -1;
 
-  /**
-   * Creates a handler.
-   * @param options - the groups to include. @defaultValue all
-   */
+  /** Creates a handler. @param options - the groups to include. @defaultValue all */
   constructor(
     kinds: KindRegistry,
     aggregator: Aggregator,

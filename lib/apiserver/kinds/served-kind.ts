@@ -231,10 +231,7 @@ export class KindRegistry {
     this.#changed();
   }
 
-  /**
-   * Calls `listener` after each change of the kinds.
-   * @returns a function that unsubscribes
-   */
+  /** Calls `listener` after each change of the kinds. @returns a function that unsubscribes */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -246,10 +246,7 @@ function statusFailure(status: number, said: string): string {
 /** A POST of JSON. */
 interface HttpsPost extends Pick<Post, 'text' | 'signal'> {
   readonly url: URL;
-  /**
-   * The name that the server's certificate must have.
-   * @defaultValue the host of the URL
-   */
+  /** The name that the server's certificate must have. @defaultValue the host of the URL */
   readonly servername: string | undefined;
   readonly agent: Agent;
 }
@@ -264,10 +261,7 @@ interface PostAnswer {
 
 const answerLimitBytes = 3 * 1024 * 1024;
 
-/**
- * Sends a POST.
- * @throws the error of the connection.
- */
+/** Sends a POST. @throws the error of the connection. */
 async function httpsPost(post: HttpsPost): Promise<PostAnswer> {
   const { url, servername, agent, text, signal } = post;
   const headers = {

@@ -117,10 +117,7 @@ export class SerializedObjects {
   readonly #capacity: number;
   readonly #entries = new Map<UnstructuredObject, SerializedObject>();
 
-  /**
-   * Creates an empty cache.
-   * @param capacity - maximum number of objects.
-   */
+  /** Creates an empty cache. @param capacity - maximum number of objects. */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }

@@ -157,10 +157,7 @@ export function parseRevision(text: string, read: 'list' | 'other'): number {
     : internalFailure(message);
 }
 
-/**
- * Checks that a revision exists.
- * @throws StatusError 504: the revision does not exist yet.
- */
+/** Checks that a revision exists. @throws StatusError 504: the revision does not exist yet. */
 export function checkNotFuture(log: MvccLog, revision: number): void {
   if (revision <= log.revision) return;
   const message = `Timeout: Too large resource version: ${revision}, current: ${log.revision}`;

@@ -44,10 +44,7 @@ export function mediaTypeOf(request: TransportRequest): string {
   return (end < 0 ? given : given.slice(0, end)).trim().toLowerCase();
 }
 
-/**
- * Returns the body as text.
- * @throws StatusError 413: it is larger than {@link bodyLimitBytes}.
- */
+/** Returns the body as text. @throws StatusError 413: it is larger than {@link bodyLimitBytes}. */
 export function bodyText({ body }: TransportRequest): string {
   if (body === undefined) return '';
   if (body.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
@@ -87,10 +84,7 @@ export function readObjectBody(request: TransportRequest, refuse: Refusal): Body
   throw unsupportedMediaType([...objectMediaTypes, protobufMediaType]);
 }
 
-/**
- * Parses JSON.
- * @throws StatusError the error of `refuse`: malformed, or too deep.
- */
+/** Parses JSON. @throws StatusError the error of `refuse`: malformed, or too deep. */
 export function parseJson(text: string, refuse: Refusal): Body {
   const body = jsonBody(text, refuse);
   if (body === undefined) throw refuse(jsonProblem(text), text);
@@ -135,10 +129,7 @@ function excerpt(text: string): string {
   return bytes.length <= excerptLength ? shown : `${shown} ...`;
 }
 
-/**
- * Parses YAML; JSON is YAML too.
- * @throws StatusError 400: malformed, or too deep.
- */
+/** Parses YAML; JSON is YAML too. @throws StatusError 400: malformed, or too deep. */
 export function parseYaml(given: string, refuse: Refusal): Body {
   if (unreadable.test(given)) throw refuseYaml('control characters are not allowed');
   // Line breaks of YAML 1.1. U+2028 and U+2029 stay in texts, without the spaces around them.
@@ -214,10 +205,7 @@ export function checkRepeatedKeys(
   }
 }
 
-/**
- * Reads a body that should be an object of `kind`.
- * @throws StatusError 400, 413 or 415.
- */
+/** Reads a body that should be an object of `kind`. @throws StatusError 400, 413 or 415. */
 export function readObject(request: TransportRequest, kind: string): RawObject {
   const refuse = refuseObject(kind);
   const body = readObjectBody(request, refuse);

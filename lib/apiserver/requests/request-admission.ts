@@ -13,15 +13,9 @@ import type { ResourceContext } from './resource-handler.js';
 /** Options of a write by a request. */
 interface HookedWrite {
   readonly dryRun: boolean;
-  /**
-   * The options of the operation, as webhooks receive them.
-   * @defaultValue none
-   */
+  /** The options of the operation, as webhooks receive them. @defaultValue none */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /**
-   * The kind of the written objects.
-   * @defaultValue the kind of the request
-   */
+  /** The kind of the written objects. @defaultValue the kind of the request */
   readonly objectKind?: ServedKind | undefined;
 }
 

@@ -72,10 +72,7 @@ export function validateAtMost100Percent(value: number | string, errors: FieldEr
 const address = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const range = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
-/**
- * Checks an IP address.
- * @returns whether it is valid
- */
+/** Checks an IP address. @returns whether it is valid */
 export function validateIp(ip: string, errors: FieldErrors): boolean {
   if (!isAddress(withoutZeros(ip))) errors.invalid('', ip, address);
   else if (!isAddress(ip)) errors.invalid('', ip, 'must not have leading 0s');
@@ -120,10 +117,7 @@ export function validateEndpointIp(ip: string, errors: FieldErrors): void {
   }
 }
 
-/**
- * Checks a range of addresses.
- * @returns whether it is valid
- */
+/** Checks a range of addresses. @returns whether it is valid */
 export function validateCidr(cidr: string, errors: FieldErrors): boolean {
   const problem = cidrProblem(cidr);
   if (problem !== undefined) errors.invalid('', cidr, problem);

@@ -52,10 +52,7 @@ export interface KindRules<T = UnstructuredObject> {
   readonly validate?: (object: T, errors: FieldErrors, server: ServerView) => void;
   /** Validates a create, in addition to `validate`. */
   readonly validateCreate?: (object: T, errors: FieldErrors, server: ServerView) => void;
-  /**
-   * Validates the changes of an update.
-   * @throws StatusError 403: admission rejects the update
-   */
+  /** Validates the changes of an update. @throws StatusError 403: admission rejects the update */
   readonly validateUpdate?: (object: T, old: T, errors: FieldErrors, server: ServerView) => void;
   /** The rules of subresources that write parts of the spec, by name. */
   readonly partRules?: Readonly<Partial<Record<string, PartRules>>>;
@@ -120,10 +117,7 @@ export interface KindRules<T = UnstructuredObject> {
   readonly markDeleted?: (object: T, old: T) => UnstructuredObject;
   /** Has its own check of preconditions, with other messages. @defaultValue false */
   readonly ownPreconditions?: boolean;
-  /**
-   * Runs before a deletion.
-   * @throws StatusError the deletion is forbidden
-   */
+  /** Runs before a deletion. @throws StatusError the deletion is forbidden */
   readonly beforeDelete?: (object: T, server: ServerView) => void;
   /** Responds to a deletion with the object instead of a `Status`. @defaultValue false */
   readonly answersDeleted?: boolean;
@@ -159,10 +153,7 @@ export interface PartRules {
     old: UnstructuredObject,
     errors: FieldErrors,
   ) => void;
-  /**
-   * Admits a valid update.
-   * @throws StatusError 403: admission rejects the update
-   */
+  /** Admits a valid update. @throws StatusError 403: admission rejects the update */
   readonly admitUpdate?: KindRules['admitUpdate'];
 }
 

@@ -40,10 +40,7 @@ export function claimNames(claims: readonly PodClaim[]): ReadonlySet<string> {
   return new Set(claims.map(({ name }) => name).filter((name) => name !== ''));
 }
 
-/**
- * Checks the claims that a container uses.
- * @param known - the names of the pod's claims
- */
+/** Checks the claims that a container uses. @param known - the names of the pod's claims */
 export function validateUsedClaims(
   uses: readonly Use[],
   known: ReadonlySet<string>,

@@ -23,10 +23,7 @@ import { validateOutsideSource } from './volume-sources.js';
 
 type Volume = Wire<V1Volume>;
 
-/**
- * Checks a pod's volumes.
- * @returns the valid volumes by name
- */
+/** Checks a pod's volumes. @returns the valid volumes by name */
 export function validateVolumes(
   volumes: readonly Volume[],
   errors: FieldErrors,

@@ -105,10 +105,7 @@ export class MvccLog {
     return [...this.#collections.keys()];
   }
 
-  /**
-   * Calls `listener` after each change of any collection.
-   * @returns a function that unsubscribes
-   */
+  /** Calls `listener` after each change of any collection. @returns a function that unsubscribes */
   subscribe(listener: (entry: LogEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -335,10 +332,7 @@ export class Collection {
     return before;
   }
 
-  /**
-   * Calls `listener` after each change.
-   * @returns a function that unsubscribes
-   */
+  /** Calls `listener` after each change. @returns a function that unsubscribes */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -81,15 +81,9 @@ export interface FieldManagerOptions {
 
 /** Options of {@link fieldManagerApply}. */
 export interface ApplyOptions extends FieldManagerOptions {
-  /**
-   * Takes over fields that other managers own with another value.
-   * @defaultValue false
-   */
+  /** Takes over fields that other managers own with another value. @defaultValue false */
   readonly force?: boolean | undefined;
-  /**
-   * The kind in the request's path.
-   * @defaultValue the kind of `live`; for a create, any kind
-   */
+  /** The kind in the request's path. @defaultValue the kind of `live`; for a create, any kind */
   readonly kind?: string | undefined;
 }
 

@@ -121,17 +121,11 @@ function goPointer(value: unknown): string {
 }
 
 interface CheckTypeOptions extends ValidateOptions {
-  /**
-   * Returns the start of the error message.
-   * @param object - The object as the server names it.
-   */
+  /** Returns the start of the error message. @param object - The object as the server names it. */
   readonly doing: (object: string) => string;
 }
 
-/**
- * Checks that `object` fits `atom`.
- * @throws TypedConversionError `object` does not fit `atom`.
- */
+/** Checks that `object` fits `atom`. @throws TypedConversionError `object` does not fit `atom`. */
 export function checkType(object: UnstructuredObject, atom: Atom, options: CheckTypeOptions): void {
   const problems = validateValue(object, atom, options);
   if (problems.length > 0) throwProblems(problems, options.doing(objectText(object)));
@@ -200,10 +194,7 @@ function problemText(problems: readonly TypeProblem[]): string {
     : ['errors:', ...lines.map((l) => `  ${l}`)].join('\n');
 }
 
-/**
- * Throws if there are problems.
- * @throws TypedConversionError `problems` is not empty.
- */
+/** Throws if there are problems. @throws TypedConversionError `problems` is not empty. */
 function throwProblems(problems: readonly TypeProblem[], doing: string): void {
   if (problems.length > 0) throw new TypedConversionError(`${doing}: ${problemText(problems)}`);
 }

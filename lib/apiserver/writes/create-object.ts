@@ -35,10 +35,7 @@ interface Creation {
   readonly request: WriteRequest;
   /** The decoded object, without defaults. The create may change it. */
   readonly object: UnstructuredObject;
-  /**
-   * True if an apply has already recorded the field owners.
-   * @defaultValue false
-   */
+  /** True if an apply has already recorded the field owners. @defaultValue false */
   readonly tracked?: boolean;
   /**
    * True if a real server stores empty metadata that reads do not show: then it writes the next update, even without

@@ -17,10 +17,7 @@ interface Deletion {
   readonly namespace: string;
   readonly name: string;
   readonly options: DeleteOptions;
-  /**
-   * Admission hooks beside the rules of the kind.
-   * @defaultValue none
-   */
+  /** Admission hooks beside the rules of the kind. @defaultValue none */
   readonly hooks?: WriteHooks | undefined;
 }
 

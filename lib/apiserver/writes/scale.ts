@@ -147,10 +147,7 @@ function pathsOf(kind: ServedKind): ReplicasPaths {
   return new Map(paths.map(([apiVersion, path]) => [apiVersion, fieldPath(...split(path))]));
 }
 
-/**
- * Sets the replicas of a parent to those of `next`.
- * @returns the parent's Scale
- */
+/** Sets the replicas of a parent to those of `next`. @returns the parent's Scale */
 export function updateScale(
   core: ServerCore,
   write: ScaleWrite,
@@ -165,10 +162,7 @@ interface ScaleApply extends Pick<ApplyRequest, 'applied' | 'force'> {
   readonly check: (scale: UnstructuredObject) => void;
 }
 
-/**
- * Applies a Scale by server-side apply.
- * @returns the parent's Scale
- */
+/** Applies a Scale by server-side apply. @returns the parent's Scale */
 export function applyScale(
   core: ServerCore,
   write: ScaleWrite,

@@ -35,15 +35,9 @@ export interface Update {
   readonly live: UnstructuredObject;
   /** The new object: decoded, without defaults. The update may change it. */
   readonly next: UnstructuredObject;
-  /**
-   * True if an apply has already recorded the field owners.
-   * @defaultValue false
-   */
+  /** True if an apply has already recorded the field owners. @defaultValue false */
   readonly tracked?: boolean;
-  /**
-   * True if the new object gets no defaults, as the parent of a Scale.
-   * @defaultValue false
-   */
+  /** True if the new object gets no defaults, as the parent of a Scale. @defaultValue false */
   readonly withoutDefaults?: boolean;
   /**
    * True if a real server stores a form that reads do not show: it then also writes an object that looks unchanged.

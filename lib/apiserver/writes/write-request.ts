@@ -40,15 +40,9 @@ export interface WriteRequest {
   readonly bytes?: number | undefined;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
-  /**
-   * The user of the request.
-   * @defaultValue the server itself
-   */
+  /** The user of the request. @defaultValue the server itself */
   readonly user?: UserInfo | undefined;
-  /**
-   * Admission hooks beside the rules of the kind.
-   * @defaultValue none
-   */
+  /** Admission hooks beside the rules of the kind. @defaultValue none */
   readonly hooks?: WriteHooks | undefined;
 }
 
@@ -81,10 +75,7 @@ export interface WriteHooks {
    * @throws StatusError the write is refused.
    */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject;
-  /**
-   * Runs last, immediately before the commit.
-   * @throws StatusError the write is refused.
-   */
+  /** Runs last, immediately before the commit. @throws StatusError the write is refused. */
   validate(write: AdmittedWrite): void;
 }
 
@@ -400,10 +391,7 @@ function limited(problems: readonly string[]): readonly string[] {
   return [...new Set(problems)].slice(0, 100);
 }
 
-/**
- * Checks that a body has the type of a kind.
- * @throws StatusError 400: it has another one.
- */
+/** Checks that a body has the type of a kind. @throws StatusError 400: it has another one. */
 export function checkKind(
   { type, custom }: ServedKind,
   value: Readonly<Record<string, unknown>>,

@@ -14,10 +14,7 @@ export interface GroupRun {
   readonly options: ClusterOptions & ProcessOptions & LogOptions & GroupOptions;
   /** Undefined: views are not served. */
   readonly viewServer: ViewServerOptions | undefined;
-  /**
-   * Adds the operators to the group.
-   * @returns the work that runs concurrently with the group
-   */
+  /** Adds the operators to the group. @returns the work that runs concurrently with the group */
   readonly fill: (group: Group, running: RunningGroup) => Promise<Beside | undefined>;
 }
 

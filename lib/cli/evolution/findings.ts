@@ -39,10 +39,7 @@ export interface RuleChoice {
 
 type Rules = Readonly<Record<string, Rule>>;
 
-/**
- * Checks that the rules of a choice exist.
- * @throws UsageError unknown rule
- */
+/** Checks that the rules of a choice exist. @throws UsageError unknown rule */
 export function checkChoice({ disable, enable }: RuleChoice, rules: Rules): void {
   for (const given of [...disable, ...enable]) {
     const name = nameOf(given);

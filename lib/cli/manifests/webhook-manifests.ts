@@ -80,10 +80,7 @@ export interface WebhookManifestOptions {
   readonly keep: boolean;
 }
 
-/**
- * Returns the files of an operator's webhooks.
- * @param folder - the project's
- */
+/** Returns the files of an operator's webhooks. @param folder - the project's */
 export async function webhookManifestFiles(
   folder: string,
   operator: Served,

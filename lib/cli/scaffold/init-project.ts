@@ -280,10 +280,7 @@ export type ProjectPart = (typeof projectParts)[number];
 
 type Named = Pick<Project, 'name' | 'domain'>;
 
-/**
- * Returns the named parts without duplicates.
- * @throws UsageError unknown part
- */
+/** Returns the named parts without duplicates. @throws UsageError unknown part */
 export function partsOf(names: readonly string[]): readonly ProjectPart[] {
   const parts = names.map(partOf);
   return projectParts.filter((part) => parts.includes(part));

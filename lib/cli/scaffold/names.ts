@@ -36,10 +36,7 @@ const takenKinds: readonly string[] = [
   ],
 ];
 
-/**
- * @param source - origin of the name, for the message
- * @throws UsageError invalid operator name
- */
+/** @param source - origin of the name, for the message @throws UsageError invalid operator name */
 export function checkProjectName(name: string, source = '--name'): void {
   const problem =
     dns1035LabelProblem(name) ??
@@ -62,10 +59,7 @@ export function checkDomain(domain: string, source = '--domain'): void {
   refuse(source, dns1123SubdomainProblem(domain));
 }
 
-/**
- * @param domain - the project's
- * @throws UsageError invalid group
- */
+/** @param domain - the project's @throws UsageError invalid group */
 export function checkGroup(group: string, domain: string): void {
   checkGroupName(group, domain);
   const { length } = `${group}.${domain}`;

@@ -42,10 +42,7 @@ export interface Checked {
   readonly typeOf: (part: Expression) => CelType;
 }
 
-/**
- * Infers the types in an expression.
- * @throws CelCompileError
- */
+/** Infers the types in an expression. @throws CelCompileError */
 export function checkExpression(
   source: string,
   expression: Expression,

@@ -30,10 +30,7 @@ export class GoPattern {
     return this.findAll(text, 1)[0];
   }
 
-  /**
-   * Returns the non-overlapping matches in a string.
-   * @param limit - maximum number of matches
-   */
+  /** Returns the non-overlapping matches in a string. @param limit - maximum number of matches */
   findAll(text: string, limit = Infinity): string[] {
     const all: string[] = [];
     const matcher = this.#pattern.matcher(text);

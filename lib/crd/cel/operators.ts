@@ -14,19 +14,13 @@ import type { Declaration } from './overload.js';
 import { checkedDuration, checkedTimestamp } from './times.js';
 import type { CelMap, CelValue, CelDuration, CelTimestamp } from './values.js';
 
-/**
- * Returns the number if it fits 64 bits.
- * @throws CelError
- */
+/** Returns the number if it fits 64 bits. @throws CelError */
 export function checkedInt(value: bigint): bigint {
   if (BigInt.asIntN(64, value) !== value) throw new CelError('integer overflow');
   return value;
 }
 
-/**
- * Returns the number if it fits 64 unsigned bits.
- * @throws CelError
- */
+/** Returns the number if it fits 64 unsigned bits. @throws CelError */
 export function checkedUint(value: bigint): CelUint {
   if (BigInt.asUintN(64, value) !== value) throw new CelError('unsigned integer overflow');
   return new CelUint(value);

@@ -23,10 +23,7 @@ export interface Overload {
   readonly run: Implementation;
 }
 
-/**
- * Receives only arguments of the declared types.
- * @throws CelError
- */
+/** Receives only arguments of the declared types. @throws CelError */
 export type Implementation = (...args: readonly CelValue[]) => CelValue;
 
 /** A signature such as `string.charAt(int): string`, and its implementation. */

@@ -20,10 +20,7 @@ const reserved = new Set([
   ...['loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
 ]);
 
-/**
- * Parses an expression to a syntax tree.
- * @throws CelCompileError
- */
+/** Parses an expression to a syntax tree. @throws CelCompileError */
 export function parseExpression(source: string): Expression {
   const issues: CelIssue[] = [];
   try {

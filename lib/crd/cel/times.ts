@@ -4,10 +4,7 @@ const second = 1_000_000_000n;
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, in seconds since 1970. */
 const [firstSecond, lastSecond] = [-62_135_596_800n, 253_402_300_799n];
 
-/**
- * Returns a timestamp within the years 1 to 9999.
- * @throws CelError
- */
+/** Returns a timestamp within the years 1 to 9999. @throws CelError */
 export function checkedTimestamp(nanos: bigint): CelTimestamp {
   if (nanos < firstSecond * second || nanos >= (lastSecond + 1n) * second) {
     throw new CelError('timestamp overflow');
@@ -15,10 +12,7 @@ export function checkedTimestamp(nanos: bigint): CelTimestamp {
   return new CelTimestamp(nanos);
 }
 
-/**
- * Returns a duration that fits 64 bits.
- * @throws CelError
- */
+/** Returns a duration that fits 64 bits. @throws CelError */
 export function checkedDuration(nanos: bigint): CelDuration {
   if (BigInt.asIntN(64, nanos) !== nanos) throw new CelError('integer overflow');
   return new CelDuration(nanos);

@@ -65,10 +65,7 @@ export class TokenReader {
     this.#isFailing = false;
   }
 
-  /**
-   * Consumes the token if it is `text`.
-   * @returns the token's offset
-   */
+  /** Consumes the token if it is `text`. @returns the token's offset */
   take(text: string): number | undefined {
     if (!this.is(text)) return undefined;
     const { at } = this.current;
@@ -162,10 +159,7 @@ export class TokenReader {
     throw new ParserLimit({ at, message }, this.current.at);
   }
 
-  /**
-   * Ends the parse at the current token, with the last error or a new one.
-   * @throws SyntaxIssue
-   */
+  /** Ends the parse at the current token, with the last error or a new one. @throws SyntaxIssue */
   stop(expected: string): never {
     const { at, text } = this.current;
     const isKnown = this.#isFailing || this.#issues.at(-1)?.at === at;
@@ -173,10 +167,7 @@ export class TokenReader {
     return this.end();
   }
 
-  /**
-   * Ends the parse with the last error.
-   * @throws SyntaxIssue
-   */
+  /** Ends the parse with the last error. @throws SyntaxIssue */
   end(): never {
     throw new SyntaxIssue(this.#issues.at(-1) ?? { at: this.current.at, message: 'Syntax error' });
   }

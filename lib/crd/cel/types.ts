@@ -150,10 +150,7 @@ export class Unification {
     this.#known.set(name, type);
   }
 
-  /**
-   * Substitutes the inferred types.
-   * @param open - the result for unbound type parameters
-   */
+  /** Substitutes the inferred types. @param open - the result for unbound type parameters */
   resolve(type: CelType, open: 'keep' | 'dyn' = 'keep'): CelType {
     const known = this.#known.get(type.name);
     if (known !== undefined && type.kind === 'param') return this.resolve(known, open);

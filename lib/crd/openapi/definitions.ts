@@ -23,10 +23,7 @@ const resolved = new Map<string, Schema>();
 const embedded = new Map<string, Schema>();
 const prefix = '#/components/schemas/';
 
-/**
- * Returns the definition `name` from the document.
- * @returns undefined if it does not exist
- */
+/** Returns the definition `name` from the document. @returns undefined if it does not exist */
 export function rawDefinition(name: string): RawSchema | undefined {
   const pack = name.slice(0, name.lastIndexOf('.'));
   return definitionsOf(pack)[name];

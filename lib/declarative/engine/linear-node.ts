@@ -12,10 +12,7 @@ export interface DocumentStep {
   readonly path: SpecPath;
   /** Whether its results may differ for the same document, as with `@now` and `@rnd`. */
   readonly volatile: boolean;
-  /**
-   * Returns the results for a document: any number.
-   * @throws DataError its data does not fit.
-   */
+  /** Returns the results for a document: any number. @throws DataError its data does not fit. */
   apply(document: Document): readonly Document[];
 }
 

@@ -30,10 +30,7 @@ export interface DeclarativeControllerOptions extends DeclarativeControllerListe
 /** {@link DeclarativeControllerOptions} with all defaults filled in. */
 export type ResolvedDeclarativeControllerOptions = Resolved<DeclarativeControllerOptions>;
 
-/**
- * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an option is unknown.
- */
+/** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is unknown. */
 export function resolveDeclarativeControllerOptions(
   options: DeclarativeControllerOptions,
 ): ResolvedDeclarativeControllerOptions {

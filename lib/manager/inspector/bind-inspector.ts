@@ -63,10 +63,7 @@ export type ResolvedInspectorOptions = Resolved<Omit<InspectorOptions, 'allowedH
   readonly allowedHosts: ReadonlySet<string>;
 };
 
-/**
- * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an option is out of its range.
- */
+/** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is out of its range. */
 export function resolveInspectorOptions(options: InspectorOptions): ResolvedInspectorOptions {
   const { port = 8082, host = '127.0.0.1', allowedHosts = [] } = options;
   const { maxLivePages = 8, updateMs = 1_000 } = options;

@@ -154,10 +154,7 @@ export interface MetricsOptions {
 
 export type ResolvedMetricsOptions = Resolved<MetricsOptions, 'registry' | 'host' | 'certificate'>;
 
-/**
- * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an option is out of its range.
- */
+/** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is out of its range. */
 export function resolveMetricsOptions(options: MetricsOptions): ResolvedMetricsOptions {
   const { registry, serve = true, host, port = 8080, certificate } = options;
   const { access = 'everyone', processMetrics = true } = options;

@@ -86,10 +86,7 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
    * @defaultValue none
    */
   readonly kinds?: readonly TypeReference<KubernetesObject>[] | undefined;
-  /**
-   * Kinds to ignore: their objects, and requests for them.
-   * @defaultValue Event and Lease
-   */
+  /** Kinds to ignore: their objects, and requests for them. @defaultValue Event and Lease */
   readonly ignoredKinds?: readonly string[] | undefined;
   /**
    * Changes an object before it is compared, for example removes fields. Times, UIDs and versions are already
@@ -103,10 +100,7 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
   readonly invariant?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;
   /** The timeout of a step by the cluster's clock, in milliseconds. @defaultValue 600_000 */
   readonly timeoutMs?: number | undefined;
-  /**
-   * The time without any write that has to follow a step, in milliseconds.
-   * @defaultValue 60_000
-   */
+  /** The time without any write that has to follow a step, in milliseconds. @defaultValue 60_000 */
   readonly steadyMs?: number | undefined;
 }
 

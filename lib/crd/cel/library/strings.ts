@@ -114,10 +114,7 @@ function trim(text: string): string {
   );
 }
 
-/**
- * Compiles a Go pattern from a value.
- * @throws CelError
- */
+/** Compiles a Go pattern from a value. @throws CelError */
 export function patternOf(source: string): GoPattern {
   const pattern = goPattern(source);
   if (pattern instanceof GoPattern) return pattern;
@@ -171,10 +168,7 @@ export const stringFunctions: readonly Declaration[] = [
   declare('list<string>.join(string): string', join),
 ];
 
-/**
- * Evaluates `text.format(args)` of the strings extension.
- * @throws CelError
- */
+/** Evaluates `text.format(args)` of the strings extension. @throws CelError */
 function formatText(text: string, args: readonly CelValue[]): string {
   let next = 0;
   const result = text.replaceAll(
