@@ -7,6 +7,7 @@ import {
   OperatorError,
   isOperatorError,
   refuseUnknownOptions,
+  untilAborted,
 } from '../system/index.js';
 import type { Clock, Timer, Random } from '../system/index.js';
 import type { ApiRequest } from './call.js';
@@ -68,18 +69,7 @@ export class Deadline {
 
   /** Waits for `promise` until the signal is aborted. @throws the signal's reason. */
   async until<T>(promise: T | Promise<T>): Promise<T> {
-    if (!(promise instanceof Promise)) return promise;
-    let onAbort: (() => void) | undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => reject(this.signal.reason as Error);
-      if (this.signal.aborted) onAbort();
-      else this.signal.addEventListener('abort', onAbort, { once: true });
-    });
-    try {
-      return await Promise.race([promise, aborted]);
-    } finally {
-      if (onAbort !== undefined) this.signal.removeEventListener('abort', onAbort);
-    }
+    return promise instanceof Promise ? untilAborted(promise, this.signal) : promise;
   }
 
   /** Removes the timer and the listeners. */

@@ -129,6 +129,21 @@ export function turnIfDue(): Promise<void> | undefined {
   return undefined;
 }
 
+/** Waits for `work` until `signal` is aborted. @throws the signal's reason, even if `work` ignores it. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /** Resolves once `signal` is aborted; never rejects. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

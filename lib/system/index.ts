@@ -17,6 +17,7 @@ export {
   nextTurn,
   turnIfDue,
   waited,
+  untilAborted,
   whenAborted,
 } from './clock.js';
 export type { Clock, Timer } from './clock.js';

@@ -1,3 +1,5 @@
+import { untilAborted } from '../../system/index.js';
+
 /**
  * A request to another server, until its response ends. It can end earlier: with the signal of its caller, by a time
  * limit, or when the server stops. `AbortSignal.any` is unsuitable: on Node.js 20 its signals stay in memory as long as
@@ -35,23 +37,9 @@ export class OngoingRequest {
     this.#onEnd();
   }
 
-  /**
-   * Waits for a part of the response.
-   * @throws the reason, once the request ends early, even if `work` ignores the signal.
-   */
-  async race<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this;
-    let onAbort = (): void => undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => reject(this.#reason ?? new Error('aborted'));
-      if (signal.aborted) onAbort();
-      else signal.addEventListener('abort', onAbort, { once: true });
-    });
-    try {
-      return await Promise.race([work, aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+  /** Waits for a part of the response. @throws the reason, once the request ends early. */
+  race<T>(work: Promise<T>): Promise<T> {
+    return untilAborted(work, this.signal);
   }
 
   /**
@@ -81,7 +69,7 @@ export class OngoingRequest {
         }
       },
       return: () => {
-        if (isOpen) this.#controller.abort();
+        if (isOpen) this.#controller.abort(new Error('aborted'));
         close();
         return Promise.resolve({ done: true, value: undefined });
       },
