@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { rollsPods } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
+import { routing } from '../client/index.js';
 import type { CacheLooks, ListOptions } from '../client/index.js';
 import {
   isNotFound,
@@ -185,6 +186,7 @@ export class SettledCheck {
       return client;
     };
     return {
+      ...routing(begin),
       get: async (type, key, options = {}) => {
         const read = { type, key, options: withoutMember({ ...options }, 'signal') };
         try {
@@ -209,14 +211,6 @@ export class SettledCheck {
         return applied;
       },
       resourceType: (type) => client.resourceType(type),
-      pages: (type, options) => begin().pages(type, options),
-      watch: (type, options) => begin().watch(type, options),
-      stream: (type, key, options) => begin().stream(type, key, options),
-      create: (object, options) => begin().create(object, options),
-      update: (object, options) => begin().update(object, options),
-      patch: (type, key, patch, options) => begin().patch(type, key, patch, options),
-      delete: (type, key, options) => begin().delete(type, key, options),
-      deleteCollection: (type, options) => begin().deleteCollection(type, options),
       get live() {
         return begin().live;
       },

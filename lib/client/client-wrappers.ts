@@ -1,4 +1,5 @@
 import { describeObject, keyString, kindText } from '../object/index.js';
+import type { GroupKind, KubernetesObject, TypeReference } from '../object/index.js';
 import type { CachingClient, Client, Fence } from './client.js';
 
 /**
@@ -58,18 +59,26 @@ function wrapped(client: CachingClient, wrap: (client: Client) => Client): Cachi
 
 /** Returns a Client that forwards every call to `client`: the base of wrappers, which override some calls. */
 export function forwarding(client: Client): Client {
+  return routing(() => client);
+}
+
+/**
+ * Returns a Client that forwards each call to the client that `of` returns.
+ * @param of - gets the type, or the object that is written
+ */
+export function routing(of: (what: TypeReference<KubernetesObject> | GroupKind) => Client): Client {
   return {
-    get: (type, key, options) => client.get(type, key, options),
-    list: (type, options) => client.list(type, options),
-    pages: (type, options) => client.pages(type, options),
-    watch: (type, options) => client.watch(type, options),
-    stream: (type, key, options) => client.stream(type, key, options),
-    create: (object, options) => client.create(object, options),
-    update: (object, options) => client.update(object, options),
-    patch: (type, key, patch, options) => client.patch(type, key, patch, options),
-    apply: (object, options) => client.apply(object, options),
-    delete: (type, key, options) => client.delete(type, key, options),
-    deleteCollection: (type, options) => client.deleteCollection(type, options),
-    resourceType: (type) => client.resourceType(type),
+    get: (type, key, options) => of(type).get(type, key, options),
+    list: (type, options) => of(type).list(type, options),
+    pages: (type, options) => of(type).pages(type, options),
+    watch: (type, options) => of(type).watch(type, options),
+    stream: (type, key, options) => of(type).stream(type, key, options),
+    create: (object, options) => of(object).create(object, options),
+    update: (object, options) => of(object).update(object, options),
+    patch: (type, key, patch, options) => of(type).patch(type, key, patch, options),
+    apply: (object, options) => of(object).apply(object, options),
+    delete: (type, key, options) => of(type).delete(type, key, options),
+    deleteCollection: (type, options) => of(type).deleteCollection(type, options),
+    resourceType: (type) => of(type).resourceType(type),
   };
 }

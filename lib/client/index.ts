@@ -33,7 +33,7 @@ export {
   setControllerReference,
 } from './object-changes.js';
 export type { CreateOrUpdateResult } from './object-changes.js';
-export { dryRun, fenced, forwarding } from './client-wrappers.js';
+export { dryRun, fenced, forwarding, routing } from './client-wrappers.js';
 export { ensureCrd } from './ensure-crd.js';
 export { faulty, errorOf, faultyClientsOf } from './faulty.js';
 export type {

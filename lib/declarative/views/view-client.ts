@@ -1,4 +1,4 @@
-import { subresourceParent } from '../../client/index.js';
+import { routing, subresourceParent } from '../../client/index.js';
 import type { Client, WriteOptions } from '../../client/index.js';
 import {
   isJsonObject,
@@ -112,43 +112,23 @@ function operatorOf(type: TypeReference<KubernetesObject>): string | undefined {
     : undefined;
 }
 
-/** Chooses the client for a call. */
-interface Route {
-  of(type: TypeReference<KubernetesObject> | GroupKind): Client;
-  ofWrite(object: KubernetesObject, options: WriteOptions | undefined): Client;
-}
-
 /**
  * Returns a client that sends calls for view groups to `views` and all other calls to `native`. It answers
  * access reviews of views itself: always allowed.
  */
 export function routedClient(views: Client, native: Client): Client {
-  const route = routeBetween(views, native);
+  const of = (type: TypeReference<KubernetesObject> | GroupKind): Client =>
+    isViewGroup(groupOfType(type)) ? views : native;
+  const ofWrite = (object: KubernetesObject, options: WriteOptions = {}): Client =>
+    of(subresourceParent(object, options));
   return {
-    get: (type, key, options) => route.of(type).get(type, key, options),
-    list: (type, options) => route.of(type).list(type, options),
-    pages: (type, options) => route.of(type).pages(type, options),
-    watch: (type, options) => route.of(type).watch(type, options),
-    stream: (type, key, options) => route.of(type).stream(type, key, options),
+    ...routing(of),
     create: async (object, options) =>
       isReviewOfViews(object)
         ? { ...object, status: allowed }
-        : route.ofWrite(object, options).create(object, options),
-    update: (object, options) => route.ofWrite(object, options).update(object, options),
-    patch: (type, key, patch, options) => route.of(type).patch(type, key, patch, options),
-    apply: (object, options) => route.ofWrite(object, options).apply(object, options),
-    delete: (type, key, options) => route.of(type).delete(type, key, options),
-    deleteCollection: (type, options) => route.of(type).deleteCollection(type, options),
-    resourceType: (type) => route.of(type).resourceType(type),
-  };
-}
-
-function routeBetween(views: Client, native: Client): Route {
-  const of = (type: TypeReference<KubernetesObject> | GroupKind): Client =>
-    isViewGroup(groupOfType(type)) ? views : native;
-  return {
-    of,
-    ofWrite: (object, options) => of(subresourceParent(object, options ?? {})),
+        : ofWrite(object, options).create(object, options),
+    update: (object, options) => ofWrite(object, options).update(object, options),
+    apply: (object, options) => ofWrite(object, options).apply(object, options),
   };
 }
 
