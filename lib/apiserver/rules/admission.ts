@@ -3,6 +3,7 @@ import { parseUrl } from '../../crd/internal.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { deepEqual, label1035Problems, subdomainProblems } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
+import type { WebhookAddress } from '../outside/webhook-client.js';
 import { validateServicePort } from './field-values.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
@@ -112,21 +113,8 @@ function validateChoices(webhook: Webhook, errors: FieldErrors): void {
   errors.invalid('timeoutSeconds', seconds, why);
 }
 
-/** The parts of a webhook's address that are checked. */
-interface WebhookClientAddress {
-  readonly url?: string | undefined;
-  readonly service?:
-    | {
-        readonly name: string;
-        readonly namespace: string;
-        readonly path?: string | undefined;
-        readonly port?: number | undefined;
-      }
-    | undefined;
-}
-
 export function validateWebhookClient(
-  { url, service }: WebhookClientAddress,
+  { url, service }: Pick<WebhookAddress, 'url' | 'service'>,
   errors: FieldErrors,
 ): void {
   if ((url === undefined) === (service === undefined)) {
