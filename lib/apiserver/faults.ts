@@ -20,7 +20,6 @@ export interface FaultMatch {
   readonly user?: string;
 }
 
-/** The effect of a fault on a request. */
 export type FaultEffect =
   /** Answers with an error. */
   | {

@@ -14,7 +14,6 @@ import { methodNotAllowed, tooLarge } from './status-error.js';
 /** Handles a request. The response may be a stream. */
 export type RequestHandler = (request: TransportRequest) => Promise<TransportResponse>;
 
-/** Origin of a request. */
 export interface Origin {
   /** Content of the client certificate; undefined without one. */
   readonly certified: CertifiedClient | undefined;

@@ -97,7 +97,6 @@ function ingressSpecOf(object: Readonly<Record<string, unknown>>): NonNullable<I
   return object['spec'] ?? {};
 }
 
-/** A failed object and its error. */
 export interface FailedObject {
   readonly ref: ObjectReference;
   readonly error: OperatorError;

@@ -178,7 +178,6 @@ function placesOf(settings: BuilderSettings, chain: Chain, made: readonly Candid
   return [...new Set([settings.namespace, ...chained, ...own])];
 }
 
-/** The kinds that one pruning visits. */
 export interface VisitedKinds {
   readonly types: readonly Type[];
   /** Remembers the kinds that the owner has objects of, after the listing. */

@@ -22,7 +22,6 @@ interface Named {
   readonly description: string;
 }
 
-/** An option with all its names. */
 interface OptionShape {
   readonly names: readonly string[];
   readonly description: string;
@@ -222,7 +221,6 @@ function commandPatterns(shapes: readonly CommandShape[]): string {
     .join('|');
 }
 
-/** Returns a case for the values of each option. */
 function valueCases(shapes: readonly CommandShape[], replyOf: (values: Values) => string): string {
   const cases = shapes.flatMap((shape) =>
     shape.options.flatMap(({ names, values }) => {

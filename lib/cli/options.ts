@@ -175,7 +175,6 @@ export function outputOption(): Option {
     .default('text');
 }
 
-/** Parses a port. */
 export function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
   if (port <= 65_535) return port;

@@ -21,7 +21,6 @@ export interface StorageMigrationOptions {
 
 /** The parts of a manager that a migration uses. */
 interface MigrationParts {
-  /** Reads from the server. */
   readonly client: Client;
   readonly clock: Clock;
   readonly metrics: Metrics;

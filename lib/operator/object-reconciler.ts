@@ -403,7 +403,6 @@ interface FailedParts<T extends KubernetesObject> {
 
 /** Input and collected output of one handler call. */
 interface HandlerParts<T extends KubernetesObject> extends FailedParts<T> {
-  /** The last result of each object. */
   readonly results: Map<string, ObjectResult>;
 }
 

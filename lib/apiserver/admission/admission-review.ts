@@ -238,7 +238,6 @@ const requestType = structType(
   ]),
 );
 
-/** The variables of admission expressions. */
 export const admissionVariables: ReadonlyMap<string, CelType> = new Map([
   ['object', dynType],
   ['oldObject', dynType],

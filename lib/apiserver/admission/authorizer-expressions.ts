@@ -111,5 +111,4 @@ const declarations: readonly Declaration[] = [
   declare('Decision.error(): string', () => ''),
 ];
 
-/** The functions of the variables. */
 export const authorizerFunctions = overloadsOf(declarations);

@@ -24,7 +24,6 @@ export interface EventSource {
 
 /** An event of a controller. */
 export interface ControllerEvent {
-  /** The object that the event is about. */
   readonly about: KubernetesObject;
   /** The part of the object, for example `spec.containers{web}`. */
   readonly fieldPath?: string | undefined;

@@ -28,7 +28,6 @@ interface NewestRevision {
 interface RevisionHistory {
   readonly host: ControllerHost;
   readonly writer: ObjectWriter;
-  /** The label that carries the hash. */
   readonly hashLabel: string;
 }
 

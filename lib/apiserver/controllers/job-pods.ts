@@ -6,7 +6,6 @@ import type { PodTemplate } from './pod-state.js';
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
 
-/** The pods of a Job by state. */
 export interface JobPods {
   readonly all: readonly Pod[];
   readonly active: readonly Pod[];

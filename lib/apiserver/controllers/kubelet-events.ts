@@ -49,7 +49,6 @@ export function podStepEvents(pod: Pod, { from, to, isRestart }: PodStep): Contr
   }
 }
 
-/** Returns the events of the end of a pod that is deleted. */
 export function podEndEvents(pod: Pod): ControllerEvent[] {
   const statuses = pod.status?.containerStatuses ?? [];
   return statuses

@@ -48,7 +48,6 @@ export function podConditions(
   return [...statements.map((statement) => conditionFor(pod, statement, nowMs)), ...others];
 }
 
-/** Returns the stage that the status of a pod shows. */
 export function shownStage(pod: Pod): PodStage {
   if (podCondition(pod, 'ContainersReady')?.status === 'True') return 'ready';
   const { waiting, running } = pod.status?.containerStatuses?.[0]?.state ?? {};
@@ -129,7 +128,6 @@ type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];
 /** Input of the container statuses, in addition to the pod. */
 interface ContainerSituation {
   readonly stage: PodStage;
-  /** The number of restarts of the containers. */
   readonly restarts: number;
   /** The reason why the pod stays in the stage `waiting`. @defaultValue none */
   readonly missing?: MissingReference | undefined;
@@ -257,7 +255,6 @@ function ended(exitCode: number, nowMs: number, before?: ContainerState): Contai
   return { terminated: { exitCode, reason, startedAt, finishedAt } };
 }
 
-/** Returns the number of restarts in the status of a pod. */
 export function restartsOf(pod: Pod): number {
   const counts = (pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount);
   return Math.max(0, ...counts);

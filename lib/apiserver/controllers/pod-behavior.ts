@@ -130,7 +130,6 @@ interface ScriptEntry {
   readonly atMs: number;
 }
 
-/** The position of a pod in its script. */
 interface ScriptPosition {
   readonly stage: PodStage;
   /** Milliseconds until the next stage; undefined in the last stage. */

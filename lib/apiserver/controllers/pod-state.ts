@@ -66,7 +66,6 @@ export function nextAvailableInMs(
   return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
-/** The pod template of a workload. */
 export type PodTemplate = NonNullable<NonNullable<ReplicaSet['spec']>['template']>;
 
 // A generated name gets five more letters. The whole name must be a valid label value, of at most 63 letters.

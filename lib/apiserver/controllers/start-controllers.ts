@@ -149,7 +149,6 @@ export type ControllerName = (typeof controllerNames)[number];
 export interface ControllersOptions {
   /** Controllers to switch on or off. @defaultValue all on */
   readonly controllers?: Partial<Readonly<Record<ControllerName, boolean>>> | undefined;
-  /** Options of the simulated pods. */
   readonly pods?: PodOptions | undefined;
   /** The metrics of pods and other systems, for autoscalers. @defaultValue none */
   readonly metrics?: MetricRules | undefined;

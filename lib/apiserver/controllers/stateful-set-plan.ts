@@ -50,7 +50,6 @@ export type StatefulSetAction =
   /** Check the claims' owners of a pod that is scaled down. */
   | { readonly type: 'checkClaims'; readonly ordinal: number };
 
-/** The reason for the deletion of a pod. */
 type DeletionReason = 'finished' | 'scaledDown' | 'updated';
 
 /**

@@ -256,7 +256,6 @@ const metaPrefix = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1';
 const conventions =
   'More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 
-/** Returns the definitions of a custom kind and of its list. */
 function customDefinitions(kind: ServedKind): Record<string, RawSchema> {
   const name = customDefinitionName(kind);
   const { group, version, kind: own } = kind.type;

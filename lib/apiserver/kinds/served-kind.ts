@@ -55,7 +55,6 @@ export interface ServedKind {
   readonly conversions?: KindConversions | undefined;
 }
 
-/** Conversions of a kind by a webhook. */
 interface KindConversions {
   /**
    * Converts an object, of which parts may be missing, to another version. Unlike in a read, unknown fields stay, and

@@ -165,7 +165,6 @@ function optionsIn(query: URLSearchParams, subresource: string) {
   };
 }
 
-/** Returns the error for a subresource that needs a container. */
 export function noContainers(plural: string, subresource: string): Error {
   const message = `${plural}/${subresource}: this server simulates pods and runs no containers`;
   const remedy = subresource === 'exec' ? '; a pod rule with exec answers commands' : '';

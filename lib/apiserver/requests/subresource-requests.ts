@@ -46,7 +46,6 @@ import { patchTypeOf, readWriteOptions, reviewedOptions } from './write-options.
 import type { WriteOptions } from './write-options.js';
 import { failedPrecondition, handlePatch, handleUpdate, writeOf } from './write-requests.js';
 
-/** Handles a request for a subresource. */
 export function handleSubresource(context: ResourceContext): TransportResponse {
   const { kind, info } = context;
   const subresource = kind.subresources.get(info.subresource ?? '');

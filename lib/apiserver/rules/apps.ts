@@ -170,7 +170,6 @@ const controllerRevision = typedRules<Wire<V1ControllerRevision>>({
   validateUpdate: (object, old, errors) => errors.immutable('data', object.data, old.data),
 });
 
-/** The rules of the apps group. */
 export const appsRules: Readonly<Record<string, KindRules>> = {
   'apps/v1/Deployment': deployment,
   'apps/v1/ReplicaSet': replicaSet,

@@ -81,7 +81,6 @@ const cronJob = typedRules<Wire<V1CronJob>>({
   specChanged,
 });
 
-/** The rules of the batch group. */
 export const batchRules: Readonly<Record<string, KindRules>> = {
   'batch/v1/Job': job,
   'batch/v1/CronJob': cronJob,

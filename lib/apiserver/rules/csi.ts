@@ -230,7 +230,6 @@ function validateVolumeError(error: Wire<V1VolumeError> | undefined, errors: Fie
 
 const group = 'storage.k8s.io/v1';
 
-/** The rules of the kinds that CSI drivers use. */
 export const csiRules: Readonly<Record<string, KindRules>> = {
   [`${group}/CSIDriver`]: csiDriver,
   [`${group}/CSINode`]: csiNode,

@@ -199,7 +199,6 @@ function validateFinalizers(finalizers: readonly string[], errors: FieldErrors):
 
 type LabelSelector = Wire<V1LabelSelector>;
 
-/** Checks a label selector in an object. */
 export function validateLabelSelector(
   selector: LabelSelector | undefined,
   errors: FieldErrors,

@@ -147,7 +147,6 @@ function validateRequirement(name: string, amount: string, errors: FieldErrors):
   errors.invalid('', amount, why);
 }
 
-/** Returns whether an amount is a multiple of the size of a page. */
 function isWholePages(size: string, amount: string): boolean {
   try {
     const page = billionths(size);

@@ -77,7 +77,6 @@ const emptyBudgetStatus = {
   expectedPods: 0,
 };
 
-/** The rules of disruption budgets and autoscalers. */
 export const scalingRules: Readonly<Record<string, KindRules>> = {
   'policy/v1/PodDisruptionBudget': typedRules<Budget>({
     validate: validateBudget,

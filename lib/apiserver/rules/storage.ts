@@ -268,7 +268,6 @@ export const storageRules: Readonly<Record<string, KindRules>> = {
   'storage.k8s.io/v1/VolumeAttributesClass': attributesClass,
 };
 
-/** The access modes of a volume. */
 export const accessModeNames: readonly string[] = [
   'ReadOnlyMany',
   'ReadWriteMany',

@@ -76,7 +76,6 @@ function objectsIn(text: string, version: '1.1' | '1.2'): readonly unknown[] | u
   return list.map((document) => document.toJS() as unknown).filter((content) => content !== null);
 }
 
-/** A list of files in a kustomization. */
 export interface FileList {
   /** Path of the kustomization in the project's folder. */
   readonly path: string;

@@ -165,7 +165,6 @@ async function admissionFile(
   return [await generatedFile(folder, { path: admissionPath, from, objects })];
 }
 
-/** Adds missing webhooks to configurations. */
 function merged(
   there: readonly WebhookConfiguration[],
   added: readonly WebhookConfiguration[],

@@ -304,7 +304,6 @@ function maxUnavailableOf(objects: readonly object[]): unknown {
   return budget && objectAt(budget, 'spec')?.['maxUnavailable'];
 }
 
-/** Whether the list has objects of a kind. */
 export function hasKind(objects: readonly object[], kind: string): boolean {
   return (objects as readonly Json[]).some((object) => object['kind'] === kind);
 }

@@ -54,7 +54,6 @@ export interface HarmlessChange {
   readonly note?: string | undefined;
 }
 
-/** Result of the check of an upgrade. */
 export interface UpgradeReport {
   readonly operator: string;
   /** The stored resources that were replayed. */

@@ -158,7 +158,6 @@ interface AnyConversion {
   >;
 }
 
-/** A definition with its defaults. */
 export interface ResolvedDefinition extends Resolved<
   Omit<AnyResourceDefinition, 'versions' | 'printerColumns' | 'selectableFields' | 'scale'>,
   'conversion'
@@ -166,7 +165,6 @@ export interface ResolvedDefinition extends Resolved<
   readonly versions: readonly ResolvedVersion[];
 }
 
-/** A version with its defaults. */
 export type ResolvedVersion = Resolved<VersionDefinition, 'status' | 'scale'>;
 
 /** Fills in defaults; `checkDefinition` validates the result. */

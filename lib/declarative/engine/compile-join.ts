@@ -191,7 +191,6 @@ export interface JoinSide {
   readonly nullCounts: boolean;
 }
 
-/** The plan of one source of a join. */
 export interface JoinSource {
   /** Its member in the documents of the join. */
   readonly name: string;

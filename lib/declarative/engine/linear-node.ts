@@ -110,7 +110,6 @@ export interface StageFailure {
   readonly error: Error;
 }
 
-/** A document that failed at a stage. */
 interface FailedDocument {
   readonly stage: string;
   readonly path: SpecPath;
@@ -128,7 +127,6 @@ export class FailureLog {
   readonly #standing = new Map<string, Standing>();
   readonly #fresh = new Set<string>();
 
-  /** Adds the weight of a failed document, or removes it. */
   add({ stage, path, document, error }: FailedDocument, weight: number): void {
     const key = `${path.join('\n')}\n${documentKey(document)}`;
     const known = this.#standing.get(key);

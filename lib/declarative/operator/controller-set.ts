@@ -246,7 +246,6 @@ class CleanUps {
     this.#context = context;
   }
 
-  /** Adds controllers that have stopped. */
   add(former: readonly FormerController[]): void {
     for (const one of former) this.#pending.set(idOf(one), one);
   }

@@ -283,7 +283,6 @@ export interface DocumentSource {
 
 /** A started {@link DocumentSource}. */
 export interface StartedDocuments {
-  /** Returns the current document of a key. */
   get(key: string): SourceDocument | undefined;
   /** Returns the keys of all current documents. */
   keys(): Iterable<string>;

@@ -28,7 +28,6 @@ export interface PipelineRunParts {
   readonly targetPath: SpecPath;
   /** The name of the controller in lineages. */
   readonly controller: string;
-  /** Enqueues an object that has to be written or checked. */
   readonly enqueue: (key: ObjectKey, cause: PipelineCause) => void;
   readonly listener: PipelineRunListener;
   /**

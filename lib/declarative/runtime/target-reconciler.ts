@@ -49,7 +49,6 @@ export interface TargetReconcilerParts {
   readonly unreadable: () => string | undefined;
   /** The state of an object in the watch cache. */
   readonly watched: (key: ObjectKey) => KubernetesObject | undefined;
-  /** Enqueues a reconcile. */
   readonly enqueue: SourceContext['enqueue'];
   readonly redaction: Redaction;
   /**

@@ -186,7 +186,6 @@ export interface PipelineInput {
   readonly spec: SourceSpec;
 }
 
-/** The result of compiling a controller. */
 export interface CompiledController {
   /** undefined: the controller has problems. */
   readonly plan: PipelinePlan | undefined;

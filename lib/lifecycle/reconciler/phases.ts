@@ -121,7 +121,6 @@ async function noteSpec(pass: Pass, spec: string): Promise<void> {
   );
 }
 
-/** Begins the first deployment. */
 export async function beginDeployment(pass: Pass): Promise<void> {
   const { preCreateHook, clock } = pass.settings;
   await callUserCode(pass, { what: 'preCreateHook' }, (signal) =>

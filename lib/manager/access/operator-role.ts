@@ -126,7 +126,6 @@ export class OperatorRole implements Authorizer {
     this.#options.onMissing({ controller, message: lines.join('\n') });
   }
 
-  /** Returns the rules that apply in a namespace. */
   #rulesIn(namespace: string): readonly PolicyRule[] {
     const known = this.#inNamespace.get(namespace);
     if (known !== undefined) return known;

@@ -186,7 +186,6 @@ function changes(sections: readonly Section[], sent: Map<string, string>): strin
   return text;
 }
 
-/** Returns links to the sections of a page. */
 export function sectionLinks(sections: readonly Pick<Section, 'id' | 'title'>[]): Html {
   const links = sections.map(({ id, title }) => html`<li><a href="#${id}-title">${title}</a></li>`);
   return html`<nav aria-label="Sections">

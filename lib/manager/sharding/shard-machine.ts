@@ -18,7 +18,6 @@ export interface ShardMachineOptions {
   readonly newName: () => string;
 }
 
-/** Membership phase of a replica. */
 export type MemberPhase = 'joining' | 'member' | 'leaving' | 'left';
 
 /**

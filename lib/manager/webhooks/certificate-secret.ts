@@ -23,7 +23,6 @@ const generatedAnnotation = 'operator-builder.io/generated-certificates';
 /** Subject of generated authorities; it also identifies a Secret as generated. */
 export const authorityName = 'operator-builder webhooks';
 
-/** The stored certificates and their Secret. */
 export interface StoredCertificates {
   /** Undefined if the Secret does not exist. */
   readonly secret: Secret | undefined;

@@ -322,7 +322,6 @@ async function outcomeOf(
   }
 }
 
-/** The work of a step on each of its objects. */
 interface ObjectWork {
   readonly work: (run: ApplyContext, object: UnstructuredObject) => Promise<Outcome>;
   /** Whether a pending object cancels the chain. */

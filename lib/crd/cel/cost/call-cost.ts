@@ -278,7 +278,6 @@ const addressOf: Estimate = (call, known) => {
   return call.overload.args[0]?.kind === 'string' ? once(call, known) : undefined;
 };
 
-/** Returns one estimate for several names. */
 function forAll(names: string, estimate: Estimate): Readonly<Record<string, Estimate>> {
   return Object.fromEntries(names.split(' ').map((name) => [name, estimate]));
 }

@@ -111,7 +111,6 @@ function queryOf({ query }: GoUrl): CelDictionary {
   return map;
 }
 
-/** Functions on URLs. */
 const urlFunctions: readonly Declaration[] = [
   declare('url(string): URL', urlOf),
   declare('isURL(string): bool', (text: string) => typeof parseRequestUrl(text) !== 'string'),
@@ -194,7 +193,6 @@ function isSemver(text: string, normalize = false): boolean {
   return typeof (normalize ? normalizedVersion(text) : parseVersion(text)) !== 'string';
 }
 
-/** Functions on semantic versions. */
 const semverFunctions: readonly Declaration[] = [
   declare('semver(string): Semver', semverOf),
   declare('semver(string,bool): Semver', semverOf),

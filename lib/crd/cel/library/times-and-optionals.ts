@@ -40,7 +40,6 @@ const units: Readonly<Record<string, bigint>> = {
   getMilliseconds: 1_000_000n,
 };
 
-/** Functions that return parts of times and durations. */
 export const timeFunctions: readonly Declaration[] = [
   ...Object.entries(parts).flatMap(([name, part]) => [
     declare(`timestamp.${name}(): int`, (time: CelTimestamp) => BigInt(part(dateIn(time)))),

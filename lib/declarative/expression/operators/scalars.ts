@@ -266,7 +266,6 @@ function whole<T>(name: string, operand: Operand<T>): OperatorDefinition {
   return { name, compile };
 }
 
-/** The operators on strings. */
 export const textOperators: readonly OperatorDefinition[] = [
   onList('@concat', { item: printable, type: 'string' }, (items, operation) =>
     items.map((item) => printable.read(item, operation)).join(''),
