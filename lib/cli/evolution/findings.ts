@@ -10,6 +10,9 @@ export interface Rule {
   readonly about: string;
 }
 
+export const error = (about: string): Rule => ({ level: 'error', about });
+export const warning = (about: string): Rule => ({ level: 'warning', about });
+
 /** A problem of a CustomResourceDefinition. */
 export interface DefinitionFinding {
   readonly level: Rule['level'];
