@@ -7,7 +7,7 @@ import type {
   TagId,
   ToStringOptions,
 } from 'yaml';
-import { isJsonObject } from '../object/index.js';
+import { withSortedMembers } from '../object/index.js';
 
 const mergeTag = 'tag:yaml.org,2002:merge';
 
@@ -24,7 +24,7 @@ const coreTags: TagId[] = [
 
 /** Returns objects as one YAML text with sorted members, so that equal objects give equal texts. */
 export function objectsText(objects: readonly object[]): string {
-  const texts = objects.map((object) => stringify(sorted(object), yamlSettings));
+  const texts = objects.map((object) => stringify(withSortedMembers(object), yamlSettings));
   return texts.join('---\n');
 }
 
@@ -44,13 +44,6 @@ export const yamlSettings: CreateNodeOptions & SchemaOptions & ToStringOptions &
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== mergeTag),
   compat: [...coreTags, 'merge'],
 };
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return (value as readonly unknown[]).map(sorted);
-  if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
-}
 
 // Above this number of changed lines, the diff replaces the whole text.
 const mostChanges = 2_000;

@@ -1,10 +1,9 @@
-import { inspect } from 'node:util';
 import omit from 'lodash/omit.js';
 import picocolors from 'picocolors';
 import type { DefaultCluster, Environment } from '../client/index.js';
 import { isApiError, describeObject } from '../object/index.js';
 import type { ApiError } from '../object/index.js';
-import { asError, isOperatorError } from '../system/index.js';
+import { asError, isOperatorError, jsonOrInspected, oneLine } from '../system/index.js';
 import type { LogFields, Logger } from '../system/index.js';
 
 /** Minimum level of a {@link textLogger}. */
@@ -87,27 +86,14 @@ function pairs(fields: LogFields): string {
   return shown
     .map(([name, value]) => {
       const text = value instanceof Error ? value.message : value;
-      return oneLine(` ${name}=${typeof text === 'string' ? text : jsonOf(text)}`);
+      return oneLine(` ${name}=${typeof text === 'string' ? text : jsonOrInspected(text)}`);
     })
     .join('');
-}
-
-/** Formats a field as JSON. Any value can be logged, also one without a JSON form: a cycle, a BigInt. */
-function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return inspect(value, { breakLength: Infinity });
-  }
 }
 
 function stackOf(thrown: unknown): string {
   const { stack = '', cause } = asError(thrown);
   return cause === undefined ? stack : `${stack}\ncaused by ${stackOf(cause)}`;
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ');
 }
 
 function textOf(value: unknown): string {

@@ -1,4 +1,4 @@
-import { errorMessage, sleep, OperatorError } from '../system/index.js';
+import { errorMessage, oneLine, sleep, OperatorError } from '../system/index.js';
 import type { Clock, Timer, Logger, Histogram, Metrics } from '../system/index.js';
 import type { HttpAnswer, HttpQuestion } from './http-endpoint.js';
 import type { HealthCheck } from './manager-health.js';
@@ -83,13 +83,9 @@ export class HealthChecks {
   }
 }
 
+/** The response has one line per check. */
 function reasonOf(error: unknown): string {
   return oneLine(errorMessage(error));
-}
-
-/** The response has one line per check. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ');
 }
 
 /** Checks by path, without its slash: `healthz`, `readyz`. */

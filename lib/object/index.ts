@@ -57,6 +57,7 @@ export {
   memberOf,
   setMember,
   withMember,
+  withSortedMembers,
   withoutMember,
   withoutMembers,
 } from './json.js';

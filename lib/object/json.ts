@@ -46,6 +46,14 @@ export function withMember<T extends Readonly<Record<string, unknown>>>(
   return copy as T;
 }
 
+/** Returns a copy of `value` in which the members of all objects are in the order of their names. */
+export function withSortedMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return (value as readonly unknown[]).map(withSortedMembers);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, withSortedMembers(value[name])]));
+}
+
 export function withoutMember<T extends Readonly<Record<string, unknown>>>(
   object: T,
   name: string,

@@ -1,7 +1,6 @@
-import { inspect } from 'node:util';
 import { quoted } from './go-text.js';
 import { isJsonObject } from './json.js';
-import { OperatorError } from '../system/index.js';
+import { jsonOrInspected, OperatorError } from '../system/index.js';
 import { labelValueProblems, qualifiedNameProblems } from './name-problems.js';
 
 /** The operator of a {@link LabelRequirement}. `Gt` and `Lt` compare integers. */
@@ -45,7 +44,7 @@ export function parseLabelSelector(text: string): readonly LabelRequirement[] {
  */
 export function labelRequirementsOf(selector: string | LabelSelector): readonly LabelRequirement[] {
   if (typeof selector === 'string') return parseLabelSelector(selector);
-  const text = `label selector ${shown(selector)}`;
+  const text = `label selector ${jsonOrInspected(selector)}`;
   const problem = shapeProblem(selector);
   if (problem !== undefined) throw invalidSelector(text, problem);
   // A null of an object's JSON counts as absent, as on the API server.
@@ -103,15 +102,6 @@ function isRequirements(
   selector: string | LabelSelector | readonly LabelRequirement[],
 ): selector is readonly LabelRequirement[] {
   return Array.isArray(selector);
-}
-
-/** Returns JSON; other text for a value without JSON, such as a BigInt or a cycle, which the checks refuse. */
-function shown(selector: LabelSelector): string {
-  try {
-    return JSON.stringify(selector);
-  } catch {
-    return inspect(selector, { breakLength: Infinity });
-  }
 }
 
 /** Returns the problem of a selector object that is not of its type; TypeScript does not check all callers. */

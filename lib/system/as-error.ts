@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /** Returns the thrown value as an `Error`; a value that is not an error becomes the message. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(errorMessage(thrown));
@@ -21,4 +23,18 @@ export function errorMessage(thrown: unknown): string {
 function textOf(thrown: object): string {
   if ('message' in thrown && typeof thrown.message === 'string') return thrown.message;
   return `a thrown object with ${Object.keys(thrown).join(', ') || 'no fields'}`;
+}
+
+/** Returns a text without line breaks. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/** Returns JSON; other text for a value without a JSON form, such as a cycle or a BigInt. */
+export function jsonOrInspected(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return inspect(value, { breakLength: Infinity });
+  }
 }

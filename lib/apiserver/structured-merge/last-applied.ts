@@ -1,6 +1,12 @@
 import mapValues from 'lodash/mapValues.js';
 import type { FieldSet, UnstructuredObject } from '../../object/index.js';
-import { isJsonObject, memberOf, withoutMember, htmlSafeJson } from '../../object/index.js';
+import {
+  isJsonObject,
+  memberOf,
+  withSortedMembers,
+  withoutMember,
+  htmlSafeJson,
+} from '../../object/index.js';
 import type { Atom } from './atom.js';
 import { compare, toFieldSet } from './compare.js';
 import { validateValue } from './validate-value.js';
@@ -66,15 +72,8 @@ function lastAppliedText(applied: UnstructuredObject): string {
     annotations: mapValues(withoutMember(annotations, annotation), (value) => textOf(value)),
   };
   const kept = { ...metadata, ...others };
-  const text = JSON.stringify(sorted({ ...applied, metadata: kept }));
+  const text = JSON.stringify(withSortedMembers({ ...applied, metadata: kept }));
   return `${htmlSafeJson(text)}\n`;
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isJsonObject(value)) return value;
-  const names = Object.keys(value).toSorted();
-  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
 /** @param annotations - An apply may have null in place of a string. */

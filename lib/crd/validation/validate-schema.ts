@@ -10,6 +10,7 @@ import {
   qualifiedNameProblems,
   quoted,
   memberSchemaOf,
+  withSortedMembers,
 } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
@@ -414,7 +415,8 @@ function validateUnique(
 ): void {
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
-    const id = canonical(idOf(item));
+    // The order of members has no meaning, and Go prints them sorted.
+    const id = withSortedMembers(idOf(item));
     const text = JSON.stringify(id);
     const count = seen.get(text) ?? 0;
     // Report each duplicate once.
@@ -426,12 +428,4 @@ function validateUnique(
 function keyOf(item: unknown, keys: readonly string[]): unknown {
   const members = isJsonObject(item) ? item : {};
   return Object.fromEntries(keys.map((key) => [key, memberOf(members, key)]));
-}
-
-/** Sorts the members of objects: their order has no meaning, and Go prints them sorted. */
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (!isJsonObject(value)) return value;
-  const names = Object.keys(value).sort();
-  return Object.fromEntries(names.map((name) => [name, canonical(value[name])]));
 }
