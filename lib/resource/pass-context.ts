@@ -55,15 +55,10 @@ export function newResourceContext(options: ResourceContextOptions): ResourceCon
 }
 
 /** The parts that all contexts of a reconcile share. */
-export interface PassParts {
-  readonly client: ResourceContext['client'];
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
-  readonly recorder: Recorder;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly fieldManager: string | undefined;
-}
+export type PassParts = Pick<
+  ResourceContext,
+  'client' | 'signal' | 'logger' | 'recorder' | 'clock' | 'random' | 'fieldManager'
+>;
 
 /** The only implementation of {@link ResourceContext}: a place in a chain, and the state of the reconcile. */
 export class PassContext implements ResourceContext {

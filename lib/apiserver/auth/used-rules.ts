@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { RequestEntry } from '../request-log.js';
 import { isOpenPath } from './policy-rule.js';
-import type { PolicyRule } from './policy-rule.js';
+import type { AccessAttributes, PolicyRule } from './policy-rule.js';
 import { refuseUnknownOptions } from '../../system/index.js';
 
 /** Options of `usedRoles` and {@link usedRolesText}. */
@@ -78,14 +78,8 @@ export function usedRolesText(
     .join('---\n');
 }
 
-interface Need {
-  readonly verb: string;
-  readonly group: string;
-  /** The resource with its subresource; empty for a path. */
-  readonly resource: string;
-  readonly namespace: string;
-  /** The name of the object; empty for any. */
-  readonly name: string;
+/** A needed right. The resource includes the subresource; it is empty for a path. An empty name means any. */
+interface Need extends Omit<AccessAttributes, 'subresource' | 'path'> {
   readonly path: string;
 }
 

@@ -9,16 +9,11 @@ import { isTrue, readInteger } from '../requests/request-info.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import { badRequest, conflict, invalid, notFound } from '../status-error.js';
-import type { WriteHooks } from './write-request.js';
+import type { WriteRequest } from './write-request.js';
 
 /** The object to delete, and the options of the delete. */
-interface Deletion {
-  readonly kind: ServedKind;
-  readonly namespace: string;
-  readonly name: string;
+interface Deletion extends Pick<WriteRequest, 'kind' | 'namespace' | 'name' | 'hooks'> {
   readonly options: DeleteOptions;
-  /** Admission hooks beside the rules of the kind. @defaultValue none */
-  readonly hooks?: WriteHooks | undefined;
 }
 
 export interface DeletionResult {

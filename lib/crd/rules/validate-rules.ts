@@ -6,20 +6,15 @@ import { CelError, CelOptional } from '../cel/values.js';
 import type { CelValue } from '../cel/values.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { correlation, isUnchanged } from '../validation/validate-schema.js';
+import type { SchemaCheck } from '../validation/validate-schema.js';
 import { compileRules, ruleTree } from './compile-rules.js';
 import type { CompiledRule, RuleTree } from './compile-rules.js';
 import { schemaValue } from './schema-type.js';
 
 /** A value to validate against its rules. */
-export interface RuleCheck {
-  readonly schema: Schema;
-  /** Path of the value; empty for the whole object. */
-  readonly path: string;
-  readonly errors: FieldErrors;
+export interface RuleCheck extends SchemaCheck {
   /** Whether the value is the root of a resource, where rules can read `metadata.name`. */
   readonly isRoot?: boolean;
-  /** The previous value; undefined if absent. */
-  readonly old?: unknown;
   /** Marks an update: unchanged parts may stay invalid (ratcheting, KEP-4008). @defaultValue false */
   readonly isUpdate?: boolean;
   /** Receives the rule violations of unchanged parts. @defaultValue none */

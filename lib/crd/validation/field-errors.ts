@@ -8,6 +8,8 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : htmlSafeJson(JSON.stringify(value));
 }
 
+type ProblemsOf = (text: string) => readonly string[];
+
 /**
  * Collects the problems of an object, one cause per field, with the reasons and messages of apimachinery's
  * `field` package. Fields are named by their path from the place of these errors: the object itself, or
@@ -62,29 +64,17 @@ export class FieldErrors {
   }
 
   /** Adds a cause for each problem of a text, if it is set. */
-  text(
-    field: string,
-    value: string | undefined,
-    problemsOf: (text: string) => readonly string[],
-  ): void {
+  text(field: string, value: string | undefined, problemsOf: ProblemsOf): void {
     if (value !== undefined) this.invalidEach(field, value, problemsOf(value));
   }
 
   /** Adds a cause for each problem of a text, unless it is missing or empty. */
-  optionalText(
-    field: string,
-    value: string | undefined,
-    problemsOf: (text: string) => readonly string[],
-  ): void {
+  optionalText(field: string, value: string | undefined, problemsOf: ProblemsOf): void {
     if (value !== '') this.text(field, value, problemsOf);
   }
 
   /** Adds a cause if a text is empty, else for each of its problems. */
-  requiredText(
-    field: string,
-    value: string,
-    problemsOf: (text: string) => readonly string[],
-  ): void {
+  requiredText(field: string, value: string, problemsOf: ProblemsOf): void {
     if (value === '') this.required(field);
     else this.text(field, value, problemsOf);
   }
