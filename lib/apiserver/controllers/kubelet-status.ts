@@ -19,7 +19,7 @@ export function podStatus(pod: Pod, situation: PodSituation): PodStatus {
   const hasRun = !['waiting', 'errImagePull', 'imagePullBackOff'].includes(stage);
   return {
     ...before,
-    phase: phaseOf(stage),
+    phase: shownStages[stage].phase,
     conditions: podConditions(pod, situation),
     startTime: before.startTime ?? formatTime(nowMs),
     ...(hasRun && podIP !== '' && { podIP, podIPs: [{ ip: podIP }] }),
@@ -34,7 +34,7 @@ export function podConditions(
   { stage, nowMs }: Pick<PodSituation, 'stage' | 'nowMs'>,
 ): PodCondition[] {
   const ready = stage === 'ready' && readinessGatesOpen(pod);
-  const notReady = notReadyReason(stage);
+  const { notReady } = shownStages[stage];
   const initialized = !['waiting', 'errImagePull', 'imagePullBackOff'].includes(stage);
   const hasInit = (pod.spec?.initContainers ?? []).length > 0;
   const statements: readonly Statement[] = [
@@ -80,43 +80,29 @@ function conditionFor(pod: Pod, { type, holds, reason }: Statement, nowMs: numbe
   };
 }
 
-function notReadyReason(stage: PodStage): string | undefined {
-  switch (stage) {
-    case 'ready':
-      return undefined;
-    case 'succeeded':
-      return 'PodCompleted';
-    case 'failed':
-      return 'PodFailed';
-    case 'waiting':
-    case 'running':
-    case 'errImagePull':
-    case 'imagePullBackOff':
-    case 'crashed':
-      return 'ContainersNotReady';
-  }
+interface ShownStage {
+  readonly phase: string;
+  /** Why the containers are not ready. */
+  readonly notReady?: string;
 }
+
+const notReady = 'ContainersNotReady';
+
+/** What the status of a pod shows in each stage. */
+const shownStages: Readonly<Record<PodStage, ShownStage>> = {
+  waiting: { phase: 'Pending', notReady },
+  running: { phase: 'Running', notReady },
+  ready: { phase: 'Running' },
+  errImagePull: { phase: 'Pending', notReady },
+  imagePullBackOff: { phase: 'Pending', notReady },
+  crashed: { phase: 'Running', notReady },
+  succeeded: { phase: 'Succeeded', notReady: 'PodCompleted' },
+  failed: { phase: 'Failed', notReady: 'PodFailed' },
+};
 
 function readinessGatesOpen(pod: Pod): boolean {
   const gates = pod.spec?.readinessGates ?? [];
   return gates.every(({ conditionType }) => podCondition(pod, conditionType)?.status === 'True');
-}
-
-function phaseOf(stage: PodStage): string {
-  switch (stage) {
-    case 'waiting':
-    case 'errImagePull':
-    case 'imagePullBackOff':
-      return 'Pending';
-    case 'running':
-    case 'ready':
-    case 'crashed':
-      return 'Running';
-    case 'succeeded':
-      return 'Succeeded';
-    case 'failed':
-      return 'Failed';
-  }
 }
 
 type PodStatus = NonNullable<Pod['status']>;

@@ -131,27 +131,17 @@ export interface GoType {
 
 const never = (): boolean => false;
 
-function stringType(name: string): GoType {
+/** Returns a type whose values have the JavaScript type of `zero`. */
+function plainType(name: string, basic: string, zero: string | boolean | number): GoType {
+  const type = typeof zero;
   return {
     name,
     decode: (value, at) => {
-      if (typeof value !== 'string') throw at.mismatch(value, name, 'string');
+      if (typeof value !== type) throw at.mismatch(value, name, basic);
       return value;
     },
-    zero: () => '',
-    isEmpty: (value) => value === '',
-  };
-}
-
-function boolType(name: string): GoType {
-  return {
-    name,
-    decode: (value, at) => {
-      if (typeof value !== 'boolean') throw at.mismatch(value, name, 'bool');
-      return value;
-    },
-    zero: () => false,
-    isEmpty: (value) => value === false,
+    zero: () => zero,
+    isEmpty: (value) => value === zero,
   };
 }
 
@@ -160,35 +150,21 @@ function intType(name: string, basic: string): GoType {
   const limit = 2 ** (basic.startsWith('u') ? bits : bits - 1);
   const least = basic.startsWith('u') ? 0 : -limit;
   return {
-    name,
+    ...plainType(name, basic, 0),
     decode: (value, at) => {
       const fits = typeof value === 'number' && Number.isInteger(value);
       // `<= limit`, because JSON.parse rounds the largest int64 to 2 ** 63.
       if (!fits || value < least || value > limit) throw at.mismatch(value, name, basic);
       return value;
     },
-    zero: () => 0,
-    isEmpty: (value) => value === 0,
-  };
-}
-
-function floatType(name: string, basic: string): GoType {
-  return {
-    name,
-    decode: (value, at) => {
-      if (typeof value !== 'number') throw at.mismatch(value, name, basic);
-      return value;
-    },
-    zero: () => 0,
-    isEmpty: (value) => value === 0,
   };
 }
 
 /** Returns the Go type `basic` (`string`, `bool`, `int32`, `float64`, …), with `name` in messages. */
 export function scalarType(basic: string, name: string): GoType {
-  if (basic === 'string') return stringType(name);
-  if (basic === 'bool') return boolType(name);
-  return basic.startsWith('float') ? floatType(name, basic) : intType(name, basic);
+  if (basic === 'string') return plainType(name, basic, '');
+  if (basic === 'bool') return plainType(name, basic, false);
+  return basic.startsWith('float') ? plainType(name, basic, 0) : intType(name, basic);
 }
 
 const byteType = scalarType('uint8', 'uint8');

@@ -43,7 +43,7 @@ export function autoscalerToV1(object: UnstructuredObject): UnstructuredObject {
   const metadata = metadataOf(object);
   const annotations = {
     ...metadata.annotations,
-    ...annotation('metrics', others.map(convertedMetric(oldSources))),
+    ...annotation('metrics', others.map(convertedMetric(oldTargets))),
     ...annotation('currentMetrics', listOf(currentMetrics).map(convertedMetric(oldCurrents))),
     ...annotation('conditions', listOf(conditions)),
     ...(behavior === undefined ? {} : { [annotationNames.behavior]: behaviorText(behavior) }),
@@ -154,65 +154,43 @@ const newMetrics =
     return goType(`[]autoscaling/v2.${type}`).decode(list, new Decoding());
   };
 
-/** Targets of metrics in v1, with the members in the order of Go's structs. */
-const oldSources: Sources = {
-  object: ({ describedObject, metric, target }) => {
-    const { value = '0', averageValue } = membersOf(target);
-    const { name, selector } = membersOf(metric);
-    const values = { targetValue: value, selector, averageValue };
-    return { target: describedObject, metricName: name, ...values };
-  },
-  pods: ({ metric, target }) => {
-    const { name, selector } = membersOf(metric);
-    const { averageValue = '0' } = membersOf(target);
-    return { metricName: name, targetAverageValue: averageValue, selector };
-  },
-  resource: ({ name, target }) => ({ name, ...oldTarget(target) }),
-  containerResource: ({ name, container, target }) => ({ name, ...oldTarget(target), container }),
-  external: ({ metric, target }) => {
-    const { name, selector } = membersOf(metric);
-    const { value, averageValue } = membersOf(target);
-    const values = { targetValue: value, targetAverageValue: averageValue };
-    return { metricName: name, metricSelector: selector, ...values };
-  },
-};
-
-function oldTarget(target: unknown): object {
-  const { averageUtilization, averageValue } = membersOf(target);
-  return { targetAverageUtilization: averageUtilization, targetAverageValue: averageValue };
+/**
+ * Returns the conversions of metrics to v1, with the members in the order of Go's structs.
+ * @param part - the member to convert: the targets, or the current values
+ */
+function oldSources(part: 'target' | 'current'): Sources {
+  const absent = part === 'current' ? '0' : undefined;
+  const ofResource = (values: unknown): object => {
+    const { averageUtilization: use, averageValue = absent } = membersOf(values);
+    return { [`${part}AverageUtilization`]: use, [`${part}AverageValue`]: averageValue };
+  };
+  return {
+    object: ({ describedObject, metric, [part]: values }) => {
+      const { value = '0', averageValue } = membersOf(values);
+      const { name, selector } = membersOf(metric);
+      const own = { [`${part}Value`]: value, selector, averageValue };
+      return { target: describedObject, metricName: name, ...own };
+    },
+    pods: ({ metric, [part]: values }) => {
+      const { name, selector } = membersOf(metric);
+      const { averageValue = '0' } = membersOf(values);
+      return { metricName: name, [`${part}AverageValue`]: averageValue, selector };
+    },
+    resource: ({ name, [part]: values }) => ({ name, ...ofResource(values) }),
+    containerResource: ({ name, container, [part]: values }) => {
+      return { name, ...ofResource(values), container };
+    },
+    external: ({ metric, [part]: values }) => {
+      const { name, selector } = membersOf(metric);
+      const { value = absent, averageValue } = membersOf(values);
+      const own = { [`${part}Value`]: value, [`${part}AverageValue`]: averageValue };
+      return { metricName: name, metricSelector: selector, ...own };
+    },
+  };
 }
 
-/** Current values of metrics in v1, with the members in the order of Go's structs. */
-const oldCurrents: Sources = {
-  object: ({ describedObject, metric, current }) => {
-    const { value = '0', averageValue } = membersOf(current);
-    const { name, selector } = membersOf(metric);
-    const values = { currentValue: value, selector, averageValue };
-    return { target: describedObject, metricName: name, ...values };
-  },
-  pods: ({ metric, current }) => {
-    const { name, selector } = membersOf(metric);
-    const { averageValue = '0' } = membersOf(current);
-    return { metricName: name, currentAverageValue: averageValue, selector };
-  },
-  resource: ({ name, current }) => ({ name, ...oldCurrent(current) }),
-  containerResource: ({ name, container, current }) => ({
-    name,
-    ...oldCurrent(current),
-    container,
-  }),
-  external: ({ metric, current }) => {
-    const { name, selector } = membersOf(metric);
-    const { value = '0', averageValue } = membersOf(current);
-    const values = { currentValue: value, currentAverageValue: averageValue };
-    return { metricName: name, metricSelector: selector, ...values };
-  },
-};
-
-function oldCurrent(current: unknown): object {
-  const { averageUtilization, averageValue = '0' } = membersOf(current);
-  return { currentAverageUtilization: averageUtilization, currentAverageValue: averageValue };
-}
+const oldTargets = oldSources('target');
+const oldCurrents = oldSources('current');
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 

@@ -198,7 +198,7 @@ function objectSection({ object, from, problem, isBeingDeleted }: ObjectView): H
     ['Namespace', object.namespace ?? 'none'],
     ['Name', object.name],
     ['UID', object.uid ?? 'not known'],
-    ['Read from', placeOf(from)],
+    ['Read from', places[from]],
     ...(object.cluster === '' ? [] : ([['Cluster', object.cluster]] as const)),
     ...(isBeingDeleted ? ([['Deletion', 'is being deleted']] as const) : []),
   ])}${problem === undefined ? undefined : html`<p class="bad message">${problem}</p>`}`;
@@ -240,15 +240,9 @@ function nodeText({ object, from, problem, isBeingDeleted, conditions }: ObjectV
   return html`${describeObject(object)} <span class="bad message">${problem}</span>`;
 }
 
-function placeOf(from: ObjectView['from']): string {
-  switch (from) {
-    case 'cache':
-      return 'the cache';
-    case 'server':
-      return 'the server: it is not cached';
-    case 'gone':
-      return 'nowhere: the object does not exist';
-    case 'unreadable':
-      return 'nowhere: it could not be read';
-  }
-}
+const places: Readonly<Record<ObjectView['from'], string>> = {
+  cache: 'the cache',
+  server: 'the server: it is not cached',
+  gone: 'nowhere: the object does not exist',
+  unreadable: 'nowhere: it could not be read',
+};
