@@ -44,43 +44,33 @@ type Colors = ReturnType<typeof pc.createColors>;
 
 interface Look {
   readonly sign: string;
-  readonly paint: (text: string) => string;
+  readonly color: 'green' | 'yellow' | 'magenta' | 'red' | 'cyan' | 'dim';
   readonly word: string;
 }
 
-function lookOf(action: PlannedObject['action'], colors: Colors): Look {
-  switch (action) {
-    case 'create':
-      return { sign: '+', paint: colors.green, word: 'create' };
-    case 'configure':
-      return { sign: '~', paint: colors.yellow, word: 'configure' };
-    case 'recreate':
-      return { sign: '±', paint: colors.magenta, word: 'recreate' };
-    case 'prune':
-      return { sign: '-', paint: colors.red, word: 'prune' };
-    case 'violate':
-      return { sign: '!', paint: colors.red, word: 'refused' };
-    case 'fail':
-      return { sign: '!', paint: colors.red, word: 'fails' };
-    case 'wait':
-      return { sign: '…', paint: colors.cyan, word: 'waits' };
-    case 'unchanged':
-      return { sign: ' ', paint: colors.dim, word: 'unchanged' };
-  }
-}
+const looks: Readonly<Record<PlannedObject['action'], Look>> = {
+  create: { sign: '+', color: 'green', word: 'create' },
+  configure: { sign: '~', color: 'yellow', word: 'configure' },
+  recreate: { sign: '±', color: 'magenta', word: 'recreate' },
+  prune: { sign: '-', color: 'red', word: 'prune' },
+  violate: { sign: '!', color: 'red', word: 'refused' },
+  fail: { sign: '!', color: 'red', word: 'fails' },
+  wait: { sign: '…', color: 'cyan', word: 'waits' },
+  unchanged: { sign: ' ', color: 'dim', word: 'unchanged' },
+};
 
 function objectLines(
   object: PlannedObject,
   rollout: PlannedRollout | undefined,
   colors: Colors,
 ): readonly string[] {
-  const { sign, paint, word } = lookOf(object.action, colors);
+  const { sign, color, word } = looks[object.action];
   const notes = [
     ...(object.approximate ? ['approximate'] : []),
     ...(object.reason === undefined ? [] : [object.reason]),
   ];
   const note = notes.length === 0 ? '' : colors.dim(` (${notes.join('; ')})`);
-  const head = `${paint(`${sign} ${describeObject(object.ref)}`)} ${word}${note}`;
+  const head = `${colors[color](`${sign} ${describeObject(object.ref)}`)} ${word}${note}`;
   return [
     head,
     ...changeLines(object, colors).map((line) => `    ${line}`),

@@ -63,20 +63,17 @@ export function pathSegmentProblems(name: string): readonly string[] {
     .map((part) => `may not contain '${part}'`);
 }
 
+const problemsByFormat: Readonly<Record<NameFormat, (name: string) => readonly string[]>> = {
+  subdomain: subdomainProblems,
+  label: labelProblems,
+  label1035: label1035Problems,
+  path: pathSegmentProblems,
+  any: () => [],
+};
+
 /** Returns the problems of an object's name. */
 export function nameProblems(name: string, format: NameFormat): readonly string[] {
-  switch (format) {
-    case 'subdomain':
-      return subdomainProblems(name);
-    case 'label':
-      return labelProblems(name);
-    case 'label1035':
-      return label1035Problems(name);
-    case 'path':
-      return pathSegmentProblems(name);
-    case 'any':
-      return [];
-  }
+  return problemsByFormat[format](name);
 }
 
 /** Returns the problems of `prefix` as a `generateName`, where a trailing dash is valid. */

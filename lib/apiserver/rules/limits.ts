@@ -152,21 +152,12 @@ const computeResources: ReadonlySet<string> = new Set([
 
 /** Returns whether a scope can limit a resource. Unknown scopes limit every resource. */
 function fits(scope: string, resource: string): boolean {
-  switch (scope) {
-    case 'BestEffort':
-      // Such pods have no requests, so only their number counts.
-      return resource === 'pods';
-    case 'Terminating':
-    case 'NotTerminating':
-    case 'NotBestEffort':
-    case 'PriorityClass':
-    case 'CrossNamespacePodAffinity':
-      return computeResources.has(resource);
-    case 'VolumeAttributesClass':
-      return resource === 'persistentvolumeclaims' || resource === 'requests.storage';
-    default:
-      return true;
+  // Such pods have no requests, so only their number counts.
+  if (scope === 'BestEffort') return resource === 'pods';
+  if (scope === 'VolumeAttributesClass') {
+    return resource === 'persistentvolumeclaims' || resource === 'requests.storage';
   }
+  return !scopes.has(scope) || computeResources.has(resource);
 }
 
 function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): void {

@@ -335,21 +335,9 @@ function unionOfEntries(one: Entries | undefined, other: Entries | undefined): E
 
 /** Returns the size of a literal. */
 function writtenSize(expression: Expression): SizeRange | undefined {
-  switch (expression.type) {
-    case 'literal':
-      return fixedSize(literalSize(expression.value));
-    case 'list':
-      return fixedSize(expression.elements.length);
-    case 'map':
-      return fixedSize(expression.entries.length);
-    case 'call':
-    case 'comprehension':
-    case 'identifier':
-    case 'optionalMap':
-    case 'select':
-    case 'struct':
-      return undefined;
-  }
+  if (expression.type === 'literal') return fixedSize(literalSize(expression.value));
+  if (expression.type === 'list') return fixedSize(expression.elements.length);
+  return expression.type === 'map' ? fixedSize(expression.entries.length) : undefined;
 }
 
 function literalSize(value: CelValue): number {
