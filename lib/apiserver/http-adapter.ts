@@ -94,7 +94,8 @@ export async function listenHttp(
   const sockets = new OpenSockets(server);
   // No limit: watches stay open until one side closes them.
   server.requestTimeout = 0;
-  // Longer than the 90 s of Go's clients: their writes fail if they meet the end of an idle connection.
+  // Longer than the 90 s after which Go's clients close idle connections: a write fails if the server closes its
+  // connection at that moment.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

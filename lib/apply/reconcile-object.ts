@@ -355,7 +355,7 @@ function immutableField(
   return new OperatorError('ImmutableField', message, { cause });
 }
 
-// Its owner meant the end of the StatefulSet, not a change of one of its fields.
+// The user chose `whenDeleted: Delete` for the deletion of the StatefulSet, not for a change of one of its fields.
 function losesClaims(
   { ref }: DesiredObject,
   changes: readonly FieldChange[],

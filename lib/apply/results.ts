@@ -137,8 +137,8 @@ const namespaceRetryMs = 30_000;
  */
 export function failed(ref: ObjectReference, error: unknown): Outcome {
   if (!isOperatorError(error) || error.code === 'Aborted') throw error;
-  // Needs no event: mostly the owner is being deleted with its namespace. An owner outside of it retries, because no
-  // watch shows when the namespace is created again.
+  // Records no event: usually the owner is being deleted with its namespace. An owner outside of the namespace
+  // retries, because no watch shows when the namespace is created again.
   if (isNamespaceTerminating(error)) {
     return pending(ref, 'its namespace is being deleted', { requeueAfterMs: namespaceRetryMs });
   }

@@ -37,7 +37,7 @@ export function completing(client: Client, cache: Cache): Client {
     // The server refuses an update of another version.
     if (live === undefined || isOther) return object;
     if (transform !== undefined) {
-      // Despite its contract a transform may change its argument, without harm to a cache.
+      // Copied, because a transform may change its argument: that is against its contract, but harmless in a cache.
       refuseLoss(object, { live, cached: transform(copyJson(live)) }, subresource);
     }
     const lastApplied = live.metadata.annotations?.[lastAppliedAnnotation];

@@ -85,7 +85,10 @@ export async function replaceText(file: string, text: string): Promise<void> {
   });
 }
 
-/** Returns the path that a text of a file is written to: links stay, also those to a file that is still to be made. */
+/**
+ * Returns the path to which the content of `file` is written: for a symbolic link its target, even if that does not
+ * exist yet.
+ */
 export async function placeOf(file: string): Promise<string> {
   if (statIfExists(file) !== undefined) return realpath(file);
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return file;

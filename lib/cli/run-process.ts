@@ -70,7 +70,7 @@ function outputError(error: unknown): OperatorError {
 
 /** Returns the standard output; writing throws if a file takes only a part of the text. */
 function standardOutput(): TextOutput {
-  // A pipe or a terminal.
+  // A pipe or a terminal takes the whole text.
   if (process.stdout instanceof Socket) return process.stdout;
   const write = (text: string): void => {
     try {

@@ -53,7 +53,7 @@ export function itemsOf<T extends KubernetesObject>(
   return items;
 }
 
-/** Returns the error for an answer that is not what the call requests. */
+/** Returns the error for a response that does not have the form that `call` expects. */
 function malformed(call: Call, problem: string): ApiError {
   const message = `the server sent a malformed answer: ${problem}`;
   return new ApiError({ code: 200, message }, { ...call, status: 200 });

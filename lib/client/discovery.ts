@@ -123,7 +123,8 @@ export class Discovery {
   #doubt({ apiVersion, kind }: TypeMeta): void {
     const root = rootOf(groupOf(apiVersion));
     const key = keyOf(apiVersion, kind);
-    // No type is wrong if an unlisted kind, which its caller describes, is not served. Each use of it has such a 404.
+    // A kind that discovery does not list was described by its caller: a 404 then shows no change of a known type,
+    // and each use of an unserved kind gets one.
     if (this.#builtIn.has(key) || this.#lookUp(root, key) === undefined) return;
     if (this.#known.has(root)) this.#doubted.add(root);
     this.#single.clear();

@@ -83,7 +83,7 @@ export async function clientFromKubeConfig(
           onNewCertificate: () => transport.reconnect(),
         });
   const read = tlsOf(context, exec);
-  // A program's failure is not hidden by its former certificate.
+  // If the credential program fails, report that, instead of continuing with its former certificate.
   const tls = exec === undefined ? keepingFormer(read, logger) : read;
   const proxy = proxyOf(cluster, source) ?? proxyFromEnvironment(cluster.server, env);
   const transport: UndiciTransport = new UndiciTransport({
@@ -149,7 +149,7 @@ function tlsOf(
       servername: cluster['tls-server-name'],
       insecure: cluster['insecure-skip-tls-verify'] === true,
     };
-    // The same object while the settings are unchanged, so that TLS sessions are resumed.
+    // Return the same object while the settings are unchanged, so that TLS sessions are resumed.
     if (sameTls(last, settings)) return last;
     if (exec === undefined) refuseOtherKey(source, settings);
     last = settings;

@@ -221,7 +221,7 @@ function ofNamespacedKeys(source: Source, type: TypeReference<KubernetesObject>)
   if (!('namespaced' in type) || !type.namespaced) return source;
   const check = (key: ReconcileKey | null | undefined): void => {
     if ((key?.namespace ?? '') !== '') return;
-    // Refuses what is no key at all.
+    // Throws if `key` is not a key at all.
     const { text } = workKeyOf(key as ReconcileKey);
     const problem = `the mapper returned the key ${text} without a namespace`;
     const remedy = `${type.kind} is namespaced: return { namespace, name } or keyOf(object)`;

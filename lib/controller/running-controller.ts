@@ -296,7 +296,7 @@ export class RunningController {
       return false;
     }
     if (!this.#owned.isMeant(work, trigger)) return false;
-    // A standby may wait for months: it must not hold back the key of each object that ever was.
+    // A standby may wait for months: it must not keep the key of every object that was ever deleted.
     if (isDeletion && !this.#isActivated && this.#remember(work, cluster)) {
       cluster.drop(text);
       this.#triggers.drop(text);

@@ -76,7 +76,7 @@ export async function reconcileOnce(
   const refused = guard?.refused;
   if (refused !== undefined) {
     const error = refusalOf(run, refused, end);
-    // HTTP libraries may repeat a request that fails, until the time-out.
+    // A handler that times out counts as refused too: its HTTP library may repeat the refused request until then.
     const isTimeout = end.type === 'timedOut' && isOperatorError(run.signal.reason, 'Timeout');
     if (end.type === 'threw' || isTimeout) throw error;
     run.logger.warn('the handler ignored a refused request', { error });

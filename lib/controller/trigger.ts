@@ -146,7 +146,7 @@ export class PendingTriggers {
   take(key: string): TriggerList {
     const pending = this.#handedOut.get(key) ?? { triggers: [], more: 0 };
     this.#handedOut.delete(key);
-    // A retry may not be due yet, so other triggers explain the reconcile better.
+    // Retries come last: a retry may not be due yet, so the other triggers explain the reconcile better.
     const isRetry = ({ type }: Trigger): boolean => type === 'retry';
     const { triggers, more } = pending;
     if (triggers.length === 1) return pending;

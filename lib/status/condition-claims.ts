@@ -91,7 +91,7 @@ export class ConditionClaims {
     if (this.#options.strategy === 'apply') {
       return this.#besideAppliers(object, conditions, now.logger);
     }
-    // Do not count writes that report no reconcile: several controllers may write a pause and its end in turns.
+    // Do not count writes that report no reconcile: several controllers may alternately write a pause and its end.
     if (!now.isObserved) return { conditions, written: () => undefined };
     return this.#besideReplacers(object, conditions, now);
   }

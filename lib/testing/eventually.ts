@@ -147,7 +147,7 @@ async function outcomeOf<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
 async function letTimePass(clock: Clock, maxMs: number, signal?: AbortSignal): Promise<void> {
   if (!(clock instanceof VirtualClock)) return sleep(clock, maxMs, signal);
   signal?.throwIfAborted();
-  // At least 1, so that time reaches the deadline.
+  // At least 1 ms, because steps of 0 ms would never reach the deadline.
   await clock.advance(Math.max(1, Math.min(maxMs, clock.nextTimerMs ?? maxMs)));
 }
 

@@ -116,7 +116,7 @@ export class Availability {
       this.#store(live, problem);
       return;
     }
-    // The real server fails to connect then, and never reports that in the condition.
+    // With an invalid bundle the real server fails to connect, and never reports that in the condition.
     if (!isBundle(live.spec.caBundle)) return;
     const checked = this.#checked.get(name);
     const { uid } = live.metadata;
@@ -321,7 +321,7 @@ function resourcesOf(text: string): Discovered['resources'] {
     const resources = isJsonObject(list) ? list['resources'] : undefined;
     return Array.isArray(resources) ? resources.filter(isJsonObject) : undefined;
   } catch {
-    // Another type of document.
+    // The response is not JSON, so it lists no resources.
     return undefined;
   }
 }

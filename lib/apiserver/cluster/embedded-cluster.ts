@@ -260,7 +260,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    */
   kubeConfig(user?: string, { url = this.url }: { readonly url?: string } = {}): string {
     const { users, rbac, tls } = this.#options;
-    // Clients trust a given certificate itself: its authority is unknown.
+    // If the caller gave the certificate, its authority is unknown, so clients trust the certificate itself.
     const given = typeof tls === 'object' ? tls.certificate : undefined;
     const authority = given ?? this.#certificates?.authority;
     return kubeConfigText({

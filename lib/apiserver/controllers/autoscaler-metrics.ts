@@ -197,7 +197,7 @@ function replicasFor(
   for (const pod of pods) if (isIgnored(pod) || isUnready(pod)) used.delete(pod);
   if (used.size === 0) return 'did not receive metrics for targeted pods (pods might be unready)';
   const { requests } = wanted;
-  // A percentage of no request is not a number.
+  // Utilization is a percentage of the request, so a pod without a request has none.
   const isRequested = (pod: Pod): boolean => (requests?.get(pod) ?? 0) > 0;
   if (requests !== undefined && ![...used.keys()].some(isRequested)) {
     return 'no metrics returned matched known pods';

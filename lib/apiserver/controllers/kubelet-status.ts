@@ -193,7 +193,7 @@ export function resizedStatus({ spec, status = {} }: Pod): PodStatus {
   const resized = (statuses: ContainerStatus[], containers: readonly Container[] = []) =>
     statuses.map((shown) => {
       const container = containers.find(({ name }) => name === shown.name);
-      // Another writer has made a status without resources.
+      // Another client has written a status without resources.
       if (container === undefined || shown.resources === undefined) return shown;
       return { ...shown, ...givenResources(container) };
     });

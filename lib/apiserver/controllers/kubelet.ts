@@ -107,7 +107,7 @@ export class Kubelet {
     }
     const { message, event } = missing;
     this.#held.set(uid, { key: keyOf(pod), message });
-    // The script begins when the reference exists.
+    // The times of the pod's behavior count from the moment when the missing object exists.
     this.#records.set(uid, { ...record, startedMs: nowMs });
     if (known?.message !== message) this.#recordEvents(pod, [event]);
     const situation = { stage, restarts, podIP, nowMs: this.#host.now(), missing };

@@ -103,7 +103,7 @@ export class DiscoveryHandler {
   }
 
   #current(): readonly ServedGroup[] {
-    // Both only grow, so their sum changes with each.
+    // Both generations only increase, so their sum changes whenever one of them changes.
     const generation = this.#kinds.generation + this.#aggregator.generation;
     if (this.#generation !== generation) {
       const groups = servedGroups(this.#kinds, this.#aggregator);

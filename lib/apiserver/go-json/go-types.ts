@@ -418,7 +418,7 @@ function schemaOrArrayType(schema: GoType): GoType {
     decode: (value, at) => {
       if (Array.isArray(value) && value.length > 0)
         return value.map((one: unknown) => schema.decode(one, ownDecoding(at)));
-      // An empty list and other types are as a missing member.
+      // An empty list, or a value of another type, counts as a missing member.
       return isJsonObject(value) ? schema.decode(value, ownDecoding(at)) : undefined;
     },
     zero: () => null,

@@ -67,7 +67,7 @@ export class Connections {
     const key = `${String(insecure)} ${ca ?? ''}`;
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
-    // As in Go, any certificate of the bundle ends the chain, also the one of the server itself.
+    // As in Go, the chain may end at any certificate of the bundle, even at the server's own.
     const trusted = ca === undefined ? {} : { ca, allowPartialTrustChain: true };
     const options = { keepAlive: true, timeout: idleMs, rejectUnauthorized: !insecure };
     const agent = new https.Agent({ ...options, ...trusted });

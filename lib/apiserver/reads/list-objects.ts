@@ -53,7 +53,7 @@ function wantedRevision(core: ServerCore, options: ListOptions): number | undefi
   if (resourceVersion === '' || resourceVersion === '0') return undefined;
   const revision = parseRevision(resourceVersion, 'list');
   checkNotFuture(core.log, revision);
-  // A limit without a match means an exact version, as in the API's first paging clients.
+  // A limit without `resourceVersionMatch` means an exact version: the first clients with paging expect that.
   const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);
   return exact ? revision : undefined;
 }

@@ -101,7 +101,7 @@ function jsonBody(text: string, refuse: Refusal): Body | undefined {
   }
   const { duplicates, depth } = scanJson(text);
   if (depth > depthLimit) throw refuse('exceeded max depth', text);
-  // After the check of the depth: with a reviver, the parser recurses.
+  // Only after the check of the depth: with a reviver, JSON.parse is recursive.
   if (loneSurrogate.test(text)) value = JSON.parse(text, wellFormed);
   return { value, duplicates, text };
 }
@@ -110,7 +110,7 @@ function jsonBody(text: string, refuse: Refusal): Body | undefined {
 const loneSurrogate = /\\u[dD][89a-fA-F]/;
 
 function wellFormed(_name: string, value: unknown): unknown {
-  // Encoding replaces lone halves.
+  // Encoding in UTF-8 replaces lone surrogates.
   const encodable = (text: string): string => Buffer.from(text).toString();
   if (typeof value === 'string') return encodable(value);
   if (!isJsonObject(value)) return value;
@@ -146,7 +146,8 @@ export function parseYaml(given: string, refuse: Refusal): Body {
   try {
     const lineCounter = new LineCounter();
     const customTags = (tags: Tags): Tags => [goMerge, ...goYamlTags(tags)];
-    // Without the line that each error would quote: there may be 100,000 errors, in a line of a megabyte.
+    // `prettyErrors` would quote the whole line in each error: there may be 100,000 errors, and a line of a
+    // megabyte.
     const settings = {
       uniqueKeys: false,
       merge: true,

@@ -43,7 +43,7 @@ function readEviction(context: ResourceContext): Eviction {
   const { fieldValidation, dryRun } = given;
   const kind = subresourceKind(context.kind, { group: 'policy', version: 'v1', kind: 'Eviction' });
   const raw = readObject(request, 'Eviction');
-  // The real server still takes the version that it had first.
+  // The real server still accepts the first version of evictions.
   const isOld = raw.value['apiVersion'] === 'policy/v1beta1';
   const value = isOld ? { ...raw.value, apiVersion: 'policy/v1' } : raw.value;
   const object = decodeObject({ kind, fieldValidation, warn }, { ...raw, value });
@@ -59,7 +59,7 @@ function readEviction(context: ResourceContext): Eviction {
 function deletePod(context: ResourceContext, pod: Pod, options: DeleteOptions): void {
   const { core, kind, info } = context;
   const { namespace, name } = info;
-  // First without effect, because the condition is written only if nothing refuses the deletion.
+  // First a dry run: the condition is written only if the deletion will succeed.
   deleteObject(core, { kind, namespace, name, options: { ...options, dryRun: true } });
   if (options.dryRun) return;
   const { status } = pod;

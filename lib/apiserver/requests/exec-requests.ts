@@ -92,7 +92,7 @@ function logOptions({ query, name }: ResourceRequest) {
   const errors = new FieldErrors();
   for (const [option, value] of Object.entries(options)) {
     if (option === 'sinceSeconds' && value !== undefined && query.has('sinceTime')) {
-      // The real server names an empty path.
+      // The real server reports `[]` as the field.
       errors.forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified');
       continue;
     }

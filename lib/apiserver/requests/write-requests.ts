@@ -230,7 +230,7 @@ function hasEmptyMetadata(
   if (custom === undefined || !isStorageVersion || subresource !== undefined) return false;
   const { labels, annotations, finalizers, ownerReferences } = metadata;
   const members: readonly unknown[] = [labels, annotations, finalizers, ownerReferences];
-  // A merge leaves null of a list or map that has become empty.
+  // A merge leaves null in place of a list or map that has become empty.
   return members.some(
     (member) => member === null || (typeof member === 'object' && Object.keys(member).length === 0),
   );
@@ -248,7 +248,7 @@ function emptyMetadataOf(
   return {
     ...(isEmpty(labels) && { labels }),
     ...(isEmpty(annotations) && { annotations }),
-    // A merge leaves null of a list that has become empty.
+    // A merge leaves null in place of a list that has become empty.
     ...(Array.isArray(ownerReferences) && ownerReferences.length === 0 && { ownerReferences }),
   };
 }

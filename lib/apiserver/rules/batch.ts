@@ -25,7 +25,7 @@ function generateSelector({ metadata, spec }: Job): void {
   spec.template.metadata ??= {};
   const hasEmptyLabels = hadEmptyMember(spec.template.metadata, 'labels');
   const labels = (spec.template.metadata.labels ??= {});
-  // As on the real server, the Job takes also empty labels from its template.
+  // As on the real server, the Job also takes empty labels from its template.
   if (hasEmptyLabels) metadata.labels ??= labels;
   // Mutate in place: a Job that took its labels from the template gets these labels, too. One without labels in
   // its template gets them in reads only, see `completeNew`.

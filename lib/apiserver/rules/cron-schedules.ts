@@ -199,7 +199,7 @@ export function timeZoneProblems(name: string): readonly string[] {
   if (name === '') return ['timeZone must be nil or non-empty string'];
   const explicit =
     'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
-  // Go takes this name for the zone of the machine.
+  // Go reads `Local` as the time zone of the machine.
   if (name === 'Local') return [explicit];
   if (isTimeZone(name)) return [];
   const isLocal = name.toLowerCase() === 'local';

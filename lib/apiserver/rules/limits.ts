@@ -73,7 +73,7 @@ const ordered = [
   ['defaultRequest', 'min', 'defaultRequest', 'default request', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'max', 'max', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'default', 'default limit', 'defaultRequest'],
-  // In these two, the real server shows the value of `min` and `max`.
+  // For these two pairs, the real server shows the value of `min` or `max`, not the one of `default`.
   ['default', 'min', 'default', 'default', 'min'],
   ['default', 'default', 'max', 'max', 'max'],
 ] as const;

@@ -158,7 +158,7 @@ export function validateExpression(
   try {
     const all = declaredWith(variables, checksRights);
     const { type } = compileCel(expression.trim(), all, extension);
-    // The real server names this type otherwise here.
+    // Here the real server has another name for the type of null.
     const given = type.kind === 'null' ? 'null_type' : typeText(type);
     if (types.includes(given)) return;
     const wanted = types.length === 1 ? types.join() : `one of [${types.join(' ')}]`;

@@ -75,7 +75,7 @@ function validateUse(
     return;
   }
   if (request === '') {
-    // The use of the whole claim repeats each request that is used already.
+    // To use the whole claim duplicates each request of it that is already used.
     for (let count = before.size; count > 0; count--) errors.duplicate('', name);
     return;
   }

@@ -117,7 +117,7 @@ function toleratesAll(wide: V1Toleration, one: V1Toleration): boolean {
   const { tolerationSeconds = Infinity } = one;
   if (tolerationSeconds > (wide.tolerationSeconds ?? Infinity)) return false;
   if (wide.operator === 'Exists') return true;
-  // As on the real server: one without an operator, which means Equal, stays.
+  // As on the real server, a toleration without an operator, which means Equal, is never covered here.
   return one.operator === 'Equal' && (wide.value ?? '') === (one.value ?? '');
 }
 

@@ -140,7 +140,7 @@ function checkCsi(source: Source, { errors, persistent }: SourceCheck): void {
     const [name, namespace] = [textOf(secret['name']), textOf(secret['namespace'])];
     if (name === '') errors.required(`${member}.name`);
     else {
-      // The real server's path lacks the reference in pods.
+      // In pods, the real server leaves the reference out of the path.
       const path = persistent ? `${member}.name` : 'name';
       errors.invalidEach(path, name, subdomainProblems(name));
     }

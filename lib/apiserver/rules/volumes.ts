@@ -212,7 +212,7 @@ function validateProjected(
     const [first, ...extra] = Object.keys(source);
     if (first !== undefined) validateProjection(source, first, errors.at(at));
     if (source.serviceAccountToken !== undefined) {
-      // The real server's path has no source here.
+      // The real server leaves `sources[index]` out of this path.
       validateFilePath(source.serviceAccountToken.path, errors.at('path'));
     }
     if (extra.length > 0) {

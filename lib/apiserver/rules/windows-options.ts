@@ -31,7 +31,7 @@ export function validateWindowsOptions(
   errors.invalidEach('runAsUserName', runAsUserName, problems);
 }
 
-// Only those of ASCII, as in the class `cntrl` of Go.
+// Only the control characters of ASCII, as in the class `cntrl` of Go.
 const controlCharacter = /[^ -~\u0080-\u{10FFFF}]/u;
 
 /** Returns the problems of an account, `USER` or `DOMAIN\USER`. */

@@ -284,7 +284,7 @@ export function fieldManagerUpdate(
   const base = live ?? emptyObject(request, next);
   const bare = withoutManagedFields(next);
   const owners = ownersOf(base, next, request);
-  // A client cleared them: the server tracks nothing until the next apply.
+  // A client cleared `managedFields`: the server tracks nothing until the next apply.
   if (owners.size === 0 && live !== undefined) return bare;
   const before = withoutManagedFields(base);
   try {

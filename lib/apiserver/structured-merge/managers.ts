@@ -45,8 +45,8 @@ export type Owners = ReadonlyMap<string, Owner>;
 /** Returns the identity of a writer. Writers with the same identity share one entry. */
 export function ownerId(writer: Writer): string {
   const { manager, operation, subresource } = writer;
-  // JSON as on the real server, because it also decides the order of conflicts. Only the values are stringified: an
-  // object for each write would cost several times as much.
+  // The text is JSON as on the real server, because it also decides the order of conflicts. Only the values are
+  // stringified: an object for each write would cost several times as much.
   const name = manager === '' ? '' : `"manager":${JSON.stringify(manager)},`;
   const version = operation === 'Apply' ? '' : `,"apiVersion":${JSON.stringify(writer.apiVersion)}`;
   const part = subresource === '' ? '' : `,"subresource":${JSON.stringify(subresource)}`;

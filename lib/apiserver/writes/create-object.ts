@@ -61,7 +61,7 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   checkNamespace(core, request, own);
   ruling.rules.admitCreate?.(own, core.view);
   const object = asStored(ruling, admitted(core, request, own));
-  // A webhook may have changed it.
+  // A webhook may have changed the name or the namespace.
   checkNamespaceName(request, object.metadata);
   dropRepeatedOwners(object, request.warn, ' after mutating admission happens');
   generateName(core, request, object);
@@ -221,7 +221,8 @@ function store(
   const ruling = rulingKind(core, kind);
   const isIncomplete =
     ruling.rules.completeNew?.(object) === true || storesEmpty || hasNullBytes(object);
-  // The commit sets the version, in its place. A webhook that converts custom resources gets none.
+  // The empty version keeps the place among the members, and the commit fills it in. A custom resource has no
+  // version yet when a webhook converts it.
   if (!dryRun && ruling.custom === undefined) object.metadata.resourceVersion = '';
   const ordered = ruling.inOrder(object);
   const stored = ruling.isStorageVersion ? ordered : kind.toStorage(ordered);

@@ -72,7 +72,7 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   if (!withoutDefaults) kind.rules.defaults?.(update.next);
   const tracking = tracked ? update.next : trackUpdate(core, request, live, update.next);
   const owned = admitted(request, live, tracking);
-  // A webhook may have changed it.
+  // A webhook may have changed the name or the namespace.
   checkNamespaceName(request, owned.metadata);
   dropRepeatedOwners(owned, request.warn, ' after mutating admission happens');
   const object = asStored(ruling, kind === ruling ? owned : kind.toStorage(owned));

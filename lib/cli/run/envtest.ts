@@ -116,7 +116,7 @@ export async function serveForEnvtest(
   }
 }
 
-/** The Service `kubernetes` is the work of kube-apiserver itself. */
+/** A kube-apiserver alone runs no controllers, but creates the Service `kubernetes`. */
 const serverAlone = {
   garbageCollector: false,
   namespaces: false,

@@ -156,7 +156,7 @@ export async function writeKubeConfigFile(
     await cluster.writeKubeConfig(file);
   });
   return async () => {
-    // The user may have replaced it.
+    // Keep a file that the user has replaced.
     if ((await textIfExists(file)) === cluster.kubeConfig()) await rm(file, { force: true });
   };
 }

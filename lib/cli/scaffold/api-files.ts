@@ -86,12 +86,12 @@ export async function versionFiles(
   first: ProjectResource,
   { resource, folder }: { readonly resource: ProjectResource; readonly folder: string },
 ): Promise<readonly WantedFile[]> {
-  // The style of the controller, which belongs to the first version, determines the status.
+  // The style of the controller determines the status, and only the first version has a controller.
   const values = valuesOf(project, { ...resource, controller: first.controller });
   const words = { ...values.words, v98alpha98: first.version };
   const pair = { project, first, spoke: resource };
   const known = project.resources.filter((one) => isSameKind(one, first));
-  // The conversion of a version that is created again is the user's.
+  // If the version is created again, its conversion belongs to the user.
   const isConverted =
     known.some(({ webhooks }) => webhooks?.conversion === true) &&
     known.every(({ version }) => version !== resource.version);
@@ -99,7 +99,7 @@ export async function versionFiles(
   const files = await readTemplate('version', { ...values, words });
   const crd = await definedNow(folder, namesOf(project, first));
   const copied = { ...first, version: copiedVersion(crd, resource) ?? first.version };
-  // Versions that the project does not record are in the file of the first.
+  // A version that the project does not record is in the file of the first version.
   const home = known.some(({ version }) => version === copied.version) ? copied : first;
   const sample = await sampleContent(folder, copied, crd);
   const current = async (path: string, further: string): Promise<string> => {

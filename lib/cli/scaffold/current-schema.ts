@@ -85,7 +85,8 @@ function importsFor(
   }: { readonly code: string; readonly further: string; readonly home: string },
 ): string {
   const used = body.replaceAll(opaque, (found) => (found.startsWith('`') ? found : ''));
-  // The first version imports the further one where that is created again.
+  // If the further version is created again, the first version imports names from it: it must not import from
+  // itself.
   const own = [...further.matchAll(/^export (?:const|type) (\w+)/gm)].map(([, name]) => name);
   const isUsed = (name: string): boolean =>
     !own.includes(name) && new RegExp(`(?<![\\w$])${name}(?![\\w$])`).test(used);

@@ -142,7 +142,7 @@ interface Reading {
   readonly client: ReturnType<EmbeddedCluster['client']>;
 }
 
-/** Returns the effects on a stored object when it is read and when it is created. */
+/** Returns how the new definition changes a stored object in reads, and why it would refuse to create the object. */
 async function readAgain(
   object: UnstructuredObject,
   { crd, client }: Reading,

@@ -222,8 +222,8 @@ export class CustomResource<out T extends KubernetesObject, in I>
       return result as { value: Record<string, unknown>; unknownFields: readonly string[] };
     };
     const [{ value, unknownFields }, before] = [pruned(status), pruned(old)];
-    // The operator itself writes conditions, and leaves out the fields that the server does not know. A newer release may
-    // have set those that are there already.
+    // Not reported: fields of conditions, since the operator itself drops those that the server does not know; and
+    // fields that the stored status already has, since a newer release may have written them.
     const unknown = unknownFields.filter(
       (field) => !field.startsWith('status.conditions') && !before.unknownFields.includes(field),
     );
@@ -231,7 +231,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
     validateResource(value, { schema, errors, old: before.value });
     const all = [
       ...unknown.map((field) => ({ field, message: 'not in the schema' })),
-      // A cause of no field says only that the others hide the violations of rules.
+      // A cause without a field says only that rules were not checked because of the other causes.
       ...errors.causes.filter(({ field }) => field !== '<nil>'),
     ];
     return all.length === 0 ? undefined : textOf(all);

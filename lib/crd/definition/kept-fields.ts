@@ -67,7 +67,7 @@ function lostFields(
 ): readonly KeptField[] {
   try {
     const after = convertBack(stored(converted));
-    // Usually nothing is lost, and most of the time would go into the rest.
+    // Return early: usually nothing is lost, and the rest would take most of the time.
     if (deepEqual(object, after)) return [];
     const before = stored(object);
     return differences(from, [], before, { ...stored(after), metadata: before.metadata });

@@ -183,7 +183,7 @@ const ofObject: OptionNames<ObjectOptions> = { ...ofMap, preserveUnknownFields: 
 /** Returns the options of a constructor; rejects options outside `names`. */
 function checked<T extends object>(constructor: string, options: T, names: OptionNames<T>): T {
   refuseUnknownOptions(`s.${constructor}`, options, names);
-  // A text has a length and letters, so that it would count as a list somewhere.
+  // A string has a length and can be iterated, so other code could treat it as a list.
   const lists = ['enum', 'listMapKeys', 'allOf', 'anyOf', 'oneOf'];
   for (const [name, value] of Object.entries(options)) {
     if (lists.includes(name)) refuseNonList(`s.${constructor}: ${name}`, value);
@@ -366,7 +366,7 @@ function fromStandard<S extends StandardJSONSchemaV1>(
   const { vendor, jsonSchema } = schema['~standard'];
   const target = { target: 'draft-2020-12' };
   try {
-    // What a schema makes of its input never happens to a custom resource: the API server stores the input.
+    // A custom resource never passes through the transformations of the schema: the API server stores the input.
     const output = structuralSchema(jsonSchema.output(target));
     const input = structuralSchema(jsonSchema.input(target), { isTyped: true });
     const changed = differingType(input, output);

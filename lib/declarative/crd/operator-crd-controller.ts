@@ -176,9 +176,10 @@ class OperatorObjects {
       // A standby follows the objects again before it stops following them.
       if (this.#isWanted !== isWanted) return;
       const { phase } = this.#group.manager;
-      // At the end of the manager, operators still wait: they must not write by empty views.
+      // While the manager stops, operators must go on waiting for missing views: with empty views they would write
+      // wrong objects.
       if (phase === 'stopping' || phase === 'stopped') return;
-      // Without this controller, no operator of an object comes back.
+      // Without this controller, an operator that was removed never starts again.
       this.#isWanted = () => false;
       viewWriters.notify();
     };

@@ -171,7 +171,7 @@ function overlapToReport(
   const message = `${framework}: several resource sets handle it: ${names}; nothing is reconciled`;
   const reports = findCondition(conditions, overlapCondition);
   if (reports?.status === 'True') {
-    // Two frameworks must not overwrite each other's condition in turns.
+    // Two frameworks must not overwrite each other's condition alternately, without end.
     if (reports.message === message || !isOf(framework, reports)) return undefined;
   }
   return { type: overlapCondition, status: 'True', reason: 'SeveralResourceSets', message };

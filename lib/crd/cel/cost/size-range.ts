@@ -64,7 +64,7 @@ interface Lengths {
 interface Parts {
   /** The number of replacements. */
   readonly count: number;
-  /** The length of text that remains. */
+  /** The number of characters that are not replaced. */
   readonly kept: number;
 }
 

@@ -1,4 +1,4 @@
-// Allows more than RFC 9535 without quotes: names of labels and annotations have dashes.
+// Unlike RFC 9535, allows dashes in names without quotes: labels and annotations have dashes in their names.
 const bareName = /[\w\-\u0080-\u{10FFFF}]+/uy;
 const integer = /-?(?:0|[1-9][0-9]*)(?![0-9.eE])/y;
 
