@@ -71,7 +71,7 @@ describe('The versions of the site', () => {
     return page;
   }
 
-  it('are listed, the newest first, which the start page opens', async () => {
+  it('are listed with the newest first; the start page opens the newest', async () => {
     const page = await open('/');
     await page.waitForURL(`${url}/v0.10/`);
     const list = page.locator('#versions');
@@ -82,7 +82,7 @@ describe('The versions of the site', () => {
     expect(await page.locator('.title').textContent()).to.equal('0.10.2');
   });
 
-  it('lead to the same page, or to the start page where that is missing', async () => {
+  it('lead to the same page, or to the start page of a version without it', async () => {
     const page = await open('/v0.10/docs/run.html');
     await page.locator('#versions').selectOption('v0.9');
     await page.waitForURL(`${url}/v0.9/docs/run.html`);

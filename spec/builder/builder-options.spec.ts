@@ -28,7 +28,7 @@ describe('Builder options', () => {
     expect(limits(0, 20)).to.deep.equal([0]);
   });
 
-  it('maxDeletions allows no deletion of all owned objects, unless a number or percentage is set', () => {
+  it('maxDeletions refuses the deletion of all owned objects, unless a number or percentage is set', () => {
     const limitOf = (maxDeletions: BuilderOptions['maxDeletions']): number =>
       resolveBuilderOptions({ ...options, maxDeletions }).maxDeletions({ owned: 3, staying: 0 });
     expect([limitOf(undefined), limitOf('100%'), limitOf(3)]).to.deep.equal([0, 3, 3]);

@@ -145,7 +145,7 @@ describe('Builder, if the server refuses', () => {
     });
   });
 
-  it('to tell the kinds that it serves, fails only the objects of those kinds', async () => {
+  it('to list the kinds that it serves, fails only the objects of the kinds that are unknown without the list', async () => {
     const problem = new OperatorError('ConnectionFailed', 'GET /apis: the connection was reset');
     const client: Client = {
       ...forwarding(scene.operator.client),
@@ -162,7 +162,7 @@ describe('Builder, if the server refuses', () => {
     expect(await scene.find(Secret, 'database')).not.to.equal(undefined);
   });
 
-  it('to know a kind whose definition is in force, waits a second for it', async () => {
+  it('an object because its kind is not served yet, waits a second if the definition is established', async () => {
     const rbac = 'rbac.authorization.k8s.io';
     const metadata = { name: `owner-${scene.namespace}` };
     scene.owner = await scene.admin.create<ClusterRole>({

@@ -187,7 +187,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('leaves a field selector to the server if the cache does not have the values of the field', async () => {
+  it('sends a list to the server if the cache does not have the values of its field selector', async () => {
     const { cache, cached, clock, cluster, stop } = await start(true);
     const namespace = 'default';
     const containers = [{ name: 'app', image: 'app' }];
@@ -221,7 +221,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('leaves fields that a transform may drop to the server', async () => {
+  it('sends a list to the server if a transform may drop the field of its field selector', async () => {
     const transform = ({ apiVersion, kind, metadata, spec }: Pod): Pod =>
       ({ apiVersion, kind, metadata, spec }) as Pod;
     const { cache, cached, clock, stop } = await start(true, [

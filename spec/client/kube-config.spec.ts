@@ -98,7 +98,7 @@ describe('clientFromKubeConfig', () => {
     });
   }
 
-  it('runs no exec plugin of a user who has other credentials, as kubectl', async () => {
+  it('runs no exec plugin of a user who has other credentials, like kubectl', async () => {
     const exec = { command: '/no/such/program' };
     const token = await ask(kubeConfig(cluster(), { token: 'abc', exec }));
     expect(token.headers).to.include({ authorization: 'Bearer abc' });

@@ -48,7 +48,7 @@ describe('Calls of a client', () => {
     });
   }
 
-  it('say what a key is if a text is given in its place', async () => {
+  it('explain the form of a key if they get a string instead', async () => {
     const { client } = embeddedClient();
     const error = await failureOf(client.get(ConfigMap, 'web' as never));
     expect(error.message).to.include(

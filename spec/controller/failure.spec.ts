@@ -153,7 +153,7 @@ describe('retryAfterMsOf', () => {
     expect(retryAfterMsOf(other)).to.equal(0);
   });
 
-  it('returns the field retryAfterMs of an own error, unless it is no delay', () => {
+  it('returns the field retryAfterMs of a custom error, if it is a valid delay', () => {
     const own = (retryAfterMs: unknown): Error =>
       Object.assign(new Error('slow down'), { retryAfterMs });
     expect(retryAfterMsOf(new AggregateError([own(5), inStep(own(8.5)), other]))).to.equal(8.5);

@@ -116,7 +116,7 @@ describe('metrics of controllers', () => {
     ]);
   });
 
-  it('may throw: the key is retried once, and its failure is logged', async () => {
+  it('may throw: the key is retried once, and the failure of the metrics is logged', async () => {
     const setup = new ControllerSetup();
     let problem: Error | undefined = new Error('the metrics are gone');
     const counter = ({ name }: MetricOptions) => ({

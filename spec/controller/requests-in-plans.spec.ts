@@ -76,7 +76,7 @@ describe('Requests of a handler in a plan', () => {
   };
 
   for (const [name, send] of Object.entries(senders)) {
-    it(`are refused if they are no reads, before anything is sent: ${name}`, async () => {
+    it(`are refused before anything is sent, unless they are reads: ${name}`, async () => {
       const error = await caught(plan(sending(send)));
       expect(error).to.include({
         code: 'OutsideWrite',
@@ -154,7 +154,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal(['GET']);
   });
 
-  it('are refused also if the handler does not await them', async () => {
+  it('are also refused if the handler does not await them', async () => {
     const sent: Promise<unknown>[] = [];
     await plan(async () => {
       sent.push(caught(senders.fetch()), caught(setImmediate().then(senders.undici)));
@@ -164,7 +164,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal([]);
   });
 
-  it('are the reason if the handler repeats them until its time-out', async () => {
+  it('are named in the error if the handler repeats them until its time-out', async () => {
     const reconciler: Reconciler = async ({ signal }) => {
       while (!signal.aborted) {
         await senders.fetch().catch(() => undefined);

@@ -171,7 +171,7 @@ describe('callbackSource', () => {
     expect(late).to.have.property('code', 'Stopped');
   });
 
-  it('rejects if its mapper returns no list of keys', async () => {
+  it('rejects if its mapper returns something other than a list of keys', async () => {
     const source = callbackSource({ name: 'hook', mapper: () => 'a' as never });
     const { keys, started } = start(source);
     const error: unknown = await source.notify('a').catch((thrown: unknown) => thrown);

@@ -59,7 +59,7 @@ describe('A controller in standby', () => {
     await setup.stop(running);
   });
 
-  it('keeps no object and the latest keys of objects that come and go', async () => {
+  it('keeps none of the objects that are created and deleted, and only the latest of their keys', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const setup = new ControllerSetup();

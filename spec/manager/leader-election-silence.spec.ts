@@ -66,7 +66,7 @@ describe('Leader election with a silent server', () => {
     expect(isOperatorError(await ended, 'LeadershipLost')).to.be.true;
   });
 
-  it('stops a leader in time although it cannot release the Lease', async () => {
+  it('stops a leader before its deadline although it cannot release the Lease', async () => {
     const { ended } = await leads();
     proxy.silence();
     ending.abort();
@@ -74,7 +74,7 @@ describe('Leader election with a silent server', () => {
     expect(await ended).to.equal(undefined);
   });
 
-  it('stops a candidate in time', async () => {
+  it('stops a candidate before its deadline although its request has no response', async () => {
     proxy.silence();
     const ended = elector.run({}, ending.signal);
     await new Promise(setImmediate);

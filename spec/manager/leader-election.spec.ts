@@ -150,7 +150,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('recreates a deleted Lease of years after its own lease duration', async () => {
+    it('waits its own lease duration before it recreates a deleted Lease whose duration was years', async () => {
       await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 1_000_000_000 });
       const a = election.candidate('a');
       await election.clock.advance(3_000);

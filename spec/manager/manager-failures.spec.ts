@@ -154,7 +154,7 @@ describe('Manager with bad input', () => {
         .that.includes('holder (default/a, default/b, default/c and 2 more); ');
     });
 
-    it('fails also if they belong to a controller that was removed before', async () => {
+    it('also fails if they belong to a controller that was removed earlier', async () => {
       const held = await holding(['a']);
       await begun(held, 1);
       void held.added.remove(0);
@@ -164,7 +164,7 @@ describe('Manager with bad input', () => {
         .that.includes('holder (default/a)');
     });
 
-    it('fails also if they began before a loss of the lease', async () => {
+    it('also fails if they began before the Lease was lost', async () => {
       const leadership = new ScriptedLeadership();
       const lost = { leaderElection: leadership, whenLeadershipIsLost: 'standby' } as const;
       const held = await holding(['a'], lost);

@@ -140,7 +140,7 @@ describe('The status of a failed reconcile', () => {
     });
   });
 
-  it('takes the condition of a Deployment, a Pod or a Node, with the times that only these have', async () => {
+  it('accepts the condition of a Deployment, a Pod or a Node, with the times that only these conditions have', async () => {
     const time = '2026-01-01T00:00:00Z';
     const times = { lastUpdateTime: time, lastProbeTime: time, lastHeartbeatTime: time };
     const copied = { type: 'Fed', status: 'True', reason: 'Full', message: 'to the brim' } as const;

@@ -337,7 +337,7 @@ describe('Operator', () => {
     [['--metrics-auth'], /^--metrics-auth: the namespace is not known; /],
     [['--metrics-cert-dir', '/none/metrics'], /\/none\/metrics/],
   ] as const) {
-    it(`serves metrics as a program that only ${args[0]} asks for them`, async () => {
+    it(`serves metrics as a program if only the flag ${args[0]} enables them`, async () => {
       const operator = new Operator('measured');
       operator.for(Tenant).reconciles(() => done());
       const { exitCode } = process;

@@ -69,7 +69,7 @@ describe('applyResource', () => {
   });
 
   for (const note of ['{', '1']) {
-    it(`takes the last-applied annotation ${note} for absent`, async () => {
+    it(`treats the last-applied annotation ${note} as absent`, async () => {
       const annotations = { [lastAppliedAnnotation]: note };
       await client.create(farm({ migration: 'a' }, { namespace, annotations }));
       const { spec, metadata } = await apply(farm({ barn: 'blue' }));

@@ -108,7 +108,7 @@ describe('An operator whose metrics do not review their callers', () => {
 
   after(() => cluster.stop());
 
-  it('answers no plan, and says so', async () => {
+  it('answers no plan, and logs the remedy', async () => {
     const metrics = { host: '127.0.0.1', port: 0 };
     const deployed = await DeployedOperator.start(regionOperator(), cluster.client(), { metrics });
     const warnings = deployed.lines.filter(({ message }) => message === off);
@@ -121,7 +121,7 @@ describe('An operator whose metrics do not review their callers', () => {
   });
 
   for (const metrics of [undefined, false] as const) {
-    it(`says that it answers no plan with metrics: ${String(metrics)}`, async () => {
+    it(`logs that it answers no plans with metrics: ${String(metrics)}`, async () => {
       const lines: LogLine[] = [];
       const stop = new AbortController();
       const running = regionOperator().run({

@@ -95,7 +95,7 @@ describe('processUpdate and processDelete', () => {
     expect(error.cause).to.equal(reason);
   });
 
-  it('record their current place, for timeouts', async () => {
+  it('record the current step, which the error of a time-out names', async () => {
     const root = newPass({ resourceSet: 'v1' });
     const seen: unknown[] = [];
     const look = (): void => void seen.push(placeOf(root));

@@ -93,7 +93,7 @@ describe('withRetry', () => {
     expect([made, notes.ran.length]).to.deep.equal([6, 12]);
   });
 
-  it('keeps the requests of a resource that runs at the same time while a retry waits', async () => {
+  it('keeps the finalizer for a resource that runs at the same time, while a retry waits', async () => {
     const context = pass();
     let isFirst = true;
     const failsOnce = notes.plain('a', {
@@ -116,7 +116,7 @@ describe('withRetry', () => {
     expect(context.finalizersKept.map(({ reason }) => reason)).to.deep.equal(['a backup runs']);
   });
 
-  it('keeps what a part that runs beside it requests during a failing attempt', async () => {
+  it('keeps what another part of the resource requests during a failing attempt', async () => {
     const context = pass();
     const wait = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
     let isFirst = true;

@@ -74,7 +74,7 @@ describe('EmbeddedCluster with a resource that is converted by functions', () =>
     expect(await refusal).to.include('its conversion of v1beta1 failed: no name');
   });
 
-  it('applies a version over another one of the same manager, with converters that read required objects', async () => {
+  it('applies in one version what the same manager applied in another, with converters that read required fields', async () => {
     const disk = <T extends object>(fields: T) =>
       s.object({ spec: s.object({ ...fields, labels: s.defaulted(s.map(s.string()), {}) }) });
     const copied = (labels: Record<string, string>): Record<string, string> =>

@@ -81,7 +81,7 @@ const cases: readonly (readonly [
   ['without failed pods', 3, [10, 10, 'fail'], half, 1],
 ];
 
-describe('a HorizontalPodAutoscaler of pods of which some are not measured', () => {
+describe('a HorizontalPodAutoscaler of pods, some of which have no metrics', () => {
   afterEach(() => stopSimulatedClusters());
 
   for (const [title, replicas, uses, target, expected] of cases) {

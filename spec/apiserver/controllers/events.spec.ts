@@ -194,7 +194,7 @@ describe('the events of the embedded cluster', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(25);
   });
 
-  it('disappear an hour after their last repetition, when another is written', async () => {
+  it('disappear when another Event is written an hour after their last repetition', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 1 }));
     await cluster.clock.advance(3_600_000);

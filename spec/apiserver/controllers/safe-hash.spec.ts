@@ -16,7 +16,7 @@ describe('safeHash', () => {
     expect(others).not.to.include(hash);
   });
 
-  it('gives a different word for each probe', () => {
+  it('returns a different word for each attempt to avoid a collision', () => {
     const words = [0, 1, 2].map((probe) => safeHash('same', probe));
     expect(new Set(words)).to.have.property('size', 3);
   });

@@ -300,7 +300,7 @@ describe('conversion webhooks', () => {
     ]);
   });
 
-  it('provide labels and annotations, while other metadata is kept as stored', async () => {
+  it('may change labels and annotations, and no other metadata', async () => {
     const conversions = await new ConversionApi().start();
     await conversions.api.create(v2, shop('a', { count: 1 }, 'v2'));
     conversions.change = (response) => {

@@ -86,7 +86,7 @@ describe('Loose custom resources', () => {
     expect((await api.get(`${inNone}/a`)).code).to.equal(404);
   });
 
-  it('are separated by namespace, including none', async () => {
+  it('are separate in each namespace, and without a namespace', async () => {
     const api = await started();
     await api.create(inNone, widget('a', { size: 1 }));
     await api.create(elsewhere, widget('a', { size: 2 }));

@@ -54,7 +54,7 @@ describe('custom resources that are older than their schema', () => {
     expect(body.items.map(({ spec }) => spec)).to.deep.equal([wanted]);
   });
 
-  it('are read with their metadata', async () => {
+  it('keep their metadata in reads', async () => {
     const api = await withOldObject();
     const { body: before } = await api.get(path('a'));
     await upgrade(api, versionOf('v1', true, newV1));
@@ -79,7 +79,7 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('a', 'v2'))).to.deep.equal({ y: 2, w: 'q' });
   });
 
-  it('are stored by a patch without changes, at the first time only', async () => {
+  it('are written again by the first patch without changes, and not by the second', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
     const versionAfterPatch = async (): Promise<unknown> =>
@@ -112,7 +112,7 @@ describe('custom resources that are older than their schema', () => {
     }
   });
 
-  it('appear in a watch as they are read', async () => {
+  it('have the same form in a watch as in a read', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
     const watch = await api.watch('/apis/example.com/v1/namespaces/default/widgets?watch=1');
@@ -121,7 +121,7 @@ describe('custom resources that are older than their schema', () => {
     await watch.stop();
   });
 
-  it('are written again by each apply of empty metadata, and by the next update, as on a real server', async () => {
+  it('are written again by each apply of empty labels and finalizers, and by the next update, as on a real server', async () => {
     const api = await withOldObject();
     const applied = {
       ...{ apiVersion: 'example.com/v1', kind: 'Widget' },

@@ -57,7 +57,7 @@ describe('writes', () => {
     expect(patched.headers['warning']).to.match(/duplicate entries after mutating admission/);
   });
 
-  it('that do not decode quote the merged object, or a strategic patch itself', async () => {
+  it('quote the merged object, or a strategic patch itself, if its values have the wrong type', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const problem = async (type: string): Promise<string> =>

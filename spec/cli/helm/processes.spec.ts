@@ -196,7 +196,7 @@ describe('operator-builder helm', () => {
     );
   }
 
-  it('makes environment variables values of the chart, except those with references', async () => {
+  it('turns environment variables into values of the chart, except those with references', async () => {
     const host = 'dns.shops-system.svc';
     const secretKeyRef = { name: 'dns', key: 'token' };
     await setVariables(

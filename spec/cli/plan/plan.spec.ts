@@ -253,7 +253,7 @@ describe('operator-builder plan', () => {
     expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
   });
 
-  it('exits with 1 when the reconcile fails, and prints the plan up to then', async () => {
+  it('exits with 1 when the reconcile fails, and prints the plan up to that point', async () => {
     const { code, stdout, stderr } = await plan({ image: 'broken' });
     expect(code).to.equal(1);
     expect(stdout).to.include('+ Shop default/a create');

@@ -38,7 +38,7 @@ describe('operator-builder delete api', () => {
     expect(await textsIn(file('other'))).to.deep.equal(before);
   });
 
-  it('deletes a kind whose name create api has refused since', async () => {
+  it('deletes a kind whose name create api now refuses', async () => {
     const folder = file('long');
     await makeProject(folder, ['Pot', 'v1']);
     const before = await textsIn(folder);
@@ -107,7 +107,7 @@ describe('operator-builder delete api', () => {
     expect(after).to.include('shopV2Webhooks').and.not.match(/pod/i);
   });
 
-  it('removes its import, and keeps the import that the user has of the same module', async () => {
+  it('removes its import, and keeps the import that the user added from the same module', async () => {
     const folder = file('imports');
     await makeProject(folder, ['Pot', 'v1'], ['Shop', 'v1']);
     const operator = `${folder}/src/operator.ts`;

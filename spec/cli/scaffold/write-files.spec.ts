@@ -15,7 +15,7 @@ describe('planFiles', () => {
   const folder = scratchDirectory();
   const marker = '// +operator-builder:scaffold:ones';
 
-  it('keeps Windows line endings, also where a new text has other ones', async () => {
+  it('keeps Windows line endings, even if the new text has other line endings', async () => {
     const before = `import { a } from 'one';\r\nuse(\r\n  a,\r\n  ${marker}\r\n);\r\n`;
     await writeFile(folder('a.ts'), before);
     const plain = before.replaceAll('\r\n', '\n');

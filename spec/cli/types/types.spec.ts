@@ -91,7 +91,7 @@ describe('operator-builder types', () => {
     }
   });
 
-  it('refuses names that would lead out of the folder, or into the code', async () => {
+  it('refuses names that would write outside of the folder, or change the generated code', async () => {
     const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
     for (const [from, to, says] of [
       ['kind: Gadget\n', 'kind: ../../Evil\n', `spec.names.kind: can't name a type: "../../Evil"`],

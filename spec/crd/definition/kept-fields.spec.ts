@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import type { UnstructuredObject } from '../../../lib/object/index.js';
 
-describe('Fields that a version lacks, in a conversion', () => {
+describe('Fields that the other version of a conversion lacks', () => {
   const prefix = 'kept-fields.operator-builder.io';
   const noParts = Object.freeze({ limit: 1 });
   const part = s.object({ name: s.string(), count: s.defaulted(s.integer(), 1) });
@@ -70,24 +70,24 @@ describe('Fields that a version lacks, in a conversion', () => {
   ];
   const whole = object('v2', { spec: { title: 't', parts, limits: { burst: 5 } }, note: 'n' });
 
-  it('come back with it, and leave no annotation', () => {
+  it('are restored when the object is converted back, and leave no annotation', () => {
     for (const version of ['v1', 'v1alpha1']) {
       expect(to('v2', to(version, whole)), version).to.deep.equal(whole);
     }
   });
 
-  it('need no annotation if the other version has them all', () => {
+  it('need no annotation if the other version has a place for all of them', () => {
     const plain = object('v2', { spec: { title: 't', limits: { limit: 1 } } });
     expect(to('v1', plain).metadata).to.deep.equal({ name: 'a' });
   });
 
-  it('come back through a third version', () => {
+  it('are restored after a conversion through a third version', () => {
     const old = to('v1alpha1', to('v1', whole));
     expect(old['spec']).to.deep.equal({ label: 't' });
     expect(to('v2', old)).to.deep.equal(whole);
   });
 
-  it('are set one by one: a change of one leaves the others', () => {
+  it('are restored one by one: a change of one does not affect the others', () => {
     const old = to('v1', whole);
     const changed = { ...old, spec: { ...(old['spec'] as object), names: ['a', 'c'] } };
     expect(to('v2', changed)).to.deep.include({
@@ -119,7 +119,7 @@ describe('Fields that a version lacks, in a conversion', () => {
     expect(to('v2', old)).to.deep.equal(given);
   });
 
-  it('come back one by one if some of their annotations are gone', () => {
+  it('are restored one by one if some of their annotations are gone', () => {
     const given = object('v2', { spec: { title: 't', limits: { limit: 1, burst: 5 } }, note: 'n' });
     const { metadata, ...old } = to('v1alpha1', given);
     const { [`${prefix}/v2.spec.limits.limit`]: gone, ...annotations } = metadata.annotations ?? {};
@@ -142,7 +142,7 @@ describe('Fields that a version lacks, in a conversion', () => {
       ),
     );
 
-  it('are given up if their annotation is damaged', () => {
+  it('are lost if their annotation is damaged', () => {
     for (const field of [
       ...['{', '1', { version: 'v2' }, { version: 'v2', path: [], value: 1 }],
       { version: 'v2', path: ['spec', 'x', 'y'], value: 1 },
@@ -160,7 +160,7 @@ describe('Fields that a version lacks, in a conversion', () => {
     }
   });
 
-  it('are given up where the schema refuses their value, and only there', () => {
+  it('are lost where the schema refuses their value, and only there', () => {
     const burst = { version: 'v2', path: ['spec', 'limits', 'burst'], shared: 2 };
     const limit = { version: 'v2', path: ['spec', 'limits', 'limit'], shared: 2 };
     const note = { version: 'v2', path: ['note'], value: 'n' };
@@ -179,7 +179,7 @@ describe('Fields that a version lacks, in a conversion', () => {
     expect(to('v2', kept(...fields))).to.deep.equal(object('v2', { spec: { title: 't' } }));
   });
 
-  it('do not fail a conversion whose way back fails', () => {
+  it('do not make a conversion fail if converting back fails', () => {
     const unnamed = object('v2', { spec: { title: '' } });
     expect(to('v1alpha1', unnamed)).to.deep.equal(object('v1alpha1', { spec: { label: '' } }));
   });

@@ -127,7 +127,7 @@ describe('The controller of Operator objects', () => {
     return `${found?.status} ${found?.reason}: ${found?.message ?? ''}`;
   };
 
-  it('report in the status of a deleted object why it still exists', async () => {
+  it('reports in the status of a deleted object why the object still exists', async () => {
     await start();
     await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'price')], policy);
     await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
@@ -253,7 +253,7 @@ describe('The controller of Operator objects', () => {
     expect(after.finalizers).to.have.lengthOf(1);
   });
 
-  describe('lets operators of the program keep what they made of views of an object', () => {
+  describe('keeps what operators of the program made from the views of an Operator object', () => {
     const apiGroup = 'maker.view.dcontroller.io';
     const reader = { controllers: [configMapOf('Price', 'price', { apiGroup })] };
     const waiting = 'Unknown Waiting: waits for operator maker, whose views it reads';
@@ -355,7 +355,7 @@ describe('The controller of Operator objects', () => {
     });
   });
 
-  it('writes nothing by a specification that changed while another process led', async () => {
+  it('writes nothing for the old specification if it changed while another process led', async () => {
     const leadership = new ScriptedLeadership();
     await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
     await candidates(leadership, 1);

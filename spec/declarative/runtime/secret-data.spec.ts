@@ -26,7 +26,7 @@ describe('The data of Secrets', () => {
     expect(bytesToText(Uint8Array.of(0x61, 0xff, 0xc3, 0xa4, 0xc3))).to.equal('a\udcffä\udcc3');
   });
 
-  it('is decoded byte by byte where it is no UTF-8', () => {
+  it('is decoded byte by byte where it is not UTF-8', () => {
     const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const characterAt = (bytes: Uint8Array, at: number): string | undefined => {
       for (const length of [1, 2, 3, 4]) {

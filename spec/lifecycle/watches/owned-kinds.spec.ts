@@ -35,7 +35,7 @@ describe('watches of owned kinds', () => {
     await cluster.stop();
   });
 
-  it('enqueue the owners again when a replica acquires keys, for example after a shard moved', async () => {
+  it('enqueue the owners again when a replica acquires keys, such as after the move of a shard', async () => {
     const client = cluster.client();
     const kinds = new OwnedKinds(Secret, undefined);
     const started = kinds.start(context);

@@ -137,7 +137,7 @@ describe('Manager.requiredAccess', () => {
       ['impersonat', 'impersonate'],
     ],
   ]) {
-    it(`refuses the verb ${verb}, which is no word of an API`, () => {
+    it(`refuses the verb ${verb}, which no API has`, () => {
       const problem = `requires: verbs of Pod: did you mean "${meant}"?, got "${verb}"`;
       expect(requiring(verb ?? ''))
         .to.throw(problem)
@@ -145,13 +145,13 @@ describe('Manager.requiredAccess', () => {
     });
   }
 
-  it('refuses several verbs in one text, and none', () => {
+  it('refuses several verbs in one string, and an empty string', () => {
     for (const verb of ['get,list', 'get list', '']) {
       expect(requiring(verb)).to.throw('verbs of Pod: want one verb in each entry');
     }
   });
 
-  it('accepts the verbs of Kubernetes and words of other APIs', () => {
+  it('accepts the verbs of Kubernetes and of other APIs', () => {
     const ofKubernetes = [
       '*',
       'use',
@@ -177,7 +177,7 @@ describe('Manager.requiredAccess', () => {
     }
   });
 
-  it('refuses a verb for paths that is no method of HTTP in lower case', () => {
+  it('refuses a verb for paths that is not an HTTP method in lower case', () => {
     for (const verb of ['list', 'GET']) {
       const access = { nonResourceURLs: ['/metrics'], verbs: [verb as 'get'] };
       expect(() => managerWith({ requires: [access] })).to.throw(

@@ -114,7 +114,7 @@ describe('The page of an object in the inspector', () => {
     await page.close();
   });
 
-  it('tells that the object is being deleted', async () => {
+  it('shows that the object is being deleted', async () => {
     const metadata = { ...shopKey, finalizers: ['example.com/hold'] };
     await setup.person.create<ConfigMap>({ ...configMap('shop'), metadata });
     await setup.clock.advance(0);

@@ -116,7 +116,7 @@ describe('webhookConfigurations', () => {
     ]);
   });
 
-  it('leads the API server to a Service, on port 443 by default, or to a URL', () => {
+  it('names a Service, on port 443 by default, or a URL to the API server', () => {
     const service = { namespace: 'system', name: 'hooks' };
     const authorities = 'an authority';
     const caBundle = Buffer.from(authorities).toString('base64');
@@ -183,7 +183,7 @@ describe('webhookConfigurations', () => {
       expect(policiesOf({ operations: ['CREATE'] }, {})).to.deep.equal(['Exact', 'not set']);
     });
 
-    it('leaves requests that the webhook of another version does not get to be converted', () => {
+    it('lets the API server convert requests in the other version if the webhook of that version filters them out', () => {
       const unset = ['not set', 'not set'];
       const selector = { matchLabels: { shop: 'yes' } };
       for (const filter of [

@@ -114,7 +114,7 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     expect(await state()).to.equal('Running');
   });
 
-  it('waits again after a snapshot of that time is restored', async () => {
+  it('waits again after a snapshot from that time is restored', async () => {
     const { client, cluster, state } = await start(withVolume({ secret: { secretName: 'db' } }));
     expect(await state()).to.equal('Pending ContainerCreating');
     const before = cluster.snapshot();
