@@ -19,8 +19,8 @@ export interface LoadedProject {
 }
 
 /**
- * Loads the operator of a project from its present sources. Each call loads new modules, which Node keeps
- * until the process ends.
+ * Loads the operator of a project from its current sources. Each call loads new modules, which Node keeps until the
+ * process ends.
  * @param directory - in the project, absolute
  * @throws OperatorError `InvalidConfig`: not a project, or the operator does not compile, load, or export a
  * definition; the message names the remedy

@@ -100,7 +100,7 @@ class WatchedDirectories {
     this.#changed = changed;
   }
 
-  /** Watches the present directories. @returns the files */
+  /** Watches the directories that exist. @returns the files */
   async follow(): Promise<readonly string[]> {
     for (;;) {
       const { files, directories } = await this.#paths();

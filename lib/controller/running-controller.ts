@@ -203,7 +203,9 @@ export class RunningController {
   #open(described: ControllerCluster): void {
     const { name } = described;
     if (name.includes('/') || this.#clusters.has(name)) {
-      const problem = name.includes('/') ? 'has a slash in its name' : 'is there already';
+      const problem = name.includes('/')
+        ? 'has a slash in its name'
+        : 'exists already: give each its own name';
       const what = `controller ${this.name}: cluster ${JSON.stringify(name)}`;
       throw new OperatorError('InvalidOption', `${what} ${problem}`);
     }

@@ -94,7 +94,7 @@ export function refuseInvalidEvent(event: ObjectEvent): void {
   const { type, reason, action, note, item, name } = event as Partial<ObjectEvent>;
   const { regarding, related } = event as { readonly [Name in keyof ObjectEvent]?: unknown };
   if (!isJsonObject(regarding)) {
-    const problem = 'event: no regarding; give the object at which the event is shown';
+    const problem = 'event: regarding is missing; give the object that the event is about';
     throw new OperatorError('InvalidObject', problem);
   }
   const refuse = (problem: string): never => {

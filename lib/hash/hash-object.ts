@@ -5,7 +5,7 @@ import { OperatorError } from '../system/index.js';
 /**
  * Returns the SHA-256 of a JSON value as 64 hex digits: the same in every process and every release of this
  * package. The order of members and undefined members do not count; the order of items does.
- * @throws OperatorError `InvalidValue`: part of the value has no JSON.
+ * @throws OperatorError `InvalidValue`: part of the value has no JSON form.
  */
 export function hashObject(value: unknown): string {
   // Given the value itself, object-hash treats an object that is referenced twice as a cycle, so equal values
@@ -16,7 +16,7 @@ export function hashObject(value: unknown): string {
 /**
  * Returns the JSON of `value` with the members of every object sorted by UTF-16 code units, so that equal
  * values have equal texts. As in JSON, undefined members are left out and undefined items become null.
- * @throws OperatorError `InvalidValue`: part of the value has no JSON, for example NaN or a function.
+ * @throws OperatorError `InvalidValue`: part of the value has no JSON form, for example NaN or a function.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -33,7 +33,10 @@ export function canonicalJson(value: unknown): string {
     case 'bigint':
     case 'symbol':
     case 'function':
-      throw new OperatorError('InvalidValue', `a ${typeof value} can't be hashed: it has no JSON`);
+      throw new OperatorError(
+        'InvalidValue',
+        `a ${typeof value} can't be hashed: it has no JSON form`,
+      );
   }
 }
 

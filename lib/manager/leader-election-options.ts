@@ -99,7 +99,9 @@ export function resolveLeaderElectorOptions(
 function refuseMissing(given: Readonly<Record<string, string | undefined>>): void {
   for (const [option, value] of Object.entries(given)) {
     if (typeof value === 'string') continue;
-    throw invalid(`${option} is missing: give that of the Lease, the same for all replicas`);
+    throw invalid(
+      `${option} is missing: give the ${option} of the Lease, the same for all replicas`,
+    );
   }
 }
 

@@ -32,7 +32,7 @@ interface MigrationParts {
  *
  * ## Flow
  * 1. Read the definition. If `status.storedVersions` has only the storage version, end.
- * 2. Record the present resource version in an annotation of the definition, once for each generation of it.
+ * 2. Record the current resource version in an annotation of the definition, once for each generation of it.
  * 3. Write each object without a change, unless it was written since. The server stores it in the new version.
  *    Writes use the storage version, if it is served: a conversion could lose fields of it.
  * 4. Set `status.storedVersions` to the storage version, and remove the annotation.
@@ -273,7 +273,7 @@ function stampOf(crd: CustomResourceDefinition): string {
   return `${storageOf(crd)}/${crd.metadata.generation ?? 0}`;
 }
 
-/** Returns the recorded beginning of a migration by the present definition; undefined without one. */
+/** Returns the recorded beginning of a migration by the current definition; undefined without one. */
 function beginningOf(crd: CustomResourceDefinition): Beginning | undefined {
   const [stamp = '', text = ''] = (crd.metadata.annotations?.[annotation] ?? '').split(' ');
   if (stamp !== stampOf(crd)) return undefined;

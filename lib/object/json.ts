@@ -251,5 +251,8 @@ function refuse(place: Place, got: string, remedy: string): never {
   }
   const where = steps.join('').replace(/^\./, '');
   const what = where === '' ? 'the value' : where;
-  throw new OperatorError('InvalidValue', `${subject}: ${what} has no JSON, got ${got}; ${remedy}`);
+  throw new OperatorError(
+    'InvalidValue',
+    `${subject}: ${what} has no JSON form, got ${got}; ${remedy}`,
+  );
 }

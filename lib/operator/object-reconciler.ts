@@ -409,7 +409,7 @@ interface HandlerParts<T extends KubernetesObject> extends FailedParts<T> {
 async function reconcileChain(chain: unknown, object: KubernetesObject): Promise<void> {
   const isChain = typeof chain === 'object' && chain !== null && 'reconcile' in chain;
   if (!isChain) {
-    const message = `builds for ${describeObject(object)}: want the chain to be returned, got ${shapeOf(chain)}`;
+    const message = `builds for ${describeObject(object)}: return the chain, got ${shapeOf(chain)}`;
     throw new OperatorError('InvalidOption', `${message}; return builder.configMap(…)`);
   }
   await (chain as Builder).reconcile();

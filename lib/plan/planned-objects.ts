@@ -117,7 +117,7 @@ export class PlannedObjects {
     this.#states.set(idOf(state.type, state.key), { ...state, after, simulated: true });
   }
 
-  /** Returns the present state for {@link PlannedObjects.since}. */
+  /** Returns the current state for {@link PlannedObjects.since}. */
   moment(): PlannedMoment {
     return new Map(this.#states);
   }

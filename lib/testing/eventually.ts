@@ -70,7 +70,10 @@ function resolveEventuallyOptions(options: EventuallyOptions): ResolvedEventuall
   const { timeoutMs = 10_000, intervalMs = 50, clock = systemClock, signal } = options;
   if (!(timeoutMs > 0) || !(intervalMs >= 1)) {
     const got = `got timeoutMs ${timeoutMs}, intervalMs ${intervalMs}`;
-    throw new OperatorError('InvalidOption', `eventually: want more than 0 and at least 1, ${got}`);
+    throw new OperatorError(
+      'InvalidOption',
+      `eventually: want timeoutMs above 0 and intervalMs of at least 1, ${got}`,
+    );
   }
   const resolved = { timeoutMs, intervalMs, clock, signal };
   refuseUnknownOptions<EventuallyOptions>('eventually', options, resolved);

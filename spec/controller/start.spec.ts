@@ -50,7 +50,9 @@ describe('the start of a controller', () => {
       .from(source)
       .complete(async () => done());
     const clusters = ['east', 'west', 'east'].map((name) => clusterOf(server, name, clock));
-    expect(() => controller.start({ clusters, clock })).to.throw('cluster "east" is there already');
+    expect(() => controller.start({ clusters, clock })).to.throw(
+      'cluster "east" exists already: give each its own name',
+    );
     await clock.advance(0);
     expect(stopped).to.deep.equal(['east', 'west']);
     expect(server.watches).to.equal(0);

@@ -46,7 +46,10 @@ describe('newEvent', () => {
     refused({ reason: undefined }, 'event on Pod: no reason');
     refused({ item: 5 }, 'event on Pod: item: want a string, got number');
     for (const regarding of [undefined, null, 'web']) {
-      refused({ regarding }, 'event: no regarding; give the object at which the event is shown');
+      refused(
+        { regarding },
+        'event: regarding is missing; give the object that the event is about',
+      );
     }
     refused({ regarding: { kind: 'Pod' } }, 'event: the Pod has no name');
     const wanted = 'event on Pod: related: want the other object, or leave it out, got';

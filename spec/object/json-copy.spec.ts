@@ -25,19 +25,23 @@ describe('jsonCopy', () => {
   const hole: number[] = [];
   hole[1] = 1;
   const cases: readonly [string, object, RegExp][] = [
-    ['NaN', { spec: { replicas: NaN } }, /^Pod web: spec\.replicas has no JSON, got NaN;/],
-    ['Infinity', { a: [{ b: -Infinity }] }, /a\[0\]\.b has no JSON, got -Infinity/],
-    ['a Map', { data: new Map([['a', 'b']]) }, /data has no JSON, got Map; .*Object\.fromEntries/],
-    ['a Set', { 'a b': new Set() }, /\["a b"\] has no JSON, got Set/],
-    ['a BigInt', { a: 1n }, /a has no JSON, got a BigInt/],
-    ['a cycle', circle, /spec\.self has no JSON, got an object that contains itself/],
-    ['a function', { a: () => 1 }, /a has no JSON, got a function/],
-    ['a symbol', { a: Symbol('s') }, /a has no JSON, got a symbol/],
-    ['an undefined item', { a: [1, undefined] }, /a\[1\] has no JSON, got undefined/],
-    ['a hole in a list', { a: hole }, /a\[0\] has no JSON, got undefined/],
-    ['bytes', { a: Buffer.from('x') }, /a has no JSON, got Buffer; .*base64/],
-    ['an invalid Date', { a: new Date(NaN) }, /a has no JSON, got an invalid Date/],
-    ['a Promise', { a: Promise.resolve(1) }, /a has no JSON, got Promise/],
+    ['NaN', { spec: { replicas: NaN } }, /^Pod web: spec\.replicas has no JSON form, got NaN;/],
+    ['Infinity', { a: [{ b: -Infinity }] }, /a\[0\]\.b has no JSON form, got -Infinity/],
+    [
+      'a Map',
+      { data: new Map([['a', 'b']]) },
+      /data has no JSON form, got Map; .*Object\.fromEntries/,
+    ],
+    ['a Set', { 'a b': new Set() }, /\["a b"\] has no JSON form, got Set/],
+    ['a BigInt', { a: 1n }, /a has no JSON form, got a BigInt/],
+    ['a cycle', circle, /spec\.self has no JSON form, got an object that contains itself/],
+    ['a function', { a: () => 1 }, /a has no JSON form, got a function/],
+    ['a symbol', { a: Symbol('s') }, /a has no JSON form, got a symbol/],
+    ['an undefined item', { a: [1, undefined] }, /a\[1\] has no JSON form, got undefined/],
+    ['a hole in a list', { a: hole }, /a\[0\] has no JSON form, got undefined/],
+    ['bytes', { a: Buffer.from('x') }, /a has no JSON form, got Buffer; .*base64/],
+    ['an invalid Date', { a: new Date(NaN) }, /a has no JSON form, got an invalid Date/],
+    ['a Promise', { a: Promise.resolve(1) }, /a has no JSON form, got Promise/],
   ];
   for (const [title, value, message] of cases) {
     it(`rejects ${title} and names the path`, () => {

@@ -158,6 +158,8 @@ describe('patchStatus', () => {
     expect(String(unknown)).to.include('did you mean "keepOthers"?');
     const invalid = await thrownBy(() => patch(object, { fields: { phase: NaN } }));
     expect(invalid).to.have.property('code', 'InvalidValue');
-    expect(String(invalid)).to.match(/status of Shop default\/one-\d+: phase has no JSON, got NaN/);
+    expect(String(invalid)).to.match(
+      /status of Shop default\/one-\d+: phase has no JSON form, got NaN/,
+    );
   });
 });

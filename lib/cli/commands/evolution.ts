@@ -20,9 +20,9 @@ export function breakingCommand(context: CommandContext): Command {
     )
     .argument(
       '<before>',
-      'file, folder, URL or git revision (main:config/crd) with the present definitions; - is the standard input',
+      'file, folder, URL or git revision (main:config/crd) with the current definitions; - is the standard input',
     )
-    .argument('<after>', 'the new definitions, likewise');
+    .argument('<after>', 'the new definitions, in one of the same forms');
   return addFindingOptions(command)
     .addHelpText(
       'after',

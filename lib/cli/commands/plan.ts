@@ -126,7 +126,7 @@ export function upgradeCheckCommand(context: CommandContext): Command {
     .description(
       'Check the effects of an operator upgrade. Both versions reconcile stored resources in a cluster inside this process; no other cluster is needed. The report lists pod restarts with the field behind each, refused writes, objects that are renamed, pruned, lost or invalid, and breaking changes of definitions. Exit code: 0 no findings, 2 findings, 1 the check failed.',
     )
-    .requiredOption('--from <directory>', 'project of the present version, with node_modules')
+    .requiredOption('--from <directory>', 'project of the current version, with node_modules')
     .requiredOption('--to <directory>', 'project of the new version, with node_modules')
     .requiredOption(
       '-f, --filename <path...>',

@@ -41,6 +41,6 @@ export function versionsWithout(
     .map((version) => ({
       version,
       message: `${version} is gone, and objects are stored in it: the server refuses the definition`,
-      remedy: `keep ${version} (served: false will do) until all objects are stored in another version and it is taken out of status.storedVersions`,
+      remedy: `keep ${version} (served: false is enough) until all objects are stored in another version and it is taken out of status.storedVersions`,
     }));
 }

@@ -11,8 +11,8 @@ export const roleMarker = '# +operator-builder:scaffold:rules';
 interface RoleFile {
   readonly rules: readonly PolicyRule[];
   /**
-   * Returns the text with `rules` above the marker and the user's rules below it. If the present rules allow
-   * the same, the text is unchanged.
+   * Returns the text with `rules` above the marker and the user's rules below it. If the current rules allow the
+   * same, the text is unchanged.
    */
   withRules(rules: readonly PolicyRule[]): string;
 }
@@ -47,8 +47,8 @@ export function parseRoleFile(text: string, path: string): RoleFile {
 }
 
 /**
- * Returns the indentation of the present rules. The generated rules need the same one, because the user's
- * rules follow in the same list.
+ * Returns the indentation of the current rules. The generated rules need the same one, because the user's rules
+ * follow in the same list.
  */
 function indentationOf(lines: readonly string[], start: number, marker: number): string {
   const entry = lines.slice(start).find((line) => /^ *- /.test(line));

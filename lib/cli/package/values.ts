@@ -57,7 +57,7 @@ interface ValuesMerge {
   readonly defaults: Document;
   /** The schema with the defaults at the time of the last write. */
   readonly before: ValueSchema;
-  /** The present schema. */
+  /** The current schema. */
   readonly schema: ValueSchema;
 }
 

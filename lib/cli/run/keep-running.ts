@@ -9,7 +9,7 @@ import { watchFiles } from '../watch-files.js';
 import type { WatchedPaths } from '../watch-files.js';
 
 export interface KeepRunning {
-  /** Loads the operator again from its present sources. */
+  /** Loads the operator again from its current sources. */
   readonly load: () => Promise<LoadedProject>;
   /** Returns the options of the operator's manager. */
   readonly managerOptions: (loaded: LoadedProject) => ManagerOptions;
@@ -106,7 +106,7 @@ class RestartedOperator {
     await former?.stop();
   }
 
-  /** @returns the present source files; undefined: unchanged */
+  /** @returns the current source files; undefined: unchanged */
   async #change(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { load, print } = this.#settings;
     try {

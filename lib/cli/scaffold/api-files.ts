@@ -148,7 +148,7 @@ function namesOf(
   return { group: wholeGroup(project, resource), kind, plural };
 }
 
-/** Returns the present versions of a kind in a project. */
+/** Returns the versions of a kind that a project has. */
 function versionsOf(project: Project, first: ProjectResource): Omit<Convertible, 'convert'> {
   const versions = project.resources.filter((one) => isSameKind(one, first));
   return { ...namesOf(project, first), versions: versions.map(({ version }) => version) };

@@ -156,7 +156,7 @@ async function refuseMissingSchemas(
   }
 }
 
-/** Returns the present definition of the kind; undefined for a foreign one, or if the operator can't be loaded. */
+/** Returns the current definition of the kind; undefined for a foreign one, or if the operator can't be loaded. */
 async function crdNow(
   { project, resource, first }: WebhookSubject,
   folder: string,

@@ -19,7 +19,7 @@ export interface SchemaTexts {
 }
 
 /**
- * Returns the file of a further version with the present content of another version: its entry in `versions`, or
+ * Returns the file of a further version with the current content of another version: its entry in `versions`, or
  * its constant, and the code above that. Different fields would lose data without a conversion.
  * @throws OperatorError `InvalidConfig`: the file has no entry of the version
  */

@@ -247,7 +247,10 @@ function resourceOf(
     return fail(path, `${at('scope')}: want Namespaced or Cluster, got ${JSON.stringify(scope)}`);
   }
   if (external !== undefined && external !== true) {
-    fail(path, `${at('external')}: want true or no such field, got ${JSON.stringify(external)}`);
+    fail(
+      path,
+      `${at('external')}: want true, or leave the field out, got ${JSON.stringify(external)}`,
+    );
   }
   const style = styles.find((one) => one === controller);
   if (controller !== undefined && style === undefined) {

@@ -185,7 +185,7 @@ export async function recordProject(
   const { folder, project } = await openProject(options, settled);
   const rendered = await renderProject(project, folder, settled).catch((thrown: unknown) => {
     const { message } = asError(thrown);
-    const what = 'the files are written, but not their record, which upgrade-project needs';
+    const what = 'the files were written, but the record for upgrade-project was not';
     const remedy = 'the next create command writes it, once this is corrected';
     const said = `${what} (${remedy}): ${message}`;
     throw new OperatorError('InvalidConfig', said, { cause: thrown });

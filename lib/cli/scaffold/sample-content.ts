@@ -24,7 +24,7 @@ interface SampleContent {
 }
 
 /**
- * Returns the present CustomResourceDefinition of a kind from a project's sources; undefined if they can't be
+ * Returns the current CustomResourceDefinition of a kind from a project's sources; undefined if they can't be
  * loaded, for example before `npm install`.
  */
 export async function definedNow(

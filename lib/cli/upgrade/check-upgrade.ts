@@ -30,7 +30,7 @@ import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange, UpgradeReport } from './upgrade-report.js';
 
 export interface UpgradeCheck {
-  /** The present version. */
+  /** The version before the upgrade. */
   readonly from: OperatorDefinition;
   /** The new version. */
   readonly to: OperatorDefinition;

@@ -140,7 +140,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
   /**
    * Returns an object with apiVersion, kind and the defaults that the API server fills in. JSON drops undefined
    * members.
-   * @throws OperatorError `InvalidValue`: part of the input has no JSON, for example NaN; names the path.
+   * @throws OperatorError `InvalidValue`: part of the input has no JSON form, for example NaN; names the path.
    */
   object(input: I): T {
     const { apiVersion, kind } = this;

@@ -138,12 +138,12 @@ function nameProblems({ group, kind, plural, singular, listKind, ...rest }: Reso
   ];
   const grouped = group.includes('.')
     ? dns1123SubdomainProblem(group)
-    : 'has no dot: use a domain of yours, as example.com';
+    : 'has no dot: use a domain of yours, such as example.com';
   return [
     ...problemAt('group', grouped),
     ...problemAt(`annotations[${approvalAnnotation}]`, approvalProblem(group, rest.annotations)),
     ...names.flatMap(([field = '', name = '']) => problemAt(field, dns1035LabelProblem(name))),
-    ...(/^[A-Z]/.test(kind) ? [] : problemAt('kind', 'must begin with a capital, as CronTab')),
+    ...(/^[A-Z]/.test(kind) ? [] : problemAt('kind', 'must begin with a capital, such as CronTab')),
     ...(kind === listKind ? problemAt('listKind', 'must not be the kind: leave it out') : []),
   ];
 }
@@ -179,7 +179,10 @@ function versionProblems({ versions }: ResolvedDefinition): DefinitionProblem[] 
   for (const [index, name] of names.entries()) {
     if (names.indexOf(name) !== index) {
       problems.push(
-        ...problemAt(`versions[${index}].name`, `${name} is there already: rename one`),
+        ...problemAt(
+          `versions[${index}].name`,
+          `${name} is the name of another version: rename one`,
+        ),
       );
     }
   }
@@ -208,7 +211,7 @@ function oneVersionProblems(version: ResolvedVersion, field: string): Definition
   );
   const fields = selectableFields.flatMap((path, index) => {
     const isRepeated = selectableFields.indexOf(path) !== index;
-    const problem = isRepeated ? `${path} is there already: remove it` : undefined;
+    const problem = isRepeated ? `${path} is already in the list: remove it` : undefined;
     const at = `${field}.selectableFields[${index}]`;
     return problemAt(at, problem ?? selectableProblem(version, path));
   });
@@ -272,7 +275,9 @@ function columnProblems(
       ? []
       : problemAt(`${field}.priority`, `must be a whole number, got ${JSON.stringify(priority)}`)),
     ...(columnTypes.includes(type) ? [] : problemAt(`${field}.type`, wanted)),
-    ...(isPath ? [] : problemAt(`${field}.jsonPath`, 'must begin with a dot, as .spec.replicas')),
+    ...(isPath
+      ? []
+      : problemAt(`${field}.jsonPath`, 'must begin with a dot, such as .spec.replicas')),
     ...(isFormat
       ? []
       : problemAt(`${field}.format`, `must be one of ${columnFormats.join(', ')}, got ${format}`)),
@@ -297,8 +302,9 @@ function memberOf(schema: Found, name: string): Found {
 }
 
 function selectableProblem(version: ResolvedVersion, path: string): string | undefined {
-  if (!path.startsWith('.')) return 'must begin with a dot, as .spec.node';
-  if (path.includes('[')) return `${path} must not have brackets: name fields only, as .spec.node`;
+  if (!path.startsWith('.')) return 'must begin with a dot, such as .spec.node';
+  if (path.includes('['))
+    return `${path} must not have brackets: name fields only, such as .spec.node`;
   if (/^\.metadata(?:\.|$)/.test(path)) return `${path} is metadata: name a field of yours`;
   const declared = schemaAt(version, path);
   const found = declared === 'built-in' ? schemaAt(withBuiltIns(version), path) : declared;

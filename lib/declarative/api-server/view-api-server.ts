@@ -88,7 +88,7 @@ export class ViewApiServer {
   attach(views: ServedViews): void {
     if (this.#attached?.views.server === views.server) return;
     if (this.#attached !== undefined) {
-      const remedy = 'operators that share a server share a group';
+      const remedy = 'put the operators that share a server into one group';
       throw new OperatorError('InvalidOption', `it serves other views already: ${remedy}`);
     }
     this.#attached = { views, entrance: views.server.entrance(this.#access) };

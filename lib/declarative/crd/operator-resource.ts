@@ -14,7 +14,7 @@ const apiGroup = s.optional(
   }),
 );
 const version = s.optional(
-  s.string({ description: 'Absent: the preferred version of the server; of a view v1alpha1.' }),
+  s.string({ description: 'Absent: the preferred version of the server, or v1alpha1 for a view.' }),
 );
 const kind = s.string({ minLength: 1, description: 'For example Pod, or the name of a view.' });
 
@@ -28,13 +28,20 @@ const source = s.object({
       description: 'Watcher (the default) follows objects; OneShot and Periodic are triggers.',
     }),
   ),
-  as: s.optional(s.string({ description: 'The name in the documents of a join; else the kind.' })),
+  as: s.optional(
+    s.string({ description: 'The name in the documents of a join. Absent: the kind.' }),
+  ),
   namespace: s.optional(s.string({ description: 'Absent: all namespaces.' })),
   labelSelector: s.optional(s.builtIn('LabelSelector')),
   predicate: s.optional(
-    s.unknown({ description: 'Which changes matter: a name, or a map with and, or, not.' }),
+    s.unknown({
+      description:
+        'Selects the changes to handle: the name of a predicate, or a map with and, or, not.',
+    }),
   ),
-  parameters: s.optional(s.unknown({ description: 'Of a Periodic source: period, as 30s or 5m.' })),
+  parameters: s.optional(
+    s.unknown({ description: 'For a Periodic source: period, such as 30s or 5m.' }),
+  ),
 });
 
 const target = s.object({
@@ -67,7 +74,7 @@ const controllerStatus = s.object({
   target: s.optional(
     s.object(
       { apiGroup, version, kind: s.string(), type: s.optional(s.string()) },
-      { description: 'Where it writes: what is to be removed when the controller is.' },
+      { description: 'The target of the controller. Its objects are removed with the controller.' },
     ),
   ),
 });

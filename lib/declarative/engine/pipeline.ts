@@ -44,7 +44,10 @@ export class Pipeline {
     const source = this.#sources.get(sourceName);
     if (source === undefined) {
       const names = [...this.#sources.keys()].join(', ');
-      throw new OperatorError('InvalidValue', `no source ${sourceName}, they are ${names}`);
+      throw new OperatorError(
+        'InvalidValue',
+        `there is no source ${sourceName}; the sources are ${names}`,
+      );
     }
     let changes: readonly Delta[] = acceptedBy(source.present, deltas);
     for (const [number, node] of this.#nodes.entries()) {

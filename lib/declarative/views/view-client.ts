@@ -132,7 +132,7 @@ export function routedClient(views: Client, native: Client): Client {
   };
 }
 
-const allowed = { allowed: true, reason: 'views are in this process' };
+const allowed = { allowed: true, reason: 'this process owns its views' };
 
 /** Whether `object` is an access review of views. A native server knows no views and would deny access. */
 function isReviewOfViews(object: KubernetesObject): boolean {

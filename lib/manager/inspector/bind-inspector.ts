@@ -72,7 +72,7 @@ export function resolveInspectorOptions(options: InspectorOptions): ResolvedInsp
   };
   refusePort('inspector', port);
   refuseNonNumbers('inspector', { maxLivePages, updateMs });
-  if (host === '') refuse('host is empty: name 0.0.0.0 if every address is meant');
+  if (host === '') refuse('host must not be empty; give 0.0.0.0 to listen on every address');
   if (!(Number.isInteger(maxLivePages) && maxLivePages >= 1)) {
     refuse(`maxLivePages ${maxLivePages}: want 1 or more`);
   }

@@ -96,7 +96,8 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
   };
   const times = { validityMs, rotateBeforeMs, authorityValidityMs, intervalMs, settleMs };
   refuseNonNumbers('generatedCertificates', times);
-  if (dnsNames.length === 0) refuse('dnsNames is empty: name what the API server connects to');
+  if (dnsNames.length === 0)
+    refuse('dnsNames must not be empty; give the host names that the API server connects to');
   if (!(intervalMs >= 1)) refuse(`intervalMs ${intervalMs}: want 1 or more`);
   if (!(rotateBeforeMs > 0 && rotateBeforeMs < validityMs)) {
     refuse(`rotateBeforeMs ${rotateBeforeMs}: want more than 0, less than ${validityMs}`);

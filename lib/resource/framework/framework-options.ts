@@ -145,7 +145,7 @@ export function resolveFrameworkOptions<T extends KubernetesObject>(
   checkReadyCondition(name, readyCondition);
   if (!(resyncPeriodMs > 0)) refuse(name, `resyncPeriodMs ${resyncPeriodMs}: want more than 0`);
   if (!(keptFinalizerRetryMs > 0 && keptFinalizerRetryMs < Infinity)) {
-    refuse(name, `keptFinalizerRetryMs ${keptFinalizerRetryMs}: want more than 0, and an end`);
+    refuse(name, `keptFinalizerRetryMs ${keptFinalizerRetryMs}: want a finite number above 0`);
   }
   const given = {
     ...{ name, type, resourceRouter, client, crd, informer, configure, recorder, metrics },
@@ -240,7 +240,10 @@ function checkReadyCondition(name: string, type: string | boolean): void {
   const problem = typeof type === 'string' ? qualifiedNameProblem(type) : 'want a string, or false';
   if (problem !== undefined) refuse(name, `readyCondition ${String(type)}: ${problem}`);
   if (type === pausedCondition || type === overlapCondition) {
-    refuse(name, `readyCondition ${type}: the framework writes it for something else`);
+    refuse(
+      name,
+      `readyCondition ${type}: the framework writes this condition for another purpose; choose another type`,
+    );
   }
 }
 

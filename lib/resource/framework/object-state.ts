@@ -60,7 +60,7 @@ export class ObjectState<T extends KubernetesObject> {
       return await this.#write(stated, update, { isObserved: true });
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      stated.pass.logger.warn(`condition ${type}: not written, a right is missing`, { error });
+      stated.pass.logger.warn(`condition ${type}: not written, a permission is missing`, { error });
       return { object: stated.object };
     }
   }

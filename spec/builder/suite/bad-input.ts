@@ -103,7 +103,7 @@ export function badInputSuite(open: OpenScene): void {
       [
         'a Map as data',
         (chain) => chain.configMap({ name: 'env', data: new Map() as never }),
-        ...(['InvalidValue', /^ConfigMap env: data has no JSON, got Map/] as const),
+        ...(['InvalidValue', /^ConfigMap env: data has no JSON form, got Map/] as const),
       ],
       [
         'Infinity in any object',
@@ -112,7 +112,7 @@ export function badInputSuite(open: OpenScene): void {
             ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'env' } },
             data: { a: Infinity },
           } as KubernetesObject),
-        ...(['InvalidValue', /^ConfigMap env: data\.a has no JSON, got Infinity/] as const),
+        ...(['InvalidValue', /^ConfigMap env: data\.a has no JSON form, got Infinity/] as const),
       ],
       [
         'a misspelt workload option',

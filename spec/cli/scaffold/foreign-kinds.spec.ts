@@ -120,7 +120,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     expect(other.code).to.equal(1);
     expect(other.stdout).to.include('created src/api/v1/pot.ts');
     expect(other.stderr)
-      .to.include('error: the files are written, but not their record')
+      .to.include('error: the files were written, but the record for upgrade-project was not')
       .and.include(path);
   });
 

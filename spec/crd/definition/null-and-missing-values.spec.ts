@@ -20,9 +20,11 @@ describe('values of custom resources that JSON or the API server changes', () =>
   it('refuses to build an object with values that JSON turns into others', () => {
     const build = (spec: object) => () => Widget.object({ metadata, spec: spec });
     expect(build({ size: NaN }))
-      .to.throw('Widget one: spec.size has no JSON, got NaN')
+      .to.throw('Widget one: spec.size has no JSON form, got NaN')
       .with.property('code', 'InvalidValue');
-    expect(build({ label: new Map() })).to.throw('Widget one: spec.label has no JSON, got Map');
+    expect(build({ label: new Map() })).to.throw(
+      'Widget one: spec.label has no JSON form, got Map',
+    );
     const invalid = { ...Widget.object({ metadata, spec: {} }), spec: Infinity };
     expect(() => Widget.validate(invalid)).to.throw('contains Infinity');
   });

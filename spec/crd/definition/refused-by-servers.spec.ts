@@ -69,15 +69,15 @@ describe('defineResource with a definition that API servers refuse', () => {
       `${at}.name: must be the title of the column`,
       `${at}.priority: must be a whole number, got "1"`,
       `${at}.type: must be one of string, integer, number, boolean, date, got text`,
-      `${at}.jsonPath: must begin with a dot, as .spec.replicas`,
+      `${at}.jsonPath: must begin with a dot, such as .spec.replicas`,
     ]);
   });
 
   it('refuses selectable fields that repeat, name items or metadata', () => {
     const selectableFields = ['.spec.a', '.spec.a', '.spec.a[0]', '.metadata.name'];
     expect(problemsOf({ selectableFields })).to.deep.equal([
-      'versions[0].selectableFields[1]: .spec.a is there already: remove it',
-      'versions[0].selectableFields[2]: .spec.a[0] must not have brackets: name fields only, as .spec.node',
+      'versions[0].selectableFields[1]: .spec.a is already in the list: remove it',
+      'versions[0].selectableFields[2]: .spec.a[0] must not have brackets: name fields only, such as .spec.node',
       'versions[0].selectableFields[3]: .metadata.name is metadata: name a field of yours',
     ]);
   });

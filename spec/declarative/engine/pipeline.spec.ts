@@ -35,7 +35,7 @@ describe('Pipeline', () => {
   it('refuses an unknown source', () => {
     const pipeline = pipelineOf([]);
     expect(() => pipeline.push('Service', []))
-      .to.throw('no source Service, they are Pod')
+      .to.throw('there is no source Service; the sources are Pod')
       .with.property('code', 'InvalidValue');
   });
 

@@ -111,7 +111,7 @@ describe('@rnd', () => {
 
   it('requires a range of whole numbers', () => {
     expect(problemsOf({ '@rnd': [3, 3] })).to.deep.equal([
-      '["@rnd"]: @rnd: want [least, more than that], got [3,3]',
+      '["@rnd"]: @rnd: want [first, end] with end above first, got [3,3]',
     ]);
     expect(problemsOf({ '@rnd': [0, 1.5] })).to.have.lengthOf(1);
     expect(problemsOf({ '@rnd': 3 })).to.deep.equal(['["@rnd"]: @rnd: want 2 operands, got 1']);

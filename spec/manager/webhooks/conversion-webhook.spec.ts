@@ -108,7 +108,7 @@ describe('conversionWebhook', () => {
       };
       expect(convertedObjects).to.deep.equal([]);
       const place = Array.isArray(value) ? 'spec.value[0]' : 'spec.value';
-      const why = `Thing a: its conversion to example.com/v2: ${place} has no JSON, got ${what}`;
+      const why = `Thing a: its conversion to example.com/v2: ${place} has no JSON form, got ${what}`;
       expect(result.message).to.include(why);
     });
   }

@@ -52,14 +52,14 @@ describe('values returned by admission handlers', () => {
   };
 
   const objects: readonly (readonly [string, unknown, string])[] = [
-    ['a Map', { ...sent, data: new Map([['a', 'b']]) }, 'data has no JSON, got Map'],
+    ['a Map', { ...sent, data: new Map([['a', 'b']]) }, 'data has no JSON form, got Map'],
     [
       'a Set',
       { ...sent, metadata: { ...sent.metadata, finalizers: new Set(['a.b/c']) } },
-      'metadata.finalizers has no JSON, got Set',
+      'metadata.finalizers has no JSON form, got Set',
     ],
-    ['a function', { ...sent, data: { x: () => 1 } }, 'data.x has no JSON, got a function'],
-    ['NaN', { ...sent, data: { x: NaN } }, 'data.x has no JSON, got NaN'],
+    ['a function', { ...sent, data: { x: () => 1 } }, 'data.x has no JSON form, got a function'],
+    ['NaN', { ...sent, data: { x: NaN } }, 'data.x has no JSON form, got NaN'],
     ['undefined', undefined, 'the object is undefined'],
     ['null', null, 'the object is null'],
     ['a list', [sent], 'the object is a list'],
@@ -103,13 +103,13 @@ describe('values returned by admission handlers', () => {
   });
 
   const verdicts: readonly (readonly [string, Allowed | Denied, string])[] = [
-    ['an Error as message', denied(new Error('no') as never), 'denied: message has no JSON'],
-    ['code NaN', denied('no', { code: NaN }), 'denied: code has no JSON, got NaN'],
-    ['a Set of warnings', allowed(new Set(['old']) as never), 'allowed: warnings has no JSON'],
+    ['an Error as message', denied(new Error('no') as never), 'denied: message has no JSON form'],
+    ['code NaN', denied('no', { code: NaN }), 'denied: code has no JSON form, got NaN'],
+    ['a Set of warnings', allowed(new Set(['old']) as never), 'allowed: warnings has no JSON form'],
     [
       'a BigInt in a cause',
       denied('no', { causes: [{ field: 'data', message: 1n as never }] }),
-      'denied: causes[0].message has no JSON, got a BigInt',
+      'denied: causes[0].message has no JSON form, got a BigInt',
     ],
   ];
   for (const [what, verdict, problem] of verdicts) {

@@ -184,7 +184,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     stage.start();
     await stage.create('acme');
     const ready = await stage.condition('acme', 'Ready', 'False');
-    expect(ready.message).to.contain('want the chain to be returned, got nothing');
+    expect(ready.message).to.contain('return the chain, got nothing');
   });
 
   it('stops despite a handler that ignores the signal, which then writes nothing', async () => {

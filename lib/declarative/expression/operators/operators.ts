@@ -179,7 +179,7 @@ function compileRandom(argument: unknown, site: Site): Compiled {
     { operands: [integer, integer], type: 'list' },
     (least, beyond, operation) => {
       if (least < beyond) return [least, beyond];
-      throw new DataError(operation, 'want [least, more than that]', [least, beyond]);
+      throw new DataError(operation, 'want [first, end] with end above first', [least, beyond]);
     },
   ).compile(argument, site);
   if (bounds.failed) return failed;
