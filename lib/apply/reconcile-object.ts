@@ -172,7 +172,7 @@ async function replaceObject(context: ApplyContext, decision: Recreating): Promi
   return carryOut(context, desired.ref, next);
 }
 
-// A failed dry run is no recorded write.
+// A failed dry run is not a recorded write.
 async function recordedCheck(
   context: ApplyContext,
   decision: Recreating,

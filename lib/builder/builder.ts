@@ -399,7 +399,7 @@ interface ChainEnd {
   readonly pending: Set<ChainEnd>;
   /** Whether a chain with it was applied in stages, pruned or planned. */
   hasRun: boolean;
-  /** At a start of which one chain may prune: that chain, once it has. */
+  /** Set at a start from which only one chain may prune; `chain` is the chain that has pruned. */
   pruning?: { chain?: Builder };
 }
 

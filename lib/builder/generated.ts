@@ -13,8 +13,8 @@ type Data = Readonly<Record<string, unknown>>;
 /**
  * Adds the generated values to the Secret of a link: those that the Secret has on the server, and new ones for the
  * other keys. A cache may be late, so it does not prove that a key is missing.
- * @throws OperatorError `InvalidValue`: a function returned an empty string, which is kept as a password that anyone
- * knows, or something other than a string.
+ * @throws OperatorError `InvalidValue`: a function returned something other than a string, or an empty one, which
+ * would stay as the password.
  */
 export async function withGenerated(
   settings: BuilderSettings,

@@ -163,7 +163,7 @@ export class Cache {
     type: TypeReference<T>,
     metadataOnly = false,
   ): SharedInformer<T> | undefined {
-    // The client refuses a type that is not there, as of a circular import.
+    // The client refuses an undefined type, for example from a circular import.
     if (!isJsonObject(type)) return undefined;
     const shared = this.#shared.get(nameOf(type, metadataOnly));
     return shared?.informer as unknown as SharedInformer<T> | undefined;

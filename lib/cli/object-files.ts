@@ -13,7 +13,7 @@ interface ReadingOptions {
 
 /**
  * Reads the objects of files and folders.
- * @param paths - as of {@link objectFiles}
+ * @param paths - as for {@link objectFiles}
  * @throws OperatorError `InvalidConfig`: a file can't be read or holds another value, or there is no object
  */
 export async function resourcesAt(

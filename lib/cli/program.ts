@@ -122,8 +122,7 @@ export async function runProgram(
 }
 
 /**
- * Returns the message of an error. Messages of this package are complete; others get a hint at their
- * trace.
+ * Returns the message of an error. Messages of this package are complete; others get a hint how to print the stack.
  */
 function explained(thrown: unknown, { env }: CommandContext): string {
   const error = asError(thrown);

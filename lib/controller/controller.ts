@@ -190,7 +190,7 @@ function builder(description: Description): ControllerBuilder {
 }
 
 /**
- * Rejects a value that is no type. Despite the compiler, plain JavaScript can pass one, and a circular import
+ * Rejects a value that is not a type. Despite the compiler, plain JavaScript can pass one, and a circular import
  * passes undefined.
  */
 export function refuseNoType(
@@ -246,7 +246,7 @@ function refuseNoSource(source: Source | null | undefined): void {
   throw new OperatorError('InvalidOption', problem);
 }
 
-/** Without types, a predicate that is no function accepts every event, and the text `'false'` counts as true. */
+/** Without types, a predicate that is not a function accepts every event, and the text `'false'` counts as true. */
 function checkWatchOptions(
   where: string,
   { predicate, metadataOnly, keepManagedFields, matchEveryOwner }: OwnsOptions<never>,

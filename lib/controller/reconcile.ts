@@ -55,7 +55,7 @@ export interface ReconcileContext {
   readonly span: Span;
   /**
    * True if this reconcile must have no lasting effect: writes to the cluster are dry runs, and the
-   * reconciler must not change external systems. HTTP requests that are no reads are refused, see
+   * reconciler must not change external systems. HTTP requests that are not reads are refused, see
    * `ControllerOptions.requestsInPlans`.
    */
   readonly planning: boolean;

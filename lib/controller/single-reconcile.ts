@@ -133,7 +133,7 @@ let lingering: NodeJS.Timeout | undefined;
 const lingerMs = 10_000;
 
 /**
- * Refuses the HTTP requests of a handler that are no reads, before a byte is sent: those of `fetch`, undici,
+ * Refuses the HTTP requests of a handler that are not reads, before a byte is sent: those of `fetch`, undici,
  * `node:http` and `node:https`. Node.js publishes the requests before it sends them. Other protocols pass, since
  * nothing shows whether they read or write.
  */

@@ -19,7 +19,7 @@ export interface PlanningParts {
   readonly random?: Random | undefined;
 }
 
-/** Groups whose writes are no part of a plan: sent as dry runs, not laid over reads. */
+/** Groups whose writes are not part of a plan: sent as dry runs, not laid over reads. */
 const passing = ['authentication.k8s.io', 'authorization.k8s.io', 'events.k8s.io'];
 
 /**

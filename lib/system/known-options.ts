@@ -11,7 +11,7 @@ export type MisplacedOptions = Readonly<Record<string, string>>;
 
 /**
  * Refuses members of `options` that are not in `names`. Plain JavaScript, a cast or a spread object can
- * bypass the compiler, and an option without effect is worse than an error. Refuses options that are no object, too.
+ * bypass the compiler, and an option without effect is worse than an error. Refuses options that are not an object, too.
  * @param subject - the function or class that accepts the options.
  * @throws OperatorError `InvalidOption`: names the option, and the nearest known one.
  */
@@ -39,8 +39,8 @@ export function refuseUnknownOptions<T extends object>(
 }
 
 /**
- * Refuses options that are not numbers. Texts, as of environment variables, pass comparisons with numbers, but
- * `+` appends to them, and a timer with such a delay may never wait.
+ * Refuses options that are not numbers. Strings, for example from environment variables, pass comparisons with
+ * numbers, but `+` appends to them, and a timer with such a delay may never wait.
  * @param subject - the function or class that accepts the options.
  * @throws OperatorError `InvalidOption`: names the option and its value.
  */

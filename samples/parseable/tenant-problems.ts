@@ -77,7 +77,7 @@ function nodeProblems(spec: TenantSpec, node: NodeSpec, path: string): TenantPro
     const message = `${node[field]} is not in spec.${list}: it has ${known.join(', ') || 'no entry'}`;
     return known.includes(node[field]) ? [] : [{ path: `${path}.${field}`, message }];
   });
-  const message = `${node.kind} is no kind of node: use Deployment or StatefulSet`;
+  const message = `${node.kind} is not a kind of node: use Deployment or StatefulSet`;
   return workloadKinds.has(node.kind) ? missing : [...missing, { path: `${path}.kind`, message }];
 }
 

@@ -11,6 +11,7 @@ export const avoided = [
   { pattern: /\b(?:is|are|be|been|was|were) told\b/i, better: 'receives, is notified of' },
   { pattern: /\bbecom(?:es?|ing) of\b/i, better: 'the result of' },
   { pattern: /\b(?:is|are|be|was|were) none\b/, better: 'is invalid, is undefined, must not be …' },
+  { pattern: /(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b)[a-z]/i, better: 'is not a …' },
   { pattern: /\bat a time when\b/i, better: 'while' },
   {
     pattern: /(?<!["-])\b(?:whoever|somebody|nobody|anybody)\b/i,

@@ -65,7 +65,7 @@ describe('validateObject', () => {
     );
   });
 
-  it('rejects data that is no text by its key, and accepts null', () => {
+  it('rejects data that is not a string by its key, and accepts null', () => {
     const check = (kind: string, fields: object): void =>
       validateObject({ ...named('v1', kind, 'a'), ...fields });
     const problem = (field: string, type: string): string =>

@@ -92,7 +92,7 @@ describe('The types of Builder', () => {
       volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { resources } }],
     });
     const requests = { storage: true };
-    // @ts-expect-error a quantity is no boolean
+    // @ts-expect-error a quantity is not a boolean
     new Builder(options).persistentVolumeClaim({ name: 'data', spec: { resources: { requests } } });
   });
 
@@ -135,7 +135,7 @@ describe('The types of Builder', () => {
     chain.deployment({ name: 'a', podSpec, envFromConfigMap: ['env'], envFromSecret: ['token'] });
     // @ts-expect-error 'evn' was never chained
     chain.deployment({ name: 'a', podSpec, envFromConfigMap: ['evn'] });
-    // @ts-expect-error 'env' is no Secret
+    // @ts-expect-error 'env' is not a Secret
     chain.deployment({ name: 'a', podSpec, envFromSecret: ['env'], rolloutOn: ['env'] });
   });
 
@@ -149,7 +149,7 @@ describe('The types of Builder', () => {
         mountClaim('data', { mountPath: '/data' });
         // @ts-expect-error 'evn' was never chained
         envFromConfigMap('evn');
-        // @ts-expect-error 'env' is no Secret
+        // @ts-expect-error 'env' is not a Secret
         envFromSecret('env');
         // @ts-expect-error 'file' was never chained
         mountConfigMap('file', { mountPath: '/files' });

@@ -16,7 +16,7 @@ const { json: unavailable } = refusal(503, 'ServiceUnavailable');
 describe('a cache whose server answers a second list with status 200', () => {
   const answers: readonly (readonly [string, unknown, string])[] = [
     ['and the Status of a failure', unavailable, '503 ServiceUnavailable'],
-    ['and an object that is no list', { kind: 'Whatever', metadata: {} }, 'malformed answer'],
+    ['and an object that is not a list', { kind: 'Whatever', metadata: {} }, 'malformed answer'],
   ];
   for (const [title, json, problem] of answers) {
     it(`${title} keeps its objects and reports a problem`, async () => {

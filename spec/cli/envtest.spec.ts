@@ -180,7 +180,7 @@ describe('operator-builder envtest', () => {
       ['--secure-port=many'],
       '--secure-port: want a port, 0 to 65535, got many',
     ],
-    ['with a word that is no flag', ['serve'], 'want --name=value, got serve'],
+    ['with a word that is not a flag', ['serve'], 'want --name=value, got serve'],
     ['with missing files', ['--secure-port=0', '--cert-dir=/none'], 'there is no such file'],
   ] as const) {
     it(`refuses flags ${problem}`, async () => {

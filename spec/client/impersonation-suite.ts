@@ -67,7 +67,7 @@ export function impersonationSuite(kubeConfig: () => Promise<string>): void {
     });
   });
 
-  it('encodes names that are not ASCII text, and keys that are no names of headers', async () => {
+  it('encodes names that are not ASCII text, and keys that are not names of headers', async () => {
     const impersonate = {
       ...{ user: 'Zoë', groups: ['größe', 'b,c', '部門'], uid: 'ü' },
       extra: { 'example.com/(größe)%2f': ['ä'] },

@@ -34,7 +34,7 @@ describe('controllerFor', () => {
       'complete: want the reconciler, a function; got undefined',
     ],
     [
-      'a predicate of an owned kind that is no function',
+      'a predicate of an owned kind that is not a function',
       () => controllerFor(Secret).owns(ConfigMap, { predicate: {} as never }),
       'owns: predicate: want a function such as generationChanged(), got object',
     ],
@@ -44,7 +44,7 @@ describe('controllerFor', () => {
       'controllerFor: metadataOnly: want true or false, got "false"',
     ],
     [
-      'options of a watch that are no object',
+      'options of a watch that are not an object',
       () => controllerFor(Secret).watches(ConfigMap, () => [], 'all' as never),
       'watches: options: want an object, got string',
     ],
@@ -69,17 +69,17 @@ describe('controllerFor', () => {
       'backoff: baseDelayMs: want a number, got "5"',
     ],
     [
-      'a hot loop that is no object',
+      'a hot loop that is not an object',
       () => controllerFor(Secret).withOptions({ hotLoop: true as never }),
       'hotLoop: options: want an object, got boolean',
     ],
     [
-      'a listener that is no function',
+      'a listener that is not a function',
       () => controllerFor(Secret).withOptions({ onEvent: null as never }),
       'controller secret: onEvent: want a function, got null',
     ],
     [
-      'a name that is no text',
+      'a name that is not a string',
       () => controllerFor(Secret).withOptions({ name: 5 as never }),
       'name: want a string, got number',
     ],

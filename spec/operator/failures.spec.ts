@@ -128,7 +128,7 @@ describe('The status of a failed reconcile', () => {
     });
   }
 
-  it('refuses a status that is no object', async () => {
+  it('refuses a status that is not an object', async () => {
     stage.operator.for(Tenant).reconciles(({ status }) => {
       status.set('ready' as never);
     });

@@ -143,7 +143,7 @@ describe('Operator', () => {
       const operator = new Operator('tenants');
       operator.for(Tenant).reconciles(now).finalizes(later);
       operator.for(ConfigMap).reconciles(later).finalizes(now);
-      // @ts-expect-error a number is no result
+      // @ts-expect-error a number is not a result
       expect(() => operator.for(Deployment).reconciles(() => 5)).not.to.throw();
     });
 

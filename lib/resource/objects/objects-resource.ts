@@ -92,7 +92,7 @@ const objectsResourceOptionNames: OptionNames<
  * updates changed ones, and deletes superfluous ones. All are deleted with the owner.
  *
  * ## Guarantees
- * - Uses server-side apply: defaults are no drift, a field that another manager changed is restored, and
+ * - Uses server-side apply: defaults are not drift, a field that another manager changed is restored, and
  *   fields that the desired state does not set stay with their managers.
  * - Writes only where something differs; with a cached client it makes no read requests either.
  * - Never writes or deletes an object that the owner does not control, unless `adopt` takes over an object

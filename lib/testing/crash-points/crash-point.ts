@@ -2,7 +2,7 @@ import { describeCall } from '../../client/index.js';
 import { OperatorError } from '../../system/index.js';
 
 /**
- * The way in which the operator dies, as by SIGKILL: it sends no more requests.
+ * The moment at which the operator dies. As after SIGKILL, it sends no more requests.
  * - `before`: the request is not sent. Tried only for the first request of each step: for later ones it
  *   equals `unanswered` at the previous request.
  * - `unanswered`: the request takes effect, but its answer is lost, and concurrent requests are not sent.

@@ -66,7 +66,7 @@ describe('operator-builder plan', () => {
     const stored = cluster.requests
       .since(since)
       .count(({ verb, dryRun }) => !readVerbs.includes(verb) && dryRun !== true);
-    expect(stored, 'writes that were no dry runs').to.equal(0);
+    expect(stored, 'writes that were not dry runs').to.equal(0);
     expect(JSON.stringify(await everything())).to.equal(before);
     return result;
   }

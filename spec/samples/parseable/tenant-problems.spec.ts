@@ -36,7 +36,7 @@ describe('tenantProblems', () => {
     ['k8sConfig', { k8sConfig: 'big' }, /big is not in spec.k8sConfig: it has small/],
     ['parseableConfig', { parseableConfig: 's3' }, /s3 is not in spec.parseableConfig/],
     ['type', { type: 'ingest' }, /ingest is not in spec.deploymentOrder: it has server/],
-    ['kind', { kind: 'DaemonSet' }, /DaemonSet is no kind of node/],
+    ['kind', { kind: 'DaemonSet' }, /DaemonSet is not a kind of node/],
   ];
   for (const [field, change, message] of cases) {
     it(`names the path of an invalid ${field} and the allowed values`, () => {

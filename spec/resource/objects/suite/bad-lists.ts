@@ -215,7 +215,7 @@ export function badListsSuite(open: OpenScene): void {
       ],
       ['no desired state', () => made({ name: 'a', types: [ConfigMap] }), 'getDesiredState: want'],
       [
-        'allowed labels that are no list',
+        'allowed labels that are not a list',
         () => made({ name: 'a', types: [ConfigMap], getDesiredState, allowedLabels: 'team' }),
         'allowedLabels: want a list',
       ],

@@ -159,7 +159,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['delete persistentvolumeclaims/data']);
   });
 
-  it('cause no write without a difference: fields filled in by the server are no drift', async () => {
+  it('cause no write without a difference: fields filled in by the server are not drift', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a', { k: '' })]),
