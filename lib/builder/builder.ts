@@ -327,9 +327,9 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /**
-   * Refuses this chain if a part of it was continued by a link, and no chain with that link has pruned. Its
-   * object would not be applied, and an earlier one be pruned. A dropped link is reported once: a chain that
-   * outlives an error of its user's code is not refused forever.
+   * Refuses this chain if a link was added to a part of it and its result was dropped: no chain with that link has
+   * pruned. The object of the link would not be applied, or would be pruned if it exists. A dropped link is
+   * reported once, so that a chain can be used again after the error.
    */
   #refuseDropped(): void {
     let own: ChainEnd | undefined;

@@ -129,7 +129,10 @@ const guards = new AsyncLocalStorage<OutsideGuard | undefined>();
 let running = 0;
 let lingering: NodeJS.Timeout | undefined;
 
-/** The guard still refuses requests that a handler has not awaited so long after its return, in milliseconds. */
+/**
+ * Time after the return of a handler in which the guard refuses the requests that it did not await, in
+ * milliseconds.
+ */
 const lingerMs = 10_000;
 
 /**

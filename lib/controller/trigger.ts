@@ -165,7 +165,7 @@ export class PendingTriggers {
   }
 }
 
-/** Returns true for a trigger that holds no state of an object but the one from before the start. */
+/** Returns true for a trigger without an event, and for the event of an object that existed at the start. */
 function isOfStart(trigger: Trigger): boolean {
   return trigger.type !== 'event' || trigger.isInInitialList;
 }

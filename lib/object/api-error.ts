@@ -101,9 +101,9 @@ const denial =
   /(admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*'( with binding '[^']*')?) (denied (the )?request|does not support dry run)/;
 
 /**
- * A refusal by an admission plugin, which no permission would change. Those that one would change begin like the
- * refusals of an authorizer, or are about the right to delete what has owners, about finalizers of an owner, about
- * aggregated roles, or about the constraints of OpenShift that a pod may use.
+ * Matches a refusal by an admission plugin that no permission would change. A refusal that a permission would
+ * change begins like that of an authorizer, or concerns the deletion of an object with owners, the finalizers of an
+ * owner, an aggregated role, or the constraints of OpenShift that a pod may use.
  */
 const byPlugin =
   / is forbidden: (?!user |cannot set (an ownerRef|blockOwnerDeletion) |must have cluster-admin |unable to validate against any security context constraint)/i;
