@@ -298,7 +298,7 @@ async function send(response: TransportResponse, outgoing: ServerResponse): Prom
   // A watch waits for its next event, so without this it would outlive its client.
   outgoing.once('close', leave);
   outgoing.writeHead(response.status, response.headers);
-  // Otherwise the bytes of the head would be encoded in UTF-8 again.
+  // The head is already encoded: by default, Node.js would encode its bytes in UTF-8 again.
   outgoing.socket?.setDefaultEncoding('latin1');
   outgoing.flushHeaders();
   for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {

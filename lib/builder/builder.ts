@@ -321,7 +321,8 @@ export class BuilderChain<Names extends ChainNames> {
   #continued<Next extends ChainNames>(link?: ChainedLink): BuilderChain<Next> {
     const next = this.#copy<Next>();
     next.#end = { link, before: this.#end, pending: new Set(), hasRun: false };
-    // Two links are enough to find one that was dropped. More would accumulate at a chain that is reused for long.
+    // Two links are enough to find one that was dropped. More would accumulate if a chain is reused for a long
+    // time.
     if (this.#end.pending.size < 2) this.#end.pending.add(next.#end);
     return next;
   }

@@ -310,7 +310,7 @@ export class Reflector<T extends KubernetesObject> {
     const isNew = state.resourceVersion !== began;
     if (watched.end === 'failed') {
       const worked = isNew || (established && lastedMs >= workingWatchMs);
-      // A failure of a working watch does not count against its start version.
+      // If the watch has worked, its failures so far do not count: its start version is usable.
       const from = worked ? { ...state, failures: 0 } : state;
       return this.#afterFailure(from, { error: watched.error, lastedMs, worked });
     }

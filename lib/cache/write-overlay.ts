@@ -207,8 +207,8 @@ export class WriteOverlay<T extends KubernetesObject> {
   advance(): void {
     if (this.#entries.size === 0) return;
     for (const key of this.#keysIn(undefined)) {
-      // Written entries are nearly in watch order, so the first that the watch has not passed ends the
-      // search. Later calls drop any entries missed here.
+      // The entries are almost in the order of the watch, so the search ends at the first written one that the
+      // watch has not passed. Later calls drop the entries that this one misses.
       if (this.#current(key)?.type === 'written') return;
     }
   }

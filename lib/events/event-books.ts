@@ -3,7 +3,7 @@ import { LruMap } from '../system/index.js';
 import { cutText, maxNoteBytes, referenceKey, separator } from './recorder.js';
 
 /**
- * Returns the identity of a series: all fields but the times, and for a Normal event but the note. The series
+ * Returns the identity of a series: all fields except the times, and except the note of a Normal event. The series
  * keeps the note of the first event. client-go leaves out the note of every event, but then the note of another
  * failure with the same reason would be lost.
  */

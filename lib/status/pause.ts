@@ -33,9 +33,9 @@ interface ShownCondition extends Pick<Condition, 'type' | 'status'> {
 }
 
 /**
- * Finds the annotation of `pausing` that pauses `object`, which shows `conditions`. The first match in the
- * order of `pausing` counts, so that two controllers write the same message. A condition with another
- * annotation or message of another controller stays, so that two controllers do not overwrite it in turns.
+ * Finds the annotation of `pausing` that pauses `object`, which shows `conditions`. The first match in the order of
+ * `pausing` counts, so that two controllers write the same message. A condition with another annotation or message
+ * of another controller stays, so that two controllers do not alternately overwrite it.
  */
 export function pauseOf(
   object: KubernetesObject,

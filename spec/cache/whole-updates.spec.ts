@@ -61,7 +61,7 @@ describe('An update of an object that a transform has shortened', () => {
     expect(await data()).to.deep.equal({ x: '1' });
   });
 
-  it('is refused also if the transform changes its argument', async () => {
+  it('is refused even if the transform changes its argument', async () => {
     const transform = (map: ConfigMap): ConfigMap => {
       delete map.data;
       return map;

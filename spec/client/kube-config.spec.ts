@@ -124,7 +124,7 @@ describe('clientFromKubeConfig', () => {
     expect((await failureOf(ask(kubeConfig(cluster(), incomplete)))).message).to.contain('ENOENT');
   });
 
-  it('passes the certificates of the cluster to an exec plugin, also if they are in a file', () =>
+  it('passes the certificates of the cluster to an exec plugin, even if they are in a file', () =>
     withFolder({ 'ca.pem': certificate('ca.pem') }, async (folder) => {
       const path = join(folder, 'ca.pem');
       const script = `

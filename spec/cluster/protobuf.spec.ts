@@ -107,7 +107,7 @@ async function listed({ api }: ControlPlane): Promise<string[]> {
   return paths.filter((path) => !path.endsWith('/componentstatuses'));
 }
 
-/** @throws AssertionError: the encodings differ, also if an object changed between the requests */
+/** @throws AssertionError: the encodings differ, or an object changed between the requests */
 async function compareList({ api }: ControlPlane, path: string): Promise<void> {
   const list = await api.json<List>({ path });
   const { bytes } = await api.send({ path, accept });

@@ -37,7 +37,7 @@ describe('ResourceContext', () => {
     });
   });
 
-  it('is frozen, also when it is passed to resources', async () => {
+  it('is frozen, even when it is passed to resources', async () => {
     const seen: ResourceContext[] = [newPass()];
     const look = (context: ResourceContext): void => void seen.push(context);
     await processUpdate(seen[0]!, tenant, [

@@ -27,7 +27,7 @@ describe('testCluster', () => {
     expect(requests.map(({ status }) => status)).to.deep.equal(seen.map(() => 'rejected'));
   });
 
-  it('registers with the given hooks, and runs between them', async () => {
+  it('uses the given hooks, and runs between the first and the last of them', async () => {
     const [begin, end]: (() => Promise<void>)[][] = [[], []];
     const hook =
       (into: (() => Promise<void>)[] | undefined): TestHook =>

@@ -60,7 +60,7 @@ export function usedRoles(
   const wide = needs.filter(({ namespace }) => namespace === '');
   const namespaces = [...new Set(needs.map(({ namespace }) => namespace))].sort();
   return namespaces.flatMap((namespace) => {
-    // Skip needs of a namespace that the ClusterRole covers.
+    // Skip what the ClusterRole already grants in every namespace.
     const own = needs.filter((need) => need.namespace === namespace);
     const left =
       namespace === '' ? own : own.filter((need) => !wide.some((one) => covers(one, need)));

@@ -53,7 +53,8 @@ export class CrdManager {
       return;
     }
     const crd = crdOf(object);
-    // A change may be what lets clients remove the last finalizers of its objects.
+    // Serve the changed spec: without the change, clients may be unable to remove the last finalizers of the
+    // objects.
     const isServed = this.#served.has(entry.key) || isEstablished(crd.status?.conditions ?? []);
     if (isServed) this.#serve(crd);
     // While a snapshot is restored, the objects of the definition may follow later.

@@ -129,7 +129,8 @@ function defaults(object: UnstructuredObject): void {
   if (spec.names.kind !== '') spec.names.listKind ??= `${spec.names.kind}List`;
   spec.conversion ??= { strategy: 'None' };
   const { webhook } = spec.conversion;
-  // The internal type of the real server has no `webhook`, only its two members: without them it is dropped.
+  // In the internal type of the real server, the two members of `webhook` belong to `conversion`. So a `webhook`
+  // without them is dropped.
   const isEmpty = webhook?.clientConfig === undefined && webhook?.conversionReviewVersions === null;
   if (isEmpty) delete spec.conversion.webhook;
   const { service } = webhook?.clientConfig ?? {};
@@ -164,7 +165,7 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
     const why = 'must have exactly one version marked as storage version';
     errors.invalid('spec.versions', spec.versions, why);
   }
-  // The real server validates an older form of the definition too, which has the first version alone.
+  // The real server also validates the older form of the definition, `spec.version`: it has only the first version.
   errors.optionalText('spec.version', versions[0]?.name, label1035Problems);
   validateNames(spec.names, errors);
   validateConversion(crd, errors);

@@ -119,7 +119,7 @@ function document(paths: Paths, own: Readonly<Record<string, RawSchema>>, name: 
 
 const metaTypes = ['DeleteOptions', 'WatchEvent'] as const;
 
-/** Registers the types that every version has for the version of a document. */
+/** Adds the group and version of a document to the types that belong to every version. */
 function withOwnOptions(
   schemas: Readonly<Record<string, RawSchema>>,
   name: string,

@@ -325,7 +325,7 @@ function assemble(
     } else if (pointer || !goType.isEmpty(value)) {
       assembled[name] = value;
     } else {
-      // Go keeps empty bytes, but reads an empty list that it stores as a missing one.
+      // Go keeps empty bytes. It keeps an empty list of a body, and reads a stored one as missing.
       const isKept = goType === bytesType || (Array.isArray(value) && !at.fromStorage);
       if (!omitEmpty) assembled[name] = isKept ? value : goType.zero();
       if (typeof value === 'object' && assembled[name] !== value) lost.push(name);

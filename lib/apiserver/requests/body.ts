@@ -156,7 +156,7 @@ export function parseYaml(given: string, refuse: Refusal): Body {
       lineCounter,
     };
     const document = parseDocument(checkYamlDepth(text, 'the body'), settings);
-    // As Go's decoder, which reads one document.
+    // Like Go's decoder, which reads only the first document.
     const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
     if (error !== undefined) {
       const { line, col } = lineCounter.linePos(error.pos[0]);
@@ -372,7 +372,10 @@ export function checkAccepted(
   throw failure(406, 'NotAcceptable', message, {});
 }
 
-/** Refuses an `accept` without a form of the list of groups, which no route checks. @throws StatusError 406 */
+/**
+ * Refuses a request for the list of groups if `accept` names no form of it. No route checks that.
+ * @throws StatusError 406
+ */
 export function negotiateList(accept: string | undefined): void {
   if (preferred(accept, () => true) === undefined) throw notAcceptable(producedTypes);
 }

@@ -263,7 +263,7 @@ export class CommandSession implements AsyncIterable<Uint8Array> {
       return;
     }
     socket.on('message', (data: Buffer) => this.#receive(socket, data));
-    // Clients of the older protocol can end their input only by leaving.
+    // Clients of the older protocol can end their input only by disconnecting.
     socket.on('close', () => this.#end());
   }
 

@@ -298,7 +298,7 @@ export function handleDelete(context: ResourceContext): TransportResponse {
   const result = deleteObject(core, { kind, namespace, name, options, hooks });
   const answersObject = !result.removed || rulingKind(core, kind).rules.answersDeleted === true;
   const answered = answersObject ? represent(view, result.object) : successOf(context, result);
-  // The real server answers so only if the client asks for cascading deletion by the older option.
+  // The real server answers 202 only if the client requests a cascading deletion by the older option.
   const isAccepted = options.orphanDependents === false && !result.removed;
   return objectResponse(isAccepted ? 202 : 200, answered, view.encoding);
 }

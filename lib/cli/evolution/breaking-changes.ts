@@ -87,7 +87,7 @@ function versionChanges(
   old: CustomResourceDefinition,
   crd: CustomResourceDefinition,
 ): readonly DefinitionChange[] {
-  // Files of generators have a status that is empty or has nulls.
+  // Generators write definitions whose status is empty or has nulls.
   const storedVersions = old.status?.storedVersions ?? [];
   const stored = storedVersions.length > 0 ? storedVersions : [storageOf(old).name];
   const changes: DefinitionChange[] = versionsWithout(crd, stored).map(({ version, message }) => ({

@@ -83,7 +83,7 @@ export class TokenReader {
       this.advance();
       return;
     }
-    // No comma follows the end of a list: it belongs to the list.
+    // A comma may follow a missing parenthesis. It does not follow a missing end of a list: it belongs to the list.
     const isEnd = this.#isEnd() && (text === ')' || !this.is(','));
     const isNext = text === ':' ? this.isStart() : isEnd;
     if (!isNext) this.stop(`'${text}'`);

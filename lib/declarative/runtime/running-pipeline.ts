@@ -337,7 +337,7 @@ class TargetWatch {
     this.#endProblems = followProblems(type, context, troubled);
   }
 
-  /** Returns the cached object; undefined also if it is quarantined. */
+  /** Returns the cached object; undefined if it does not exist or is quarantined. */
   get(key: ObjectKey): KubernetesObject | undefined {
     try {
       return this.#informer.get(key);

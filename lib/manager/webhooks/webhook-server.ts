@@ -104,7 +104,7 @@ export class WebhookServer implements Runnable {
   async #answer({ url, headers, body, signal, logger }: HttpQuestion): Promise<PostedAnswer> {
     const { pathname: path } = url;
     if (!(headers['content-type'] ?? '').startsWith('application/json')) {
-      return refusal(415, `${path}: only application/json is read here`);
+      return refusal(415, `${path}: unsupported Content-Type; send application/json`);
     }
     const limit = this.#conversionPaths.has(path) ? maxConversionBytes : maxBodyBytes;
     const handlers = new WebhookHandlers(this.webhooks, { metrics: this.#metrics, logger });

@@ -42,7 +42,7 @@ export async function crashPoints<C extends CrashCluster = DefaultCrashCluster>(
 const sweep: Sweep<CrashPoint> = {
   call: 'crashPoints',
   allModes,
-  // The other requests of a mode equal a crash at another point: see CrashMode.
+  // At any other request, a crash in this mode equals a crash at another point: see CrashMode.
   differs: ({ request, write }, mode) =>
     ({ before: request === 1, unanswered: write, answered: true })[mode],
   failed: (report, own) => new CrashPointsError(report, own),

@@ -109,7 +109,7 @@ export function driftSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
   });
 
-  it('keeps fields of other managers, also when the desired state changes', async () => {
+  it('keeps fields of other managers, even when the desired state changes', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(Deployment, 'web', {

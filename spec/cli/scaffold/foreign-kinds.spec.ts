@@ -96,7 +96,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
       .and.include('  none?: (IssuerSpecNone | null)[];');
   });
 
-  it('take the definition from a bundle with other objects, also without names', async () => {
+  it('take the definition from a bundle with other objects, even without names', async () => {
     const folder = file('bundle');
     await makeProject(folder);
     const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { generateName: 'setup-' } };
