@@ -250,7 +250,8 @@ function matchable({ verb, resource, subresource, namespace, name }: ResourceReq
 }
 
 /**
- * Breaks the connection of an answer, which no one reads then: a watch would stay open.
+ * Breaks the connection before the answer is read. Ends the body of the answer first, since a watch would stay
+ * open.
  * @throws OperatorError `ConnectionFailed`
  */
 export async function resetAfter({ body }: TransportResponse): Promise<never> {

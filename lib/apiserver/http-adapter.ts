@@ -137,9 +137,9 @@ interface UpgradeRequest {
 }
 
 /**
- * A request that switches protocols only for a command in a pod. All other requests to switch are answered over
- * HTTP/1.1, as HTTP allows: Java's client asks for HTTP/2 with each request. Node.js reads `upgrade` when it has the
- * head, and hands the connection over if it is true.
+ * A request that is upgraded to a WebSocket only if it runs a command in a pod. All other requests for an upgrade
+ * are answered over HTTP/1.1, as HTTP allows: Java's client asks for HTTP/2 with each request. Node.js reads
+ * `upgrade` once it has read the head of the request, and emits the event `upgrade` if it is true.
  */
 class CommandOrPlainRequest extends IncomingMessage {
   declare private asked: boolean | undefined;

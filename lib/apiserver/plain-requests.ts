@@ -19,7 +19,7 @@ import {
 } from './requests/body.js';
 import { methodNotAllowed } from './status-error.js';
 
-/** The health checks that clients ask for one by one. */
+/** The health checks that have a path of their own, such as `/healthz/etcd`. */
 const checks = ['etcd', 'informer-sync', 'log', 'ping', 'poststarthook', 'shutdown'];
 
 /** Answers `/version`, the health checks, discovery and OpenAPI. @throws StatusError */

@@ -29,8 +29,8 @@ import { bindingMatches, conditionsOf, evaluated, valuesOf } from './policy-admi
 export interface PolicyMutations {
   readonly object: UnstructuredObject;
   /**
-   * The policies that ran and accept a second run, each with its binding and parameter. The real server runs them again
-   * after any change, also one of their own.
+   * The policies that ran and accept a second run, each with its binding and parameter. The real server runs them
+   * again after any change, even if one of them made it.
    */
   readonly reinvocable: ReadonlySet<string>;
 }
@@ -151,7 +151,10 @@ function mutated(
   return current;
 }
 
-/** The real server converts the changed Scale of a custom resource as if it were one, which fails. */
+/**
+ * Returns the error for a policy that changes the Scale of a custom resource: the real server converts the Scale as
+ * if it were a custom resource itself, which fails.
+ */
 function scaleProblem({ kind, objectKind }: Mutable): string | undefined {
   if (kind.custom === undefined || objectKind === undefined) return undefined;
   return `request to convert CR to an invalid group/version: ${apiVersionOf(objectKind.type)}`;

@@ -75,7 +75,7 @@ export class Aggregator {
   }
 }
 
-/** Extension servers have to begin their answer within this time, as by default of the real server. */
+/** Extension servers have to begin their answer within this time, which is the default of the real server. */
 const timeLimitMs = 60_000;
 
 /** A request whose user is known. */

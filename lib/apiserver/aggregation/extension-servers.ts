@@ -38,7 +38,7 @@ interface ExtensionRequest extends Pick<TransportRequest, 'method'> {
 
 /**
  * Finds the server of an APIService: the target in the option `services`, else the host of an ExternalName Service.
- * A cluster IP leads nowhere, since this server has no network.
+ * The cluster IP of a Service is not used: this server has no cluster network on which it could reach it.
  */
 export function extensionServerOf(
   service: ApiService,

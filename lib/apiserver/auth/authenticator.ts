@@ -25,8 +25,9 @@ export class Authenticator {
   }
 
   /**
-   * Returns the user of a client certificate or a bearer token. A valid one makes up for the other one.
-   * @returns undefined if the certificate or the token is invalid
+   * Returns the user of a client certificate or a bearer token. One valid credential is enough, whether or not the
+   * other is valid.
+   * @returns undefined if the request has a certificate or a token, and none that is valid
    */
   authenticate(
     { headers }: TransportRequest,

@@ -30,7 +30,7 @@ interface Reference {
 
 /**
  * Returns the first reference of a pod that keeps its containers from starting, as a kubelet finds them: those of
- * volumes, then those in the environment of containers. Optional references may miss.
+ * volumes, then those in the environment of containers. The objects of optional references may be missing.
  */
 export function missingReference(pod: Pod, lookup: Lookup): MissingReference | undefined {
   const { volumes = [], initContainers = [], containers = [] } = pod.spec ?? {};

@@ -27,7 +27,7 @@ interface Served {
  */
 export class CrdManager {
   readonly #core: ServerCore;
-  /** The served kinds of each CRD, and the spec that they were made of, by its name. */
+  /** By the name of a CRD: its served kinds, and the spec from which they were made. */
   readonly #served = new Map<string, Served>();
 
   constructor(core: ServerCore) {

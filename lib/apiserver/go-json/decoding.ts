@@ -123,8 +123,8 @@ export interface GoType {
   /** Returns whether `omitempty` omits this decoded value. */
   isEmpty(value: unknown): boolean;
   /**
-   * Returns a decoded value that was changed since, with the fields of its structs in Go's order: the same value if
-   * they are. @defaultValue undefined: values of the type hold no structs
+   * Takes a value that was changed after it was decoded. Returns it with the fields of its structs in Go's order:
+   * the same value if they already are in this order. @defaultValue undefined: values of the type hold no structs
    */
   readonly inOrder?: ((value: unknown) => unknown) | undefined;
 }

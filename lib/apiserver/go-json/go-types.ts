@@ -391,7 +391,10 @@ function zeroStruct(plan: StructPlan): Record<string, unknown> {
 
 // The union types in a CRD's schema: Go picks the branch by the first character.
 
-/** Returns the state of a decoder within another one, which does not learn of its unknown fields. */
+/**
+ * Returns the state for a decoder that runs within another one: its unknown fields are not reported to the outer
+ * one.
+ */
 function ownDecoding({ fromStorage }: Decoding): Decoding {
   return new Decoding(fromStorage);
 }

@@ -106,7 +106,7 @@ function jsonBody(text: string, refuse: Refusal): Body | undefined {
   return { value, duplicates, text };
 }
 
-/** An escape of one half of a character, which JavaScript keeps and Go replaces. */
+/** The JSON escape of a surrogate. One without its pair is kept by JavaScript and replaced by Go. */
 const loneSurrogate = /\\u[dD][89a-fA-F]/;
 
 function wellFormed(_name: string, value: unknown): unknown {

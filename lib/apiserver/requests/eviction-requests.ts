@@ -55,7 +55,7 @@ function readEviction(context: ResourceContext): Eviction {
   return admitSubresource(context, { objectKind: kind, object: named, dryRun, options });
 }
 
-/** Deletes a pod, after a condition tells the reason. */
+/** Records the reason in a condition of a pod, then deletes the pod. */
 function deletePod(context: ResourceContext, pod: Pod, options: DeleteOptions): void {
   const { core, kind, info } = context;
   const { namespace, name } = info;
@@ -84,7 +84,7 @@ const disruptionTarget = {
   lastProbeTime: null,
 } as const;
 
-/** Returns true for pods that do not serve, or no longer: no budget counts them. */
+/** Returns true for pods that do not run yet or no longer: no budget counts them. */
 function isUnguarded({ metadata, status }: Pod): boolean {
   const isIdle = ['Pending', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
   return isIdle || metadata.deletionTimestamp !== undefined;

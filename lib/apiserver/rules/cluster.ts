@@ -92,7 +92,10 @@ function addNotReadyTaint(object: Wire<V1Node>): void {
   object.spec.taints = [...taints, { ...notReadyTaint }];
 }
 
-/** Makes the range of older clients and the first of the list the same. If they differ, the former counts. */
+/**
+ * Makes `podCIDR`, the field of older clients, and the first entry of `podCIDRs` the same. If they differ,
+ * `podCIDR` wins.
+ */
 function alignPodCidrs(spec: NodeSpec): void {
   const { podCIDR = '', podCIDRs = [] } = spec;
   if (podCIDR !== '' && podCIDR !== podCIDRs[0]) spec.podCIDRs = [podCIDR];

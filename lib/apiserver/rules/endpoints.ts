@@ -91,7 +91,7 @@ function validateFamily(address: string, addressType: string, errors: FieldError
   errors.invalid('', address, `must be an ${addressType} address`);
 }
 
-/** Drops the labels of places, a field of the beta version that this version only shows. */
+/** Drops `deprecatedTopology`, a field from the beta version: clients of this version can read it, but not set it. */
 function dropTopology({ endpoints }: Slice): void {
   for (const endpoint of (endpoints as Slice['endpoints'] | null) ?? []) {
     delete endpoint.deprecatedTopology;

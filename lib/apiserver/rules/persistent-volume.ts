@@ -216,7 +216,7 @@ function validateCapacity(spec: VolumeSpec, errors: FieldErrors): void {
   }
 }
 
-/** The paths of sources that the real server names otherwise where they are forbidden. */
+/** The sources whose path the real server spells differently in the error that forbids them. */
 const forbiddenPaths: Readonly<Partial<Record<string, string>>> = { cephfs: 'cephFS' };
 
 function validateVolumeSource(spec: VolumeSpec, check: VolumeCheck): void {

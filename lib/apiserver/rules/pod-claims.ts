@@ -6,7 +6,7 @@ import type { Wire } from '../../object/index.js';
 type PodClaim = Wire<V1PodResourceClaim>;
 type Use = Wire<CoreV1ResourceClaim>;
 
-/** Checks the claims of a pod for devices, or for others that nodes allocate. */
+/** Checks the resource claims of a pod, such as those for devices. */
 export function validatePodClaims(claims: readonly PodClaim[], errors: FieldErrors): void {
   const names = new Set<string>();
   errors.each('', claims, (claim, errors) => {

@@ -108,7 +108,7 @@ function mergedTolerations(all: readonly V1Toleration[]): V1Toleration[] {
   return merged;
 }
 
-/** Returns whether a toleration tolerates all that another one does. */
+/** Returns whether the toleration `wide` tolerates every taint that `one` tolerates. */
 function toleratesAll(wide: V1Toleration, one: V1Toleration): boolean {
   if (deepEqual(wide, one)) return true;
   const isAny = (wide.key ?? '') === '' && wide.operator === 'Exists';

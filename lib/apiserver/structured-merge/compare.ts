@@ -186,7 +186,10 @@ class DifferencesBuilder {
   }
 }
 
-/** Returns the node of a field that only one of two objects has: all fields in it change, and it too. */
+/**
+ * Returns the node of a field that only one of the two objects has: the field itself changes, and so do all fields
+ * in it.
+ */
 function wholeNode(value: unknown, atom: Atom): FieldNode | undefined {
   switch (shapeOf(atom, value)) {
     case 'map':

@@ -55,7 +55,8 @@ const changesAtStart = new Map<string, readonly LogEntry[]>();
 
 /**
  * Creates the objects of a resource that every new server has. The first server of the process creates them by the
- * write path. Later ones copy its changes, also those that listeners of the log made in response.
+ * write path. Later servers copy the changes of the first, including those that listeners of the log made in
+ * response.
  */
 export function createAtStart(core: ServerCore, resource: OwnObjects): void {
   const name = `${resource.group}/${resource.plural}`;

@@ -11,7 +11,7 @@ const messageLimit = 2 * 1024 * 1024;
 /** The approximate length of a request to etcd beside its object. */
 const overhead = 150;
 
-/** An object of fewer bytes is far from the limits, also with its managed fields. */
+/** An object of fewer bytes is far from the limits, even with its managed fields. */
 const smallObject = 512 * 1024;
 
 /** The sizes of stored objects: measured, or for small ones at most this. */
