@@ -357,7 +357,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     }
     for (const event of this.store.removeMissing(isKept)) events.push(event);
     this.quarantine.keepOnly(isKept);
-    // After a rollback of the server, own writes may be lost, and versions mislead.
+    // The server was rolled back: this process's latest writes may be lost, and its known versions may be newer
+    // than any on the server.
     if ((compareResourceVersions(version, partition.progress) ?? 0) < 0) {
       this.overlay.clear();
       this.#left = newestDeletions();

@@ -318,7 +318,7 @@ export class ActiveRuns {
     // Timed-out reconciles are already aborted: only their last writes are pending.
     const going = runs.filter(({ isAborted }) => !isAborted);
     if (going.length === 0) return [];
-    // A reconcile aborted meanwhile, for example by a stop, gets no more time here.
+    // Does not wait for a reconcile that is aborted meanwhile, for example by a stop.
     const over = allOf(
       going.map((run) => Promise.race([run.whenEnded(), whenAborted(run.signal)])),
     );

@@ -220,7 +220,7 @@ export function elementJson(value: unknown): string {
   if (typeof value === 'string' && needsNoEscapes.test(value)) return `"${value}"`;
   const text = JSON.stringify(value);
   if (typeof value !== 'string') return text;
-  // Whole escape sequences, so that the `b` after an escaped backslash stays.
+  // Matches whole escape sequences: in `\\b`, an escaped backslash and a letter, nothing is to be replaced.
   return htmlSafeJson(text).replaceAll(/\\./g, (sequence) => escapes.get(sequence) ?? sequence);
 }
 

@@ -207,7 +207,7 @@ function isListed(object: KubernetesObject, options: ListOptions): boolean {
   );
 }
 
-/** Returns `object` with another string wherever it contains `from`, also in names of fields. */
+/** Returns `object` with another string wherever it contains `from`, even in names of fields. */
 export function replacedIn(
   object: UnstructuredObject,
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },

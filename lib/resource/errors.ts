@@ -52,7 +52,7 @@ export class ExecutionFailedError extends OperatorError {
   }
 }
 
-/** Whether `error` is a {@link ExecutionFailedError}. */
+/** Whether `error` is an {@link ExecutionFailedError}. */
 export function isExecutionFailed(error: unknown): error is ExecutionFailedError {
   return isOperatorError(error, 'ExecutionFailed');
 }
@@ -64,7 +64,7 @@ export class InvalidConfigError extends OperatorError {
   }
 }
 
-/** Whether `error` is a {@link InvalidConfigError}. */
+/** Whether `error` is an {@link InvalidConfigError}. */
 export function isInvalidConfig(error: unknown): error is InvalidConfigError {
   return isOperatorError(error, 'InvalidConfig');
 }

@@ -9,9 +9,10 @@ export interface KnownMetric {
 }
 
 /**
- * Refuses to use the metric `found` as a `type` with `labelNames`: one of another type, or without the labels, would
- * throw at each sample.
- * @param where - `the manager`: both metrics are of one operator
+ * Refuses the metric `found` if it has another type than `type`, or lacks some of `labelNames`: it would throw at
+ * each sample.
+ * @param where - the owner of `found`; with `the manager`, both metrics are of one operator, whose author can
+ * change either
  * @throws OperatorError `InvalidOption`
  */
 export function refuseOtherMetric(

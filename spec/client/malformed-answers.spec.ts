@@ -30,7 +30,7 @@ async function errorAfter(call: (client: Client) => Promise<unknown>, json: unkn
   throw error;
 }
 
-describe('a successful response that holds no success', () => {
+describe('an answer with status 200 whose body is not a valid result', () => {
   for (const [verb, call] of Object.entries(calls)) {
     it(`is an error of ${verb} if it is the Status of a failure`, async () => {
       const error = await errorAfter(call, failure);

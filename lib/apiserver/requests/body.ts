@@ -69,7 +69,7 @@ function refuseObject(kind: string): Refusal {
 export const refusePatch: Refusal = (problem) => badRequest(`error decoding patch: ${problem}`);
 
 /**
- * Parses a body of JSON or YAML, by its media type; objects of built-in kinds also in protobuf.
+ * Parses a body of JSON or YAML, by its media type; for objects of built-in kinds, protobuf too.
  * @throws StatusError 400 malformed or too deep, 413 too large, 415 another media type.
  */
 export function readObjectBody(request: TransportRequest, refuse: Refusal): Body {

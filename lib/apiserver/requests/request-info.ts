@@ -203,7 +203,9 @@ function verbOf(
   }
 }
 
-/** Parses a boolean query parameter: all but `0` and `false` are true, also the bare name. */
+/**
+ * Parses a boolean query parameter: every value except `0` and `false` is true, and so is the name without a value.
+ */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }

@@ -32,9 +32,9 @@ export interface SecretOptions<Name extends string = string> extends Configurati
    */
   readonly stringData?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Functions that make plain values, such as passwords, by key. A function is called if the Secret has no such key on
-   * the server. A key that exists keeps its value, also one that a user has set. Delete it to get a new value; pods that
-   * use the Secret roll then.
+   * Functions that make plain values, such as passwords, by key. A function is called if the Secret has no such key
+   * on the server. A key that exists keeps its value, even one that a user has set. Delete it to get a new value;
+   * pods that use the Secret roll then.
    */
   readonly generated?: Readonly<Record<string, () => string | Promise<string>>> | undefined;
 }

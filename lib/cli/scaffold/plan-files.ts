@@ -232,7 +232,7 @@ export async function writeFiles(
   }
 }
 
-/** Returns the error of two files with different texts, one of which is a link to the other. */
+/** Returns the error for two planned files with different texts, if one is a link to the other. */
 function oneFile({ path }: PlannedFile, other: PlannedFile): OperatorError {
   const remedy = 'replace the link by a file';
   const message = `${path} and ${other.path} are one file by a link, and get different texts; ${remedy}`;

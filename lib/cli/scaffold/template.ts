@@ -26,8 +26,8 @@ export interface TemplateFile {
 }
 
 /**
- * Renders a template: a folder of `templates/` with its words replaced, also in paths. Drops a leading `_` of
- * a name, which hides the file from this repository's tools.
+ * Renders a template: a folder of `templates/` with its words replaced, even in paths. Drops a leading `_` of a
+ * name, which hides the file from this repository's tools.
  */
 export async function readTemplate(
   name: string,

@@ -52,7 +52,7 @@ export function itemAt(list: CelList, index: CelValue): CelValue {
   }
   const item = list.items[position];
   if (item === undefined) {
-    // A number loses digits of a large index.
+    // Shows a bigint itself: as a number, a large index would lose digits.
     const shown = typeof index === 'bigint' ? index : position;
     throw new CelError(`index out of bounds: ${shown}`);
   }

@@ -73,7 +73,10 @@ export class TokenReader {
     return at;
   }
 
-  /** Consumes the token `text`. One token too many before it, or its absence, is an error to go on after. */
+  /**
+   * Consumes the token `text`. If there is one other token before it, or the token is missing, reports this and
+   * continues.
+   */
   need(text: string): void {
     if (this.take(text) !== undefined) return;
     this.#countRecovery(this.current.at);
@@ -90,7 +93,11 @@ export class TokenReader {
     this.#report(`missing '${text}' at '${this.current.text}'`);
   }
 
-  /** Checks that the token, or the one after one too many, is one of `texts`. @throws SyntaxIssue */
+  /**
+   * Checks that the current token is one of `texts`. If only the token after it is, reports the current one and
+   * skips it.
+   * @throws SyntaxIssue
+   */
   needOneOf(texts: readonly string[]): void {
     const isOneOf = (token: Token): boolean => texts.some((text) => isText(token, text));
     if (isOneOf(this.current)) return;

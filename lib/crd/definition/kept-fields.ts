@@ -13,8 +13,9 @@ import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 const prefix = 'kept-fields.operator-builder.io/';
 
 /**
- * A field that a conversion and the way back lose, change or add. Each one has an annotation of its own: server-side
- * apply computes by path what its caller no longer wants, also for managers that wrote the object in other versions.
+ * A field that a conversion and the way back lose, change or add. Each one has an annotation of its own:
+ * server-side apply computes by path what its caller no longer wants, even for managers that wrote the object in
+ * other versions.
  */
 interface KeptField {
   /** The version that has the field. */

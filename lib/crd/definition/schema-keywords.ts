@@ -39,7 +39,7 @@ interface CommonCheck {
   readonly place: MetaPlace;
 }
 
-/** Checks what applies to all schemas, also those within `allOf`, `anyOf`, `oneOf` and `not`. */
+/** Checks what applies to all schemas, including those within `allOf`, `anyOf`, `oneOf` and `not`. */
 export function validateCommon(schema: Schema, { field, errors, place }: CommonCheck): void {
   const { type, properties = {}, additionalProperties } = schema;
   validatePlace(schema, place, { field, errors });
@@ -338,7 +338,10 @@ function isSaid(value: unknown, keyword: string): boolean {
 interface DefaultCheck {
   readonly field: string;
   readonly errors: FieldErrors;
-  /** Accepts repeated items of a set or keys of a map, and all within the values of a map, as the API server. */
+  /**
+   * Accepts, as the API server does, repeated items of a set or keys of a map list, and any default within the
+   * values of a map.
+   */
   readonly looseDefaults: boolean;
   /** Whether the schema is within apiVersion, kind or metadata, whose fields the API server knows. */
   readonly insideMeta: boolean;

@@ -47,7 +47,7 @@ function issueOf(
   { field = '', message = '' }: StatusCause,
   object: KubernetesObject,
 ): StandardSchemaV1.Issue {
-  // The server's field of a cause that concerns the whole object.
+  // The server names the field `<nil>` if a cause concerns the whole object.
   return { message, path: field === '<nil>' ? [] : pathOf(field, object) };
 }
 

@@ -71,7 +71,7 @@ function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<s
 }
 
 /**
- * Fills in the defaults of a structural schema in place, also for nulls that the schema forbids. Drops
+ * Fills in the defaults of a structural schema in place, even where a null is that the schema forbids. Drops
  * forbidden nulls without a default first. An `undefined` member counts as absent.
  */
 export function defaultFields(value: unknown, schema: Schema | undefined): void {

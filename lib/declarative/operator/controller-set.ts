@@ -175,7 +175,7 @@ export class ControllerSet {
 
   /**
    * Restarts the readers of views that are removed and then filled again, as by a controller with another name. The
-   * readers, also those of other operators, wait until the views are filled.
+   * readers, including those of other operators, wait until the views are filled.
    */
   async #restartReaders(): Promise<void> {
     const { operator, manager } = this.#parts;

@@ -248,7 +248,7 @@ export function targetAccess(
   const more = how === 'Updater' ? (['create', 'update', 'delete'] as const) : [];
   return [
     { type, verbs: [...verbs, ...more] },
-    // No object refers to its target as an owner.
+    // Overrides the default right to set blocking owner references to the target: no object gets such a reference.
     { type, subresource: 'finalizers', verbs: [] },
   ];
 }

@@ -348,7 +348,7 @@ export class Play<C extends CrashCluster> {
     while (clock instanceof VirtualClock && !this.#trace.isIdle) await letTimePass(clock, calmMs);
     await this.#die();
     await this.#checkInvariant(`${this.#trace.interruptedAt?.step ?? ''}, at the crash`);
-    // A process takes time to start: its requests are counted alone.
+    // Starting a process takes time, so the count of requests at one moment begins again.
     this.#trace.timePasses();
     this.#life = this.#newLife();
     this.#live();

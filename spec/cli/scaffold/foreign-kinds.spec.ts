@@ -219,7 +219,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     ['ResourceQuota', 'spec?: ResourceQuotaSpec;'],
     ['Endpoints', 'subsets?: EndpointsSubsets[];'],
   ] as const) {
-    it(`have types of a kind of Kubernetes that the package has no constant for: ${kind}`, async () => {
+    it(`get types for a kind of Kubernetes without a constant in the package: ${kind}`, async () => {
       const folder = file(`constant-${kind}`);
       await makeProject(folder);
       const named = [folder, 'core', 'v1', kind] as const;

@@ -47,7 +47,7 @@ describe('writeFiles', () => {
 
   const changed: PlannedFile = { ...created('old/kept'), action: 'change', before: 'old' };
 
-  it('creates directories, and does not write kept files', async () => {
+  it('creates directories, and does not write files with the action keep', async () => {
     const kept: PlannedFile = { ...changed, action: 'keep' };
     await writeFiles(folder('made'), [created('a/b'), created('c'), kept], never);
     expect(await textsIn(folder('made'))).to.deep.equal({ 'a/b': 'new a/b', c: 'new c' });
