@@ -17,10 +17,11 @@ import type { ResolvedDefinition } from './resource-definition.js';
 interface ConversionInput {
   readonly object: UnstructuredObject;
   readonly desiredApiVersion: string;
-  /** Returns the reasons for which the API server would reject an object. */
-  readonly problems: (object: UnstructuredObject) => readonly string[];
+  /** Returns the reasons for which the API server would reject an object that `stored` has returned. */
+  readonly problems: (stored: UnstructuredObject) => readonly string[];
   /** Returns an object as the API server stores it. */
   readonly stored: (object: UnstructuredObject) => UnstructuredObject;
+  readonly schema: (version: string) => Schema;
 }
 
 /**
@@ -29,7 +30,7 @@ interface ConversionInput {
  */
 export function convertObject(
   definition: ResolvedDefinition,
-  { object, desiredApiVersion, problems, stored }: ConversionInput,
+  { object, desiredApiVersion, ...server }: ConversionInput,
 ): UnstructuredObject {
   const { group, kind, versions, conversion } = definition;
   const names = versions.map(({ name }) => name);
@@ -50,19 +51,21 @@ export function convertObject(
     if (converter === undefined) throw invalid(object, `version ${name} has no ${way}`);
     const next = way === 'toHub' ? hub : name;
     const schema = versions.find((version) => version.name === versionOf(given.apiVersion))?.schema;
-    const converted = attempt({ object, problems }, name, () => tolerant(schema, given, converter));
+    const converted = attempt({ object, ...server }, name, () =>
+      tolerant(schema, given, converter),
+    );
     checkMetadata(given, converted);
     return { ...converted, apiVersion: `${group}/${next}`, kind };
   };
   const toHub = (given: UnstructuredObject): UnstructuredObject =>
     convertKeeping(given, {
-      ...{ from, to: hub, stored, problems },
+      ...{ from, to: hub, ...server },
       convert: (plain) => convert(from, 'toHub', plain),
       convertBack: (converted) => convert(from, 'fromHub', converted),
     });
   const fromHub = (given: UnstructuredObject): UnstructuredObject =>
     convertKeeping(given, {
-      ...{ from: hub, to, stored, problems },
+      ...{ from: hub, to, ...server },
       convert: (plain) => convert(to, 'fromHub', plain),
       convertBack: (converted) => convert(to, 'toHub', converted),
     });
@@ -112,7 +115,7 @@ function withContainers(schema: Schema | undefined, value: unknown): unknown {
 }
 
 function attempt<T extends object>(
-  { object, problems }: Pick<ConversionInput, 'object' | 'problems'>,
+  { object, problems, stored }: Pick<ConversionInput, 'object' | 'problems' | 'stored'>,
   version: string,
   convert: () => T,
 ): T {
@@ -121,7 +124,7 @@ function attempt<T extends object>(
     converted = convert();
   } catch (cause) {
     // The API server sends objects to conversion webhooks before it validates them against their schema.
-    const found = problems(object);
+    const found = problems(stored(object));
     const why =
       found.length === 0
         ? ''

@@ -181,17 +181,18 @@ export class CustomResource<out T extends KubernetesObject, in I>
    * @throws OperatorError `InvalidObject`: wrong kind or version
    */
   validate(object: KubernetesObject, old?: KubernetesObject): readonly StatusCause[] {
+    return this.#causesOf(this.#asStored(object), old && this.#asStored(old));
+  }
+
+  #causesOf(stored: KubernetesObject, old?: KubernetesObject): readonly StatusCause[] {
     const errors = new FieldErrors();
-    const schema = this.#schemaOf(object);
-    const stored = this.#asStored(object);
-    validateResource(stored, {
-      ...{ schema, errors },
-      old: old === undefined ? undefined : this.#asStored(old),
-    });
-    const version = versionOf(object.apiVersion);
+    const version = versionOf(stored.apiVersion);
+    const fields = stored as unknown as Readonly<Record<string, unknown>>;
+    const oldFields = old as unknown as Readonly<Record<string, unknown>> | undefined;
+    validateResource(fields, { schema: this.schema(version), errors, old: oldFields });
     const scale = this.#definition.versions.find(({ name }) => name === version)?.scale;
-    validateScaleSpec(stored, scale, errors);
-    validateScaleStatus(stored, scale, errors);
+    validateScaleSpec(fields, scale, errors);
+    validateScaleStatus(fields, scale, errors);
     return errors.causes;
   }
 
@@ -244,22 +245,24 @@ export class CustomResource<out T extends KubernetesObject, in I>
   get '~standard'(): StandardProps<T> {
     return standardProps<T>({
       causesOf: (object) => this.validate(object),
-      stored: (object) => this.#asStored(object) as unknown as T,
+      stored: (object) => this.#asStored(object) as T,
       schema: () => this.schema(),
     });
   }
 
   convert(object: UnstructuredObject, desiredApiVersion: string): UnstructuredObject {
-    const problems = (one: UnstructuredObject): readonly string[] =>
-      this.validate(one).map((cause) => textOf([cause]));
-    const stored = (one: UnstructuredObject): UnstructuredObject =>
-      this.withDefaults(this.prune(one).value);
-    return convertObject(this.#definition, { object, desiredApiVersion, problems, stored });
+    return convertObject(this.#definition, {
+      ...{ object, desiredApiVersion },
+      problems: (stored) => this.#causesOf(stored).map((cause) => textOf([cause])),
+      stored: (one) => this.#asStored(one),
+      schema: (version) => this.schema(version),
+    });
   }
 
-  #asStored(object: KubernetesObject): Readonly<Record<string, unknown>> {
+  #asStored<O extends KubernetesObject>(object: O): O {
     const { value } = this.prune(object);
-    return this.withDefaults(value) as unknown as Readonly<Record<string, unknown>>;
+    defaultFields(value, this.schema(versionOf(object.apiVersion)));
+    return value;
   }
 
   #schemaOf(object: KubernetesObject): Schema {

@@ -65,7 +65,12 @@ function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<s
         : (memberSchemaOf(schema, name) ??
           (additionalProperties !== undefined ? nothing : preserves ? preserving : undefined));
     if (known === undefined) unknownFields.push(member);
-    else setMember(pruned, name, pruneValue(value[name], { ...at, schema: known, path: member }));
+    else
+      setMember(
+        pruned,
+        name,
+        pruneValue(value[name], { schema: known, path: member, unknownFields }),
+      );
   }
   return pruned;
 }

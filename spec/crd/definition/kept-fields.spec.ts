@@ -20,6 +20,7 @@ describe('Fields that the other version of a conversion lacks', () => {
           spec: s.object({ title: s.string(), parts: s.optional(s.array(part)), limits }),
           note: s.optional(s.string()),
         }),
+        status: s.object({ verified: s.boolean() }),
       },
       { name: 'v1', schema: s.object({ spec: s.object({ title: s.string(), names, limits }) }) },
       { name: 'v1alpha1', schema: s.object({ spec: s.object({ label: s.string() }) }) },
@@ -170,11 +171,12 @@ describe('Fields that the other version of a conversion lacks', () => {
     expect(to('v2', kept(spec))['spec']).to.deep.equal({ title: 't' });
   });
 
-  it('are never part of the metadata or the type', () => {
+  it('are never part of the metadata, the type or the status', () => {
     const fields = [
       { version: 'v2', path: ['metadata', 'name'], value: 'b', converted: 'a' },
       { version: 'v2', path: ['apiVersion'], value: 'b/v1', converted: 'example.com/v2' },
       { version: 'v2', path: ['kind'], value: 'B', converted: 'Widget' },
+      { version: 'v2', path: ['status', 'verified'], value: true },
     ];
     expect(to('v2', kept(...fields))).to.deep.equal(object('v2', { spec: { title: 't' } }));
   });

@@ -91,6 +91,105 @@ export function describeKeptFields(newTarget: NewTarget): void {
     expect((await read('v1', key.name))['spec']).to.deep.equal({ title: 'a', mode: 'turbo' });
   });
 
+  const apply = (version: string, name: string, spec: object): Promise<unknown> => {
+    const object = { ...kindOf(version), metadata: { namespace, name }, spec };
+    const fieldManager = version === 'v1' ? 'new' : 'old';
+    return target.admin.apply(object, { fieldManager });
+  };
+  const own = { title: 'a', mode: 'turbo' };
+
+  it('do not bring back items that a manager of another version no longer applies', async () => {
+    const name = 'dropped-by-old';
+    await apply('v1', name, own);
+    const old = { name: 'a', fast: true };
+    await apply('v1alpha1', name, { ...old, parts: [{ name: 'x' }, { name: 'y' }] });
+    const parts = [{ name: 'x', color: 'red' }];
+    await apply('v1', name, { ...own, parts, tags: ['a'] });
+    await apply('v1alpha1', name, old);
+    // The item x has another owner.
+    expect((await read('v1', name))['spec']).to.deep.equal({ ...own, parts, tags: ['a'] });
+  });
+
+  it('do not bring back items and fields that their manager no longer applies', async () => {
+    const name = 'dropped-by-new';
+    const [x, y] = [
+      { name: 'x', size: 1, color: 'red' },
+      { name: 'y', color: 'blue' },
+    ];
+    await apply('v1', name, { ...own, parts: [x, y], tags: ['a', 'b'] });
+    const old = { name: 'a', fast: true, parts: [{ name: 'x', size: 1 }] };
+    await apply('v1alpha1', name, old);
+    await apply('v1', name, { ...own, parts: [{ name: 'x' }], tags: ['a'] });
+    const { spec } = await read('v1', name);
+    expect(spec).to.deep.equal({ ...own, parts: [{ name: 'x', size: 1 }], tags: ['a'] });
+    await apply('v1', name, own);
+    expect((await read('v1', name))['spec']).to.deep.equal({
+      ...{ ...own, parts: [{ name: 'x', size: 1 }] },
+    });
+  });
+
+  it('stay with the manager that has applied them', async () => {
+    const name = 'owned';
+    const parts = [{ name: 'x', color: 'red' }, { name: 'y' }];
+    await apply('v1', name, { ...own, parts, tags: ['a'] });
+    await apply('v1alpha1', name, { name: 'a', fast: true, parts: [{ name: 'y', size: 2 }] });
+    const { metadata, spec } = await read('v1', name);
+    expect(spec).to.deep.equal({ ...own, parts: [parts[0], { name: 'y', size: 2 }], tags: ['a'] });
+    const owned = metadata.managedFields?.map(({ manager, fieldsV1 }) => [manager, fieldsV1]);
+    const id = (item: string): string => `k:{"name":"${item}"}`;
+    expect(Object.fromEntries(owned ?? [])).to.deep.equal({
+      new: {
+        'f:spec': {
+          ...{ 'f:title': {}, 'f:mode': {}, 'f:tags': { 'v:"a"': {} } },
+          'f:parts': {
+            [id('x')]: { '.': {}, 'f:name': {}, 'f:color': {} },
+            [id('y')]: { '.': {}, 'f:name': {} },
+          },
+        },
+      },
+      old: {
+        'f:spec': {
+          ...{ 'f:name': {}, 'f:fast': {} },
+          'f:parts': { [id('y')]: { '.': {}, 'f:name': {}, 'f:size': {} } },
+        },
+      },
+    });
+  });
+
+  it('follow their items through an update of a list', async () => {
+    const parts = ['x', 'y', 'z'].map((name) => ({ name, color: `color of ${name}` }));
+    await create('v1', 'list', { ...own, parts });
+    const old = await read('v1alpha1', 'list');
+    const next = [{ name: 'z' }, { name: 'new' }, { name: 'x', size: 2 }];
+    await target.admin.update({ ...old, spec: { name: 'a', fast: true, parts: next } });
+    expect((await read('v1', 'list'))['spec']).to.deep.equal({
+      ...own,
+      parts: [parts[2], { name: 'new' }, { ...parts[0], size: 2 }],
+    });
+  });
+
+  it('do not let a client set the status by annotations of the object', async () => {
+    await create('v1', 'forged', own);
+    const old = await read('v1alpha1', 'forged');
+    const ready = { ...old, status: { phase: 'Ready' } };
+    await target.admin.update(ready, { subresource: 'status' });
+    const fields = [
+      { version: 'v1', path: ['status', 'verified'], value: true },
+      { version: 'v1', path: ['status', 'phase'], value: 'Forged', converted: 'Ready' },
+      { version: 'v1', path: ['status'], value: {}, converted: { phase: 'Ready' } },
+    ];
+    const annotations = Object.fromEntries(
+      fields.map((field, index) => [
+        `kept-fields.operator-builder.io/${index}`,
+        JSON.stringify(field),
+      ]),
+    );
+    const key = { namespace, name: 'forged' };
+    const body = { metadata: { annotations } };
+    await target.admin.patch(kindOf('v1alpha1'), key, { type: 'merge', body });
+    expect(await read('v1', 'forged')).to.deep.include({ spec: own, status: { phase: 'Ready' } });
+  });
+
   it('survive in the stored object if the stored version lacks them', async () => {
     await create('v1alpha1', 'stored', { name: 'a', fast: true, legacy: { x: 1 } });
     const stored = await read('v1', 'stored');
@@ -108,26 +207,51 @@ export function describeKeptFields(newTarget: NewTarget): void {
 
 function shopsOf(group: string) {
   const mode = s.string({ enum: ['slow', 'fast', 'turbo'] });
-  const v1 = s.object({ title: s.string(), mode, color: s.optional(s.string()) });
+  const byName = { listType: 'map', listMapKeys: ['name'] } as const;
+  const part = s.object({ name: s.string(), size: s.optional(s.integer()) });
+  const newPart = s.object({
+    ...{ name: s.string(), size: s.optional(s.integer()), color: s.optional(s.string()) },
+  });
+  const v1 = s.object({
+    ...{ title: s.string(), mode, color: s.optional(s.string()) },
+    parts: s.optional(s.array(newPart, byName)),
+    tags: s.optional(s.array(s.string(), { listType: 'set' })),
+  });
   const legacy = s.optional(s.map(s.integer()));
-  const v1alpha1 = s.object({ name: s.string(), fast: s.boolean(), legacy });
+  const parts = s.optional(s.array(part, byName));
+  const v1alpha1 = s.object({ name: s.string(), fast: s.boolean(), legacy, parts });
+  const phase = s.optional(s.string());
   return defineResource({
     ...{ group, kind: 'Shop' },
     versions: [
-      { name: 'v1', storage: true, schema: s.object({ spec: v1 }) },
-      { name: 'v1alpha1', schema: s.object({ spec: v1alpha1 }) },
+      {
+        ...{ name: 'v1', storage: true, schema: s.object({ spec: v1 }) },
+        status: s.object({ phase, verified: s.optional(s.boolean()) }),
+      },
+      { name: 'v1alpha1', schema: s.object({ spec: v1alpha1 }), status: s.object({ phase }) },
     ],
     conversion: {
       hub: 'v1',
       spokes: {
         v1alpha1: {
-          toHub: ({ spec, ...rest }) => ({
+          toHub: ({ spec: { name, fast, parts: old }, ...rest }) => ({
             ...rest,
-            spec: { title: spec.name, mode: spec.fast ? ('fast' as const) : ('slow' as const) },
+            spec: {
+              ...{ title: name, mode: fast ? ('fast' as const) : ('slow' as const) },
+              ...(old && { parts: old }),
+            },
           }),
-          fromHub: ({ spec, ...rest }) => ({
-            ...rest,
-            spec: { name: spec.title, fast: spec.mode !== 'slow' },
+          fromHub: ({ spec, status, ...rest }) => ({
+            ...{
+              ...rest,
+              ...(status && { status: { ...(status.phase && { phase: status.phase }) } }),
+            },
+            spec: {
+              ...{ name: spec.title, fast: spec.mode !== 'slow' },
+              ...(spec.parts && {
+                parts: spec.parts.map(({ name, size }) => ({ name, ...(size && { size }) })),
+              }),
+            },
           }),
         },
       },

@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { defineResource, s } from '../../../lib/crd/index.js';
+import type { UnstructuredObject } from '../../../lib/object/index.js';
+
+describe('Items of lists that a version lacks, in a conversion', () => {
+  const protocol = s.defaulted(s.string(), 'TCP');
+  const port = s.object({
+    ...{ port: s.integer(), protocol, name: s.optional(s.string()) },
+    color: s.optional(s.string({ maxLength: 5 })),
+  });
+  const oldPort = s.object({ port: s.integer(), name: s.optional(s.string()) });
+  const ports = s.optional(s.array(port, { listType: 'map', listMapKeys: ['port', 'protocol'] }));
+  const oldPorts = s.optional(s.array(oldPort, { listType: 'map', listMapKeys: ['port'] }));
+  const tags = s.optional(s.array(s.string(), { listType: 'set' }));
+  interface Old {
+    readonly spec: { readonly ports?: readonly { readonly port: number }[] };
+  }
+  interface Hub {
+    readonly spec: {
+      readonly ports?: readonly { port: number; protocol: string; name?: string }[];
+      readonly tags?: readonly string[];
+    };
+  }
+  const conversion = {
+    // Leaves the protocol to its default.
+    toHub: (old: Old) => old,
+    // The old version has the ports of TCP, and no tag that begins with x.
+    fromHub: ({ spec, ...rest }: Hub) => ({
+      ...rest,
+      spec: {
+        ...(spec.ports && {
+          ports: spec.ports
+            .filter((one) => one.protocol === 'TCP')
+            .map(({ port: number, name }) => ({ port: number, ...(name && { name }) })),
+        }),
+        ...(spec.tags && { tags: spec.tags.filter((tag) => !tag.startsWith('x')) }),
+      },
+    }),
+  };
+  const inner = s.optional(s.object({ ports }));
+  const Shop = defineResource({
+    ...{ group: 'example.com', kind: 'Shop' },
+    versions: [
+      { name: 'v2', storage: true, schema: s.object({ spec: s.object({ ports, tags, inner }) }) },
+      { name: 'v1', schema: s.object({ spec: s.object({ ports: oldPorts, tags }) }) },
+    ],
+    conversion: { hub: 'v2', spokes: { v1: conversion as never } },
+  });
+  const object = (version: string, spec: object): UnstructuredObject => ({
+    ...{ apiVersion: `example.com/${version}`, kind: 'Shop', metadata: { name: 'a' } },
+    spec,
+  });
+  const [http, dns, https] = [
+    { port: 80, protocol: 'TCP', name: 'http', color: 'red' },
+    { port: 53, protocol: 'UDP', name: 'dns', color: 'blue' },
+    { port: 443, protocol: 'TCP', color: 'green' },
+  ];
+  const [oldHttp, oldHttps] = [{ port: 80, name: 'http' }, { port: 443 }];
+
+  /** Returns the spec of an object of v2 after a client of v1 has changed what it sees of it. */
+  const changed = (spec: object, change: (old: Record<string, unknown>) => object): unknown => {
+    const old = Shop.convert(object('v2', spec), 'example.com/v1');
+    const written = { ...old, spec: change(old['spec'] as Record<string, unknown>) };
+    return Shop.withDefaults(Shop.convert(written, 'example.com/v2'))['spec'];
+  };
+  const same = (old: object): object => old;
+
+  it('come back with their fields, at their places', () => {
+    const spec = {
+      ports: [http, dns, https],
+      tags: ['xa', 'b', 'xc'],
+      inner: { ports: [dns, http] },
+    };
+    expect(changed(spec, same)).to.deep.equal(spec);
+    for (const few of [{ ports: [dns] }, { ports: [], tags: [] }, { inner: { ports: [] } }]) {
+      expect(changed(few, same)).to.deep.equal(few);
+    }
+  });
+
+  it('lose nothing by a change of another item', () => {
+    const spec = { ports: [http, dns, https] };
+    const renamed = { ports: [{ ...oldHttp, name: 'web' }, oldHttps] };
+    expect(changed(spec, () => renamed)).to.deep.equal({
+      ports: [{ ...http, name: 'web' }, dns, https],
+    });
+  });
+
+  it('keep their own fields if a client changes the order', () => {
+    const spec = { ports: [http, https] };
+    expect(changed(spec, () => ({ ports: [oldHttps, oldHttp] }))).to.deep.equal({
+      ports: [https, http],
+    });
+  });
+
+  it('do not come back if a client has removed the item or the list', () => {
+    const spec = { ports: [http, https], tags: ['a', 'b'] };
+    expect(changed(spec, () => ({ ports: [oldHttps], tags: ['b'] }))).to.deep.equal({
+      ports: [https],
+      tags: ['b'],
+    });
+    expect(changed({ ports: [http, dns] }, () => ({}))).to.deep.equal({});
+  });
+
+  it('give nothing to a new item', () => {
+    const spec = { ports: [http] };
+    expect(changed(spec, () => ({ ports: [{ port: 8080, name: 'http' }] }))).to.deep.equal({
+      ports: [{ port: 8080, protocol: 'TCP', name: 'http' }],
+    });
+  });
+
+  it('that a version cannot express stay beside its changes', () => {
+    const spec = { ports: [dns, http], tags: ['xa', 'b'] };
+    const next = { ports: [oldHttps], tags: ['b', 'c'] };
+    expect(changed(spec, () => next)).to.deep.equal({
+      ports: [dns, { port: 443, protocol: 'TCP' }],
+      tags: ['xa', 'b', 'c'],
+    });
+  });
+
+  it('give up what the schema refuses, and nothing else', () => {
+    const ports200 = Array.from({ length: 200 }, (_, index) => ({
+      ...{ port: index + 1, protocol: 'TCP', color: 'red' },
+    }));
+    const old = Shop.convert(object('v2', { ports: ports200 }), 'example.com/v1');
+    const { annotations = {} } = old.metadata;
+    const forged = Object.entries(annotations).map(([name, text]) => [
+      name,
+      name.endsWith('.7.TCP.color') ? text.replace('red', 'purple') : text,
+    ]);
+    const metadata = { ...old.metadata, annotations: Object.fromEntries(forged) as never };
+    const { ports: after } = Shop.convert({ ...old, metadata }, 'example.com/v2')['spec'] as {
+      ports: readonly { port: number; color?: string }[];
+    };
+    expect(after.filter(({ color }) => color !== 'red').map((one) => one.port)).to.deep.equal([7]);
+  });
+
+  it('do not fail a conversion by annotations that are nested too deep', () => {
+    const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const path = JSON.stringify(['spec', ...Array<string>(50_000).fill('a')]);
+    for (const [name, text] of [
+      ['value', `{"version":"v2","path":["spec","tags"],"value":${nested}}`],
+      ['path', `{"version":"v2","path":${path},"shared":1,"value":1,"converted":{}}`],
+      ['other', `{"version":"v3","path":["spec","tags"],"value":${nested}}`],
+    ] as const) {
+      const old = object('v1', {});
+      const annotations = { [`kept-fields.operator-builder.io/${name}`]: text };
+      const marked = { ...old, metadata: { name: 'a', annotations } };
+      expect(Shop.convert(marked, 'example.com/v2')['spec'], name).to.deep.equal({});
+    }
+  });
+});
