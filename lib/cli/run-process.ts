@@ -6,7 +6,7 @@ import { isatty } from 'node:tty';
 import { inspect } from 'node:util';
 import type { TextOutput } from '../feed/index.js';
 import type { OperatorError } from '../system/index.js';
-import { systemClock, isOperatorError } from '../system/index.js';
+import { systemClock, isOperatorError, reportedRejections } from '../system/index.js';
 import { fileError } from './files.js';
 import type { Surroundings } from './program.js';
 
@@ -41,7 +41,8 @@ function prepareProcess(failure: number): void {
   });
 
   // Exit at once: the command may wait forever for the result of the rejected promise.
-  process.on('unhandledRejection', (reason) => {
+  process.on('unhandledRejection', (reason, promise) => {
+    if (reportedRejections.has(promise)) return;
     const what = isOperatorError(reason) ? reason.message : inspect(reason);
     const remedy = 'await it, or handle its error';
     process.stderr.write(`error: a promise that nothing awaits failed (${remedy}): ${what}\n`);

@@ -10,7 +10,7 @@
  * `outcome.ts` requeues, counts and logs; `result.ts` classifies results and errors.
  * `running-controller.ts` starts and stops all of it, per cluster with `running-cluster.ts`.
  * `hot-loop.ts` slows down keys that write one object repeatedly. `single-reconcile.ts` reconciles a key without a
- * running controller, for plans.
+ * running controller, for plans; `outside-guard.ts` refuses requests of its handler.
  */
 export { Controller, controllerFor, refuseNoType } from './controller.js';
 export type { ControllerBuilder, WatchKindOptions } from './controller.js';

@@ -54,7 +54,7 @@ export interface ControllerOptions {
    * The HTTP requests that a handler may send in a plan, besides those of its client. `reads` refuses all methods
    * but GET, HEAD and OPTIONS (`OutsideWrite`). `all` is for handlers that check `context.planning`, and read
    * through POST requests, as clients of GraphQL and of some clouds do. Databases and other protocols are not
-   * seen, nor is `fetch` on Deno and Bun: check `context.planning`. @defaultValue 'reads'
+   * seen, nor is undici on Bun: check `context.planning`. @defaultValue 'reads'
    */
   readonly requestsInPlans?: 'reads' | 'all' | undefined;
   /** Receives the events of this controller, after the runtime's listener. @defaultValue none */

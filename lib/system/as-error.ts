@@ -1,5 +1,8 @@
 import { inspect } from 'node:util';
 
+/** Rejected promises that nothing awaits, and that a plan reports: no reason to end the process. */
+export const reportedRejections = new WeakSet<Promise<unknown>>();
+
 /** Returns the thrown value as an `Error`; a value that is not an error becomes the message. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(errorMessage(thrown));

@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ProxyAgent, request as undiciRequest } from 'undici';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
@@ -15,6 +18,10 @@ import { ConfigMap } from '../../lib/object/kinds.js';
 import { UndiciTransport } from '../../lib/system/index.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import type { Logger } from '../../lib/system/logger.js';
+
+const run = promisify(execFile);
+
+const { fetch: kept } = globalThis;
 
 describe('Requests of a handler in a plan', () => {
   const key = { namespace: 'default', name: 'a' };
@@ -71,6 +78,8 @@ describe('Requests of a handler in a plan', () => {
 
   const senders = {
     fetch: () => fetch(`${origin}/orders?token=secret`, post),
+    'fetch with a Request': () => fetch(new Request(`${origin}/orders`, post)),
+    'a fetch that was kept before': () => kept(`${origin}/orders?token=secret`, post),
     undici: () => undiciRequest(`${origin}/orders?token=secret`, post),
     'node:http': throughHttp,
   };
@@ -92,9 +101,49 @@ describe('Requests of a handler in a plan', () => {
       await caught(plan(sending(send)));
       await plan(sending(async () => (await fetch(`${origin}/stock`)).text()));
       await send();
+      await caught(plan(sending(send)));
       expect(received).to.deep.equal(['GET', 'POST']);
     });
   }
+
+  for (const [name, send] of Object.entries(senders)) {
+    it(`end the plan of a handler that repeats them without a pause: ${name}`, async () => {
+      let count = 0;
+      const error = await caught(
+        plan(async () => {
+          for (;;) {
+            count++;
+            await send().catch(() => undefined);
+          }
+        }),
+      );
+      expect(error).to.include({ code: 'OutsideWrite' });
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/; 100 requests were refused, and the handler sends more$/);
+      // Later turns find the handler at rest.
+      await setImmediate();
+      expect({ count, received }).to.deep.equal({ count: 100, received: [] });
+    });
+  }
+
+  it('leave an invalid URL to fetch', async () => {
+    const error = await caught(plan(sending(() => fetch('/orders', post))));
+    expect(error).to.be.instanceOf(TypeError).and.not.have.property('code');
+  });
+
+  it('that nothing awaits are the reason of the plan, and the process goes on', async () => {
+    const program = join(import.meta.dirname, 'unawaited-requests.ts');
+    const { stdout } = await run(process.execPath, ['--import=tsx', program]);
+    expect(stdout.split('\n')).to.deep.equal([
+      'fetch: OutsideWrite because of fetch failed',
+      'kept fetch: OutsideWrite because of fetch failed',
+      'another error: OutsideWrite because of the order failed',
+      'node:http: OutsideWrite because of POST',
+      'another rejection: ends the process',
+      '',
+    ]);
+  });
 
   it('of its client are sent as dry runs', async () => {
     await plan(async (context) => {
@@ -166,10 +215,9 @@ describe('Requests of a handler in a plan', () => {
 
   it('are named in the error if the handler repeats them until its time-out', async () => {
     const reconciler: Reconciler = async ({ signal }) => {
-      while (!signal.aborted) {
-        await senders.fetch().catch(() => undefined);
-        await setImmediate();
-      }
+      await senders.fetch().catch(() => undefined);
+      await once(signal, 'abort');
+      await senders.fetch().catch(() => undefined);
       return done();
     };
     const error = await caught(plan(reconciler, { reconcileTimeoutMs: 50 }));

@@ -1,0 +1,243 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ClientRequest } from 'node:http';
+import type { CachingClient } from '../client/index.js';
+import { asError, nextTurn, OperatorError, reportedRejections } from '../system/index.js';
+import type { Result } from './result.js';
+
+/** A request that may change something outside of the cluster. */
+interface OutsideWrite {
+  readonly method: string;
+  /** Without path and query, which may hold credentials. */
+  readonly origin: string;
+}
+
+// CONNECT opens a tunnel through a proxy; a request that is sent through the tunnel is published, too.
+const readMethods = ['GET', 'HEAD', 'OPTIONS', 'CONNECT'];
+
+/** The guard still refuses requests that a handler has not awaited so long after its return, in milliseconds. */
+const lingerMs = 10_000;
+
+/** Number of refused requests that ends a reconcile: its handler would repeat them forever. */
+const mostRefusals = 100;
+
+const guards = new AsyncLocalStorage<OutsideGuard | undefined>();
+/** The guards of refused requests, by the error of the request. */
+const refusals = new WeakMap<object, OutsideGuard>();
+let running = 0;
+let lingering: NodeJS.Timeout | undefined;
+let fetches: { readonly original: typeof fetch; readonly guarded: typeof fetch } | undefined;
+
+/** Makes the head of a request, before anything is sent. */
+type StoreHeader = (this: ClientRequest, ...args: unknown[]) => unknown;
+const httpRequests = ClientRequest.prototype as { _storeHeader?: StoreHeader };
+const storeHeader = httpRequests._storeHeader;
+
+/**
+ * Refuses the HTTP requests of a handler that are not reads, before a byte is sent: those of `fetch`, undici,
+ * `node:http` and `node:https`. `fetch` is replaced as long as a plan runs; the others publish their requests before
+ * they send them. Other protocols pass, since nothing shows whether they read or write.
+ *
+ * A refused request fails. After the 100th the reconcile ends, and further ones never settle: a handler that repeats
+ * them without a pause would keep the process from all other work.
+ */
+export class OutsideGuard {
+  readonly #end = new AbortController();
+  #refused: OutsideWrite | undefined;
+  #count = 0;
+  #unhandled: unknown;
+
+  /** Aborted if the reconcile must end because of refused requests, even if the handler continues. */
+  get ended(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** The text of the first refusal, and what nothing has handled because of one; undefined if none was refused. */
+  get refusal(): { readonly text: string; readonly unhandled: unknown } | undefined {
+    if (this.#refused === undefined) return undefined;
+    const text = refusalText(this.#refused);
+    const repeated = `${this.#count} requests were refused, and the handler sends more`;
+    const isRepeated = this.#count >= mostRefusals;
+    return { text: isRepeated ? `${text}; ${repeated}` : text, unhandled: this.#unhandled };
+  }
+
+  /** Returns a client whose requests are not refused. */
+  passing(client: CachingClient): CachingClient {
+    return new Proxy(client, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (name === 'live' && target.live !== undefined) return this.passing(target.live);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]): unknown =>
+          guards.run(undefined, () => Reflect.apply(value, target, args) as unknown);
+      },
+    });
+  }
+
+  /** Runs a handler under the guard. */
+  async during(handler: () => Promise<Result>): Promise<Result> {
+    running++;
+    listen();
+    try {
+      const result = await guards.run(this, handler);
+      // Node.js tells of unhandled rejections at the end of a turn.
+      await nextTurn();
+      return result;
+    } finally {
+      // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive
+      if (--running === 0) lingering = setTimeout(unlisten, lingerMs).unref();
+    }
+  }
+
+  /** @returns how to end the request, `hold`: it never settles; undefined if it may pass */
+  check(request: OutsideWrite): Error | 'hold' | undefined {
+    if (readMethods.includes(request.method.toUpperCase())) return undefined;
+    if (this.#refused === undefined) watchRejections();
+    this.#refused ??= request;
+    this.#count++;
+    if (this.#count >= mostRefusals) {
+      this.#end.abort();
+      return 'hold';
+    }
+    const refusal = new OperatorError('OutsideWrite', refusalText(request));
+    refusals.set(refusal, this);
+    return refusal;
+  }
+
+  /** Ends the reconcile because of an error that nothing handles. @returns false if no request was refused */
+  endWith(unhandled: unknown): boolean {
+    if (this.#refused === undefined) return false;
+    this.#unhandled ??= unhandled;
+    this.#end.abort();
+    return true;
+  }
+}
+
+function refusalText({ method, origin }: OutsideWrite): string {
+  const remedy = "return before the call if planning is true, or set requestsInPlans to 'all'";
+  return `${method} ${origin} was not sent, since a plan must change nothing outside of the cluster; ${remedy}`;
+}
+
+type Listener = (message: unknown) => void;
+
+const listeners: Readonly<Record<string, Listener>> = {
+  'undici:request:create': (message) => {
+    const { request } = message as { readonly request: UndiciRequest };
+    const { method, origin } = request;
+    const refusal = guards.getStore()?.check({ method, origin: String(origin) });
+    if (refusal === undefined) return;
+    // undici sends no aborted request.
+    if (refusal === 'hold') request.aborted = true;
+    // The method has another name in the undici of Node.js 26.
+    else if (request.onError === undefined) request.onResponseError?.(refusal);
+    else request.onError(refusal);
+  },
+  'http.client.request.created': (message) => {
+    refuseHttp((message as { readonly request: ClientRequest }).request);
+  },
+};
+
+function listen(): void {
+  const isListening = lingering !== undefined || running > 1;
+  clearTimeout(lingering);
+  lingering = undefined;
+  if (isListening) return;
+  for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener);
+  // Node.js before 22.12 publishes a request only after it has written it to a connection that was kept open.
+  if (storeHeader !== undefined) httpRequests._storeHeader = guardedHeader(storeHeader);
+  const { fetch: original } = globalThis;
+  const guarded = guardedFetch(original);
+  fetches = { original, guarded };
+  Reflect.set(globalThis, 'fetch', guarded);
+}
+
+/** An AsyncLocalStorage in use slows down all promises of Node.js 20, and an operator that answers plans lives on. */
+function unlisten(): void {
+  lingering = undefined;
+  for (const [channel, listener] of Object.entries(listeners)) unsubscribe(channel, listener);
+  if (storeHeader !== undefined) httpRequests._storeHeader = storeHeader;
+  // Others may have replaced it since.
+  if (globalThis.fetch === fetches?.guarded) Reflect.set(globalThis, 'fetch', fetches.original);
+  process.off('unhandledRejection', reportRejection);
+  guards.disable();
+}
+
+/** Returns `fetch` with its properties. On Deno and Bun only this shows the requests of `fetch`. */
+function guardedFetch(original: typeof fetch): typeof fetch {
+  return new Proxy(original, {
+    apply: (target, self, args: Parameters<typeof fetch>) => {
+      const guard = guards.getStore();
+      const request = guard && fetchedRequest(...args);
+      const refusal = request && guard.check(request);
+      if (refusal === undefined) return Reflect.apply(target, self, args);
+      if (refusal === 'hold') return new Promise(() => undefined);
+      return Promise.reject(new TypeError('fetch failed', { cause: refusal }));
+    },
+  });
+}
+
+/** @returns undefined if `fetch` itself refuses the arguments */
+function fetchedRequest(...[input, init]: Parameters<typeof fetch>): OutsideWrite | undefined {
+  const given = input instanceof URL ? input.href : input;
+  const { url, method } = typeof given === 'string' ? { url: given, method: 'GET' } : given;
+  if (!URL.canParse(url)) return undefined;
+  return { method: init?.method ?? method, origin: new URL(url).origin };
+}
+
+/** The published parts of a request of undici. */
+interface UndiciRequest {
+  readonly method: string;
+  readonly origin: string | URL;
+  aborted: boolean;
+  onError?(error: Error): void;
+  onResponseError?(error: Error): void;
+}
+
+function guardedHeader(store: StoreHeader): StoreHeader {
+  return function (...args) {
+    refuseHttp(this);
+    return store.apply(this, args);
+  };
+}
+
+function refuseHttp(request: ClientRequest): void {
+  const { method, protocol } = request;
+  if (request.destroyed) return;
+  const host = String(request.getHeader('host') ?? request.host);
+  const guard = guards.getStore();
+  const refusal = guard?.check({ method, origin: `${protocol}//${host}` });
+  if (refusal === undefined) return;
+  if (refusal === 'hold') {
+    request.emit = () => false;
+    request.destroy();
+    return;
+  }
+  // Without a listener the error would end the process.
+  request.on('error', () => {
+    if (request.listenerCount('error') === 1) guard?.endWith(refusal);
+  });
+  request.destroy(refusal);
+}
+
+/** Called at the first refusal: the listener changes what Node.js does with other rejections. */
+function watchRejections(): void {
+  if (process.listeners('unhandledRejection').includes(reportRejection)) return;
+  process.prependListener('unhandledRejection', reportRejection);
+}
+
+function reportRejection(reason: unknown, promise: Promise<unknown>): void {
+  // Node.js and Deno call this in the context of the promise, Bun does not.
+  const guard = guards.getStore() ?? guardBehind(reason);
+  if (guard?.endWith(reason) === true) reportedRejections.add(promise);
+  // Node.js throws it if nothing listens.
+  else if (process.listenerCount('unhandledRejection') === 1) throw asError(reason);
+}
+
+function guardBehind(reason: unknown): OutsideGuard | undefined {
+  for (let error = reason, depth = 0; error instanceof Error && depth < 10; depth++) {
+    const guard = refusals.get(error);
+    if (guard !== undefined) return guard;
+    error = error.cause;
+  }
+  return undefined;
+}
