@@ -29,7 +29,7 @@ export { desiredDifferences, isUnchanged } from './differences.js';
 export { refusedFields } from './field-ownership.js';
 export { FieldWriter } from './field-writer.js';
 export type { DesiredFields, FieldWriting } from './field-writer.js';
-export { immutableChanges } from './immutable-fields.js';
+export { growsTemplates, immutableChanges } from './immutable-fields.js';
 export { placeholderUid, pruneRuns } from './job-runs.js';
 export {
   builtInType,
@@ -61,7 +61,7 @@ export {
 } from './ownership.js';
 export { ObjectMerger } from './merge-object.js';
 export type { Merging } from './merge-object.js';
-export { planObject, plannedFailure } from './plan-object.js';
+export { planObject, plannedFailure, reasonOfRecreation } from './plan-object.js';
 export type { ObjectPlan, PlannedObject } from './plan-object.js';
 export {
   changesTemplate,
@@ -69,6 +69,7 @@ export {
   podReferencesOf,
   podTemplateIn,
   withPodTemplate,
+  updatesOnDelete,
 } from './pod-template.js';
 export type {
   Container,

@@ -29,9 +29,9 @@ import { emptyMaps, withoutPaths } from './removed-fields.js';
 import { withHandedReplicas, withManagedFields } from './field-ownership.js';
 import { growClaimsOfTemplates } from './grow-claims.js';
 import type { LateGrowth } from './grow-claims.js';
-import { checkRecreation, isGrowthOnly } from './immutable-fields.js';
+import { checkRecreation } from './immutable-fields.js';
 import { appliedHashAnnotation } from './ownership.js';
-import { podTemplateIn } from './pod-template.js';
+import { podTemplateIn, updatesOnDelete } from './pod-template.js';
 import { failed, refWithUid } from './results.js';
 
 /** The action that `reconcile()` would take on one object. */
@@ -259,9 +259,11 @@ async function planRecreation(
   decision: Recreating,
 ): Promise<ObjectPlan> {
   const { desired, live, changes, orphan } = decision;
-  const around = orphan ? 'recreated; its pods stay' : 'deleted and recreated';
-  const grows = orphan && isGrowthOnly(live, changes);
-  const reason = grows ? 'its claims grow; its pods stay' : around;
+  const [template, present] = [desired.object, live].map((each) => podTemplateIn(each) ?? {});
+  const isSame = desiredDifferences(template ?? {}, present ?? {}).length === 0;
+  const rolls = !isSame && !updatesOnDelete(desired.object);
+  const around = reasonOfRecreation({ grows: decision.grows, rolls });
+  const reason = orphan ? around : 'deleted and recreated';
   const { late, problem } = await rehearse(context, decision);
   if (late !== undefined) return describe(context, ref, decideLate(context, decision, late));
   const planned: PlannedObject = {
@@ -269,9 +271,19 @@ async function planRecreation(
     ...{ approximate: problem !== undefined },
     reason: problem === undefined ? reason : `${reason}; ${problem}`,
   };
-  const [template, present] = [desired.object, live].map((each) => podTemplateIn(each) ?? {});
-  const isSame = desiredDifferences(template ?? {}, present ?? {}).length === 0;
   return { planned, keepsPods: orphan && isSame };
+}
+
+interface Around {
+  /** True if the claims of its templates grow before. */
+  readonly grows: boolean;
+  /** True if its template changes too, so that the new object replaces the pods. */
+  readonly rolls: boolean;
+}
+
+/** Returns what happens to the pods of an object that is deleted and created again without them. */
+export function reasonOfRecreation({ grows, rolls }: Around): string {
+  return `${grows ? 'its claims grow' : 'recreated'}; its pods stay${rolls ? ' until its rollout replaces them' : ''}`;
 }
 
 interface Rehearsed {

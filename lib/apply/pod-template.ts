@@ -234,3 +234,11 @@ function ownPart(value: unknown, node: FieldNode): unknown {
   }
   return part;
 }
+
+/** Returns true if pods of the workload keep their revision until they are deleted. */
+export function updatesOnDelete(live: UnstructuredObject): boolean {
+  const { updateStrategy } = (live['spec'] ?? {}) as {
+    readonly updateStrategy?: { readonly type?: string };
+  };
+  return updateStrategy?.type === 'OnDelete';
+}

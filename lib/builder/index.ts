@@ -19,4 +19,3 @@ export type { Plan, PlannedRollout } from './plan.js';
 export { renderPlan, planSummary, renderObjects } from './render-plan.js';
 export type { RenderPlanOptions } from './render-plan.js';
 export { definedKinds, kindName } from './apply-order.js';
-export { updatesOnDelete } from './rollout-state.js';

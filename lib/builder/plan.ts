@@ -6,6 +6,7 @@ import {
   planObject,
   refId,
   rollsPods,
+  updatesOnDelete,
 } from '../apply/index.js';
 import type { DesiredObject, ObjectPlan, PlannedObject } from '../apply/index.js';
 import { dryRun } from '../client/index.js';
@@ -26,7 +27,7 @@ import { dependenciesOf, dependencyFailed } from './dependencies.js';
 import { finishObject, prepareObject } from './run.js';
 import { decidePruning } from './prune.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
-import { isPaused, reasonToHold, updatesOnDelete } from './rollout-state.js';
+import { isPaused, reasonToHold } from './rollout-state.js';
 import { stampsFor, stampSources } from './stamp.js';
 import { reasonToStay } from './successors.js';
 

@@ -1,4 +1,4 @@
-import { isKind, rollsPods } from '../apply/index.js';
+import { isKind, rollsPods, updatesOnDelete } from '../apply/index.js';
 import type { RolloutState } from '../apply/index.js';
 import {
   isForbidden,
@@ -79,14 +79,6 @@ function lastProgressMs({ metadata }: KubernetesObject, manager: string): number
 export function isPaused(live: UnstructuredObject): boolean {
   const { paused = false } = (live['spec'] ?? {}) as { readonly paused?: boolean };
   return isKind(live, Deployment) && paused;
-}
-
-/** Returns true if pods of the workload keep their revision until they are deleted. */
-export function updatesOnDelete(live: UnstructuredObject): boolean {
-  const { updateStrategy } = (live['spec'] ?? {}) as {
-    readonly updateStrategy?: { readonly type?: string };
-  };
-  return updateStrategy?.type === 'OnDelete';
 }
 
 /** Reasons why a workload has to wait for earlier workloads. */

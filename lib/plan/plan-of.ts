@@ -1,8 +1,13 @@
 import omit from 'lodash/omit.js';
-import { desiredDifferences, rollsPods } from '../apply/index.js';
+import {
+  desiredDifferences,
+  growsTemplates,
+  reasonOfRecreation,
+  rollsPods,
+  updatesOnDelete,
+} from '../apply/index.js';
 import type { PlannedObject } from '../apply/index.js';
 import type { Plan, PlannedRollout } from '../builder/index.js';
-import { updatesOnDelete } from '../builder/index.js';
 import { withoutBookkeeping } from '../feed/index.js';
 import {
   diffObjects,
@@ -68,9 +73,13 @@ function hasOwnStatus({ simulated, recreated, writers }: PlannedObjectState): bo
   return recreated !== true || [...writers].some((each) => each.endsWith('/status'));
 }
 
-function reasonOf({ orphaned }: PlannedObjectState, changes: readonly FieldChange[]): string {
-  const keepsPods = orphaned === true && templateChanges(changes).length === 0;
-  return keepsPods ? 'recreated; its pods stay' : 'it is deleted and created again';
+function reasonOf(
+  { orphaned, after }: PlannedObjectState,
+  changes: readonly FieldChange[],
+): string {
+  if (after === undefined || orphaned !== true) return 'it is deleted and created again';
+  const rolls = templateChanges(changes).length > 0 && !updatesOnDelete(after);
+  return reasonOfRecreation({ grows: growsTemplates(after, changes), rolls });
 }
 
 function templateChanges(changes: readonly FieldChange[]): readonly FieldChange[] {

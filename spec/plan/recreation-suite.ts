@@ -3,7 +3,7 @@ import type { Client } from '../../lib/client/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import { diffObjects, serverSetFields } from '../../lib/object/diff-by-path.js';
-import { Job, Pod, StatefulSet } from '../../lib/object/kinds.js';
+import { Job, PersistentVolumeClaim, Pod, StatefulSet } from '../../lib/object/kinds.js';
 import type { FieldChange, UnstructuredObject } from '../../lib/object/index.js';
 import { Operator } from '../../lib/operator/index.js';
 import { planResource, renderSteps } from '../../lib/plan/index.js';
@@ -13,10 +13,13 @@ import { systemClock } from '../../lib/system/clock.js';
 import { eventually } from '../../lib/testing/index.js';
 
 const spec = s.object({
-  makes: s.string<Product>({ enum: ['job', 'kept', 'replaced'] }),
+  makes: s.string<Product>({ enum: ['job', 'kept', 'replaced', 'grown'] }),
   version: s.integer(),
 });
-type Product = 'job' | 'kept' | 'replaced';
+type Product = 'job' | 'kept' | 'replaced' | 'grown';
+
+/** A class whose claims can grow. */
+export const growing = 'growing';
 
 /** A kind of which every new version has a new object in the place of the old one. */
 export const Press = defineResource({
@@ -36,6 +39,17 @@ operator
       const podSpec = { restartPolicy: 'Never', containers: [container] } as const;
       return builder.job({ name, onImmutable: 'recreate', podSpec });
     }
+    if (makes === 'grown') {
+      const requests = { storage: version === 1 ? '1Gi' : '2Gi' };
+      const claims = { accessModes: ['ReadWriteOnce'], resources: { requests } };
+      const kept = { ...container, image: 'print:1' };
+      return builder.statefulSet({
+        ...{ name, podSpec: { containers: [version === 3 ? container : kept] } },
+        volumeClaimTemplates: [
+          { metadata: { name: 'ink' }, spec: { ...claims, storageClassName: growing } },
+        ],
+      });
+    }
     return builder.statefulSet({
       ...{ name, onImmutable: makes === 'kept' ? 'recreateOrphan' : 'recreate' },
       podManagementPolicy: version === 1 ? 'OrderedReady' : 'Parallel',
@@ -50,8 +64,11 @@ export interface PressRoom {
   readonly namespace: string;
 }
 
-/** Specs of plans that delete objects and create them again, compared with what the operator then does. */
-export function recreationSuite(room: () => PressRoom): void {
+/**
+ * Specs of plans that delete objects and create them again, compared with what the operator then does.
+ * @param binds - whether claims of the class {@link growing} are bound
+ */
+export function recreationSuite(room: () => PressRoom, { binds = false } = {}): void {
   const press = (makes: Product, version: number, name: string = makes) => ({
     ...{ apiVersion: Press.apiVersion, kind: 'Press' },
     ...{ metadata: { name, namespace: room().namespace }, spec: { makes, version } },
@@ -142,9 +159,46 @@ export function recreationSuite(room: () => PressRoom): void {
     expect(await podsOf('kept')).to.deep.equal(pods);
   });
 
-  for (const [makes, version, also] of [
-    ['kept', 3, 'whose template changes too'],
-    ['replaced', 2, 'that are deleted with their object'],
+  for (const version of binds ? [2, 3] : []) {
+    const also = version === 3 ? ', until a change of their template replaces them' : '';
+    it(`say that claims grow around pods that stay${also}`, async () => {
+      const { client, namespace } = room();
+      const name = `grown-${version}`;
+      const claimKey = { namespace, name: `ink-${name}-0` };
+      await run(press('grown', 1, name));
+      await eventually(async () => {
+        const { status } = await client.get(PersistentVolumeClaim, claimKey);
+        expect(status?.phase).to.equal('Bound');
+      });
+      const planned = await plan(press('grown', version, name));
+      expect(planned.error).to.equal(undefined);
+      const [first] = planned.steps;
+      const changed = first?.objects.filter(({ action }) => action !== 'unchanged') ?? [];
+      expect(changed.map(({ action, ref }) => `${action} ${ref.kind}`)).to.have.members([
+        ...['configure Press', 'recreate StatefulSet', 'configure PersistentVolumeClaim'],
+      ]);
+      const set = changed.find(({ ref }) => ref.kind === 'StatefulSet');
+      const then = version === 3 ? ' until its rollout replaces them' : '';
+      expect(set?.reason).to.equal(`its claims grow; its pods stay${then}`);
+      expect(planned.rollouts).to.have.lengthOf(version === 3 ? 1 : 0);
+      const [pods, claim] = [await podsOf(name), await client.get(PersistentVolumeClaim, claimKey)];
+      await run(press('grown', version, name));
+      expect((await podsOf(name))[0] === pods[0]).to.equal(version === 2);
+      const grown = await client.get(PersistentVolumeClaim, claimKey);
+      expect(grown.metadata.uid).to.equal(claim.metadata.uid);
+      expect(grown.spec?.resources?.requests).to.deep.equal({ storage: '2Gi' });
+    });
+  }
+
+  for (const [makes, version, also, reason] of [
+    [
+      ...(['kept', 3, 'whose template changes too'] as const),
+      'recreated; its pods stay until its rollout replaces them',
+    ],
+    [
+      ...(['replaced', 2, 'that are deleted with their object'] as const),
+      'it is deleted and created again',
+    ],
   ] as const) {
     it(`say that pods are replaced ${also}`, async () => {
       const name = `${makes}-${version}`;
@@ -155,7 +209,7 @@ export function recreationSuite(room: () => PressRoom): void {
       expect(planned.rollouts).to.have.lengthOf(1);
       expect(planned.rollouts[0]).to.deep.include({ changes });
       const set = planned.steps[0]?.objects.find(({ ref }) => ref.kind === 'StatefulSet');
-      expect(set?.reason).to.equal('it is deleted and created again');
+      expect(set?.reason).to.equal(reason);
       expect(set?.changes).to.have.deep.members([policy, ...changes]);
       const pods = await podsOf(name);
       await run(press(makes, version, name));

@@ -1,5 +1,4 @@
-import { isImmutablePath, rollsPods } from '../../apply/index.js';
-import { updatesOnDelete } from '../../builder/index.js';
+import { isImmutablePath, rollsPods, updatesOnDelete } from '../../apply/index.js';
 import { withoutBookkeeping } from '../../feed/index.js';
 import {
   describeObject,
