@@ -93,7 +93,8 @@ export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
 /** Errors that only a change of the spec, of an option or of the code can fix. */
 const terminalCodes: readonly ErrorCode[] = [
   ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
-  ...(['InvalidOption', 'InvalidValue', 'TooManyDeletions'] as const),
+  ...(['InvalidObject', 'InvalidOption', 'InvalidSelector', 'InvalidValue'] as const),
+  'TooManyDeletions',
 ];
 
 /** Returns the reaction to `error`, which a reconcile threw. */

@@ -8,8 +8,10 @@ import {
   TerminalError,
   UnfinishedFailure,
 } from '../../lib/controller/result.js';
+import type { ReconcileContext } from '../../lib/controller/reconcile.js';
 import type { Trigger } from '../../lib/controller/trigger.js';
-import { keyString } from '../../lib/object/object-key.js';
+import { labelRequirementsOf } from '../../lib/object/label-selector.js';
+import { keyOf, keyString } from '../../lib/object/object-key.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { promMetrics } from '../../lib/prometheus/index.js';
 import { Thing, apiError } from '../cache/fake-server.js';
@@ -391,24 +393,33 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('logs a duplicate object as a terminal error, and waits for a change', async () => {
-    const setup = new ControllerSetup();
-    let runs = 0;
-    const controller = controllerFor(Thing).complete(async () => {
-      runs++;
-      throw new OperatorError('DuplicateObject', 'twice');
+  const hopeless: Readonly<Record<string, (context: ReconcileContext) => unknown>> = {
+    'a duplicate object': () => Promise.reject(new OperatorError('DuplicateObject', 'twice')),
+    'a call without a name': ({ client }) =>
+      client.get(Thing, keyOf({ kind: 'Thing', apiVersion: 'example.com/v9', metadata: {} })),
+    'an invalid selector': () => labelRequirementsOf({ matchLabels: { a: '!' } }),
+  };
+  for (const [title, call] of Object.entries(hopeless)) {
+    it(`logs ${title} as a terminal error, and waits for a change`, async () => {
+      const setup = new ControllerSetup();
+      let runs = 0;
+      const controller = controllerFor(Thing).complete(async (context) => {
+        runs++;
+        await call(context);
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      await setup.clock.advance(100_000);
+      expect(runs).to.equal(1);
+      setup.things.put('a', { spec: { size: 2 } });
+      await setup.clock.advance(100_000);
+      expect(runs).to.equal(2);
+      const line = 'reconcile failed: terminal';
+      expect(setup.lines('error')).to.deep.equal([line, line]);
+      await setup.stop(running);
     });
-    setup.things.put('a');
-    const running = await setup.start(controller);
-    await setup.clock.advance(100_000);
-    expect(runs).to.equal(1);
-    setup.things.put('a', { spec: { size: 2 } });
-    await setup.clock.advance(100_000);
-    expect(runs).to.equal(2);
-    const line = 'reconcile failed: terminal';
-    expect(setup.lines('error')).to.deep.equal([line, line]);
-    await setup.stop(running);
-  });
+  }
 
   it('fails a reconcile that returns nothing, and retries it', async () => {
     const setup = new ControllerSetup();

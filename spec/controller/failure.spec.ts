@@ -82,7 +82,7 @@ const cases: readonly (readonly [string, unknown, FailureKind])[] = [
 
 const hopeless = [
   ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
-  ...(['InvalidOption', 'TooManyDeletions'] as const),
+  ...(['InvalidObject', 'InvalidOption', 'InvalidSelector', 'TooManyDeletions'] as const),
 ];
 
 describe('failureKindOf', () => {

@@ -219,6 +219,8 @@ describe('withRetry', () => {
   );
   const futile: readonly [title: string, error: Error][] = [
     ['a TerminalError', new TerminalError('no such region')],
+    ['an object that no server accepts', new OperatorError('InvalidObject', 'get: no name')],
+    ['an invalid selector', new OperatorError('InvalidSelector', 'app in: want values')],
     ['a conflict', conflict],
     ['a lost leadership', new OperatorError('Fenced', 'the lease is not fresh')],
   ];
