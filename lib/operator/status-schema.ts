@@ -1,14 +1,11 @@
-import { TerminalError } from '../controller/index.js';
-import type { CustomResource } from '../crd/index.js';
-import { describeObject, isJsonObject } from '../object/index.js';
+import { isJsonObject } from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import type { StatusWriterOptions } from '../status/index.js';
-import { OperatorError } from '../system/index.js';
 
 /** The settings of a status writer that the schema of the status decides. */
 export type StatusSettings<T extends KubernetesObject> = Pick<
   StatusWriterOptions<T>,
-  'atomicConditions' | 'generation' | 'check'
+  'atomicConditions' | 'generation'
 >;
 
 /**
@@ -33,10 +30,10 @@ export function statusSettings<T extends KubernetesObject>(
   }
   const isMap = isJsonObject(conditions) && conditions['x-kubernetes-list-type'] === 'map';
   const generation = observedGeneration !== undefined;
-  return { atomicConditions: !isMap, generation, check: statusCheck(type) };
+  return { atomicConditions: !isMap, generation };
 }
 
-/** Returns the status properties of a resource of `defineResource`; undefined if its schema is unknown. */
+/** Returns the status properties of a version of `defineResource`; undefined if its schema is unknown. */
 function statusProperties(
   type: TypeReference<KubernetesObject>,
 ): Readonly<Record<string, unknown>> | undefined {
@@ -47,20 +44,4 @@ function statusProperties(
   );
   const properties = isJsonObject(schema) ? schema['properties'] : undefined;
   return isJsonObject(properties) ? properties : {};
-}
-
-/** Returns the check of a status by the schema of a resource of `defineResource`; undefined without a schema. */
-function statusCheck<T extends KubernetesObject>(
-  type: TypeReference<T>,
-): ((object: T, status: object) => void) | undefined {
-  // Not instanceof: the resource may come from another copy of the package.
-  if (!('statusProblem' in type) || typeof type.statusProblem !== 'function') return undefined;
-  const resource = type as unknown as Pick<CustomResource<T, never>, 'statusProblem'>;
-  return (object, status) => {
-    const problem = resource.statusProblem(status, (object as { status?: unknown }).status);
-    if (problem === undefined) return;
-    const remedy = 'correct what the handler sets, or the schema of the status';
-    const message = `status of ${describeObject(object)} is invalid: ${problem}; ${remedy}`;
-    throw new TerminalError(message, { cause: new OperatorError('InvalidObject', message) });
-  };
 }

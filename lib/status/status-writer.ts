@@ -13,13 +13,12 @@ import {
 } from '../object/index.js';
 import type { Condition, KubernetesObject, TypeReference } from '../object/index.js';
 import type { Clock, Logger } from '../system/index.js';
-import { LruMap, OperatorError } from '../system/index.js';
+import { LruMap, OperatorError, isOperatorError } from '../system/index.js';
 import { ConditionClaims } from './condition-claims.js';
 import {
   applyStatus,
   mergeStatus,
   showsStatus,
-  statusAfter,
   statusConditions,
   statusToApply,
   statusToMerge,
@@ -48,12 +47,6 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   readonly optional?: readonly string[] | undefined;
   /** The remedy in warnings about a contested condition. */
   readonly remedy: string;
-  /**
-   * Throws if the server would refuse the status that an apply results in. Called before each request, unless others
-   * own fields of the status besides conditions.
-   * @defaultValue no check
-   */
-  readonly check?: ((object: T, status: object) => void) | undefined;
 }
 
 /** Circumstances of a status write. */
@@ -159,7 +152,6 @@ export class StatusWriter<T extends KubernetesObject> {
       deepEqual(changed.sent, prepared?.status) &&
       showsStatus(object, changed.stored);
     if (prepared === undefined || isStored) return { object };
-    this.#check(object, prepared.status);
     try {
       const sent = await this.#send(object, prepared, context);
       own.written();
@@ -172,25 +164,18 @@ export class StatusWriter<T extends KubernetesObject> {
     }
   }
 
-  #check(object: T, applied: object): void {
-    const { check, fieldManager } = this.#options;
-    if (check === undefined) return;
-    const status = statusAfter(object, applied, fieldManager);
-    if (status !== undefined) check(object, status);
-  }
-
   /** Returns the status to send; undefined if the object already shows it. */
   #prepared(object: T, update: StatusUpdate, how: StatusWriting): PreparedStatus<T> | undefined {
     const { strategy, type, fieldManager, atomicConditions } = this.#options;
     const { client, clock, signal } = how.context;
     if (strategy === 'apply') {
       const { keepOthers } = how;
-      const options = { fieldManager, keepOthers, atomicConditions, clock, signal };
+      const options = { type, fieldManager, keepOthers, atomicConditions, clock, signal };
       const toApply = (now: KubernetesObject) => statusToApply(now, update, options);
       const applied = toApply(object);
       if (applied === undefined) return undefined;
       const send = async (): Promise<T> =>
-        (await applyStatus(client, { applied, toApply }, options)) as T;
+        (await applyStatus(client, { object, applied, toApply }, options)) as T;
       return { status: applied.object.status, send };
     }
     const statusFor = (now: T): object | undefined => statusToMerge(now, update, clock);
@@ -249,7 +234,8 @@ export class StatusWriter<T extends KubernetesObject> {
    */
   async #explain(object: T, error: unknown, context: StatusWriting['context']): Promise<void> {
     const isOptional = this.#options.strategy === 'merge';
-    if (isOptional && isInvalid(error)) this.#gaps.refused(object, error, context.logger);
+    const isRefused = isInvalid(error) || isOperatorError(error, 'InvalidObject');
+    if (isOptional && isRefused) this.#gaps.refused(object, error, context.logger);
     else if (!isNotFound(error)) throw error;
     else if (await this.#isThere(object, context)) {
       if (!isOptional) throw noSubresource(object, error);
@@ -321,6 +307,10 @@ function noSubresource(object: KubernetesObject, cause: unknown): OperatorError 
   return new OperatorError('InvalidOption', message, { cause });
 }
 
+function statusIn(object: KubernetesObject): unknown {
+  return (object as { readonly status?: unknown }).status;
+}
+
 /** The status fields that an operator writes by itself. */
 const ownFields = ['observedGeneration', 'conditions', 'conditions[].observedGeneration'];
 
@@ -334,8 +324,8 @@ class StatusGaps {
   readonly #optional: readonly string[];
   readonly #missing = new Set<string>();
   readonly #unsaid: string[] = [];
-  /** Uids of objects whose conditions the server refuses. */
-  readonly #refused = new LruMap<string, true>(rememberedRefusals);
+  /** The statuses of objects whose conditions are refused beside them, by uid. */
+  readonly #refused = new LruMap<string, { readonly status: unknown }>(rememberedRefusals);
   #isKept = true;
 
   /** @param optional - further fields that a schema may lack, as `list[].field`. */
@@ -344,8 +334,10 @@ class StatusGaps {
   }
 
   /** Returns true if the object keeps conditions, as far as is known. */
-  keeps({ metadata: { uid = '' } }: KubernetesObject): boolean {
-    return this.#isKept && this.#refused.get(uid) === undefined;
+  keeps(object: KubernetesObject): boolean {
+    if (!this.#isKept) return false;
+    const refused = this.#refused.get(object.metadata.uid ?? '');
+    return refused === undefined || !deepEqual(refused.status, statusIn(object));
   }
 
   /** Records that objects of the kind keep no conditions. */
@@ -354,9 +346,9 @@ class StatusGaps {
     logger.info(`${kind} keeps no conditions, ${why}: see the events and the log instead`);
   }
 
-  /** Records that the server refuses the status of an object as invalid. */
-  refused({ metadata: { uid = '' } }: KubernetesObject, error: unknown, logger: Logger): void {
-    this.#refused.set(uid, true);
+  /** Records that the conditions of an object are invalid beside the rest of its status. */
+  refused(object: KubernetesObject, error: unknown, logger: Logger): void {
+    this.#refused.set(object.metadata.uid ?? '', { status: statusIn(object) });
     logger.warn('a condition cannot be written: see the events and the log instead', { error });
   }
 

@@ -1,7 +1,9 @@
 import omit from 'lodash/omit.js';
 import type { Client } from '../client/index.js';
+import type { CustomResource } from '../crd/index.js';
 import { getIfExists } from '../client/index.js';
 import {
+  applyMergePatch,
   isConflict,
   findCondition,
   setCondition,
@@ -21,7 +23,12 @@ import type {
   KubernetesObject,
   TypeReference,
 } from '../object/index.js';
-import { systemClock, refuseUnknownOptions } from '../system/index.js';
+import {
+  OperatorError,
+  isOperatorError,
+  systemClock,
+  refuseUnknownOptions,
+} from '../system/index.js';
 import type { Clock } from '../system/index.js';
 
 /** The part of a status that one field manager owns. */
@@ -48,6 +55,12 @@ export interface PatchStatusOptions {
    * @defaultValue derived from `managedFields`, else false
    */
   readonly atomicConditions?: boolean | undefined;
+  /**
+   * The resource of `defineResource` that defines the kind. The status is checked by its schema before the write,
+   * unless other managers own fields of the status besides conditions.
+   * @defaultValue only the server checks the status
+   */
+  readonly type?: TypeReference<KubernetesObject> | undefined;
   /** Clock for `lastTransitionTime`. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
   /** Aborts the call. @defaultValue none */
@@ -62,7 +75,7 @@ export interface PatchStatusOptions {
  * are no longer set are to be removed.
  * @returns the current object; `object` itself if nothing was sent
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
- * @throws OperatorError `InvalidValue`: a field is not JSON.
+ * @throws OperatorError `InvalidValue`: a field is not JSON. `InvalidObject`: the schema of `type` refuses the status.
  */
 export async function patchStatus<T extends KubernetesObject>(
   client: Client,
@@ -70,14 +83,14 @@ export async function patchStatus<T extends KubernetesObject>(
   update: StatusUpdate,
   options: PatchStatusOptions,
 ): Promise<T> {
-  const { fieldManager, keepOthers, atomicConditions, clock, signal } = options;
-  const names = { fieldManager, keepOthers, atomicConditions, clock, signal };
+  const { fieldManager, keepOthers, atomicConditions, type, clock, signal } = options;
+  const names = { fieldManager, keepOthers, atomicConditions, type, clock, signal };
   refuseUnknownOptions<PatchStatusOptions>('patchStatus', options, names);
   const toApply = (now: KubernetesObject) => statusToApply(now, update, options);
   const applied = toApply(object);
   return applied === undefined
     ? object
-    : ((await applyStatus(client, { applied, toApply }, options)) as T);
+    : ((await applyStatus(client, { object, applied, toApply }, options)) as T);
 }
 
 /** A status to apply. */
@@ -127,6 +140,7 @@ const maxApplies = 30;
 
 /** Input of {@link applyStatus}. */
 interface StatusToApply {
+  readonly object: KubernetesObject;
   readonly applied: AppliedStatus;
   /** Returns the result of `statusToApply` for the current object. */
   readonly toApply: (now: KubernetesObject) => AppliedStatus | undefined;
@@ -135,30 +149,63 @@ interface StatusToApply {
 /**
  * Applies the result of `statusToApply`, and returns the object after the write. The API server ignores a uid in a
  * status write, so the write has the resourceVersion that was read. After a conflict, the object is read again: if it
- * is the same object, the status for its new state is sent. An older state may lack what `keepOthers` keeps.
+ * is the same object, the status for its new state is sent. An older state may lack what `keepOthers` keeps. It is
+ * read again too before a status is refused by its schema, since a cached object may be older than a transition rule
+ * allows.
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
+ * @throws OperatorError `InvalidObject`: the schema of the type refuses the status.
  */
 export async function applyStatus(
   client: Client & { readonly live?: Client },
-  { applied: first, toApply }: StatusToApply,
-  { fieldManager, signal }: PatchStatusOptions,
+  { object, applied: first, toApply }: StatusToApply,
+  { type, fieldManager, signal }: PatchStatusOptions,
 ): Promise<KubernetesObject> {
   const options = { fieldManager, subresource: 'status', force: true, signal };
   const { apiVersion, kind, metadata } = first.object;
-  let applied = first;
+  let [read, applied] = [object, first];
   for (let attempt = 1; ; attempt++) {
     try {
+      checkStatus(type, read, statusAfter(read, applied.object.status, fieldManager));
       return (await client.apply<KubernetesObject>(applied.object, options)).object;
     } catch (error) {
-      if (applied.isOfVersion || !isConflict(error) || attempt >= maxApplies) throw error;
-      const type = { apiVersion, kind };
-      const now = await getIfExists(client.live ?? client, type, keyOf(first.object), { signal });
+      const isRefused = isOperatorError(error, 'InvalidObject');
+      const mayPass = isRefused || (isConflict(error) && !applied.isOfVersion);
+      if (!mayPass || attempt >= maxApplies) throw error;
+      const ofKind = { apiVersion, kind };
+      const now = await getIfExists(client.live ?? client, ofKind, keyOf(first.object), { signal });
       if (now === undefined || now.metadata.uid !== metadata.uid) throw error;
+      if (isRefused && isSameVersion(read, now)) throw error;
       const next = toApply(now);
       if (next === undefined) return now;
-      applied = next;
+      [read, applied] = [now, next];
     }
   }
+}
+
+function isSameVersion(one: KubernetesObject, other: KubernetesObject): boolean {
+  return one.metadata.resourceVersion === other.metadata.resourceVersion;
+}
+
+/**
+ * Checks a status by the schema of its kind, if that is a resource of `defineResource` or a version of one.
+ * @param status - undefined if only the server can merge it
+ * @throws OperatorError `InvalidObject`
+ */
+function checkStatus(
+  type: TypeReference<KubernetesObject> | undefined,
+  object: KubernetesObject,
+  status: unknown,
+): void {
+  // Not instanceof: the resource may come from another copy of the package.
+  const resource = (type ?? {}) as Partial<CustomResource<KubernetesObject, never>>;
+  if (typeof resource.statusProblem !== 'function' || !isJsonObject(status)) return;
+  const what = `status of ${describeObject(object)}`;
+  const { status: old } = object as { readonly status?: unknown };
+  const problem = resource.statusProblem(jsonCopy(status, what), old);
+  if (problem === undefined) return;
+  const remedy = 'correct the fields that are set, or the schema of the status';
+  const message = `${what} is invalid: ${problem}; ${remedy}`;
+  throw new OperatorError('InvalidObject', message);
 }
 
 /** Returns the status of a merge patch for `update`; undefined if conditions and fields are as wanted. */
@@ -302,10 +349,12 @@ const maxAttempts = 3;
 
 /**
  * Writes a status by a merge patch, guarded by the uid and the resourceVersion of the object. After a
- * conflict, it reads the object from the server. It retries if neither the spec nor the deletion has changed.
+ * conflict, and before a status is refused by its schema, it reads the object from the server. It retries if neither
+ * the spec nor the deletion has changed.
  * @returns the current object; the object last read if nothing was sent or another object has its name
  * @throws ApiError 409: the spec changed, the status no longer holds, or too many attempts failed; else the
  * server's error.
+ * @throws OperatorError `InvalidObject`: the schema of the type refuses the status.
  */
 export async function mergeStatus<T extends KubernetesObject>(
   object: T,
@@ -321,11 +370,15 @@ export async function mergeStatus<T extends KubernetesObject>(
     const { uid, resourceVersion } = current.metadata;
     const body = { ...changes, metadata: { ...changes.metadata, uid, resourceVersion } };
     try {
+      const { status } = applyMergePatch(current, changes) as { readonly status?: unknown };
+      checkStatus(type, current, status);
       return await client.patch(type, keyOf(object), { type: 'merge', body }, options);
     } catch (error) {
-      if (!isConflict(error) || attempt >= maxAttempts) throw error;
+      const isRefused = isOperatorError(error, 'InvalidObject');
+      if (!(isRefused || isConflict(error)) || attempt >= maxAttempts) throw error;
       const now = await getIfExists(client.live ?? client, type, keyOf(object), { signal });
       if (now?.metadata.uid !== object.metadata.uid || now === undefined) return current;
+      if (isRefused && isSameVersion(current, now)) throw error;
       if (!isSameRequest(object, now) || !stands(now)) throw error;
       current = now;
     }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pick from 'lodash/pick.js';
 import { ensureCrd } from '../../lib/client/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import type { ObjectOf } from '../../lib/crd/index.js';
@@ -30,6 +31,18 @@ const ShopConfig = defineResource({
   ],
 });
 type ShopConfig = ObjectOf<typeof ShopConfig>;
+
+/** Its schema lacks `targetVersion` and `observedVersion`. */
+const PoorConfig = defineResource({
+  ...{ group: 'style.example.com', kind: 'PoorConfig' },
+  versions: [
+    {
+      name: 'v1',
+      schema: s.object({ spec: s.unknownObject() }),
+      status: s.object(pick(lifecycleStatusProperties, ['phase', 'conditions', 'operatorVersion'])),
+    },
+  ],
+});
 
 describe('lifecycle in an Operator', () => {
   let target: BuilderTarget;
@@ -118,6 +131,37 @@ describe('lifecycle in an Operator', () => {
       if (target.clock instanceof VirtualClock) await target.clock.advance(1_000);
       const { items } = await target.admin.list(Event, { namespace });
       expect(items.map(({ reason }) => reason)).to.have.members(reasons);
+    });
+  });
+
+  it('refuses a kind whose status has no place for its fields, and names them', async () => {
+    await ensureCrd(target.admin, PoorConfig.crd, {});
+    const { client } = await target.operator();
+    const namespace = await target.namespace();
+    const operator = new Operator('poor-operator');
+    const resources = () => [configMap(namespace)];
+    operator
+      .for(PoorConfig)
+      .owns(ConfigMap)
+      .uses(lifecycle<ShopConfig>({ version: '1.0.0', resources }) as never);
+    const [stop, failures] = [new AbortController(), [] as string[]];
+    const running = operator.run({
+      ...{ client, clock: target.clock, logger: silentLogger, rbacPreflight: 'off' },
+      ...{ signal: stop.signal, cacheOptions: { namespaces: [namespace] } },
+      onEvent: (event) => {
+        if (event.type !== 'reconciled' || event.error === undefined) return;
+        failures.push(`${event.outcome}: ${String(event.error)}`);
+      },
+    });
+    ending.push(async () => {
+      stop.abort();
+      await running;
+    });
+    await target.admin.create(
+      PoorConfig.object({ metadata: { name: 'shop', namespace }, spec: {} }),
+    );
+    await target.eventually(async () => {
+      expect(failures.join()).to.match(/^terminal: .*status\.targetVersion: not in the schema/);
     });
   });
 

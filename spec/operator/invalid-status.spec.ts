@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { requeueAfter } from '../../lib/controller/index.js';
 import type { ReconciledEvent } from '../../lib/controller/index.js';
 import { ensureCrd } from '../../lib/client/index.js';
-import { defineResource, s } from '../../lib/crd/index.js';
+import { defineResource, s, versionOfResource } from '../../lib/crd/index.js';
 import type { ObjectOf } from '../../lib/crd/index.js';
 import { findCondition } from '../../lib/object/conditions.js';
+import { patchStatus } from '../../lib/operator/index.js';
 import type { StatusDraft } from '../../lib/operator/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
@@ -26,6 +27,7 @@ const Store = defineResource({
           pods: s.optional(s.integer({ rules: ['self <= 3'] })),
           disk: s.optional(disk),
           size: s.defaulted(s.string(), 'small'),
+          door: s.optional(s.string({ rules: ['self != "open" || oldSelf == "unlocked"'] })),
         },
         { rules: ['!has(self.pods) || self.pods == 0 || self.phase == "Open"'] },
       ),
@@ -54,10 +56,14 @@ describe('A status that does not fit the schema of defineResource', () => {
 
   after(() => target.close());
 
-  const start = (set: (status: StatusDraft<Store>, store: Store) => void): void => {
-    stage.operator.for(Store).reconciles(({ object, status }) => {
+  const start = (set: (status: StatusDraft<Store>, store: Store) => void, type = Store): void => {
+    stage.operator.for<Store>(type).reconciles(({ object, status }) => {
       set(status, object);
     });
+    run();
+  };
+
+  const run = (): void => {
     const onEvent = (event: { readonly type: string }) => {
       if (event.type === 'reconciled') ended.push(event as ReconciledEvent);
     };
@@ -107,12 +113,49 @@ describe('A status that does not fit the schema of defineResource', () => {
       expect(shown).to.include({ reason: 'InvalidObject', phase: 'New', size: 'small' });
       expect(shown.message)
         .to.include(`status of Store ${stage.namespace}/acme is invalid: ${problem}`)
-        .and.include('; correct what the handler sets, or the schema of the status');
+        .and.include('; correct the fields that are set, or the schema of the status');
       expect(await stage.writes()).to.deep.equal(['stores']);
       await target.eventually(async () => expect(ended.at(-1)).to.include({ outcome: 'terminal' }));
       expect(ended.at(-1)?.againInMs).to.equal(undefined);
     });
   }
+
+  it('is refused too if the operator reconciles a version by its name', async () => {
+    const v1 = versionOfResource<Store>(Store, 'v1');
+    start(
+      (status, { spec }) => {
+        status.set(spec.pods === undefined ? { phase } : ({ phase, pod: 1 } as never));
+      },
+      v1 as typeof Store,
+    );
+    await create();
+    await storeIn('True');
+    const body = { spec: { pods: 1 } };
+    await target.admin.patch(Store, stage.key('acme'), { type: 'merge', body });
+    const { reason, message } = await storeIn('False');
+    expect(reason).to.equal('InvalidObject');
+    expect(message).to.include('status.pod: not in the schema');
+  });
+
+  it('is compared with the present status, not with the one that the handler was given', async () => {
+    stage.operator.for(Store).reconciles(async ({ object, status, client }) => {
+      const { spec, status: { door } = {} } = object;
+      status.set({ phase, door: spec.pods === undefined ? 'locked' : 'open' });
+      if (door !== 'locked' || spec.pods === undefined) return;
+      const fields = { phase, door: 'unlocked' };
+      await patchStatus(client, object, { fields }, { fieldManager: operatorName });
+    });
+    run();
+    await create();
+    await storeIn('True');
+    const body = { spec: { pods: 1 } };
+    await target.admin.patch(Store, stage.key('acme'), { type: 'merge', body });
+    await target.eventually(async () => {
+      const { status } = await target.admin.get(Store, stage.key('acme'));
+      expect(status?.door).to.equal('open');
+    });
+    expect(ended.map(({ outcome }) => outcome)).to.not.include('terminal');
+  });
 
   it('may keep fields that a newer release of the operator has set', async () => {
     const depotOf = <F extends object>(fields: F) =>

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { defineResource, s } from '../../lib/crd/index.js';
 import { isConflict, isNotFound, keyOf } from '../../lib/object/index.js';
 import { patchStatus } from '../../lib/status/index.js';
 import type { PatchStatusOptions, StatusUpdate } from '../../lib/status/index.js';
@@ -148,6 +149,25 @@ describe('patchStatus', () => {
     await scene.client.create({ apiVersion, kind, metadata: keyOf(object) });
     expect(isConflict(await thrownBy(write))).to.equal(true);
     expect((await scene.read(object)).status).to.equal(undefined);
+  });
+
+  it('refuses a status that breaks the schema of its type before a write, and names the field', async () => {
+    const object = await scene.create();
+    const status = s.object({ phase: s.optional(s.string({ enum: ['Open', 'Closed'] })) });
+    const type = defineResource({
+      ...{ group: 'status.example.com', kind: 'Shop' },
+      versions: [{ name: 'v1', schema: s.object({ spec: s.unknownObject() }), status }],
+    });
+    const write = (phase: string) => patch(object, { fields: { phase } }, { type });
+    const writes = await scene.writesDuring(async () => {
+      const error = await thrownBy(() => write('Ajar'));
+      expect(error).to.have.property('code', 'InvalidObject');
+      expect(String(error)).to.include(
+        'is invalid: status.phase: Unsupported value: "Ajar": supported values: "Open", "Closed"',
+      );
+    });
+    expect(writes).to.equal(0);
+    expect((await write('Open')).status).to.deep.equal({ phase: 'Open' });
   });
 
   it('refuses an unknown option, and a value that JSON cannot express', async () => {

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { forwarding } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
+import type { KubernetesObject, TypeReference } from '../../lib/object/index.js';
 import { errorMessage, silentLogger } from '../../lib/system/index.js';
-import { StatusWriter } from '../../lib/status/index.js';
+import { StatusWriter, patchStatus } from '../../lib/status/index.js';
 import type { StatusWriterOptions } from '../../lib/status/index.js';
 import { StatusScene } from './scene.js';
 import type { Shop } from './scene.js';
@@ -159,6 +161,32 @@ describe('StatusWriter', () => {
       await ours.write(object, 'Ours');
       expect(await reasonIn(object)).to.deep.equal(['Later']);
       expect(ours.warnings).to.have.length(1);
+    });
+
+    it('sends no condition that breaks the schema beside the rest of the status, until that changes', async () => {
+      const object = await scene.create();
+      const fields = { conditions: s.conditions(), phase: s.string() };
+      const type = defineResource({
+        ...{ group: 'status.example.com', kind: 'Shop' },
+        versions: [
+          {
+            ...{ name: 'v1', schema: s.object({ spec: s.unknownObject() }) },
+            status: s.object(fields),
+          },
+        ],
+      }) as TypeReference<KubernetesObject> as TypeReference<Shop>;
+      const ours = writerOf('ours', { strategy: 'merge', type });
+      const writes = await scene.writesDuring(async () => {
+        for (let round = 0; round < 2; round++) await ours.write(object, 'Done');
+      });
+      expect([writes, ours.warnings]).to.deep.equal([
+        0,
+        ['a condition cannot be written: see the events and the log instead'],
+      ]);
+      const update = { fields: { phase: 'Open' } };
+      await patchStatus(scene.client, object, update, { fieldManager: 'other' });
+      await ours.write(object, 'Done');
+      expect(await reasonIn(object)).to.deep.equal(['Done']);
     });
 
     it('keeps a condition that another writer replaces now and then', async () => {

@@ -61,8 +61,8 @@ export class CustomResource<out T extends KubernetesObject, in I>
   readonly hub: string;
   readonly #definition: ResolvedDefinition;
   #schemas: ReadonlyMap<string, Schema> | undefined;
-  /** A schema with nothing but the status; one object, since compiled rules are kept by schema. */
-  #statusOnly: Schema | undefined;
+  /** Schemas with nothing but the status, by version; one object each, since compiled rules are kept by schema. */
+  readonly #statusOnly = new Map<string, Schema>();
 
   /** @internal Use `defineResource`. */
   constructor(definition: ResolvedDefinition) {
@@ -208,25 +208,26 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   /**
-   * Returns the problems of a status of the storage version: fields that the schema lacks, besides those of
-   * conditions, and the violations of the schema and of the rules of the status. Rules of the whole object are not
-   * evaluated.
+   * Returns the problems of a status: fields that the schema lacks, besides those of conditions, and the violations of
+   * the schema and of the rules of the status. Rules of the whole object are not evaluated.
    * @param old - the stored status: unchanged parts may stay invalid
+   * @param version - @defaultValue the storage version
    * @internal
    */
-  statusProblem(status: object, old: unknown): string | undefined {
-    const { status: own = {} } = this.schema().properties ?? {};
-    const schema = (this.#statusOnly ??= { type: 'object', properties: { status: own } });
+  statusProblem(status: object, old: unknown, version: string = this.version): string | undefined {
+    const schema = this.#statusOnlySchema(version);
     const pruned = (value: unknown) => {
       const result = prune({ ...(value !== undefined && { status: value }) }, schema);
       defaultFields(result.value, schema);
       return result as { value: Record<string, unknown>; unknownFields: readonly string[] };
     };
     const [{ value, unknownFields }, before] = [pruned(status), pruned(old)];
-    // Not reported: fields of conditions, since the operator itself drops those that the server does not know; and
+    // Not reported: fields that the operator itself writes, since it drops those that the server does not know; and
     // fields that the stored status already has, since a newer release may have written them.
+    const isOwn = (field: string): boolean =>
+      field.startsWith('status.conditions') || field === 'status.observedGeneration';
     const unknown = unknownFields.filter(
-      (field) => !field.startsWith('status.conditions') && !before.unknownFields.includes(field),
+      (field) => !isOwn(field) && !before.unknownFields.includes(field),
     );
     const errors = new FieldErrors();
     validateResource(value, { schema, errors, old: before.value });
@@ -276,6 +277,15 @@ export class CustomResource<out T extends KubernetesObject, in I>
       return this.schema(version);
     const text = `${apiVersion} ${kind} is not a ${this.kind} of ${this.group}`;
     throw new OperatorError('InvalidObject', text);
+  }
+
+  #statusOnlySchema(version: string): Schema {
+    const known = this.#statusOnly.get(version);
+    if (known !== undefined) return known;
+    const { status = {} } = this.schema(version).properties ?? {};
+    const schema: Schema = { type: 'object', properties: { status } };
+    this.#statusOnly.set(version, schema);
+    return schema;
   }
 
   #unknownVersion(version: string): OperatorError {

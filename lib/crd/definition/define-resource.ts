@@ -100,7 +100,12 @@ export function versionOfResource<T extends KubernetesObject>(
 ): ResourceType<T> {
   resource.checkVersion(version);
   const { group, kind, plural, namespaced } = resource;
-  return { group, version, kind, plural, namespaced };
+  // Writers of a status read its schema, as they do of the resource.
+  const ofStatus: Pick<typeof resource, 'statusSchema' | 'statusProblem'> = {
+    statusSchema: () => resource.statusSchema(version),
+    statusProblem: (status, old) => resource.statusProblem(status, old, version),
+  };
+  return { group, version, kind, plural, namespaced, ...ofStatus } as ResourceType<T>;
 }
 
 /** The object type of one version of a definition, selected by the version's name. */
