@@ -388,6 +388,5 @@ function messageOf(error: unknown): string {
 }
 
 function shownValue(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return value === null || value === undefined ? String(value) : `a value of type ${typeof value}`;
+  return typeof value === 'string' ? value : `a value of type ${typeof value}`;
 }

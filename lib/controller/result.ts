@@ -2,7 +2,7 @@ import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
 import { isStaleWrite } from '../client/index.js';
 import { isApiError, isNamespaceTerminating } from '../object/index.js';
 import type { ErrorCode, OperatorErrorOptions } from '../system/index.js';
-import { isOperatorError, OperatorError } from '../system/index.js';
+import { errorMessage, isOperatorError, OperatorError } from '../system/index.js';
 
 /**
  * The next step after a successful reconcile. A reconciler that throws is retried with back-off, unless the
@@ -244,10 +244,14 @@ export class UnfinishedFailure extends Error {
 
 /**
  * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a
- * string, or it is a proxy. A logger would throw on such an error. The substitute for an error about a frozen
- * object tells what to do.
+ * string, or it is a proxy. A logger would throw on such an error, and leave out undefined. The substitute for an
+ * error about a frozen object tells what to do.
  */
 export function readableError(error: unknown): unknown {
+  // A TypeError counts as a bug, as any thrown value that is not an error.
+  if (error === undefined || error === null || error === '') {
+    return new TypeError(errorMessage(error));
+  }
   try {
     read(error, new Set());
     return isAboutFrozen(error) ? frozenError(error) : error;

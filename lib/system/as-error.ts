@@ -13,7 +13,9 @@ export function errorMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   try {
     const text = String(thrown);
-    if (thrown === undefined || thrown === null) return `${text} was thrown, not an error`;
+    if (thrown === undefined || thrown === null || thrown === '') {
+      return `${text || 'an empty string'} was thrown, not an error`;
+    }
     return typeof thrown === 'object' && text === '[object Object]' ? textOf(thrown) : text;
   } catch {
     return `a thrown ${typeof thrown} without a message`;

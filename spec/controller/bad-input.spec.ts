@@ -134,8 +134,9 @@ describe('a mapper with bad output', () => {
 
 describe('a reconciler with bad output', () => {
   const handlers: readonly (readonly [string, () => unknown, string])[] = [
-    ['throws undefined', throwing(undefined as never), 'threw undefined'],
-    ['throws null', throwing(null as never), 'threw null'],
+    ['throws undefined', throwing(undefined as never), 'undefined was thrown, not an error'],
+    ['throws null', throwing(null as never), 'null was thrown, not an error'],
+    ['throws an empty string', throwing('' as never), 'an empty string was thrown, not an error'],
     ['throws a string', throwing('no luck' as never), 'threw no luck'],
     ['throws a number', throwing(7 as never), 'threw a value of type number'],
     [
@@ -181,6 +182,8 @@ describe('a reconciler with bad output', () => {
       const [last] = running.status().lastErrors;
       expect(last).to.include({ cluster: '', key: 'ns/a', outcome: 'error', failures: 1 });
       expect(last?.message).to.include(message);
+      const [line] = setup.logged.filter(({ level }) => level === 'error');
+      expect(line?.fields['error']).to.not.be.oneOf([undefined, null, '']);
       expect(running.status().nextDelayed).to.deep.equal([
         { cluster: '', key: 'ns/a', priority: -100, inMs: 5 },
       ]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readableError } from '../../lib/controller/result.js';
+import { isBug, readableError } from '../../lib/controller/result.js';
 
 const broken = {
   get message(): string {
@@ -75,8 +75,22 @@ describe('readableError', () => {
     const round = new Error('x');
     round.cause = round;
     const plain = { message: Object.create(null) as object };
-    for (const error of [parts, round, plain, 'a text', 7, null, undefined]) {
+    for (const error of [parts, round, plain, 'a text', 7]) {
       expect(readableError(error)).to.equal(error);
     }
   });
+
+  for (const [title, thrown] of [
+    ['undefined', undefined],
+    ['null', null],
+    ['an empty string', ''],
+  ] as const) {
+    it(`replaces ${title}, which loggers leave out, by an error that names it and counts as a bug`, () => {
+      const readable = readableError(thrown);
+      expect(readable)
+        .to.be.an('error')
+        .with.property('message', `${title} was thrown, not an error`);
+      expect(isBug(readable)).to.equal(true);
+    });
+  }
 });

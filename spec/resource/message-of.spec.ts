@@ -29,7 +29,7 @@ const thrown: readonly [title: string, value: unknown, words: string][] = [
   ['an error without a message', new TypeError(''), 'TypeError'],
   ['an AggregateError', new AggregateError([new Error('one'), 'two']), 'one; two'],
   ['a string', 'the disk is full', 'the disk is full'],
-  ['undefined', undefined, 'undefined'],
+  ['undefined', undefined, 'undefined was thrown, not an error'],
   ['a number', 7, '7'],
   ['a symbol', Symbol('s'), 'Symbol(s)'],
   ['an object with a message', { message: 'the disk is full' }, 'the disk is full'],

@@ -7,6 +7,7 @@ describe('asError', () => {
     expect(asError(error)).to.equal(error);
     expect(asError('a text')).to.be.an('error').with.property('message', 'a text');
     expect(asError(undefined).message).to.equal('undefined was thrown, not an error');
+    expect(asError('').message).to.equal('an empty string was thrown, not an error');
     expect(asError(null).message).to.equal('null was thrown, not an error');
   });
 
