@@ -239,29 +239,52 @@ export class BatchBook {
 /** Returns the Event of a batch: the only event, or one that names all objects. */
 export function combinedEvent({ event, items }: Batch): Event {
   if (items.size === 1) return event;
-  const texts = [...items.values()].map(({ text }) => text);
-  const combined = {
-    ...event,
-    note: combinedNote(`${event.reason ?? ''} ${texts.length} objects`, texts),
-  };
+  const note = combinedNote(`${event.reason ?? ''} ${items.size} objects`, [...items.values()]);
+  const combined = { ...event, note };
   delete combined.related;
   return combined;
 }
 
-function combinedNote(start: string, texts: readonly string[]): string {
-  // Changed fields are separated by commas.
-  const between = texts.some((text) => text.includes(': ')) ? '; ' : ', ';
+function combinedNote(start: string, items: readonly BatchItem[]): string {
   const restOf = (shown: number): string =>
-    shown === texts.length ? '' : ` and ${texts.length - shown} more`;
-  let note = `${start}: ${texts[0] ?? ''}`;
-  for (let shown = 1; shown < texts.length; shown++) {
-    const longer = `${note}${between}${texts[shown] ?? ''}`;
-    if (Buffer.byteLength(longer + restOf(shown + 1)) > maxNoteBytes) {
-      return cutText(note, maxNoteBytes - restOf(shown).length) + restOf(shown);
+    shown === items.length ? '' : ` and ${items.length - shown} more`;
+  let note = `${start}: ${groupedText(items.slice(0, 1))}`;
+  for (let shown = 2; shown <= items.length; shown++) {
+    const longer = `${start}: ${groupedText(items.slice(0, shown))}`;
+    if (Buffer.byteLength(longer + restOf(shown)) > maxNoteBytes) {
+      const rest = restOf(shown - 1);
+      return cutText(note, maxNoteBytes - rest.length) + rest;
     }
     note = longer;
   }
   return note;
+}
+
+/** Objects of one kind with the same changes. */
+interface Group {
+  readonly start: string;
+  readonly names: string[];
+  readonly changes: string;
+}
+
+/** Names each kind once for the objects with the same changes: `ConfigMap a, b: data.key; Service c`. */
+function groupedText(items: readonly BatchItem[]): string {
+  const groups = new Map<string, Group>();
+  for (const { text, related } of items) {
+    const kind = `${related?.kind ?? ''} `;
+    const start = text.startsWith(kind) ? kind : '';
+    const [name = ''] = text.slice(start.length).split(/: | \(/, 1);
+    const changes = text.slice(start.length + name.length);
+    const group = groups.get(start + changes) ?? { start, names: [], changes };
+    group.names.push(name);
+    groups.set(start + changes, group);
+  }
+  const texts = [...groups.values()].map(
+    ({ start, names, changes }) => start + names.join(', ') + changes,
+  );
+  // Changed fields and the names of a group are separated by commas.
+  const isListed = texts.length < items.length || texts.some((text) => text.includes(': '));
+  return texts.join(isListed ? '; ' : ', ');
 }
 
 /*

@@ -158,8 +158,8 @@ describe('EventRecorder', () => {
       }
       await recorder.flush();
       expect(notes(fake)).to.have.length(3);
-      const shown = notes(fake).flatMap((note) => (note as string).match(/ConfigMap c-\d+/g) ?? []);
-      expect(shown).to.deep.equal(Array.from({ length: 30 }, (_, n) => `ConfigMap c-${n}`));
+      const shown = notes(fake).flatMap((note) => (note as string).match(/c-\d+/g) ?? []);
+      expect(shown).to.deep.equal(Array.from({ length: 30 }, (_, n) => `c-${n}`));
       expect(clock.pendingTimers).to.equal(0);
     });
 
@@ -172,19 +172,36 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[0]).to.deep.include({ note, related });
     });
 
+    it('names each kind and each change once', async () => {
+      const { fake, recorder } = setUp();
+      recorder.record(wrote('ConfigMap a: data.A, data.B', configured));
+      recorder.record(wrote('Secret a: data.A', configured));
+      recorder.record(wrote('ConfigMap b: data.A, data.B', configured));
+      recorder.record(wrote('ConfigMap c (drift)', configured));
+      await recorder.flush();
+      for (const item of ['Service a', 'ClusterRole system:a', 'Service b']) {
+        recorder.record(wrote(item));
+      }
+      await recorder.flush();
+      expect(notes(fake)).to.deep.equal([
+        'Configured 4 objects: ConfigMap a, b: data.A, data.B; Secret a: data.A; ConfigMap c (drift)',
+        'Created 3 objects: Service a, b; ClusterRole system:a',
+      ]);
+    });
+
     it('lists the changed fields of each object up to the length limit', async () => {
       const { fake, recorder } = setUp();
       recorder.record(wrote('ConfigMap a: data.A, data.B', configured));
       recorder.record(wrote('StatefulSet a: spec.template (ConfigMap shop/a changed)', configured));
       await recorder.flush();
       for (let n = 0; n < 100; n++)
-        recorder.record(wrote(`ConfigMap c-${n}: data.${'x'.repeat(84)}`));
+        recorder.record(wrote(`ConfigMap c-${n}: data.${n}${'x'.repeat(84)}`));
       await recorder.flush();
       const [first, second] = notes(fake) as [string, string];
       expect(first).to.equal(
         'Configured 2 objects: ConfigMap a: data.A, data.B; StatefulSet a: spec.template (ConfigMap shop/a changed)',
       );
-      expect(second).to.match(/^Created 100 objects: ConfigMap c-0: data\.x+; .*x and 91 more$/);
+      expect(second).to.match(/^Created 100 objects: ConfigMap c-0: data\.0x+; .*x and 91 more$/);
       expect(Buffer.byteLength(second)).to.be.within(900, 1_024);
     });
 
@@ -208,10 +225,10 @@ describe('EventRecorder', () => {
       }
       await recorder.flush();
       expect(notes(fake)).to.deep.equal([
-        'Created 2 objects: ConfigMap a, ConfigMap b',
-        'Created 2 objects: ConfigMap a, ConfigMap b',
-        'Configured 2 objects: ConfigMap a, ConfigMap b',
-        'Created 2 objects: ConfigMap a, ConfigMap b',
+        'Created 2 objects: ConfigMap a, b',
+        'Created 2 objects: ConfigMap a, b',
+        'Configured 2 objects: ConfigMap a, b',
+        'Created 2 objects: ConfigMap a, b',
       ]);
     });
 
