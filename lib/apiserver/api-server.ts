@@ -132,6 +132,13 @@ export interface EmbeddedApiServerOptions {
    */
   readonly firstResourceVersion?: number;
   /**
+   * Refuse pods whose ServiceAccount does not exist, as the admission plugin ServiceAccount does. Needs a controller
+   * that creates the accounts `default`.
+   * @defaultValue false
+   * @internal
+   */
+  readonly requireServiceAccounts?: boolean;
+  /**
    * Answers commands in pods, as `kubectl exec` sends them. @defaultValue undefined: they get 405
    * @internal
    */
@@ -171,7 +178,8 @@ export class EmbeddedApiServer {
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
     const log = new MvccLog({ length: logLength, bytes: logBytes, firstRevision });
-    const { users, rbac, services, conversions, looseCustomResources } = this.#options;
+    const { users, rbac, services, conversions } = this.#options;
+    const { looseCustomResources, requireServiceAccounts } = this.#options;
     const access = new AccessControl({ log, clock, random, users, rbac });
     const webhooks = new WebhookConfigurations(log);
     const needed = (): boolean => !webhooks.empty || kinds.converting;
@@ -180,7 +188,7 @@ export class EmbeddedApiServer {
     this.#core = createServerCore({
       ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
       systemRandom: random,
-      ...{ looseCustomResources, bookmarkEveryMs },
+      ...{ looseCustomResources, requireServiceAccounts, bookmarkEveryMs },
       webhooks,
       policies: new AdmissionPolicies(log, 'validating'),
       mutatingPolicies: new AdmissionPolicies(log, 'mutating'),
@@ -454,6 +462,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     services = {},
     conversions = {},
     looseCustomResources = false,
+    requireServiceAccounts = false,
     logLength = 10_000,
     logBytes = Infinity,
     requestLogLength = 100_000,
@@ -464,6 +473,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
   refuseUnknownOptions<EmbeddedApiServerOptions>('EmbeddedApiServer', options, {
     ...{ clock, random, users, rbac, services, conversions, looseCustomResources },
     ...{ logLength, logBytes, requestLogLength, bookmarkEveryMs, firstResourceVersion },
+    requireServiceAccounts,
     commands: true,
   });
   const sizes = { logLength, logBytes, requestLogLength };
@@ -491,6 +501,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     requestLogLength,
     bookmarkEveryMs,
     firstResourceVersion,
+    requireServiceAccounts,
     commands,
   };
 }

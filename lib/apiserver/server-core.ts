@@ -36,6 +36,8 @@ export interface ServerCore {
   readonly connections: Connections;
   /** Store custom resources without the rules that need a cluster; see `EmbeddedApiServerOptions`. */
   readonly looseCustomResources: boolean;
+  /** Pods may only name ServiceAccounts that exist. */
+  readonly requireServiceAccounts: boolean;
   /** Answers commands in simulated containers. @defaultValue undefined: none */
   readonly commands: CommandRunner | undefined;
   /** Objects that a real server stores in another form than reads show: their next update is always stored. */
@@ -47,12 +49,13 @@ export interface ServerCore {
 export function createServerCore(
   parts: Omit<ServerCore, 'view' | 'alarms' | 'incomplete'>,
 ): ServerCore {
-  const { log, clock, random, looseCustomResources } = parts;
+  const { log, clock, random, looseCustomResources, requireServiceAccounts } = parts;
   const view: ServerView = {
     clock,
     random,
     addresses: new TakenAddresses(log),
     looseCustomResources,
+    requireServiceAccounts,
     isDryRun: false,
     find: (collection, key) => log.collection(collection).get(key),
     *all(name) {

@@ -113,6 +113,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
       conversions: conversionServices(converted),
       ...(logLength !== undefined && { logLength }),
       ...(bookmarkEveryMs !== undefined && { bookmarkEveryMs }),
+      requireServiceAccounts: controllers?.serviceAccounts === true,
       commands: this.pods,
     });
     this.#controllers = startControllers(this.server.loopback, {

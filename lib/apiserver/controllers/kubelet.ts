@@ -5,6 +5,8 @@ import { kubelet } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { podEndEvents, podStepEvents } from './kubelet-events.js';
 import { missingReference } from './missing-references.js';
+import type { MissingReference } from './missing-references.js';
+import { rootCertificateName } from './root-certificate.js';
 import {
   podConditions,
   podStatus,
@@ -31,10 +33,16 @@ interface PodRecord {
   readonly podIP: string;
 }
 
+/** Options of {@link Kubelet}. */
+interface KubeletOptions extends ResolvedPodOptions {
+  /** False if no namespace has the ConfigMap `kube-root-ca.crt`: pods then start without it. */
+  readonly rootCertificates: boolean;
+}
+
 /** Simulates the kubelet of every node: starts pods, makes them ready, ends and removes them. */
 export class Kubelet {
   readonly #host: ControllerHost;
-  readonly #options: ResolvedPodOptions;
+  readonly #options: KubeletOptions;
   readonly #writer: ObjectWriter;
   readonly #queue: WorkQueue<ObjectKey>;
   readonly #records = new Map<string, PodRecord>();
@@ -43,7 +51,7 @@ export class Kubelet {
   readonly #held = new Map<string, { readonly key: ObjectKey; readonly message: string }>();
   #addresses = 0;
 
-  constructor(host: ControllerHost, options: ResolvedPodOptions) {
+  constructor(host: ControllerHost, options: KubeletOptions) {
     this.#host = host;
     this.#options = options;
     this.#writer = host.writer(kubelet);
@@ -80,8 +88,14 @@ export class Kubelet {
     const nowMs = this.#host.clock.monotonicMs();
     const behavior = podBehaviorOf(pod, this.#options.behavior);
     const record = this.#recordOf(pod, behavior, nowMs);
-    // A kubelet pulls images before it reads the environment of containers.
-    if (behavior !== 'imagePullError' && (await this.#hold(pod, record, nowMs))) return;
+    const missing = record.stage === 'waiting' ? this.#missing(pod) : undefined;
+    // A kubelet mounts volumes, then pulls images, then reads the environment of containers.
+    const pullsFirst = behavior === 'imagePullError' && missing?.container !== undefined;
+    if (missing !== undefined && !pullsFirst) {
+      await this.#hold(pod, record, { missing, nowMs });
+      return;
+    }
+    this.#held.delete(pod.metadata.uid ?? '');
     const restartable = pod.spec?.restartPolicy !== 'Never';
     const script = podScript(behavior, restartable, this.#options);
     const { stage, nextInMs } = scriptPosition(script, nowMs - record.startedMs);
@@ -92,19 +106,25 @@ export class Kubelet {
     } else await this.#refresh(pod, stage);
   }
 
-  /** Shows why a pod cannot start, if a reference of it is missing. @returns whether it has to wait */
-  async #hold(pod: Pod, record: PodRecord, nowMs: number): Promise<boolean> {
+  #missing(pod: Pod): MissingReference | undefined {
+    const { namespace } = pod.metadata;
+    const isAssumed = (name: string): boolean =>
+      !this.#options.rootCertificates && name === rootCertificateName;
+    return missingReference(pod, {
+      isAssumed,
+      find: (type, name) => this.#host.get(type, { namespace, name }),
+    });
+  }
+
+  /** Shows why a pod cannot start, and lets it wait. */
+  async #hold(
+    pod: Pod,
+    record: PodRecord,
+    { missing, nowMs }: { readonly missing: MissingReference; readonly nowMs: number },
+  ): Promise<void> {
     const { stage, podIP, restarts } = record;
-    const { namespace, uid = '' } = pod.metadata;
-    if (stage !== 'waiting') return false;
-    const missing = missingReference(pod, (type, name) =>
-      this.#host.get(type, { namespace, name }),
-    );
+    const { uid = '' } = pod.metadata;
     const known = this.#held.get(uid);
-    if (missing === undefined) {
-      this.#held.delete(uid);
-      return false;
-    }
     const { message, event } = missing;
     this.#held.set(uid, { key: keyOf(pod), message });
     // The times of the pod's behavior count from the moment when the missing object exists.
@@ -112,7 +132,6 @@ export class Kubelet {
     if (known?.message !== message) this.#recordEvents(pod, [event]);
     const situation = { stage, restarts, podIP, nowMs: this.#host.now(), missing };
     await this.#writer.updateStatus(pod, podStatus(pod, situation));
-    return true;
   }
 
   #startHeld(namespace: string | undefined): void {

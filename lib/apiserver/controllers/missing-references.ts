@@ -2,11 +2,12 @@ import { ConfigMap, Secret } from '../../object/index.js';
 import type { KubernetesObject, Pod, ResourceType } from '../../object/index.js';
 import type { ControllerEvent } from './controller-events.js';
 
-/** Returns the object of a type with a name in the namespace of the pod. */
-export type Lookup = <T extends KubernetesObject>(
-  type: ResourceType<T>,
-  name: string,
-) => T | undefined;
+/** Finds the objects in the namespace of the pod. */
+export interface Lookup {
+  find<T extends KubernetesObject>(type: ResourceType<T>, name: string): T | undefined;
+  /** Returns true for the name of a ConfigMap that counts as present with all keys. */
+  isAssumed(name: string): boolean;
+}
 
 /** The reason why a pod cannot start: a ConfigMap, a Secret or a key of one does not exist. */
 export interface MissingReference {
@@ -99,8 +100,8 @@ function problemOf(
 ): string | undefined {
   for (const reference of references) {
     const { type, name = '', optional = false, keys = [] } = reference;
-    if (optional) continue;
-    const object = lookup<ConfigMap | Secret>(type, name);
+    if (optional || (type.kind === 'ConfigMap' && lookup.isAssumed(name))) continue;
+    const object = lookup.find<ConfigMap | Secret>(type, name);
     if (object === undefined) return `${type.kind.toLowerCase()} "${name}" not found`;
     const known = { ...object.data, ...('binaryData' in object && object.binaryData) };
     const missing = keys.find((key) => !Object.hasOwn(known, key));

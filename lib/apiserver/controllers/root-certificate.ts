@@ -3,7 +3,8 @@ import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
 
-const configMapName = 'kube-root-ca.crt';
+/** The name of the ConfigMap with the certificate of the cluster's authority, in each namespace. */
+export const rootCertificateName = 'kube-root-ca.crt';
 const descriptionAnnotation = 'kubernetes.io/description';
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
@@ -50,7 +51,7 @@ export function startRootCertificates(host: ControllerHost, certificate: RootCer
   const reconcile = async ({ name: namespace }: ObjectKey): Promise<void> => {
     const live = host.get(Namespace, { name: namespace });
     if (live === undefined || live.metadata.deletionTimestamp !== undefined) return;
-    const key = { namespace, name: configMapName };
+    const key = { namespace, name: rootCertificateName };
     const data = { 'ca.crt': certificate.pem };
     const found = host.get(ConfigMap, key);
     const annotations = { ...found?.metadata.annotations };
@@ -64,7 +65,7 @@ export function startRootCertificates(host: ControllerHost, certificate: RootCer
   const queue = host.objectQueue(Namespace, 'root-certificates', reconcile);
   host.watch(ConfigMap, ({ type, object }) => {
     const { name, namespace = '' } = object.metadata;
-    if (type !== 'ADDED' && name === configMapName) queue.add({ name: namespace });
+    if (type !== 'ADDED' && name === rootCertificateName) queue.add({ name: namespace });
   });
   certificate.onChange(() => {
     for (const { metadata } of host.list(Namespace)) queue.add({ name: metadata.name ?? '' });

@@ -91,7 +91,7 @@ function starters(
     pods: (host) => {
       startNodeTaints(host);
       new Scheduler(host);
-      new Kubelet(host, pods);
+      new Kubelet(host, { ...pods, rootCertificates: options.isOn('rootCertificates') });
     },
     replicaSets: (host) => new ReplicaSetController(host),
     deployments: (host) => new DeploymentController(host),

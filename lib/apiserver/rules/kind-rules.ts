@@ -170,6 +170,8 @@ export interface ServerView {
   readonly addresses: TakenAddresses;
   /** Custom resources have no rules, and may select fields that their schema does not declare. */
   readonly looseCustomResources: boolean;
+  /** The ServiceAccount that a pod names must exist. */
+  readonly requireServiceAccounts: boolean;
   /** True during a write that is not stored. */
   readonly isDryRun: boolean;
   /** Returns an object of a collection (`services`, `apps/deployments`), by `namespace/name` or `name`. */

@@ -151,13 +151,22 @@ function validateComplete(spec: PodSpec, errors: FieldErrors): void {
 
 /**
  * Names the service account `default` in a new pod that projects a token and names none. On real servers
- * the ServiceAccount admission plugin does so before validation, with every pod. This server has no such
- * plugin: other pods stay as sent, as on a server with `--disable-admission-plugins=ServiceAccount`.
+ * the ServiceAccount admission plugin does so before validation, with every pod. Here other pods stay as sent, as on
+ * a server with `--disable-admission-plugins=ServiceAccount`.
  */
 function defaultTokenAccount(spec: PodSpec): void {
   if ((spec.serviceAccountName ?? '') !== '' || tokenFields(spec).length === 0) return;
   spec.serviceAccountName = 'default';
   spec.serviceAccount = 'default';
+}
+
+/** @throws StatusError 403: the ServiceAccount of the pod does not exist. */
+function requireAccount({ metadata, spec }: Admitted, server: ServerView): void {
+  const { serviceAccountName: name = '' } = spec;
+  const account = `${metadata?.namespace ?? ''}/${name}`;
+  if (name === '' || server.find('serviceaccounts', account) !== undefined) return;
+  const why = `error looking up service account ${account}: serviceaccount "${name}" not found`;
+  throw podRefused(metadata, why);
 }
 
 /** Returns the paths of the projected tokens of a pod. */
@@ -210,10 +219,12 @@ export const podRules: KindRules = typedRules<Pod>({
     validateComplete(spec, errors);
     validateImages(spec, errors.at('spec'));
   },
-  prepareForCreate: ({ spec }) => {
+  prepareForCreate: ({ metadata, spec }, server) => {
     dropDisabledPodFields(spec);
+    if (spec === undefined) return;
     // After mutating webhooks, which add such volumes.
-    if (spec !== undefined) defaultTokenAccount(spec);
+    defaultTokenAccount(spec);
+    if (server.requireServiceAccounts) requireAccount({ metadata, spec }, server);
   },
   prepareForUpdate: ({ spec }, old) => {
     dropDisabledPodFields(spec);

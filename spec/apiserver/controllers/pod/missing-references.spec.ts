@@ -126,6 +126,28 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     expect(await state()).to.equal('Running');
   });
 
+  it('names the volume that cannot be mounted before its image is pulled', async () => {
+    const { cluster, client, clock, get } = await simulatedCluster();
+    cluster.pods.add({ match: { name: 'p' }, behavior: 'imagePullError' });
+    const spec = { ...withVolume({ secret: { secretName: 'db' } }) };
+    const env = withEnvironment({ envFrom: [{ configMapRef: { name: 'c' } }] });
+    const template = pod('p');
+    await client.create<Pod>({ ...template, spec: { ...template.spec!, ...spec, ...env } });
+    const reason = async () => {
+      await clock.advance(1_000);
+      return (await get(Pod, 'p')).status!.containerStatuses![0]!.state!.waiting?.reason;
+    };
+    expect(await reason()).to.equal('ContainerCreating');
+    await client.create<Secret>(secret({}));
+    expect(await reason()).to.match(/ImagePull/);
+  });
+
+  it('starts without the certificate of a cluster that publishes none', async () => {
+    const items = [{ key: 'ca.crt', path: 'ca.crt' }];
+    const { state } = await start(withVolume({ configMap: { name: 'kube-root-ca.crt', items } }));
+    expect(await state()).to.equal('Running');
+  });
+
   it('keeps its Deployment from being available', async () => {
     const { client, clock, get } = await simulatedCluster();
     const web = deployment('web');
@@ -136,5 +158,54 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     await client.create<Secret>(secret({}));
     await clock.advance(1_000);
     expect((await get(Deployment, 'web')).status?.availableReplicas).to.equal(1);
+  });
+});
+
+describe('a pod whose ServiceAccount is missing', () => {
+  afterEach(() => stopSimulatedClusters(/service account/));
+
+  const named = (serviceAccountName: string): Pod => {
+    const template = pod('p');
+    return { ...template, spec: { ...template.spec!, serviceAccountName } };
+  };
+
+  it('is refused with the message of a real server', async () => {
+    const { client } = await simulatedCluster();
+    const error: unknown = await client
+      .create<Pod>(named('none'))
+      .catch((reason: unknown) => reason);
+    const message =
+      'pods "p" is forbidden: error looking up service account default/none: serviceaccount "none" not found';
+    expect(error).to.have.nested.property('body.message', message);
+    expect(error).to.have.property('status', 403);
+  });
+
+  it('is accepted if the account is the default one of its namespace', async () => {
+    const { create, get } = await simulatedCluster();
+    await create(named('default'));
+    expect((await get(Pod, 'p')).status?.phase).to.equal('Running');
+  });
+
+  it('is created by its Deployment as soon as the account exists', async () => {
+    const { client, clock, create, get } = await simulatedCluster();
+    const web = deployment('web');
+    web.spec!.template.spec!.serviceAccountName = 'shop';
+    await create(web);
+    const { conditions = [] } = (await get(Deployment, 'web')).status!;
+    const failure = conditions.find(({ type }) => type === 'ReplicaFailure');
+    expect(failure?.message).to.contain('serviceaccount "shop" not found');
+    const metadata = { name: 'shop', namespace: 'default' };
+    await create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+    await clock.advance(60_000);
+    expect((await get(Deployment, 'web')).status?.availableReplicas).to.equal(1);
+    expect(await client.list(Pod))
+      .to.have.property('items')
+      .with.length(1);
+  });
+
+  it('is accepted by a cluster that keeps no default accounts', async () => {
+    const { create, get } = await simulatedCluster({ controllers: { serviceAccounts: false } });
+    await create(named('none'));
+    expect((await get(Pod, 'p')).status?.phase).to.equal('Running');
   });
 });
