@@ -1,3 +1,5 @@
+import get from 'lodash/get.js';
+import set from 'lodash/set.js';
 import { forwarding, getIfExists } from '../client/index.js';
 import type { Client, WriteOptions } from '../client/index.js';
 import { copyJson, deepEqual, describeObject, groupOf, isBuiltInGroup } from '../object/index.js';
@@ -12,6 +14,8 @@ import type { SharedInformer } from './shared-informer.js';
  * - It keeps the last-applied annotation. Without the annotation, `kubectl apply` would no longer remove the fields that
  *   a user removes. The annotation is read from the server, since only the objects of `kubectl apply` have one.
  * - It is refused if the object lacks fields that the `transform` of its kind drops.
+ * - It keeps the fields of the status that the `transform` drops: the server stores them if the kind has no status
+ *   subresource, and else ignores them.
  */
 export function completing(client: Client, cache: Cache): Client {
   const completed = async <T extends KubernetesObject>(
@@ -36,14 +40,17 @@ export function completing(client: Client, cache: Cache): Client {
       resourceVersion !== undefined && resourceVersion !== live?.metadata.resourceVersion;
     // The server refuses an update of another version.
     if (live === undefined || isOther) return object;
+    let whole = object;
     if (transform !== undefined) {
       // Copied, because a transform may change its argument: that is against its contract, but harmless in a cache.
-      refuseLoss(object, { live, cached: transform(copyJson(live)) }, subresource);
+      const cached = transform(copyJson(live));
+      refuseLoss(object, { live, cached }, subresource);
+      if (subresource === undefined) whole = withStatus(object, { live, cached });
     }
     const lastApplied = live.metadata.annotations?.[lastAppliedAnnotation];
-    if (!isAnnotated || lastApplied === undefined) return object;
-    const whole = { ...annotations, [lastAppliedAnnotation]: lastApplied };
-    return { ...object, metadata: { ...metadata, annotations: whole } };
+    if (!isAnnotated || lastApplied === undefined) return whole;
+    const all = { ...annotations, [lastAppliedAnnotation]: lastApplied };
+    return { ...whole, metadata: { ...metadata, annotations: all } };
   };
   return {
     ...forwarding(client),
@@ -74,6 +81,22 @@ function writtenPart(object: KubernetesObject, subresource: string | undefined):
   if (subresource !== undefined) return subresource === 'status' ? { status } : {};
   const { labels, annotations, finalizers, ownerReferences } = metadata;
   return { ...rest, metadata: { labels, annotations, finalizers, ownerReferences } };
+}
+
+/** Returns the object with the fields of the live status that the transform dropped. */
+function withStatus<T extends KubernetesObject>(
+  object: T,
+  { live, cached }: { readonly live: KubernetesObject; readonly cached: KubernetesObject },
+): T {
+  const { status } = live as { readonly status?: unknown };
+  const lost = lostPaths(writtenPart(object, 'status'), {
+    live: writtenPart(live, 'status'),
+    cached: writtenPart(cached, 'status'),
+  });
+  if (lost.length === 0) return object;
+  const whole = copyJson(object);
+  for (const path of lost) set(whole, path, copyJson(get({ status }, path)));
+  return whole;
 }
 
 /** Returns the paths at which `wanted` has what the cache left of a live value, not the value itself. */

@@ -3,9 +3,12 @@ import omit from 'lodash/omit.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { Cache, cachedClient, cachedType } from '../../lib/cache/index.js';
 import type { CachedClient, CachedType } from '../../lib/cache/index.js';
-import { createOrPatch, createOrUpdate } from '../../lib/client/index.js';
+import { createOrPatch, createOrUpdate, ensureCrd } from '../../lib/client/index.js';
+
 import type { Client } from '../../lib/client/index.js';
+import type { KubernetesObject, ResourceType } from '../../lib/object/index.js';
 import { ConfigMap, Pod } from '../../lib/object/kinds.js';
+import type { CustomResourceDefinition } from '../../lib/object/kinds.js';
 
 const key = { namespace: 'default', name: 'a' };
 
@@ -120,5 +123,43 @@ describe('An update of an object that a transform has shortened', () => {
     const shortened = await client.get(Pod, key);
     const refused = await failure(client.update(shortened, { subresource: 'status' }));
     expect(String(refused)).to.include('it would remove status, which');
+  });
+
+  it('keeps a dropped status, or the dropped part of one, of a kind without a status subresource', async () => {
+    const text = { type: 'string' as const };
+    const properties = {
+      spec: { type: 'object' as const, properties: { size: { type: 'integer' as const } } },
+      status: { type: 'object' as const, properties: { text, more: text } },
+    };
+    const openAPIV3Schema = { type: 'object' as const, properties };
+    const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
+    const crd: CustomResourceDefinition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'shops.example.com' },
+      spec: {
+        ...{ group: 'example.com', scope: 'Namespaced', versions: [version] },
+        names: { plural: 'shops', kind: 'Shop' },
+      },
+    };
+    await ensureCrd(admin, crd);
+    interface Shop extends KubernetesObject {
+      readonly spec: { readonly size: number };
+      readonly status?: object;
+    }
+    const names = { version: 'v1', kind: 'Shop', plural: 'shops', namespaced: true };
+    const Shop: ResourceType<Shop> = { group: 'example.com', ...names };
+    const shop = { apiVersion: 'example.com/v1', kind: 'Shop', metadata: key, spec: { size: 1 } };
+    await admin.create<Shop>({ ...shop, status: { text: 'a', more: 'b' } });
+    for (const dropped of ['status', 'status.more']) {
+      const client = await cached(
+        cachedType({ type: Shop, transform: (one) => omit(one, dropped) as typeof one }),
+      );
+      const seen = await client.get(Shop, key);
+      expect(seen).not.to.have.nested.property(dropped);
+      await client.update({ ...seen, spec: { size: seen.spec.size + 1 } });
+      expect((await admin.get(Shop, key)).status).to.deep.equal({ text: 'a', more: 'b' });
+    }
+    expect((await admin.get(Shop, key)).spec.size).to.equal(3);
   });
 });

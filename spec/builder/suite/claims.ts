@@ -341,14 +341,14 @@ export function claimsSuite(open: OpenScene): void {
   it('holds the rollout of later workloads while a claim of a template can not grow, as its plan shows', async () => {
     const scene = await open();
     await ensureClasses(scene);
-    const chain = (storage: string, serviceAccountName: string, replicas: number): Builder =>
+    const chain = (storage: string, hostname: string, replicas: number): Builder =>
       scene
         .builder()
         .statefulSet({
           ...{ name: 'store', podSpec, replicas },
           volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec(storage, fixed) }],
         })
-        .deployment({ name: 'web', podSpec: { ...podSpec, serviceAccountName } });
+        .deployment({ name: 'web', podSpec: { ...podSpec, hostname } });
     await chain('1Gi', 'one', 1).reconcile();
     await scene.target.eventually(async () => {
       await bind(scene, 'data-store-0');
