@@ -65,13 +65,49 @@ function withoutTraces<T>(work: () => T): T {
   }
 }
 
-/** Go's YAML parsers, and so Kubernetes, read `0644` as octal. */
-const octal: ScalarTag = {
+/** Integers with a base, which Go's YAML parsers, and so Kubernetes, read: `0644` as octal, and `0b11`. */
+const based: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
   identify: () => false,
-  test: /^[-+]?0[0-7]+$/,
-  resolve: (text) => parseInt(text, 8),
+  test: /^(?:[-+]_*)?0_*(?:[xX]_*[0-9a-fA-F][0-9a-fA-F_]*|[bB]_*[01][01_]*|[oO]?_*[0-7][0-7_]*)$/,
+  resolve: (text) => {
+    const digits = text.replaceAll(/[-+_]/g, '');
+    const isPrefixed = /^0[a-z]/i.test(digits);
+    const size = Number(isPrefixed ? digits : `0o${digits}`);
+    return text.startsWith('-') ? -size : size;
+  },
+};
+
+/** Decimal numbers, which may have underscores: `1_000`. A number that is too large is a text. */
+const decimal: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: () => false,
+  test: /^(?:[-+]_*\._*[0-9][0-9_]*|\.[0-9]+|(?:[-+]_*)?[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE]_*[-+]?_*[0-9][0-9_]*)?$/,
+  resolve: (text) => {
+    const value = Number(text.replaceAll('_', ''));
+    return Number.isFinite(value) ? value : text;
+  },
+};
+
+/** Refuses the numbers that JSON lacks: `.inf` and `.nan`. */
+const infinite: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: () => false,
+  test: /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/,
+  resolve: (text, onError) => {
+    onError(`JSON has no number ${text}`);
+    return text;
+  },
+};
+
+/** Reads the decoded bytes as text. */
+const binary: ScalarTag = {
+  tag: 'tag:yaml.org,2002:binary',
+  identify: () => false,
+  resolve: (text) => Buffer.from(text, 'base64').toString(),
 };
 
 /** Reads `yes` and `on` as booleans too, as in YAML 1.1. */
@@ -85,7 +121,7 @@ const wordBoolean: ScalarTag = {
 
 /** Returns the tags by which Kubernetes reads plain scalars. */
 export function goYamlTags(tags: readonly (string | object)[]): ScalarTag[] {
-  return [octal, wordBoolean, ...tags] as ScalarTag[];
+  return [based, decimal, infinite, binary, wordBoolean, ...tags] as ScalarTag[];
 }
 
 interface YamlValuesOptions {

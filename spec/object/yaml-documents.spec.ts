@@ -61,6 +61,31 @@ describe('parseYamlValues', () => {
   });
 });
 
+describe('parseYamlValues of numbers', () => {
+  const parse = (text: string): unknown => parseYamlValues(`[${text}]`, 'a.yaml')[0];
+
+  it('reads bases, underscores and signs as Go does', () => {
+    const numbers = {
+      ...{ '1_000': 1000, '1__0': 10, '+1_0': 10, '1_000.5': 1000.5, '-1_0e1': -100, '1e3': 1000 },
+      ...{ '0b11': 3, '-0b1_1': -3, '0x_1F': 31, '-0x1F': -31, '0o17': 15, '0_7': 7, '0644': 420 },
+      ...{ '08': 8, '09.5': 9.5, '+.5': 0.5, '1.': 1, '-.5e2': -50, '0': 0, '-7': -7 },
+    };
+    expect(parse(Object.keys(numbers).join(', '))).to.deep.equal(Object.values(numbers));
+  });
+
+  it('reads as texts what looks like a number, and bytes by their tag', () => {
+    const texts = ['_1', '._5', '1e', '0x', '0b2', '1e400', '1.2.3', '1Gi', '12:30', '1-2'];
+    expect(parse(texts.join(', '))).to.deep.equal(texts);
+    expect(parse('!!binary aGk=, !!str 1_0')).to.deep.equal(['hi', '1_0']);
+  });
+
+  for (const text of ['.inf', '-.Inf', '.nan']) {
+    it(`refuses ${text}, which JSON lacks`, () => {
+      expect(() => parse(text)).to.throw(`a.yaml: JSON has no number ${text} at line 1, column 2`);
+    });
+  }
+});
+
 describe('parseYamlValues of an untrusted text', () => {
   const parse = (text: string) => parseYamlValues(text, 'a.yaml', { untrusted: true });
 
