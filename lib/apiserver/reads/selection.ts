@@ -173,47 +173,50 @@ export function checkNotFuture(log: MvccLog, revision: number): void {
  */
 export function checkListOptions(options: ListOptions, watch: boolean): void {
   const errors = new FieldErrors();
-  const { resourceVersionMatch: match, sendInitialEvents } = options;
-  if (sendInitialEvents !== undefined) checkInitialEvents(options, watch, errors);
-  else if (watch && match !== '') {
-    const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
-    errors.forbidden('resourceVersionMatch', why);
-    if (match !== 'NotOlderThan') {
-      errors.oneOf('resourceVersionMatch', match, ['NotOlderThan']);
-    }
-  } else checkMatch(options, errors);
+  if (watch) checkWatch(options, errors);
+  else checkList(options, errors);
   if (!errors.empty) {
     throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, errors.causes);
   }
 }
 
-/** Checks `resourceVersionMatch` of a list. */
-function checkMatch(options: ListOptions, errors: FieldErrors): void {
-  const { resourceVersion, resourceVersionMatch: match } = options;
-  const field = 'resourceVersionMatch';
-  if (match === '') return;
-  if (resourceVersion === '') {
-    errors.forbidden(field, `${field} is forbidden unless resourceVersion is provided`);
-  } else if (options.continue !== '') {
-    errors.forbidden(field, `${field} is forbidden when continue is provided`);
-  } else if (match !== 'Exact' && match !== 'NotOlderThan') {
+const field = 'resourceVersionMatch';
+const besideContinue = `${field} is forbidden when continue is provided`;
+
+function checkList(options: ListOptions, errors: FieldErrors): void {
+  const { resourceVersion, resourceVersionMatch: match, sendInitialEvents } = options;
+  if (match !== '') {
+    if (resourceVersion === '') {
+      errors.forbidden(field, `${field} is forbidden unless resourceVersion is provided`);
+    }
+    if (options.continue !== '') errors.forbidden(field, besideContinue);
     errors.oneOf(field, match, ['Exact', 'NotOlderThan', '']);
-  } else if (match === 'Exact' && resourceVersion === '0') {
-    errors.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`);
+    if (match === 'Exact' && resourceVersion === '0') {
+      errors.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`);
+    }
+  }
+  if (sendInitialEvents !== undefined) {
+    errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list');
   }
 }
 
-function checkInitialEvents(options: ListOptions, watch: boolean, errors: FieldErrors): void {
-  const { resourceVersionMatch: match } = options;
-  if (!watch) {
-    checkMatch(options, errors);
-    errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list');
-    return;
+function checkWatch(options: ListOptions, errors: FieldErrors): void {
+  const { resourceVersion, resourceVersionMatch: match, sendInitialEvents } = options;
+  // A watch without a version sends the initial objects, as one with this match.
+  const isDefaulted = sendInitialEvents === undefined && match === '';
+  const isFromStart = isDefaulted && ['', '0'].includes(resourceVersion);
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    const why = `sendInitialEvents requires setting ${field} to NotOlderThan`;
+    errors.forbidden(field, why);
   }
-  if (match === 'NotOlderThan') return;
-  errors.forbidden(
-    'resourceVersionMatch',
-    'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-  );
-  if (match !== '') errors.oneOf('resourceVersionMatch', match, ['NotOlderThan']);
+  if (match !== '') {
+    if (sendInitialEvents === undefined) {
+      const why = `${field} is forbidden for watch unless sendInitialEvents is provided`;
+      errors.forbidden(field, why);
+    }
+    errors.oneOf(field, match, ['NotOlderThan']);
+  }
+  if (options.continue !== '' && (match !== '' || isFromStart)) {
+    errors.forbidden(field, besideContinue);
+  }
 }

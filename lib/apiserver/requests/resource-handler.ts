@@ -1,3 +1,4 @@
+import { quoted } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
 import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import type { Authorizer } from '../auth/authorizer.js';
@@ -84,8 +85,8 @@ export function handleResource(
   if (kind === undefined && isBuiltinGroup(info.group)) throw unknownResource();
   if (kind === undefined || isUnrouted(core, kind, info)) return pageNotFound();
   const accepted = negotiate(request.headers['accept'], kind.custom !== undefined);
-  const include = info.query.get('includeObject');
-  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
+  const isTable = accepted.representation === 'table';
+  const includeObject = isTable ? includedObject(info) : 'Metadata';
   const view: View = { core, kind, ...accepted, includeObject };
   const warnings: string[] = [];
   const warn = (text: string): void => void warnings.push(text);
@@ -102,6 +103,15 @@ export function handleResource(
         (error: unknown) => withWarnings(errorAnswer(context, error), warnings),
       )
     : withWarnings(answer(context, handle), warnings);
+}
+
+/** Returns what the rows of a table contain. @throws StatusError 400: the query has another value. */
+function includedObject({ query }: ResourceRequest): View['includeObject'] {
+  const include = query.get('includeObject') || 'Metadata';
+  if (include === 'None' || include === 'Object' || include === 'Metadata') return include;
+  const why = "must be 'Metadata', 'Object', 'None', or empty";
+  const problem = `includeObject: Invalid value: ${quoted(include)}: ${why}`;
+  throw badRequest(`Unable to convert to Table as requested: ${problem}`);
 }
 
 /** Returns a request for the subresource above the path: the real server ignores the rest, for custom resources. */

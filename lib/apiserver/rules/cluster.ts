@@ -253,10 +253,7 @@ const namespace = typedRules<NamespaceParts>({
   prepareForUpdate: (object, { spec }) => {
     object.spec = spec;
   },
-  selectableFields: ({ metadata, status }) => ({
-    'status.phase': status?.phase ?? '',
-    name: metadata.name ?? '',
-  }),
+  selectableFields: ({ status }) => ({ 'status.phase': status?.phase ?? '' }),
   isFinalized: ({ metadata, spec }) =>
     metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length === 0,
   markDeleted: (object) => {

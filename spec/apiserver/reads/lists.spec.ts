@@ -82,6 +82,28 @@ describe('lists', () => {
     );
   });
 
+  it('refuse options that do not fit together, each with its cause', async () => {
+    const api = new Api();
+    const beside = (what: string) => `Forbidden: resourceVersionMatch is forbidden ${what}`;
+    const causes = async (query: string) => {
+      const { body } = await api.get(`${configMaps}?${query}`);
+      return (body as unknown as { details: { causes: { message: string }[] } }).details.causes.map(
+        ({ message }) => message,
+      );
+    };
+    const whenContinued = beside('when continue is provided');
+    expect(await causes('continue=x&resourceVersionMatch=Exact')).to.deep.equal([
+      beside('unless resourceVersion is provided'),
+      whenContinued,
+    ]);
+    expect(await causes('watch=true&continue=x')).to.deep.equal([whenContinued]);
+  });
+
+  it('of namespaces are not selected by a field without a path', async () => {
+    const answer = await new Api().get('/api/v1/namespaces?fieldSelector=name%3Dx');
+    expect(answer.body.message).to.equal('field label not supported: name');
+  });
+
   it('continue after a name in a namespace; a token of version -1 continues at the current state', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');

@@ -22,6 +22,14 @@ async function firstRow(api: Api, path: string): Promise<Record<string, unknown>
 }
 
 describe('tables', () => {
+  it('are refused with an unknown content of rows', async () => {
+    const answer = await new Api().get(`${configMaps}?includeObject=all`, { accept });
+    expect([answer.code, answer.body.message]).to.deep.equal([
+      400,
+      `Unable to convert to Table as requested: includeObject: Invalid value: "all": must be 'Metadata', 'Object', 'None', or empty`,
+    ]);
+  });
+
   it('print Deployments with the columns of kubectl', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web', { replicas: 3 }));

@@ -103,6 +103,8 @@ export const forms: readonly Scenario[] = [
     title: 'metadata and its versions',
     requests: [
       post(configMaps, { metadata: { name: 'a' } }),
+      get(`${configMaps}?includeObject=x`, { accept: table }),
+      get(`${configMaps}?includeObject=x`),
       ...[table, partial, partialList]
         .flatMap((accept) => [accept, accept.replace('v=v1', 'v=v1beta1')])
         .flatMap((accept) =>

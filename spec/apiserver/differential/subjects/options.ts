@@ -167,11 +167,23 @@ export const options: readonly Scenario[] = [
   },
   {
     title: 'words and numbers of YAML',
-    requests: ['yes', 'y', 'off', '"yes"', '0644', '2020-01-01', '1:30', '~', '0x1F', '.5'].map(
-      (value) =>
-        post(`${maps}?dryRun=All`, `metadata:\n  name: a\ndata:\n  k: ${value}\n`, {
-          type: 'application/yaml',
-        }),
+    requests: [
+      'yes',
+      'y',
+      'off',
+      '"yes"',
+      '0644',
+      '2020-01-01',
+      '1:30',
+      '~',
+      '0x1F',
+      '.5',
+      '1_000',
+      '0b11',
+    ].map((value) =>
+      post(`${maps}?dryRun=All`, `metadata:\n  name: a\ndata:\n  k: ${value}\n`, {
+        type: 'application/yaml',
+      }),
     ),
   },
   {

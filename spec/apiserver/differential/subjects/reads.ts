@@ -77,6 +77,7 @@ const queries = [
     'pretty=true&limit=1',
     'unknown=1',
   ],
+  `continue=${continueToken(1)}&resourceVersionMatch=Exact`,
   ...[1, 0, 999_999_999_999].map((rv) => `limit=1&continue=${continueToken(rv)}`),
 ];
 
@@ -91,6 +92,7 @@ const watchQueries = [
   '&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan',
   ...['&resourceVersionMatch=Exact', '&resourceVersionMatch=NotOlderThan', '&limit=1'],
   ...['&labelSelector=a%20b', '&fieldSelector=x%3Dy', '&sendInitialEvents=false'],
+  '&continue=x',
 ];
 
 const changes: readonly Request[] = [
@@ -119,6 +121,7 @@ export const reads: readonly Scenario[] = [
         get(`${all}?labelSelector=${encodeURIComponent(selector)}`),
       ),
       ...fieldSelectors.map((selector) => get(`${all}?fieldSelector=${encoded(selector)}`)),
+      get('/api/v1/namespaces?fieldSelector=name%3Dx'),
     ],
   },
   {
