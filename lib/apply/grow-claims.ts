@@ -58,7 +58,8 @@ export async function growClaimsOfTemplates(
   }
   const [refusal] = refusals;
   if (refusal !== undefined) {
-    return { reason: refusals.map(({ message }) => message).join('; '), refusal };
+    const all = refusals.map(({ message }) => message).join('; ');
+    return { reason: `waits because ${all}`, refusal };
   }
   if (unbound.length === 0) return undefined;
   const reason = `its claims grow once they are bound: ${unbound.join(', ')}`;
@@ -77,16 +78,25 @@ async function growClaim(
   const growth = { apiVersion, kind, metadata: keyOf(live), spec };
   const { controllerName: fieldManager, signal } = settings;
   try {
-    const handles = (error: unknown): boolean => isTooEarly(claim, error);
+    const handles = (error: unknown): boolean => isTooEarly(claim, error) || isResizeRefused(error);
     const options = { force: true, fieldManager, signal, details: { handles } };
     await applyAsRead(client, { live, desired: growth }, options);
     return 'grown';
   } catch (error) {
     if (isTooEarly(claim, error)) return 'unbound';
     if (!isResizeRefused(error)) throw error;
-    const message = `${describeObject(claim)} can't grow to ${storage}: ${(error as Error).message}; use a StorageClass with allowVolumeExpansion, or keep the size`;
+    const message = `${describeObject(live)} ${whyNotGrown(live, storage)}`;
     return new OperatorError('Terminal', message, { cause: error });
   }
+}
+
+/** Says that the storage class of a claim does not allow a size, and what to do. */
+function whyNotGrown(claim: UnstructuredObject | PersistentVolumeClaim, size: string | number) {
+  const { storageClassName = '' } = (claim as PersistentVolumeClaim).spec ?? {};
+  if (storageClassName === '') {
+    return `can't grow to ${size}: it has no StorageClass, and only a class can grow its claims; keep the size`;
+  }
+  return `can't grow to ${size}: its StorageClass ${storageClassName} does not allow it; set allowVolumeExpansion: true in the class, or keep the size`;
 }
 
 /** Returns `desired` with the live sizes in its claim templates; `growth` are the changes of these sizes. */
@@ -135,10 +145,11 @@ export function notGrown(
   }: { readonly changes: readonly FieldChange[]; readonly error: unknown },
 ): Waiting | undefined {
   const size = String(waiting[0]?.to);
+  const { ref } = desired;
   const wait = { action: 'wait', live, blocks: false, waiting } as const;
   if (isResizeRefused(error)) {
-    const reason = `can't grow to ${size}: ${(error as Error).message}`;
-    reportRefusedGrowth(context, desired, reason);
+    const reason = whyNotGrown(live, size);
+    reportRefusedGrowth(context, desired, `${describeObject(ref)} ${reason}`);
     return { ...wait, reason };
   }
   if (!isTooEarly(live, error)) return undefined;

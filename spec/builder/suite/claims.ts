@@ -150,8 +150,10 @@ export function claimsSuite(open: OpenScene): void {
       'pending PersistentVolumeClaim/data',
       'configured ConfigMap/env',
     ]);
-    expect(results[0]?.reason).to.include("can't grow to 2Gi");
-    expect(scene.events.map(({ reason }) => reason)).to.include('ResizeRefused');
+    const why = `can't grow to 2Gi: its StorageClass ${fixed} does not allow it; set allowVolumeExpansion`;
+    expect(results[0]?.reason).to.include(why);
+    const refusal = scene.events.find(({ reason }) => reason === 'ResizeRefused');
+    expect(refusal?.note).to.include(`PersistentVolumeClaim ${scene.namespace}/data ${why}`);
     expect(await sizeOf(scene, 'data')).to.equal('1Gi');
   });
 
@@ -321,8 +323,13 @@ export function claimsSuite(open: OpenScene): void {
     expect(summary(results)).to.deep.equal([
       ...['unchanged ConfigMap/env', 'pending StatefulSet/store'],
     ]);
-    expect(results[1]?.reason).to.include("can't grow to 2Gi").and.include('allowVolumeExpansion');
-    expect(scene.events.map(({ reason }) => reason)).to.include('ResizeRefused');
+    const remedy = 'set allowVolumeExpansion: true in the class, or keep the size';
+    const claim = `PersistentVolumeClaim ${scene.namespace}/data-store-0`;
+    const why = `${claim} can't grow to 2Gi: its StorageClass ${fixed} does not allow it; ${remedy}`;
+    expect(results[1]?.reason).to.equal(`waits because ${why}`);
+    const warnings = scene.events.filter(({ type }) => type === 'Warning');
+    expect(warnings.map(({ reason }) => reason)).to.deep.equal(['ResizeRefused']);
+    expect(warnings[0]?.note).to.include(why);
     const { metadata, spec } = await scene.get(StatefulSet, 'store');
     expect(metadata.uid).to.equal(uid);
     expect(spec?.template.spec?.containers.map(({ name }) => name)).to.deep.equal(['other']);
