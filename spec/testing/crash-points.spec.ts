@@ -40,18 +40,18 @@ async function failureOf(
 }
 
 describe('crashPoints', () => {
-  it('tries every request: before it, writes without their response, and with it', async () => {
+  it('tries every request: writes before it and without their response, and with it', async () => {
     const { requests, results } = await crashPoints(shopScenario(right));
     expect(requests.map(describeRequest)).to.deep.equal([
       ...['get ConfigMap default/shop', 'apply ConfigMap default/env'],
       ...['apply ConfigMap default/shop', 'get ConfigMap default/shop'],
     ]);
     expect(results.map(({ point }) => `${point.request} ${point.mode}`)).to.deep.equal([
-      ...['1 before', '1 answered', '2 unanswered', '2 answered'],
-      ...['3 unanswered', '3 answered', '4 answered'],
+      ...['1 before', '1 answered', '2 before', '2 unanswered', '2 answered'],
+      ...['3 before', '3 unanswered', '3 answered', '4 answered'],
     ]);
     expect(results.map(({ request }) => request?.request)).to.deep.equal([
-      ...[1, 1, 2, 2, 3, 3, 4],
+      ...[1, 1, 2, 2, 2, 3, 3, 3, 4],
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('crashPoints', () => {
         await note(client);
       }),
     );
-    expect(error.message).to.include('a shop: 2 of 7 crash points failed');
+    expect(error.message).to.include('a shop: 3 of 9 crash points failed');
     expect(error.message).to.include(
       'create, request 2 (create ConfigMap default/env-*), unanswered:',
     );
@@ -148,6 +148,7 @@ describe('crashPoints', () => {
     );
     const failed = error.report.results.filter(({ problems }) => problems.length > 0);
     expect(failed.map(({ problems }) => problems.map(({ type }) => type))).to.deep.equal([
+      ['createdTwice', 'orphan'],
       ['createdTwice', 'orphan'],
       ['createdTwice', 'orphan'],
     ]);
@@ -314,7 +315,11 @@ describe('crashPoints', () => {
     const only = { request: 2 };
     const scenario = shopScenario(right, { setup, kinds: [ConfigMap] });
     const { results } = await crashPoints(scenario, { only });
-    expect(results.map(({ point }) => point.mode)).to.deep.equal(['unanswered', 'answered']);
+    expect(results.map(({ point }) => point.mode)).to.deep.equal([
+      'before',
+      'unanswered',
+      'answered',
+    ]);
   });
 
   it('checks the invariant at the crash, before the restarted operator can repair it', async () => {

@@ -3,8 +3,8 @@ import { OperatorError } from '../../system/index.js';
 
 /**
  * The moment at which the operator dies. As after SIGKILL, it sends no more requests.
- * - `before`: the request is not sent. Tried only for the first request of each step: for later ones it
- *   equals `unanswered` at the previous request.
+ * - `before`: the request is not sent, but all calls outside of the cluster before it were. Tried for writes, and
+ *   for the first request of each step: any other read equals `answered` at the previous request.
  * - `unanswered`: the request takes effect, but its answer is lost, and concurrent requests are not sent.
  *   Tried only for writes, because a read changes nothing.
  * - `answered`: the operator receives the answer, and concurrent requests take effect.

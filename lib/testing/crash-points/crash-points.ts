@@ -44,6 +44,6 @@ const sweep: Sweep<CrashPoint> = {
   allModes,
   // At any other request, a crash in this mode equals a crash at another point: see CrashMode.
   differs: ({ request, write }, mode) =>
-    ({ before: request === 1, unanswered: write, answered: true })[mode],
+    ({ before: request === 1 || write, unanswered: write, answered: true })[mode],
   failed: (report, own) => new CrashPointsError(report, own),
 };

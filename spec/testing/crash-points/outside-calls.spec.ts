@@ -18,8 +18,11 @@ import { by, configMap, find, right, shopScenario, watchShop } from '../shop-sce
 
 type Handler = (context: ReconcileContext) => Promise<unknown>;
 
-/** A scenario whose handler is called while the shop is not done, and marks it as done. */
-function calling(handler: Handler, more: Partial<CrashScenario> = {}): CrashScenario {
+/** Runs an operator whose handler is called while the shop is not done, and that marks it as done. */
+async function runCalling(
+  { client, clock, random, signal }: OperatorStage,
+  handler: Handler,
+): Promise<void> {
   const controller = controllerFor(ConfigMap).complete(async (context) => {
     const shop = context.key.name === 'shop' ? await find(context.client, 'shop') : undefined;
     if (shop === undefined || shop.data?.['done'] === 'yes') return done();
@@ -27,13 +30,15 @@ function calling(handler: Handler, more: Partial<CrashScenario> = {}): CrashScen
     await context.client.apply(configMap('shop', { done: 'yes' }), by);
     return done();
   });
+  const manager = new Manager({ client, clock, random, rbacPreflight: 'off' });
+  manager.add(controller);
+  await manager.run(signal);
+}
+
+function calling(handler: Handler, more: Partial<CrashScenario> = {}): CrashScenario {
   return shopScenario(right, {
     kinds: [ConfigMap],
-    operator: async ({ client, clock, random, signal }) => {
-      const manager = new Manager({ client, clock, random, rbacPreflight: 'off' });
-      manager.add(controller);
-      await manager.run(signal);
-    },
+    operator: (stage) => runCalling(stage, handler),
     ...more,
   });
 }
@@ -107,6 +112,23 @@ describe('crashPoints, with calls outside of the cluster', () => {
     expect(results).to.have.length.above(1);
     expect(stopped).to.equal(results.length + 1);
     expect(servers.size).to.equal(0);
+  });
+
+  it('finds an ID that is lost between a call and the write that stores it', async () => {
+    const made = new WeakMap<object, number>();
+    const scenario = calling(() => Promise.resolve(), {
+      operator: (stage) =>
+        runCalling(stage, async ({ client, signal }) => {
+          await client.apply(configMap('env'), by);
+          await passed(1, undefined, { signal });
+          made.set(stage.cluster, (made.get(stage.cluster) ?? 0) + 1);
+        }),
+      invariant: async ({ cluster }) => expect(made.get(cluster) ?? 0).to.be.at.most(1),
+    });
+    const error = await crashPoints(scenario).catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/apply ConfigMap default\/shop\), before:\n {4}invariant: /);
   });
 
   it('tears a run down that failed', async () => {
