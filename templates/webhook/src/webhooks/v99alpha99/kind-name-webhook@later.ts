@@ -16,7 +16,10 @@ const createdBy = 'groupname.domain.example/created-by';
 
 const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
 
-/** Admission webhooks for objects of KindName v99alpha99; the API server converts other versions first. */
+/**
+ * Admission webhooks for objects of KindName v99alpha99; the API server converts other versions first. Once
+ * each version has such a webhook, each gets writes of its own version only: let them share their checks.
+ */
 export const kindNameV99alpha99Webhooks: readonly Webhook[] = [
   // +operator-builder:if defaulting
   // Completes an object before it is validated and stored. It may be called twice for one write.
