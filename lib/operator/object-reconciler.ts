@@ -167,7 +167,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 
   async #handle(found: T, context: ReconcileContext): Promise<Result> {
-    const draft = new Draft<T>(found);
+    const draft = this.#newDraft(found);
     const results = new Map<string, ObjectResult>();
     const parts = { context, draft, results };
     let object = found;
@@ -190,7 +190,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       return soonest(end.result, waitMs);
     } catch (error) {
       // The server may reject the fields that the handler set.
-      return this.#fail(object, error, { context, draft: new Draft<T>(object) });
+      return this.#fail(object, error, { context, draft: this.#newDraft(object) });
     }
   }
 
@@ -227,6 +227,14 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const conditions = this.#status === undefined ? [] : conditionsOf(end);
     const result = soonest(returned ?? done(), requeueAfterOf(all));
     return { result, conditions, keepOthers: returnedWait !== undefined };
+  }
+
+  #newDraft(object: T): Draft<T> {
+    const { status, type, operatorName } = this.#plan;
+    if (status !== undefined) return new Draft(object);
+    const problem = `this controller does not write the status of ${type.kind}`;
+    const remedy = `give for(…) the option status: true, or call patchStatus with a fieldManager other than ${operatorName}`;
+    return new Draft(object, `${problem}; ${remedy}`);
   }
 
   #newChain(
@@ -322,7 +330,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const { client, signal } = context;
     const { finalizers = [] } = object.metadata;
     if (finalizer === undefined || !finalizers.includes(finalizer)) return done();
-    const draft = new Draft<T>(object);
+    const draft = this.#newDraft(object);
     try {
       const answer = await finalize?.(extendContext(context, { object, status: draft }));
       warnOfPendingWrites(context);

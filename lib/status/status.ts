@@ -41,7 +41,10 @@ export interface StatusUpdate {
 
 /** Options of {@link patchStatus}. */
 export interface PatchStatusOptions {
-  /** The owner of the written fields: the name of the operator. */
+  /**
+   * The owner of the written fields: the name of the operator. In a handler of an `Operator` another name, since the
+   * operator removes what it does not set itself.
+   */
   readonly fieldManager: string;
   /**
    * Keep fields and conditions that `fieldManager` applied before, even if the update does not name them,

@@ -11,7 +11,7 @@ import type { ReconcileHandler, StatusDraft } from '../../../lib/operator/index.
 import { pinoLogger } from '../../../lib/system/pino-logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
-import { Stage, Tenant } from './stage.js';
+import { Stage, Tenant, operatorName } from './stage.js';
 
 /** A kind whose conditions are a plain list. */
 const Crate = defineResource({
@@ -331,6 +331,24 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
       );
     });
   });
+
+  for (const [method, call] of [
+    ['set', (status) => status.set({ endpoint: 'https://acme.example' })],
+    ['setCondition', (status) => status.setCondition({ type: 'Up', status: 'True', reason: 'Up' })],
+  ] satisfies [string, (status: StatusDraft<Tenant>) => void][]) {
+    it(`refuses status.${method} in a controller that writes no status`, async () => {
+      stage.operator.for(Tenant, { status: false }).reconciles(({ status }) => call(status));
+      stage.start();
+      await stage.create('acme');
+      await target.eventually(async () => {
+        const { items } = await target.admin.list(Event, { namespace: stage.namespace });
+        const notes = items.map(({ note = '' }) => note);
+        expect(notes).to.include(
+          `status.${method}: this controller does not write the status of Tenant; give for(…) the option status: true, or call patchStatus with a fieldManager other than ${operatorName}`,
+        );
+      });
+    });
+  }
 
   it('sends nothing for an unchanged status with schema defaults', async () => {
     const Box = defineResource({
