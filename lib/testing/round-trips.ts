@@ -225,8 +225,8 @@ function failure(found: Loss, object: UnstructuredObject, nth: number, trip: Tri
     marks: { ...(labels && { labels }), ...(annotations && { annotations }) },
   };
   const loss = lossIn(shrunk(parts, (value) => lossIn(value) !== undefined)) ?? found;
-  const leave = loss.cause === undefined ? ', or leave the field out with the option adjust' : '';
-  const remedy = `correct the conversion${leave}`;
+  const leave = `, or leave the field out with the option adjust if users of ${to} can do without it`;
+  const remedy = `correct the conversion${loss.cause === undefined ? leave : ''}`;
   const lines = loss.states.map((state) => `  ${JSON.stringify(state)}`);
   const message = [
     `${resource.kind} ${from} -> ${to} -> ${from}: ${loss.message}`,

@@ -104,7 +104,7 @@ describe('assertRoundTrips', () => {
       '  {"apiVersion":"example.com/v1","kind":"Shop","metadata":{},"spec":{"title":"","ports":[]}}',
       '  {"apiVersion":"example.com/v1beta1","kind":"Shop","metadata":{},"spec":{"name":"","ports":[]}}',
       '  {"apiVersion":"example.com/v1","kind":"Shop","metadata":{},"spec":{"title":""}}',
-      'object 1 of 200 with seed 3, shrunk; correct the conversion, or leave the field out with the option adjust',
+      'object 1 of 200 with seed 3, shrunk; correct the conversion, or leave the field out with the option adjust if users of v1beta1 can do without it',
     ]);
   });
 
