@@ -115,8 +115,8 @@ export function immutableSuite(open: OpenScene): void {
 
   it('changes and drops the fields of a StatefulSet that may change, without recreating it', async () => {
     const scene = await open();
-    const chain = (spec: object): Builder =>
-      scene.builder({ onImmutable: 'recreate' }).statefulSet({ name: 'web', podSpec, spec });
+    const chain = (spec: object, pod = podSpec): Builder =>
+      scene.builder({ onImmutable: 'recreate' }).statefulSet({ name: 'web', podSpec: pod, spec });
     await chain({}).reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
     const retained = (whenDeleted: string) => ({ whenDeleted, whenScaled: 'Retain' });
@@ -137,7 +137,8 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
     const changed = Object.entries(mutable).map(([field, [value]]) => [field, value] as const);
     const whole = { ...Object.fromEntries(changed), serviceName: 'other' };
-    const [planned] = (await chain(whole).plan()).objects;
+    const newer = { containers: [{ name: 'web', image: 'registry.example/web:2' }] };
+    const [planned] = (await chain(whole, newer).plan()).objects;
     expect(planned?.immutable).to.deep.equal(['spec.serviceName']);
   });
 
