@@ -122,8 +122,9 @@ export class SeriesBook {
     const { finishMs } = this.#options;
     let next: number | undefined;
     for (const entry of entries) {
+      if (!isUnwritten(entry)) continue;
       const dueMs = Math.min(entry.touchedMs + finishMs, this.#staleMs(entry));
-      if (isUnwritten(entry) && (next === undefined || dueMs < next)) next = dueMs;
+      next = Math.min(next ?? dueMs, dueMs);
     }
     return next;
   }
@@ -374,9 +375,7 @@ export class SummaryBook {
   /** Returns the time when {@link take} is next due; undefined if no events are collected. */
   nextMs(): number | undefined {
     let next: number | undefined;
-    for (const [, { dueMs }] of this.#collected.entries()) {
-      if (next === undefined || dueMs < next) next = dueMs;
-    }
+    for (const [, { dueMs }] of this.#collected.entries()) next = Math.min(next ?? dueMs, dueMs);
     return next;
   }
 

@@ -129,6 +129,17 @@ describe('EventRecorder', () => {
     const configured = { reason: 'Configured', action: 'Apply' } as const;
     const notes = (fake: FakeClient): unknown[] => bodies(fake).map(({ note }) => note);
 
+    it('writes on flush also what is recorded while it waits for the server', async () => {
+      const { fake, recorder } = setUp();
+      fake.answer = ({ body }) => {
+        if (fake.calls.length === 1) recorder.record(wrote('Secret b'));
+        return body;
+      };
+      recorder.record(wrote('ConfigMap a'));
+      await recorder.flush();
+      expect(notes(fake)).to.deep.equal(['Created shop/ConfigMap a', 'Created shop/Secret b']);
+    });
+
     it('writes one Event that lists the objects, one second after the last event', async () => {
       const { clock, fake, recorder, counts } = setUp();
       recorder.record(wrote('ConfigMap a'));
@@ -157,7 +168,9 @@ describe('EventRecorder', () => {
         await clock.advance(900);
       }
       await recorder.flush();
-      expect(notes(fake)).to.have.length(3);
+      const starts = notes(fake).map((note) => (note as string).replace(/:.*/, ''));
+      // The last event of each comes nine seconds after its first, and the Event a second later.
+      expect(starts).to.deep.equal([11, 11, 8].map((number) => `Created ${number} objects`));
       const shown = notes(fake).flatMap((note) => (note as string).match(/c-\d+/g) ?? []);
       expect(shown).to.deep.equal(Array.from({ length: 30 }, (_, n) => `c-${n}`));
       expect(clock.pendingTimers).to.equal(0);

@@ -254,6 +254,29 @@ describe('EventRecorder', () => {
       });
     });
 
+    it('writes the count of a series that grew during a write, while another Event still fails', async () => {
+      const { clock, fake, recorder } = setUp({ maxTries: 1_000 });
+      let answered: (body: unknown) => void = () => undefined;
+      fake.answer = ({ verb, body }) => {
+        if (verb === 'patch' && countOf(body) === 2) {
+          return new Promise((resolve) => (answered = resolve));
+        }
+        const { namespace } = (body as Partial<KubernetesObject>).metadata ?? {};
+        if (namespace === 'elsewhere') throw apiError(503);
+        return body;
+      };
+      recorder.record(event({ regarding: { ...regarding, namespace: 'elsewhere' } }));
+      for (const ms of [1, 1, 1]) {
+        recorder.record(event());
+        await clock.advance(ms);
+      }
+      answered({});
+      await clock.advance(10 * minute);
+      const counts = fake.calls.filter(({ verb }) => verb === 'patch').map(({ body }) => body);
+      expect(counts.map(countOf)).to.deep.equal([2, 3]);
+      await recorder.stop();
+    });
+
     it('drops the event after twelve attempts', async () => {
       const { clock, fake, recorder, counts } = setUp();
       fake.answer = () => {
@@ -277,6 +300,19 @@ describe('EventRecorder', () => {
       await clock.advance(2_000);
       expect(fake.verbs).to.deep.equal(['create', 'create']);
       expect(counts).to.deep.equal({ written: 1 });
+    });
+
+    it('creates an Event at once that another replica had created and that expires meanwhile', async () => {
+      const { fake, recorder, counts } = setUp();
+      fake.answer = ({ verb, body }) => {
+        if (verb === 'patch') throw apiError(404, 'NotFound');
+        if (fake.calls.length === 1) throw apiError(409, 'AlreadyExists');
+        return body;
+      };
+      for (const count of [1, 2]) recorder.record(event({ note: `try ${count}` }));
+      await recorder.flush();
+      expect(fake.verbs).to.deep.equal(['create', 'patch', 'create']);
+      expect(counts).to.deep.equal({ written: 2 });
     });
 
     const refused = [

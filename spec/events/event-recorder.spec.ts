@@ -232,6 +232,13 @@ describe('EventRecorder', () => {
     expect(lines).to.deep.equal(['event dropped: refused: Tenant shop/acme']);
   });
 
+  it('refuses an option that it does not know', () => {
+    const options: object = { maxQueue: 5 };
+    expect(() => setUp(options))
+      .to.throw('maxQueue')
+      .with.property('code', 'InvalidOption');
+  });
+
   const wrong = [{ reason: '' }, { action: '' }, { regarding: { ...regarding, name: '' } }];
   const nothing = { regarding: null as never };
   for (const invalid of [...[...wrong, nothing].map(event), null, undefined]) {

@@ -31,6 +31,13 @@ describe('OperatorEvents', () => {
     events.emit('rollout', written);
   });
 
+  it('refuses an option that it does not know', () => {
+    const options: object = { log: console };
+    expect(() => new OperatorEvents(options))
+      .to.throw('log')
+      .with.property('code', 'InvalidOption');
+  });
+
   it('logs an error of a listener instead of throwing it to the emitter', () => {
     const lines: unknown[] = [];
     const logger = { error: (...line: unknown[]) => lines.push(line) } as Partial<Logger> as Logger;

@@ -287,6 +287,16 @@ describe('recordingClient', () => {
     expect(recorded[0]?.regarding).to.deep.include({ name: 'web', uid: 'u-1' });
   });
 
+  it('names the written object if it shares only the name, or also the kind, with the owner', async () => {
+    const { client, recorded } = setUp({ owner: live });
+    await client.create(secret);
+    await client.create({ ...web, apiVersion: 'example.com/v1' });
+    expect(recorded.map(({ related }) => related)).to.deep.equal([
+      { ...ref, kind: 'Secret' },
+      { ...ref, apiVersion: 'example.com/v1' },
+    ]);
+  });
+
   it('uses the name that the server generated', async () => {
     const { fake, client, summary } = setUp();
     const generated = { ...web, metadata: { namespace: 'shop', generateName: 'web-' } };

@@ -92,13 +92,8 @@ function lostFields(
   { from, convertBack, stored, schema }: KeepingStep,
 ): readonly KeptField[] {
   try {
-<<<<<<< HEAD
-    const after = convertBack(stored(converted));
-    // Return early: usually nothing is lost, and the rest would take most of the time.
-=======
     const after = convertBack(converted.stored);
-    // Usually nothing is lost, and most of the time would go into the rest.
->>>>>>> 68ab294c (Keep fields of list items by their keys, and never those of the status)
+    // Return early: usually nothing is lost, and the rest would take most of the time.
     if (deepEqual(object, after)) return [];
     const [before, back] = [object, after].map((one) =>
       withoutMembers(stored(one), ...fixedFields),
