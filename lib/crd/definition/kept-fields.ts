@@ -13,8 +13,14 @@ import type { ObjectMeta, Schema, UnstructuredObject } from '../../object/index.
 const prefix = 'kept-fields.operator-builder.io/';
 
 /**
-    const after = convertBack(converted.stored);
-    // Return early: usually nothing is lost, and the rest would take most of the time.
+ * Fields that are never kept. An API server refuses a conversion that changes the type or the metadata, and with it each
+ * list. A client without permission for the status may write annotations, and would set a status by them.
+ */
+const fixedFields: readonly string[] = ['apiVersion', 'kind', 'metadata', 'status'];
+
+/**
+ * A field that a conversion and the way back lose, change or add. Each one has an annotation of its own: server-side
+ * apply computes by path what its caller no longer wants, also for managers that wrote the object in other versions.
  */
 interface KeptField {
   /** The version that has the field. */
@@ -93,7 +99,7 @@ function lostFields(
 ): readonly KeptField[] {
   try {
     const after = convertBack(converted.stored);
-    // Return early: usually nothing is lost, and the rest would take most of the time.
+    // Usually nothing is lost, and most of the time would go into the rest.
     if (deepEqual(object, after)) return [];
     const [before, back] = [object, after].map((one) =>
       withoutMembers(stored(one), ...fixedFields),
