@@ -1,3 +1,4 @@
+import unset from 'lodash/unset.js';
 import type { CustomResource } from '../crd/index.js';
 import { randomValue, withoutKeptFields } from '../crd/internal.js';
 import { copyJson, deepEqual, diffObjects, withoutMembers } from '../object/index.js';
@@ -14,8 +15,8 @@ export interface RoundTripOptions {
   readonly count?: number | undefined;
   /**
    * Returns a random object with changes: to satisfy CEL rules that random values rarely satisfy, or without
-   * fields that another version may lose. Called again for shrunk objects: one that it would change is not
-   * reported.
+   * fields that another version may lose. Called again for objects that lack a field or are shrunk: one that it would
+   * change is not converted.
    * @defaultValue no changes
    */
   readonly adjust?:
@@ -25,7 +26,8 @@ export interface RoundTripOptions {
 /**
  * Asserts that the conversions of a resource lose nothing. Converts random valid objects from the hub to each
  * other version and back, and from each other version to the hub and back. As an API server does, it prunes
- * unknown fields after each conversion, and fills in the defaults of the version.
+ * unknown fields after each conversion, and fills in the defaults of the version. It converts every fourth object also
+ * without one of its fields, which may be required: this must not throw, since API servers do so for server-side apply.
  *
  * It tests the functions alone: what `X.convert` keeps of lost fields does not count, since clients of the other
  * version do not see it. Annotations that a function adds do not count: it may keep there what a version lacks.
@@ -85,6 +87,9 @@ interface Trip {
 /** Valid objects are drawn, at most so many times the wanted number. */
 const mostTries = 100;
 
+/** Every fourth object is converted without one of its fields, too: each one would take half as much time again. */
+const lackingShare = 4;
+
 /** @throws OperatorError `ConversionLoss`, `InvalidOption` */
 function checkTrip(trip: Trip): void {
   const { resource, from, count, seed, adjust, subject } = trip;
@@ -97,8 +102,12 @@ function checkTrip(trip: Trip): void {
     const [cause] = resource.validate(object);
     if (cause === undefined) {
       valid++;
-      const loss = lossOf(object, trip);
-      if (loss !== undefined) throw failure(loss, object, valid, trip);
+      const given = [{ object, isWhole: true }];
+      if (valid % lackingShare === 1) given.push(lackingOne(object, valid / lackingShare));
+      for (const one of given) {
+        const loss = one.isWhole || isAdjusted(one.object, trip) ? lossOf(one, trip) : undefined;
+        if (loss !== undefined) throw failure(loss, one, valid, trip);
+      }
     } else {
       const problem = `${cause.field ?? ''}: ${cause.message ?? ''}`;
       problems.set(problem, (problems.get(problem) ?? 0) + 1);
@@ -112,6 +121,29 @@ function checkTrip(trip: Trip): void {
     'InvalidOption',
     `${subject}: ${found} (most often ${usual.slice(0, mostText)}); ${remedy}`,
   );
+}
+
+/** An object to convert. */
+interface Given {
+  readonly object: UnstructuredObject;
+  /** False if the object may lack required fields and defaults: then only a conversion that throws is a loss. */
+  readonly isWhole: boolean;
+}
+
+/** Returns an object without the nth of its fields, as API servers convert it for server-side apply. */
+function lackingOne(object: UnstructuredObject, nth: number): Given {
+  const paths = fieldPaths(withoutMembers(object, 'apiVersion', 'kind', 'metadata'), []);
+  const copy = copyJson(object);
+  unset(copy, paths[Math.floor(nth) % paths.length] ?? []);
+  return { object: copy, isWhole: false };
+}
+
+function fieldPaths(value: unknown, path: readonly string[]): readonly string[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const own = [...path, name];
+    return [...(Array.isArray(value) ? [] : [own]), ...fieldPaths(inner, own)];
+  });
 }
 
 /** Returns an object with random fields by the schema of a version, and metadata as a server stores it. */
@@ -151,12 +183,12 @@ interface Loss {
 }
 
 /** Returns the first loss of an object on its way to another version and back; undefined without one. */
-function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss | undefined {
+function lossOf({ object, isWhole }: Given, { resource, from, to }: Trip): Loss | undefined {
   const { group } = resource;
   const stored = (given: UnstructuredObject): UnstructuredObject =>
-    withoutEmptyMarks(resource.withDefaults(resource.prune(given).value));
+    isWhole ? withoutEmptyMarks(resource.withDefaults(resource.prune(given).value)) : given;
   const states = [stored(object)];
-  for (const version of [to, from]) {
+  for (const version of isWhole ? [to, from] : [to]) {
     const last = states.at(-1) ?? object;
     try {
       const converted = resource.convert(last, `${group}/${version}`);
@@ -169,6 +201,7 @@ function lossOf(object: UnstructuredObject, { resource, from, to }: Trip): Loss 
       return { id: message, message, states, cause };
     }
   }
+  if (!isWhole) return undefined;
   const [before = object, , after = object] = states;
   const [change] = diffObjects(before, withoutAdded(after, before));
   if (change === undefined) return undefined;
@@ -210,14 +243,15 @@ interface Shrinkable {
   readonly marks: Pick<UnstructuredObject['metadata'], 'labels' | 'annotations'>;
 }
 
-function failure(found: Loss, object: UnstructuredObject, nth: number, trip: Trip): OperatorError {
+function failure(found: Loss, { object, isWhole }: Given, nth: number, trip: Trip): OperatorError {
   const { resource, from, to, seed, count } = trip;
   const { labels, annotations, ...rest } = object.metadata;
   const lossIn = (parts: unknown): Loss | undefined => {
     const { fields = {}, marks = {} } = parts as Partial<Shrinkable>;
     const candidate = asObject({ ...fields, metadata: { ...rest, ...marks } }, trip);
-    if (resource.validate(candidate).length > 0 || !isAdjusted(candidate, trip)) return undefined;
-    const loss = lossOf(candidate, trip);
+    if (isWhole && resource.validate(candidate).length > 0) return undefined;
+    if (!isAdjusted(candidate, trip)) return undefined;
+    const loss = lossOf({ object: candidate, isWhole }, trip);
     return loss?.id === found.id ? loss : undefined;
   };
   const parts: Shrinkable = {

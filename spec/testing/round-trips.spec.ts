@@ -286,6 +286,36 @@ describe('assertRoundTrips', () => {
     expect(assertion).to.throw(text).with.nested.property('cause.cause', cause);
   });
 
+  it('reports a conversion that throws if a single field is missing', () => {
+    const fails: Record<string, Partial<Conversion>> = {
+      'the conversion to v1beta1 fails: .*spec.*: Required value': {
+        fromHub: (hub) => ({ ...faithful.fromHub(hub), title: hub.spec.title.trim() }) as Spoke,
+      },
+      'the conversion to v1 fails: .*spec.ports.*port: Required value': {
+        toHub: (spoke) => {
+          for (const { port: number } of spoke.spec.ports ?? []) number.toFixed();
+          return faithful.toHub(spoke);
+        },
+      },
+    };
+    for (const [message, conversion] of Object.entries(fails)) {
+      expect(first(result(shopWith(conversion)))).to.match(new RegExp(message));
+    }
+  });
+
+  it('leaves no field out that adjust sets', () => {
+    const fromHub: Conversion['fromHub'] = (hub) => {
+      hub.spec.title.trim();
+      return faithful.fromHub(hub);
+    };
+    const adjust = (object: UnstructuredObject): UnstructuredObject => {
+      const { spec, ...rest } = object as Partial<Hub> & UnstructuredObject;
+      const isHub = object.apiVersion.endsWith('/v1');
+      return isHub ? { ...rest, spec: { ...spec, title: spec?.title ?? 'a' } } : object;
+    };
+    expect(result(shopWith({ fromHub }), { adjust })).to.equal('no loss');
+  });
+
   it('shrinks an object to the same error, with the metadata that a server sets', () => {
     const fromHub: Conversion['fromHub'] = (hub) => {
       const { name, namespace, uid } = hub.metadata;
