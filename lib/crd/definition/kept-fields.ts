@@ -85,10 +85,22 @@ export function convertKeeping(object: UnstructuredObject, step: KeepingStep): U
   const { from, to } = step;
   const { kept, plain } = withoutKeptFields(object);
   const own = kept.map(({ field }) => field).filter(({ version }) => version === to);
-  const converted = restored(step.convert(plain), own, step);
   const others = kept.filter(({ field: { version } }) => version !== to && version !== from);
-  const lost = lostFields(plain, converted, step).map(annotationOf);
-  return annotated(converted.object, [...others, ...lost]);
+  const converted = step.convert(plain);
+  const shown = storedOf(converted, step);
+  // Nothing is kept of an object that is nested too deep for an API server.
+  if (shown === undefined) return annotated(converted, others);
+  const whole = restored(shown, own, step);
+  const lost = lostFields(plain, whole, step).map(annotationOf);
+  return annotated(whole.object, [...others, ...lost]);
+}
+
+function storedOf(object: UnstructuredObject, { stored }: KeepingStep): Converted | undefined {
+  try {
+    return { object, stored: stored(object) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the fields that differ after the way back; none if that fails, which must not fail this conversion. */
@@ -189,11 +201,10 @@ function isItemStep(step: unknown): step is ItemStep {
  * schema refuses: an API server validates a write only in the version of its client, who may change the annotations.
  */
 function restored(
-  object: UnstructuredObject,
+  converted: Converted,
   fields: readonly KeptField[],
   step: KeepingStep,
 ): Converted {
-  const converted = { object, stored: step.stored(object) };
   if (fields.length === 0) return converted;
   const whole = withAll(converted, fields, step);
   if (whole !== undefined) return whole;
