@@ -323,7 +323,7 @@ function withItems(
     if (place !== undefined) next[place] = value;
     else if (value !== undefined) lost.push({ at, value });
   }
-  const items = next.filter((item) => item !== undefined);
+  const items: unknown[] = next.filter((item) => item !== undefined);
   for (const { at, value } of lost.sort((one, other) => one.at - other.at)) {
     items.splice(at, 0, value);
   }

@@ -225,7 +225,9 @@ function shopsOf(group: string) {
     ...{ group, kind: 'Shop' },
     versions: [
       {
-        ...{ name: 'v1', storage: true, schema: s.object({ spec: v1 }) },
+        name: 'v1',
+        storage: true,
+        schema: s.object({ spec: v1 }),
         status: s.object({ phase, verified: s.optional(s.boolean()) }),
       },
       { name: 'v1alpha1', schema: s.object({ spec: v1alpha1 }), status: s.object({ phase }) },
@@ -242,10 +244,8 @@ function shopsOf(group: string) {
             },
           }),
           fromHub: ({ spec, status, ...rest }) => ({
-            ...{
-              ...rest,
-              ...(status && { status: { ...(status.phase && { phase: status.phase }) } }),
-            },
+            ...rest,
+            ...(status && { status: { ...(status.phase && { phase: status.phase }) } }),
             spec: {
               ...{ name: spec.title, fast: spec.mode !== 'slow' },
               ...(spec.parts && {
