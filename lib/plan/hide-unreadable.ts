@@ -39,6 +39,7 @@ export async function hideUnreadable(
   });
   return {
     ...hiding(plan),
+    ...(plan.waits !== undefined && isHidden(plan.owner) && { waits: redacted }),
     steps: plan.steps.map(hiding),
     manifests: plan.manifests.filter(({ before, after }) => {
       const object = after ?? before;

@@ -17,7 +17,7 @@ import type {
 import { findCondition, keyOf, referenceTo, groupOfType, versionOf } from '../object/index.js';
 import { pausedCondition, statusConditions } from '../status/index.js';
 import { asError, OperatorError } from '../system/index.js';
-import type { Clock, Logger } from '../system/index.js';
+import type { Clock, Logger, Timer } from '../system/index.js';
 import { applyResource } from './applied-resource.js';
 import type { ApplyingOptions } from './applied-resource.js';
 import { atRest } from './at-rest.js';
@@ -53,6 +53,11 @@ export interface ResourcePlan extends Plan {
   readonly error?: Error;
   /** Annotation that pauses the operator for this resource, in words. Absent: its conditions show no pause. */
   readonly paused?: string;
+  /**
+   * The wait at which the plan ends: the message of the condition `Ready`, of `Degraded` if there is no `Ready`, or of
+   * `requeueAfter`. The plan does not include what follows. Absent: the operator waits for nothing.
+   */
+  readonly waits?: string;
 }
 
 /**
@@ -77,7 +82,8 @@ export async function planResource(
   object: UnstructuredObject,
   planning: Planning,
 ): Promise<ResourcePlan> {
-  const { operator, logger, clock, signal } = planning;
+  const { operator, logger, signal } = planning;
+  const clock = new PlanClock(planning.clock);
   const planned = new PlannedObjects(conversionOf(operator));
   const client = planningClient(planning.client, { planned });
   const manager = new Manager({ client, logger, clock, shards: false });
@@ -94,7 +100,7 @@ export async function planResource(
   const root: Target = { type: owner, key: keyOf(owner) };
   // The cache stays empty; it provides the operator's declared indexes.
   const indexed = cachedClient(client, cache, { clock });
-  const work: Work = { controllers, root, client: indexed, planned, planning };
+  const work: Work = { controllers, root, client: indexed, planned, planning, clock };
   let after: readonly ObjectReference[] = [];
   for (;;) {
     const end = await reconcileUntilQuiet(work).catch((error: unknown) => asError(error));
@@ -105,8 +111,10 @@ export async function planResource(
     const done = { planned, owner, steps, schemaOf };
     if (end instanceof Error) return { ...whole(done), settled: false, error: end };
     after = rollOut(planned, clock);
-    if (after.length === 0) return { ...whole(done), settled: end === 'quiet' };
-    if (end === 'busy' || steps.length >= mostSteps) return { ...whole(done), settled: false };
+    const { isQuiet, message } = end;
+    const waiting = { ...whole(done), ...waitOf(planned.get(owner, keyOf(owner))?.after, message) };
+    if (after.length === 0) return { ...waiting, settled: isQuiet };
+    if (!isQuiet || steps.length >= mostSteps) return { ...waiting, settled: false };
     begin = planned.moment();
   }
 }
@@ -141,25 +149,83 @@ interface Work {
   readonly client: Client;
   readonly planned: PlannedObjects;
   readonly planning: Planning;
+  readonly clock: PlanClock;
+}
+
+/** Passes time between reconciles: a message of a status is replaced after 5 seconds. */
+class PlanClock implements Clock {
+  readonly #clock: Clock;
+  #passedMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  pass(): void {
+    this.#passedMs += 10_000;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  monotonicMs(): number {
+    return this.#clock.monotonicMs() + this.#passedMs;
+  }
+
+  setTimer(...timer: Parameters<Clock['setTimer']>): Timer {
+    return this.#clock.setTimer(...timer);
+  }
+}
+
+/** The end of a step. */
+interface StepEnd {
+  /** Whether nothing changes; false: the limit is reached. */
+  readonly isQuiet: boolean;
+  /** The message of the last result for the resource itself. */
+  readonly message: string | undefined;
 }
 
 /** Reconciles until nothing changes, or the limit is reached. */
-async function reconcileUntilQuiet(work: Work): Promise<'quiet' | 'busy'> {
-  const { planned, planning, client } = work;
-  const { clock, logger, signal } = planning;
+async function reconcileUntilQuiet(work: Work): Promise<StepEnd> {
+  const { planned, planning, client, clock } = work;
+  const { logger, signal } = planning;
+  let message: string | undefined;
   for (let round = 0; round < mostReconciles; round++) {
     const { revision } = planned;
-    for (const { controller, key } of due(work)) {
-      await controller.reconcileOnce({ key, client, planning: true, clock, logger, signal });
+    const messages: string[] = [];
+    for (const { controller, key, isRoot } of due(work)) {
+      clock.pass();
+      const once = { key, client, planning: true, clock, logger, signal };
+      const result = await controller.reconcileOnce(once);
+      const waits = isRoot && result.type === 'requeueAfter' ? result.message : undefined;
+      if (waits !== undefined) messages.push(waits);
     }
-    if (planned.revision === revision) return 'quiet';
+    message = messages[0];
+    if (planned.revision === revision) return { isQuiet: true, message };
   }
-  return 'busy';
+  return { isQuiet: false, message };
+}
+
+/** Returns the wait of an operator. @param message - of the last result */
+function waitOf(
+  owner: UnstructuredObject | undefined,
+  message: string | undefined,
+): Pick<ResourcePlan, 'waits'> {
+  const conditions = owner === undefined ? [] : statusConditions(owner);
+  if (findCondition(conditions, pausedCondition)?.status === 'True') return {};
+  const ready = findCondition(conditions, 'Ready');
+  const degraded = findCondition(conditions, 'Degraded');
+  const isUnready = ready === undefined ? degraded?.status === 'True' : ready.status === 'False';
+  const waits = isUnready ? (ready ?? degraded)?.message : message;
+  return waits === undefined || waits === '' ? {} : { waits };
 }
 
 interface Due {
   readonly controller: Controller;
   readonly key: ObjectKey;
+  /** Whether it is the object that the plan is for. */
+  readonly isRoot: boolean;
 }
 
 /** Returns the resource, and written objects of kinds that the operator also reconciles. */
@@ -167,10 +233,10 @@ function due({ controllers, root, planned }: Work): readonly Due[] {
   const isRoot = ({ type, key }: Target): boolean =>
     isOfKind(type, root.type) && key.name === root.key.name && key.namespace === root.key.namespace;
   const others = planned.all.filter((state) => state.after !== undefined && !isRoot(state));
-  return [root, ...others].flatMap(({ type, key }) =>
+  return [root, ...others].flatMap((target) =>
     controllers
-      .filter((controller) => isOfKind(controller.type, type))
-      .map((controller) => ({ controller, key })),
+      .filter((controller) => isOfKind(controller.type, target.type))
+      .map((controller) => ({ controller, key: target.key, isRoot: target === root })),
   );
 }
 

@@ -17,7 +17,7 @@ export function renderSteps(
     ...renderObjects(step, { color, unchanged }),
   ]);
   const goesOn = plan.settled || plan.error !== undefined ? [] : [notSettled];
-  const { paused } = plan;
+  const { paused, waits } = plan;
   const lines = [
     bold(`Plan for ${describeObject(plan.owner)}`),
     ...(paused === undefined
@@ -25,6 +25,7 @@ export function renderSteps(
       : [`It is paused (${paused}): the operator changes nothing else.`]),
     ...(first === undefined ? [] : renderObjects(first, { color, unchanged })),
     ...later,
+    ...(waits === undefined ? [] : [`The plan ends at a wait: ${waits}`]),
     planSummary(plan),
     ...goesOn,
   ];

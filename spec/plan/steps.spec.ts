@@ -11,8 +11,9 @@ import { controllerFor, done, requeueAfter } from '../../lib/controller/index.js
 import { Manager } from '../../lib/manager/index.js';
 import type { OperatorDefinition } from '../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../lib/object/kinds.js';
-import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import type { KubernetesObject, UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import { Operator } from '../../lib/operator/index.js';
+import { objectsResource, resourceChain } from '../../lib/resource/index.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import { systemClock } from '../../lib/system/clock.js';
 import { Barn, Farm, operator } from '../cli/project/farm/src/operator.js';
@@ -209,6 +210,88 @@ describe('The steps of a plan', () => {
     const running = await plan(shed('false'), sheds);
     expect([running.paused, running.error?.message]).to.deep.equal([undefined, undefined]);
     expect(did(running.steps[0]!)[1]).to.include('create ConfigMap shed');
+  });
+
+  it('end with what the operator waits for', async () => {
+    const waiting = new Operator('waiting');
+    waiting.for(Farm, { status: false }).reconciles(() => requeueAfter(1_000, 'seeds are ordered'));
+    const { waits, settled } = await plan({}, waiting);
+    expect({ waits, settled }).to.deep.equal({ waits: 'seeds are ordered', settled: true });
+    const Mill = defineResource({
+      ...{ group: 'farms.example', kind: 'Mill' },
+      versions: [
+        {
+          name: 'v1',
+          schema: s.object({ spec: s.object({}) }),
+          status: s.object({ conditions: s.conditions() }),
+        },
+      ],
+    });
+    await ensureCrd(client, Mill.crd);
+    const mill = { apiVersion: Mill.apiVersion, kind: 'Mill', metadata: { name: 'm' }, spec: {} };
+    const wheel = { name: 'wheel', podSpec: { containers: [{ name: 'wheel', image: 'wheel:1' }] } };
+    const mills = new Operator('mills');
+    mills
+      .for(Mill)
+      .owns(Deployment)
+      .builds(({ builder, status }) => {
+        status.setWaiting('the river is low');
+        return builder.deployment(wheel);
+      });
+    const building = await plan(mill, mills);
+    expect(building.waits).to.equal('the river is low');
+    expect(renderSteps(building, {})).to.include('The plan ends at a wait: the river is low\n');
+    expect((await plan({ workers: false })).waits).to.equal(undefined);
+  });
+
+  it('end with the wait of a chain after a rollout', async () => {
+    const Mill = defineResource({
+      ...{ group: 'farms.example', kind: 'Watermill' },
+      versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status() }],
+    });
+    await ensureCrd(client, Mill.crd);
+    const labels = { app: 'wheel' };
+    const template = {
+      metadata: { labels },
+      spec: { containers: [{ name: 'wheel', image: 'wheel:1' }] },
+    };
+    const chained = new Operator('watermills');
+    chained
+      .for(Mill)
+      .owns(Deployment)
+      .uses(
+        resourceChain([
+          objectsResource({
+            ...{ name: 'wheel', types: [Deployment], waitUntilReady: true },
+            getDesiredState: (_context, { metadata: { namespace } }: KubernetesObject) => [
+              {
+                ...{
+                  apiVersion: 'apps/v1',
+                  kind: 'Deployment',
+                  metadata: { name: 'w', namespace },
+                },
+                spec: { selector: { matchLabels: labels }, template },
+              },
+            ],
+          }),
+          {
+            name: 'river',
+            ensureCreated: (context) => {
+              context.cancelReconciliation('the river is low');
+              return Promise.resolve();
+            },
+            ensureDeleted: () => Promise.resolve(),
+          },
+        ]),
+      );
+    const mill = {
+      ...{ apiVersion: Mill.apiVersion, kind: 'Watermill' },
+      metadata: { name: 'm' },
+      spec: {},
+    };
+    const { steps, waits } = await plan(mill, chained);
+    expect(steps.map(({ after }) => after.map(({ name }) => name))).to.deep.equal([[], ['w']]);
+    expect(waits).to.equal('waits for river (the river is low)');
   });
 
   it('are printed as text', async () => {

@@ -182,7 +182,8 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     const kept = { ...set, action: 'recreate', reason: 'recreated; its pods stay' };
     const onImmutable = 'recreateOrphan';
     expect(await planned({ onImmutable })).to.deep.equal({ rolls: 0, decision: kept });
-    expect(await planned({ onImmutable }, newer)).to.deep.equal({ rolls: 1, decision: kept });
+    const rolled = { ...kept, reason: 'recreated; its pods stay until its rollout replaces them' };
+    expect(await planned({ onImmutable }, newer)).to.deep.equal({ rolls: 1, decision: rolled });
     const fault = { type: 'error', status: 403, message: 'no' } as const;
     const client = faulty(scene.operator.client, { rules: [{ fault, verbs: ['create'] }] });
     const problem = `no dry run: create ${where}: 403: no (check the RBAC rules of this operator)`;
