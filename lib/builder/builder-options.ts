@@ -76,7 +76,9 @@ export interface BuilderOptions<Order extends string = string> {
   readonly orderCreation?: boolean | undefined;
   /**
    * Maximum number of objects that one pruning may delete: a number, or a share such as `'50%'`, rounded
-   * down. To allow more, users set the owner's annotation `operator-builder.io/allow-deletions` to its
+   * down. The share is of all objects of the chain's controller and scope that the owner has then, with those that
+   * were just created, and of the kinds that pruning visits. Objects that wait to be pruned count as deleted; those
+   * that are never pruned, such as claims, do not. To allow more, users set the owner's annotation `operator-builder.io/allow-deletions` to its
    * `metadata.generation`.
    * @defaultValue half of the owned objects, at least 5, but never all of them
    */

@@ -93,8 +93,11 @@ export async function decidePruning(
   const unneeded = orphans.filter((each) => !workloads.has(each) && !uses.has(each));
   const occupied = occupiedContainers(unneeded, controlled);
   const held = others.map(({ object }) => object).filter(isHeld);
-  const kept = owned.length - undesired.length + coming;
-  if (hold === undefined) checkDeletions(context, orphans, { owned: owned.length, staying: kept });
+  const counts = {
+    owned: owned.length + coming,
+    staying: owned.length - undesired.length + coming,
+  };
+  if (hold === undefined) checkDeletions(context, orphans, counts);
   const decisions = orphans.map((candidate): PruneDecision => {
     const known =
       workloads.get(candidate) ?? occupied.get(candidate) ?? waitForHeld(candidate, held);

@@ -290,6 +290,26 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
+  it('counts new objects for maxDeletions, in a plan as well', async () => {
+    const scene = await open();
+    const chain = (prefix: string, maxDeletions?: '40%'): Builder =>
+      Array.from({ length: 12 }, (_, index) => `${prefix}-${index}`).reduce<Builder>(
+        (links, name) => links.configMap({ name, data: {} }),
+        scene.builder({ maxDeletions }),
+      );
+    await chain('one').reconcile();
+    const renamed = await chain('two').plan();
+    expect(renamed.objects.filter(({ action }) => action === 'prune')).to.have.lengthOf(12);
+    const results = await chain('two').reconcile();
+    expect(results.filter(({ operation }) => operation === 'deleted')).to.have.lengthOf(12);
+    const fails = await chain('three', '40%').plan();
+    const [error] = await errorsOf(chain('three', '40%'));
+    expect(error?.message).to.include('would delete 12 of 24 objects, and maxDeletions allows 9');
+    expect(fails.objects.flatMap((each) => each.error?.message ?? [])).to.deep.equal([
+      error?.message,
+    ]);
+  });
+
   it('deletes more if an annotation on the owner allows it for the current generation', async () => {
     const scene = await open();
     const { namespace } = scene;
