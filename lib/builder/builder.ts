@@ -221,9 +221,11 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /** Reconciles every object in the order of dependencies, then prunes what is no longer chained. */
-  async reconcile(): Promise<readonly ObjectResult[]> {
-    this.#refuseDropped();
-    return this.#pruning(() => this.#reconcileAll());
+  reconcile(): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => {
+      this.#refuseDropped();
+      return this.#pruning(() => this.#reconcileAll());
+    });
   }
 
   async #reconcileAll(): Promise<readonly ObjectResult[]> {
@@ -239,33 +241,33 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /** Reconciles the ConfigMaps and Secrets. */
-  async reconcileConfigMap(): Promise<readonly ObjectResult[]> {
-    return this.#act().reconcileStage('configuration');
+  reconcileConfigMap(): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => this.#act().reconcileStage('configuration'));
   }
 
   /** Reconciles the Services. */
-  async reconcileService(): Promise<readonly ObjectResult[]> {
-    return this.#act().reconcileStage('service');
+  reconcileService(): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => this.#act().reconcileStage('service'));
   }
 
   /** Reconciles every workload: Deployments, StatefulSets, DaemonSets, Jobs and CronJobs. */
-  async reconcileDeployOrSts(): Promise<readonly ObjectResult[]> {
-    return this.#act().reconcileStage('workload');
+  reconcileDeployOrSts(): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => this.#act().reconcileStage('workload'));
   }
 
   /** Reconciles the PersistentVolumeClaims. */
-  async reconcileStorage(): Promise<readonly ObjectResult[]> {
-    return this.#act().reconcileStage('storage');
+  reconcileStorage(): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => this.#act().reconcileStage('storage'));
   }
 
   /** Reconciles the NetworkPolicies. */
-  async reconcileNetworkPolicy(): Promise<readonly ObjectResult[]> {
-    return this.#act().reconcileStage('networkPolicy');
+  reconcileNetworkPolicy(): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => this.#act().reconcileStage('networkPolicy'));
   }
 
   /** Reconciles every object that none of the other methods covers. */
-  async reconcileObjects(): Promise<readonly ObjectResult[]> {
-    return this.#act().reconcileStage('other');
+  reconcileObjects(): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => this.#act().reconcileStage('other'));
   }
 
   /**
@@ -274,9 +276,11 @@ export class BuilderChain<Names extends ChainNames> {
    * @throws OperatorError `DependencyFailed`: another method of this Builder failed before, or the chain has an
    * unserved kind.
    */
-  async reconcileStore(): Promise<readonly ObjectResult[]> {
-    this.#refuseDropped();
-    return this.#pruning(() => this.#act().prune());
+  reconcileStore(): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => {
+      this.#refuseDropped();
+      return this.#pruning(() => this.#act().prune());
+    });
   }
 
   /** Returns the desired objects, which pruning keeps. */
@@ -291,6 +295,26 @@ export class BuilderChain<Names extends ChainNames> {
   async plan(): Promise<Plan> {
     this.#refuseDropped();
     return this.#act().plan();
+  }
+
+  /** Notes a part of the work at the start of the chain while it goes on, see {@link awaitRunning}. */
+  #acting<R>(act: () => Promise<R>): Promise<R> {
+    const running = this.#start()?.running;
+    if (running === undefined) return act();
+    const whole = async (): Promise<R> => {
+      try {
+        return await act();
+      } finally {
+        running.delete(work);
+      }
+    };
+    const work = whole();
+    running.add(work);
+    return work;
+  }
+
+  #start(): ChainEnd['start'] {
+    return [...this.#ends()].at(-1)?.start;
   }
 
   #act(): Run {
@@ -349,15 +373,15 @@ export class BuilderChain<Names extends ChainNames> {
    * reconcile. Chains of the same objects may both prune, and one after another that failed.
    */
   async #pruning<R>(prune: () => Promise<R>): Promise<R> {
-    const { pruning } = [...this.#ends()].at(-1) ?? {};
-    if (pruning === undefined) return prune();
-    const first: Builder = pruning.chain ?? this;
+    const start = this.#start();
+    if (start === undefined) return prune();
+    const first: Builder = start.pruning ?? this;
     if (first !== this) this.#refuseSecond(first);
-    pruning.chain = first;
+    start.pruning = first;
     try {
       return await prune();
     } catch (error) {
-      if (first === this) delete pruning.chain;
+      if (first === this) delete start.pruning;
       throw error;
     }
   }
@@ -400,13 +424,35 @@ interface ChainEnd {
   readonly pending: Set<ChainEnd>;
   /** Whether a chain with it was applied in stages, pruned or planned. */
   hasRun: boolean;
-  /** Set at a start from which only one chain may prune; `chain` is the chain that has pruned. */
-  pruning?: { chain?: Builder };
+  start?: HandlerStart;
 }
 
-/** Lets only one chain that continues `chain` prune, as in one call of a handler. */
-export function pruneOnce(chain: Builder): void {
-  endOf(chain).pruning = {};
+/** The start of the chains of one call of a handler. */
+interface HandlerStart {
+  /** The only chain that may prune, once it has. */
+  pruning?: Builder;
+  /** The parts of the work of chains that go on. */
+  readonly running: Set<Promise<unknown>>;
+}
+
+/** Makes an empty chain the start of the chains of one call of a handler: only one of them may prune. */
+export function startHandler(chain: Builder): void {
+  endOf(chain).start = { running: new Set() };
+}
+
+/**
+ * Waits for the chains that continue `chain` and that the handler did not await. Their results and errors would reach
+ * no one.
+ * @returns whether there are any
+ * @throws the first error of a chain
+ */
+export async function awaitRunning(chain: Builder): Promise<boolean> {
+  const { running } = endOf(chain).start ?? {};
+  if (running === undefined || running.size === 0) return false;
+  const works = [...running];
+  await Promise.allSettled(works);
+  await Promise.all(works);
+  return true;
 }
 
 /**

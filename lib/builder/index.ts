@@ -9,7 +9,7 @@
  * and `rollout-state.ts` roll out one workload after the other; `successors.ts` keeps what running pods
  * still use. `plan.ts` describes the same run without writes, and `render-plan.ts` prints it.
  */
-export { Builder, pruneOnce, refuseUnused } from './builder.js';
+export { Builder, awaitRunning, refuseUnused, startHandler } from './builder.js';
 export type { BuilderChain } from './builder.js';
 export type { BuilderOptions } from './builder-options.js';
 export type { NoNames, WithName } from './chain-names.js';

@@ -1,6 +1,6 @@
 import { requeueAfterOf } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
-import { Builder, pruneOnce, refuseUnused } from '../builder/index.js';
+import { Builder, awaitRunning, refuseUnused, startHandler } from '../builder/index.js';
 import type { NoNames } from '../builder/index.js';
 import { removeFinalizer, getIfExists } from '../client/index.js';
 import {
@@ -207,6 +207,11 @@ export class ObjectReconciler<T extends KubernetesObject> {
       this.#newChain(object, context, onResult),
     );
     const answer = await handler.handle(given);
+    const { [builder]: made } = given as BuilderContext & typeof given;
+    if (made !== undefined && (await awaitRunning(made))) {
+      const remedy = 'await each method of a chain';
+      context.logger.warn(`the handler returned before its chain had ended; ${remedy}`);
+    }
     warnOfPendingWrites(context);
     let returned: Result | undefined;
     if (handler.type === 'reconciles') returned = handled(answer, handler.type, object);
@@ -217,7 +222,6 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const all = [...results.values()];
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const waitsFor = draft.waitsFor(returnedWait);
-    const { [builder]: made } = given as BuilderContext & typeof given;
     // A handler that returns a result, waits, or calls the object not ready, has decided not to use its chain.
     const hasDecided = returned !== undefined || waitsFor !== undefined || draft.isUnready;
     if (made !== undefined && !hasDecided) {
@@ -256,7 +260,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
         if (!planning) own.onResult?.(result);
       },
     });
-    pruneOnce(chain);
+    startHandler(chain);
     return chain;
   }
 

@@ -8,6 +8,8 @@ import type { OperatorContext, ReconcileHandler } from '../../lib/operator/conte
 import { sleep } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
+import { rememberingLogger } from '../manager/manager-setup.js';
+import type { LogLine } from '../manager/manager-setup.js';
 import { Stage, Tenant } from './suite/stage.js';
 
 describe('The status of a failed reconcile', () => {
@@ -75,6 +77,32 @@ describe('The status of a failed reconcile', () => {
     // The retries only wrote: the handler did not run again.
     expect(seen).to.deep.equal(['fast', 'slow']);
     expect(ended.at(-1)).to.include({ outcome: 'terminal', againInMs: undefined });
+  });
+
+  it('shows the failure of a chain that the handler did not await', async () => {
+    const lines: LogLine[] = [];
+    const labels = { 'not a label': 'x' };
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap)
+      .reconciles(({ object, builder }) => {
+        const isBad = object.spec.env['MODE'] === 'bad';
+        void builder
+          .configMap({ name: 'first' })
+          .configMap({ name: 'second', ...(isBad && { labels }) })
+          .reconcile();
+      });
+    stage.start({ logger: rememberingLogger(lines) });
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    const { namespace } = stage;
+    await target.admin.get(ConfigMap, { namespace, name: 'second' });
+    expect(lines.map(({ message }) => message)).to.include(
+      'the handler returned before its chain had ended; await each method of a chain',
+    );
+    await stage.change('acme', { spec: { env: { MODE: 'bad' } } });
+    const { message } = await stage.condition('acme', 'Ready', 'False');
+    expect(message).to.include('ConfigMap').and.to.include('not a label');
   });
 
   it('names the remedy if the reconciler changed an object of the cache', async () => {
