@@ -5,6 +5,7 @@ import { ensureCrd } from '../../lib/client/index.js';
 import { defineResource, s, versionOfResource } from '../../lib/crd/index.js';
 import type { ObjectOf } from '../../lib/crd/index.js';
 import { findCondition } from '../../lib/object/conditions.js';
+import type { TypeReference } from '../../lib/object/index.js';
 import { patchStatus } from '../../lib/operator/index.js';
 import type { StatusDraft } from '../../lib/operator/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -56,8 +57,11 @@ describe('A status that does not fit the schema of defineResource', () => {
 
   after(() => target.close());
 
-  const start = (set: (status: StatusDraft<Store>, store: Store) => void, type = Store): void => {
-    stage.operator.for<Store>(type).reconciles(({ object, status }) => {
+  const start = (
+    set: (status: StatusDraft<Store>, store: Store) => void,
+    type: TypeReference<Store> = Store,
+  ): void => {
+    stage.operator.for(type).reconciles(({ object, status }) => {
       set(status, object);
     });
     run();
@@ -126,7 +130,7 @@ describe('A status that does not fit the schema of defineResource', () => {
       (status, { spec }) => {
         status.set(spec.pods === undefined ? { phase } : ({ phase, pod: 1 } as never));
       },
-      v1 as typeof Store,
+      v1,
     );
     await create();
     await storeIn('True');

@@ -86,6 +86,7 @@ async function runBeside(stage: Stage): Promise<void> {
   const both = AbortSignal.any([signal, end.signal]);
   let begun: Promise<void> | undefined;
   let failure: unknown;
+  let settled: string | undefined;
   const onFailure = failureLines(lines, stage.context.clock);
   const role = roleOf(stage, (error) => {
     failure ??= error;
@@ -99,12 +100,14 @@ async function runBeside(stage: Stage): Promise<void> {
   const onBegin = (run: OperatorRun): void => {
     // Apply the objects only after the first start: later changes and deletions by the user stay.
     begun ??= goOn({ ...stage, signal: both }, run)
-      .then(() => stage.options.untilSettled === true && end.abort())
+      .then((names) => {
+        settled = names;
+        if (names !== undefined) end.abort();
+      })
       .catch((error: unknown) => {
         if (!both.aborted) failure = error;
         end.abort();
-      })
-      .then(() => undefined);
+      });
   };
   try {
     await keepRunning(first, {
@@ -129,6 +132,8 @@ async function runBeside(stage: Stage): Promise<void> {
     await begun;
   }
   if (failure !== undefined) throw failure as Error;
+  // Only now: the operator writes its last Events when it stops.
+  if (settled !== undefined) lines.say(`\nsettled: ${settled || 'there was nothing to apply'}`);
 }
 
 /** @param fail - called at the first missing rule, if the run is a test */
@@ -185,9 +190,10 @@ function isDefinition(object: KubernetesObject): object is CustomResourceDefinit
 /**
  * Applies the objects once the operator runs. With `--until-settled`, also waits until the operator
  * settles.
+ * @returns the applied objects if the operator has settled
  */
-async function goOn(stage: Stage, { manager }: OperatorRun): Promise<void> {
-  const { cluster, resources, signal, options, settling, lines } = stage;
+async function goOn(stage: Stage, { manager }: OperatorRun): Promise<string | undefined> {
+  const { cluster, resources, signal, options, settling } = stage;
   await manager.whenLeading(signal).catch((error: unknown) => {
     // The run reports why the operator did not start.
     if (!isOperatorError(error, 'Stopped')) throw error;
@@ -196,10 +202,9 @@ async function goOn(stage: Stage, { manager }: OperatorRun): Promise<void> {
   try {
     const applied: UnstructuredObject[] = [];
     for (const resource of resources) applied.push(await put(client, resource, stage));
-    if (options.untilSettled !== true) return;
+    if (options.untilSettled !== true) return undefined;
     await settling.settled(manager, options.settleTimeout, signal);
-    const names = applied.map((each) => describeObject(each)).join(', ');
-    lines.say(`\nsettled: ${names || 'there was nothing to apply'}`);
+    return applied.map((each) => describeObject(each)).join(', ');
   } finally {
     await client.close();
   }

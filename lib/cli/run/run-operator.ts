@@ -7,7 +7,7 @@ import { whenAborted, isOperatorError } from '../../system/index.js';
 import type { Logger, Tracer } from '../../system/index.js';
 import { UsageError, whileReporting } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { commandLogger, logsText, managerOptionsOf } from '../options.js';
+import { commandLogger, managerOptionsOf } from '../options.js';
 import type { ClusterOptions, LogOptions, ProcessOptions } from '../options.js';
 import { loadOperator } from '../load-operator.js';
 import type { LoadedProject } from '../load-operator.js';
@@ -45,10 +45,10 @@ export async function runOperator(options: RunOptions, context: CommandContext):
   }
 }
 
-/** For text output, omits reconcile failures, which the feed prints. */
+/** Omits reconcile failures, which the feed prints, unless the user asks for whole log lines. */
 async function loggerBesideFeed(options: RunOptions, context: CommandContext): Promise<Logger> {
   const logger = await commandLogger(options, context);
-  const isWhole = !logsText(options, context) || options.logLevel === 'debug';
+  const isWhole = options.logFormat === 'json' || options.logLevel === 'debug';
   return isWhole ? logger : withoutFailures(logger);
 }
 

@@ -105,7 +105,7 @@ export function versionOfResource<T extends KubernetesObject>(
     statusSchema: () => resource.statusSchema(version),
     statusProblem: (status, old) => resource.statusProblem(status, old, version),
   };
-  return { group, version, kind, plural, namespaced, ...ofStatus } as ResourceType<T>;
+  return { group, version, kind, plural, namespaced, ...ofStatus };
 }
 
 /** The object type of one version of a definition, selected by the version's name. */

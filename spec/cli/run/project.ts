@@ -14,6 +14,19 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
+/** `src/operator.ts` of the project with shops, with an Event that waits a second for others. */
+export const operatorWithEvents = `
+import { Operator } from 'operator-builder';
+import { Shop } from './shop.js';
+
+export const operator = new Operator('shops');
+operator.for(Shop).reconciles(({ object, recorder }) => {
+  const related = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'till' };
+  const what = { type: 'Normal', reason: 'Opened', action: 'Open' } as const;
+  recorder.record({ ...what, regarding: object, related, note: 'opened the till', item: 'Pod till' });
+});
+`;
+
 /** `src/operator.ts` of the project with shops, with a webhook. */
 export const operatorWithWebhook = `
 import { allowed, denied, validatingWebhook } from 'operator-builder';

@@ -12,7 +12,12 @@ import { linkPackages } from '../project/project-copy.js';
 import { shopProject } from '../project/shop-project.js';
 import { Shop } from '../project/shop/src/shop.js';
 import { makeProject } from '../scaffold/project.js';
-import { copyShopProject, operatorWithWebhook, replaceFile } from './project.js';
+import {
+  copyShopProject,
+  operatorWithEvents,
+  operatorWithWebhook,
+  replaceFile,
+} from './project.js';
 
 const shop = (spec: object): string =>
   JSON.stringify({
@@ -65,6 +70,15 @@ describe('operator-builder run --embedded', () => {
     expect(stdout).to.match(/~ Pod default\/web-\S+ {2}ready/);
     expect(stdout).to.not.match(/kube-|Lease|EndpointSlice/);
     await gone(file('kubeconfig'));
+  });
+
+  it('prints the Events before it says that the operator has settled', async () => {
+    const project = file('telling');
+    await copyShopProject(project);
+    await writeFile(file('telling/src/operator.ts'), operatorWithEvents);
+    const { code, stdout, stderr } = await cli(argsOf(project, '--until-settled'));
+    expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.match(/\n· Shop default\/a {2}Opened: .*\n\nsettled: Shop default\/a\n$/);
   });
 
   it('exits with 1 and the reason if the operator does not settle', async () => {
