@@ -122,10 +122,10 @@ function refuseForeign(options: CreateApiOptions, { resources }: Project): void 
   checkVersion(version);
   checkKindName(kind);
   if (builtInKind(options) === undefined) checkKind(kind);
-  if (style !== 'builder') {
-    throw new UsageError(
-      `--style ${style}: not possible for the foreign kind ${kind}; leave it out`,
-    );
+  // The default of the option; controllers of foreign kinds have no other style than `reconciles`.
+  if (style !== 'builder' && style !== 'reconciles') {
+    const remedy = 'pass --style reconciles, or leave it out';
+    throw new UsageError(`--style ${style}: not possible for the foreign kind ${kind}; ${remedy}`);
   }
   const own = resources.find((one) => isSameKind(one, options));
   if (own?.controller === undefined || force) return;

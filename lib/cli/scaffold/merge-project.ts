@@ -65,8 +65,8 @@ export async function upgradeProject(
     ...conflicts.map((file) => `edit ${file}  # it has conflicts`),
     ...left.map((file) => `rm ${file}  # no longer in the templates; it has your changes`),
   ];
-  const next = [...steps, 'npm install', 'npm run manifests', 'npm test'];
-  const written = await carryOut({ wanted: files, next }, options, context);
+  const next = ['npm install', 'npm run manifests', 'npm test'];
+  const written = await carryOut({ wanted: files, left: steps, next }, options, context);
   if (conflicts.length > 0) context.setExitCode(exitCodes.changes);
   return written;
 }
@@ -139,8 +139,8 @@ export async function deleteApi(
       .filter(([file]) => !left.includes(file) && !conflicts.includes(file))
       .map(([file, deleted]) => `edit ${file}  # it imports ${deleted}, which is deleted`),
   ];
-  const next = [...steps, 'npm run manifests', 'npm test'];
-  return carryOut({ wanted: files, next }, options, context);
+  const next = ['npm run manifests', 'npm test'];
+  return carryOut({ wanted: files, left: steps, next }, options, context);
 }
 
 /** Returns each TypeScript file that stays and imports a deleted one, with the deleted file. */

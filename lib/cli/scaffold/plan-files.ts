@@ -167,6 +167,8 @@ export function refuseStale(what: string, files: readonly PlannedFile[], remedy:
 
 interface Scaffold {
   readonly wanted: readonly WantedFile[];
+  /** Command lines for files that the user has to change; a dry run lists them, too. @defaultValue none */
+  readonly left?: readonly string[];
   /** Command lines to suggest as next steps. */
   readonly next: readonly string[];
 }
@@ -175,14 +177,14 @@ interface CarryOutOptions extends ScaffoldOptions, Pick<PlanOptions, 'outside'> 
 
 /** Writes all files or none, prints a report and returns the files. */
 export async function carryOut(
-  { wanted, next }: Scaffold,
+  { wanted, left = [], next }: Scaffold,
   { directory, dryRun, force, output, outside }: CarryOutOptions,
   context: CommandContext,
 ): Promise<readonly PlannedFile[]> {
   const folder = resolve(context.cwd, directory);
   const files = await planFiles(wanted, { folder, force, outside });
   if (!dryRun) await writeFiles(folder, files, context.stopSignal());
-  context.stdout.write(reportText({ folder, dryRun, files, next }, output));
+  context.stdout.write(reportText({ folder, dryRun, files, left, next }, output));
   return files;
 }
 
@@ -271,7 +273,7 @@ interface ScaffoldReport {
   readonly folder: string;
   readonly dryRun: boolean;
   readonly files: readonly PlannedFile[];
-  /** Command lines to suggest as next steps. */
+  readonly left: readonly string[];
   readonly next: readonly string[];
 }
 
@@ -282,7 +284,8 @@ export const done: Readonly<Record<PlannedFile['action'], string>> = {
 };
 
 function reportText(report: ScaffoldReport, output: Output): string {
-  const { folder, dryRun, files, next } = report;
+  const { folder, dryRun, files, left } = report;
+  const next = [...left, ...report.next];
   if (output === 'json') {
     const said = files.map(({ path, action, note }) => ({ path, action, note }));
     return `${JSON.stringify({ folder, dryRun, files: said, next }, undefined, 2)}\n`;
@@ -293,7 +296,10 @@ function reportText(report: ScaffoldReport, output: Output): string {
     const line = `${what} ${file.path}${note}`;
     return dryRun && file.action === 'change' ? [line, ...addedLines(file)] : [line];
   });
-  const then = dryRun ? ['Nothing was written.'] : ['', 'Next:', ...next.map((one) => `  ${one}`)];
+  const later = left.length === 0 ? [] : ['', 'Left to you:', ...left.map((one) => `  ${one}`), ''];
+  const then = dryRun
+    ? [...later, 'Nothing was written.']
+    : ['', 'Next:', ...next.map((one) => `  ${one}`)];
   return `${[...lines, ...then].join('\n')}\n`;
 }
 

@@ -57,6 +57,10 @@ describe('operator-builder delete api', () => {
     const operator = `${folder}/src/operator.ts`;
     const text = await readFile(operator, 'utf8');
     await writeFile(operator, `// mine\n${text}`);
+    const planned = await deleteApi(folder, 'Shop', '--dry-run');
+    expect(planned.stdout).to.match(
+      /\nLeft to you:\n {2}rm src\/controllers\/shop-controller\.ts {2}# it has your changes\n\nNothing was written\.\n$/,
+    );
     const { code, stdout } = await deleteApi(folder, 'Shop');
     expect(code).to.equal(0);
     expect(stdout)

@@ -44,6 +44,19 @@ describe('Controllers and webhooks of foreign kinds', () => {
     );
   });
 
+  it('have the style reconciles, whether it is named or not', async () => {
+    const texts: (string | undefined)[] = [];
+    for (const flags of [[], ['--style', 'reconciles']]) {
+      const folder = file(`style${flags.length}`);
+      await makeProject(folder);
+      const named = [folder, 'apps', 'v1', 'Deployment'] as const;
+      expect(await createForeign('api', named, '--no-resource', ...flags)).to.include(done);
+      texts.push((await textsIn(folder))['src/controllers/deployment-controller.ts']);
+    }
+    expect(texts[0]).to.include('.reconciles(');
+    expect(texts[1]).to.equal(texts[0]);
+  });
+
   it('are drawn by graph', async () => {
     const folder = file('graph');
     await makeProject(folder);
@@ -132,10 +145,10 @@ describe('Controllers and webhooks of foreign kinds', () => {
       'or pass the full group',
     ],
     [
-      'a style other than builder',
+      'another style',
       ['apps', 'v1', 'Deployment'],
       ['--style', 'lifecycle'],
-      'not possible for the foreign kind Deployment',
+      'not possible for the foreign kind Deployment; pass --style reconciles, or leave it out',
     ],
     [
       'a definition file without the kind',
