@@ -37,7 +37,9 @@ export function manifestsCommand(context: CommandContext): Command {
 /** `operator-builder build-installer`. */
 export function buildInstallerCommand(context: CommandContext): Command {
   return overlayCommand('build-installer')
-    .description('Write all objects of a Kustomize overlay to one file, for kubectl apply.')
+    .description(
+      'Write all objects of a Kustomize overlay to one file, for kubectl apply. The manifests are taken as they are: `npm run build-installer` first checks that they are up to date.',
+    )
     .option('-n, --namespace <name>', 'namespace of the operator (default: that of the overlay)')
     .option(
       '--out <file>',
@@ -63,7 +65,7 @@ export function buildInstallerCommand(context: CommandContext): Command {
 export function helmCommand(context: CommandContext): Command {
   return overlayCommand('helm')
     .description(
-      'Create or update a Helm chart from a Kustomize overlay. Your changes in values.yaml and Chart.yaml stay.',
+      'Create or update a Helm chart from a Kustomize overlay. Your changes in values.yaml and Chart.yaml stay. The manifests are taken as they are: `npm run helm` first checks that they are up to date.',
     )
     .option(
       '--out <directory>',

@@ -10,7 +10,13 @@ import { namespacedRolesPath, parseRoleFile, rolePath } from '../manifests/role-
 import { widenedWebhooks } from '../manifests/webhook-manifests.js';
 import { valuesOf, webhookValues } from './api-values.js';
 import type { ApiParts, WebhookSubject } from './api-values.js';
-import { withFieldsOfKind, definedNow, sampleContent, withContent } from './sample-content.js';
+import {
+  withFieldsOfKind,
+  definedNow,
+  refuseOtherDomain,
+  sampleContent,
+  withContent,
+} from './sample-content.js';
 import { isStoredIn, withCurrentSchema } from './current-schema.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
@@ -80,7 +86,10 @@ export async function mergedRole(
   return [{ type: 'edited', path, text: role.withRules([...role.rules, ...rules]) }];
 }
 
-/** Returns the files that a further version of a kind adds to a project. */
+/**
+ * Returns the files that a further version of a kind adds to a project.
+ * @throws OperatorError `InvalidConfig`: the project's sources define the kind with another domain
+ */
 export async function versionFiles(
   project: Project,
   first: ProjectResource,
@@ -97,6 +106,7 @@ export async function versionFiles(
     known.every(({ version }) => version !== resource.version);
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });
+  await refuseOtherDomain(folder, namesOf(project, first), first.group);
   const crd = await definedNow(folder, namesOf(project, first));
   const copied = { ...first, version: copiedVersion(crd, resource) ?? first.version };
   // A version that the project does not record is in the file of the first version.

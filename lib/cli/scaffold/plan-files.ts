@@ -12,16 +12,18 @@ import type { ScaffoldOptions } from './scaffold-command.js';
 export type WantedFile = {
   /** Path in the project's folder, with slashes. */
   readonly path: string;
-} & (
-  | { readonly type: 'whole'; readonly text: string }
-  /** Written only if missing: the user's file stays, even with `--force`. */
-  | { readonly type: 'default'; readonly text: string }
-  /** An existing file that the command has read and changed; `from` is the text that it read, if that must still be there. */
-  | { readonly type: 'edited'; readonly text: string; readonly from?: string | undefined }
-  | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
-  /** Deleted if it exists. */
-  | { readonly type: 'delete' }
-);
+} &
+  /** `why`: says why an existing file counts as the user's. */
+  (
+    | { readonly type: 'whole'; readonly text: string; readonly why?: string | undefined }
+    /** Written only if missing: the user's file stays, even with `--force`. */
+    | { readonly type: 'default'; readonly text: string }
+    /** An existing file that the command has read and changed; `from` is the text that it read, if that must still be there. */
+    | { readonly type: 'edited'; readonly text: string; readonly from?: string | undefined }
+    | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
+    /** Deleted if it exists. */
+    | { readonly type: 'delete' }
+  );
 
 export interface PlannedFile {
   readonly path: string;
@@ -78,7 +80,10 @@ export async function planFiles(
     const made = path.endsWith('.ts') ? withMergedImports(file.text) : file.text;
     const text = withLineEndings(made, before);
     const action = actionOf(file.type, text, before);
-    if (action === 'overwrite' && !force) taken.push(path);
+    if (action === 'overwrite' && !force) {
+      const why = file.type === 'whole' ? file.why : undefined;
+      taken.push(why === undefined ? path : `${path} (${why})`);
+    }
     planned.push({ path, text, before, action });
   }
   if (taken.length > 0) {

@@ -6,6 +6,7 @@ import type { Document } from 'yaml';
 import { FieldErrors, defaultFields, prune, validateResource } from '../../crd/internal.js';
 import { deepEqual, isJsonObject, checkYamlDepth } from '../../object/index.js';
 import type { CustomResourceDefinition, Schema } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { loadOperator } from '../load-operator.js';
 import { minimalValue } from '../../crd/internal.js';
 import { literal } from '../types/source-text.js';
@@ -38,6 +39,27 @@ export async function definedNow(
     // User code may throw any error; the project's files are the fallback.
     return undefined;
   }
+}
+
+/**
+ * Checks that a project's sources define a kind in the group that `PROJECT` gives it. Sources that can't be loaded are
+ * not checked.
+ * @throws OperatorError `InvalidConfig`: they define it in the same group of another domain
+ */
+export async function refuseOtherDomain(
+  folder: string,
+  { group, kind }: { readonly group: string; readonly kind: string },
+  short: string,
+): Promise<void> {
+  const { operator } = await loadOperator(resolve(folder)).catch(() => ({ operator: undefined }));
+  const groups = (operator?.resources ?? [])
+    .filter((one) => one.kind === kind)
+    .map((one) => one.group);
+  const other = groups.find((one) => one.startsWith(`${short}.`));
+  if (other === undefined || groups.includes(group)) return;
+  const remedy = `set domain to ${other.slice(short.length + 1)} in PROJECT, or change the group in src/api first`;
+  const message = `PROJECT has ${kind} in the group ${group}, but src/api defines it in ${other}; ${remedy}`;
+  throw new OperatorError('InvalidConfig', message);
 }
 
 /**

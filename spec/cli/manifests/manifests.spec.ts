@@ -228,6 +228,21 @@ describe('operator-builder manifests', () => {
     expect((await manifests('gone', '--check')).code).to.equal(0);
   });
 
+  it("names the missing first line of a CRD that it takes for the user's, with --check too", async () => {
+    await project('headless', '--no-controller');
+    const [first = '', ...lines] = (await readFile(file('headless', base), 'utf8')).split('\n');
+    const changed = lines.join('\n').replace('scope: Namespaced', 'scope: Cluster');
+    await writeFile(file('headless', base), changed);
+    for (const flags of [[], ['--check']]) {
+      const { code, stderr } = await manifests('headless', ...flags);
+      expect(code).to.equal(1);
+      const why = `${base} (it lacks the first line of generated files: restore "${first}" to`;
+      expect(stderr).to.include(why);
+    }
+    await writeFile(file('headless', base), [first, changed].join('\n'));
+    expect((await manifests('headless')).stdout).to.include(`changed ${base}`);
+  });
+
   it('overwrites a foreign CRD only with --force', async () => {
     await project('theirs', '--no-controller');
     await writeFile(file('theirs', base), 'kind: Other\n');

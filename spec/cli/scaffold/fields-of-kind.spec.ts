@@ -62,3 +62,24 @@ describe('A controller that is added to a kind later', () => {
     expect(test).to.include("const spec = { image: 'registry.example/app:1', replicas: 2 };");
   });
 });
+
+describe('A further version of a kind', () => {
+  const file = scratchDirectory();
+
+  it('is refused if the domain in PROJECT is not that of the code', async () => {
+    const folder = file('domain');
+    await makeProject(folder, ['Shop', 'v1']);
+    linkPackages(folder);
+    const project = await readFile(`${folder}/PROJECT`, 'utf8');
+    await writeFile(`${folder}/PROJECT`, project.replace('example.com', 'other.org'));
+    const before = await textsIn(folder);
+    const { code, stderr } = await createApi(folder, 'Shop', 'v2');
+    expect(code).to.equal(1);
+    expect(stderr).to.include(
+      'PROJECT has Shop in the group shop.other.org, but src/api defines it in shop.example.com; set domain to example.com in PROJECT, or change the group in src/api first',
+    );
+    expect(await textsIn(folder)).to.deep.equal(before);
+    await writeFile(`${folder}/PROJECT`, project);
+    expect((await createApi(folder, 'Shop', 'v2')).code).to.equal(0);
+  });
+});
