@@ -178,7 +178,21 @@ function placesOf(settings: BuilderSettings, chain: Chain, made: readonly Candid
   if (settings.namespace === undefined) return [undefined];
   const chained = chain.objects.flatMap(({ ref }) => ref.namespace ?? []);
   const own = made.flatMap(({ object }) => object.metadata.name ?? []);
-  return [...new Set([settings.namespace, ...chained, ...own])];
+  const coming = chain.objects.filter(({ type }) => kindKey(type) === namespaceKey);
+  const lasting = new Set([settings.namespace, ...own, ...coming.map(({ ref }) => ref.name)]);
+  const passing = chained.find((namespace) => !lasting.has(namespace));
+  if (passing !== undefined) warnOfPassing(settings, passing);
+  return [...new Set([settings.namespace, ...own, ...chained])];
+}
+
+const warnedControllers = new Set<string>();
+
+/** Warns that pruning visits a namespace only while the chain has objects there. */
+function warnOfPassing({ controllerName, namespace, logger }: BuilderSettings, passing: string) {
+  if (warnedControllers.has(controllerName)) return;
+  warnedControllers.add(controllerName);
+  const problem = `with the option namespace (${namespace}), objects in ${passing} are not pruned once the chain names none there`;
+  logger.warn(`${problem}; give each link its namespace instead`, { controllerName });
 }
 
 export interface VisitedKinds {

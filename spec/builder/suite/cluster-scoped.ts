@@ -12,6 +12,7 @@ import {
   ServiceAccount,
 } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import { silentLogger } from '../../../lib/system/logger.js';
 import type { OpenScene } from './builder-suite.js';
 import { controllerName, podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
@@ -81,6 +82,30 @@ export function clusterScopedSuite(open: OpenScene): void {
     const results = await chain(elsewhere).reconcile();
     expect(summary(results)).to.deep.equal(['unchanged ConfigMap/env', 'deleted ConfigMap/env']);
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
+  });
+
+  it('warn once about objects that the option namespace keeps from being pruned', async () => {
+    const scene = await open();
+    const elsewhere = await scene.target.namespace();
+    const owner = await newOwner(scene);
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    const options = { logger, controllerName: 'warned', namespace: scene.namespace };
+    const chain = (...namespaces: readonly string[]): Builder =>
+      namespaces.reduce<Builder>(
+        (links, namespace) => links.configMap({ name: 'env', namespace }),
+        builder(scene, owner, options),
+      );
+    await chain(scene.namespace).reconcile();
+    expect(warnings).to.deep.equal([]);
+    for (const data of ['1', '2']) {
+      await chain(scene.namespace, elsewhere)
+        .configMap({ name: 'more', data: { data } })
+        .reconcile();
+    }
+    expect(warnings).to.deep.equal([
+      `with the option namespace (${scene.namespace}), objects in ${elsewhere} are not pruned once the chain names none there; give each link its namespace instead`,
+    ]);
   });
 
   it('keep the permissions of the pods of a workload until its successor is ready', async () => {

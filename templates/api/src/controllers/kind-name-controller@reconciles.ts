@@ -7,6 +7,7 @@ export function setupKindNameController(operator: Operator): void {
   operator
     .for(KindName)
     // +operator-builder:if cluster-scoped
+    // For objects of one namespace. For several, give each link its namespace instead: pruning then visits all.
     .withBuilder({ namespace: 'default' })
     // +operator-builder:end
     .owns(Deployment)
