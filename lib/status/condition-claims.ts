@@ -19,13 +19,6 @@ const rememberedObjects = 10_000;
 const contestMs = 60_000;
 const mostReplaced = 2;
 
-/** The state of a condition that another manager applies too. */
-interface Claim {
-  readonly rival: string;
-  /** `taken`: this operator took it from the rival, once. `left`: the rival took it back and keeps it. */
-  readonly state: 'taken' | 'left';
-}
-
 /** Options of a writer of conditions. */
 export interface ClaimsOptions {
   readonly fieldManager: string;
@@ -70,8 +63,8 @@ export interface OwnConditions {
  */
 export class ConditionClaims {
   readonly #options: ClaimsOptions;
-  /** Claims by uid, then by condition type. */
-  readonly #claims = new LruMap<string, ReadonlyMap<string, Claim>>(rememberedObjects);
+  /** The rivals from which this operator took conditions, by uid, then by condition type. */
+  readonly #taken = new LruMap<string, ReadonlyMap<string, string>>(rememberedObjects);
   /** The last written conditions by uid; only for merge patches. */
   readonly #last = new LruMap<string, LastWrite>(rememberedObjects);
   readonly #warned = new Set<string>();
@@ -108,23 +101,24 @@ export class ConditionClaims {
     if (isAlone) return { conditions, written: () => undefined };
     const applied = appliers.map(conditionsIn);
     const { uid = '' } = object.metadata;
-    const before = this.#claims.get(uid);
-    const claims = new Map<string, Claim>();
+    const before = this.#taken.get(uid);
+    const taken = new Map<string, string>();
+    const left = new Set<string>();
     for (const { type } of conditions) {
       const rival = rivalOf(applied, type, manager);
       if (rival === undefined) continue;
-      const isBack = before?.get(type)?.rival === rival;
-      claims.set(type, { rival, state: isBack ? 'left' : 'taken' });
+      if (before?.get(type) !== rival) {
+        taken.set(type, rival);
+        continue;
+      }
+      left.add(type);
       const who = `the field manager ${rival} also applies it, and owns it now`;
-      if (isBack) this.#warn(object, { type, who, rival }, logger);
+      this.#warn(object, { type, who, rival }, logger);
     }
-    const left = conditions.filter(({ type }) => claims.get(type)?.state === 'left');
-    const all = new Map([...(before ?? []), ...claims]);
-    if (left.length > 0) this.#claims.set(uid, all);
     return {
-      conditions: conditions.filter((each) => !left.includes(each)),
+      conditions: conditions.filter(({ type }) => !left.has(type)),
       written: () => {
-        if (claims.size > 0) this.#claims.set(uid, all);
+        if (taken.size > 0) this.#taken.set(uid, new Map([...(before ?? []), ...taken]));
       },
     };
   }

@@ -57,11 +57,15 @@ describe('patchStatus', () => {
   it('removes fields and conditions that it no longer sets, and keeps those of other managers', async () => {
     const object = await scene.create();
     await patch(object, { fields: { url: 'a' } }, { fieldManager: 'other' });
+    const synced = { ...ready('True'), type: 'Synced' };
+    const fields = { phase: 'Open' };
     const both = await patch(await scene.read(object), {
-      ...{ fields: { phase: 'Open' }, conditions: [ready('True')] },
+      ...{ fields, conditions: [ready('True'), synced] },
     });
     expect(Object.keys(both.status ?? {}).sort()).to.deep.equal(['conditions', 'phase', 'url']);
-    const less = await patch(both, {});
+    const fewer = await patch(both, { fields, conditions: [synced] });
+    expect(fewer.status?.conditions?.map(({ type }) => type)).to.deep.equal(['Synced']);
+    const less = await patch(fewer, {});
     expect(less.status).to.deep.equal({ url: 'a' });
   });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { forwarding } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
-import type { KubernetesObject, TypeReference } from '../../lib/object/index.js';
+import type { ConditionUpdate, KubernetesObject, TypeReference } from '../../lib/object/index.js';
 import { errorMessage, silentLogger } from '../../lib/system/index.js';
 import { StatusWriter, patchStatus } from '../../lib/status/index.js';
 import type { StatusWriterOptions } from '../../lib/status/index.js';
@@ -75,6 +75,25 @@ describe('StatusWriter', () => {
       await young.write(object, 'Young');
       expect(await reasonIn(object)).to.deep.equal(['Young']);
       expect(young.warnings).to.deep.equal([]);
+    });
+
+    it('takes a condition over at a later write if the first one fails, beside one that it has left', async () => {
+      const object = await scene.create();
+      const [old, young] = [writerOf('old'), writerOf('young')];
+      const both = (reason: string) =>
+        ['Ready', 'Synced'].map((type) => ({ type, status: 'True', reason, message: '' }) as const);
+      const write = async (
+        { writer, context }: typeof old,
+        conditions: readonly ConditionUpdate[],
+      ) => writer.write(await scene.read(object), { conditions }, { context });
+      await write(old, both('Old').slice(0, 1));
+      await write(young, both('Young').slice(0, 1));
+      await write(old, both('Old'));
+      const apply = () => Promise.reject(new Error('the server is away'));
+      const away = { ...young.context, client: { ...forwarding(scene.client), apply } };
+      await write({ ...young, context: away }, both('Young')).catch(() => undefined);
+      await write(young, both('Young'));
+      expect(await reasonIn(object)).to.have.members(['Old', 'Young']);
     });
 
     it('writes its other conditions although it does not take one over from another writer', async () => {
@@ -187,6 +206,62 @@ describe('StatusWriter', () => {
       await patchStatus(scene.client, object, update, { fieldManager: 'other' });
       await ours.write(object, 'Done');
       expect(await reasonIn(object)).to.deep.equal(['Done']);
+    });
+
+    const edits = { status: 'False', reason: 'Theirs', message: 'theirs' } as const;
+    for (const [name, value] of Object.entries(edits)) {
+      it(`stops writing a condition of which another writer replaces only the ${name}`, async () => {
+        const object = await scene.create();
+        const ours = writerOf('ours', { strategy: 'merge' });
+        const type = { apiVersion: object.apiVersion, kind: object.kind };
+        for (let round = 1; round <= 4; round++) {
+          await ours.write(object, 'Ours');
+          const { status } = await scene.read(object);
+          const conditions = status?.conditions?.map((each) => ({ ...each, [name]: value }));
+          const body = { status: { conditions } };
+          const key = { namespace: 'default', name: object.metadata.name ?? '' };
+          const patch = { type: 'merge', body } as const;
+          await scene.client.patch(type, key, patch, { subresource: 'status' });
+          // A changed message alone waits five seconds.
+          await scene.clock.advance(5_000);
+        }
+        expect(ours.warnings).to.have.length(1);
+      });
+    }
+
+    it('writes no more conditions to a kind whose schema has none', async () => {
+      const type = { apiVersion: 'status.example.com/v1', kind: 'Booth' };
+      const booth = writerOf('ours', { type, strategy: 'merge' });
+      const objects = [await scene.create('Booth'), await scene.create('Booth')];
+      const writes = await scene.writesDuring(async () => {
+        for (const object of objects) await booth.write(object, 'Ours');
+      });
+      expect(writes).to.equal(1);
+      expect(booth.warnings).to.deep.equal([]);
+    });
+
+    it('writes nothing to another object that has the name of the given one meanwhile', async () => {
+      const given = await scene.create();
+      const { apiVersion, kind, metadata, spec } = given;
+      const { namespace = '', name = '' } = metadata;
+      await scene.client.delete({ apiVersion, kind }, { namespace, name });
+      const other = { apiVersion, kind, metadata: { namespace, name }, spec };
+      await scene.client.create<Shop>(other);
+      const { writer, context } = writerOf('ours', { strategy: 'merge' });
+      const conditions = [{ type: 'Ready', status: 'True', reason: 'Ours' }] as const;
+      const { object } = await writer.write(given, { conditions }, { context });
+      expect(object).to.equal(given);
+      expect(await reasonIn(given)).to.equal(undefined);
+    });
+
+    it('keeps a condition that only it writes, however often its state changes', async () => {
+      const object = await scene.create();
+      const ours = writerOf('ours', { strategy: 'merge' });
+      for (let round = 1; round <= 6; round++) {
+        await ours.write(object, `Round${round}`);
+        expect(await reasonIn(object)).to.deep.equal([`Round${round}`]);
+      }
+      expect(ours.warnings).to.deep.equal([]);
     });
 
     it('keeps a condition that another writer replaces now and then', async () => {
