@@ -90,6 +90,8 @@ describe('ensureCrd', () => {
     const { client, clock } = await scene();
     const crd = await ensureCrd(client, gadgets(['size']), options(clock));
     expect(isConditionTrue(crd.status?.conditions, 'Established')).to.equal(true);
+    const appliers = crd.metadata.managedFields?.filter(({ operation }) => operation === 'Apply');
+    expect(appliers?.map(({ manager }) => manager)).to.deep.equal(['operator-builder']);
     const made = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'one' } };
     await client.create({ ...made, metadata: { name: 'one', namespace: 'default' } });
   });

@@ -416,6 +416,17 @@ describe('metrics of requests', () => {
     ]);
   });
 
+  it('count a retry after a refusal by the code of the refusal', async () => {
+    const { metrics, of } = observing();
+    const busy = () => ({ ...refusal(429, 'TooManyRequests'), headers: { 'retry-after': '1' } });
+    const clock = new VirtualClock();
+    const { client } = scripted(failing(1, busy), { metrics, clock });
+    const got = get(client);
+    await clock.advance(1_000);
+    await got;
+    expect(of('request_retries_total')).to.deep.equal([[1, { code: '429', ...byVerb }]]);
+  });
+
   it('count bytes in both directions, and the wait for the rate limit', async () => {
     const { metrics, of } = observing();
     const clock = new VirtualClock();

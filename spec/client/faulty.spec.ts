@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { faulty } from '../../lib/client/index.js';
 import type { Client, FaultRule, FaultyClient } from '../../lib/client/index.js';
-import { ConfigMap } from '../../lib/object/kinds.js';
+import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { configMapNamed, embeddedClient } from './embedded-client.js';
@@ -74,6 +74,7 @@ describe('faulty', () => {
     );
     await client.create(configMapNamed('web'));
     await client.get(ConfigMap, key);
+    expect(await failureOf(client.get(Secret, key))).to.have.property('code', 'ConnectionFailed');
     expect(await failureOf(client.create(configMapNamed('bad')))).to.have.property(
       'code',
       'ConnectionFailed',
