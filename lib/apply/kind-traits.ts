@@ -42,7 +42,8 @@ export type Stage =
 /** Facts about a kind that the builder relies on. */
 interface KindTraits {
   readonly type: ResourceType<KubernetesObject>;
-  readonly stage: Stage;
+  /** @defaultValue `other` */
+  readonly stage?: Stage;
   /** The path of the pod template in the object. */
   readonly podTemplate?: readonly string[];
   /** True if a change of the pod template starts a rollout that can be awaited. */
@@ -58,9 +59,9 @@ interface KindTraits {
 const template = ['spec', 'template'];
 
 const knownKinds: readonly KindTraits[] = [
-  { type: ServiceAccount, stage: 'other', early: true },
-  { type: Role, stage: 'other', early: true },
-  { type: RoleBinding, stage: 'other', early: true, immutable: ['roleRef'] },
+  { type: ServiceAccount, early: true },
+  { type: Role, early: true },
+  { type: RoleBinding, early: true, immutable: ['roleRef'] },
   { type: ConfigMap, stage: 'configuration', immutable: ['data', 'binaryData', 'immutable'] },
   { type: Secret, stage: 'configuration', immutable: ['type', 'data', 'immutable'] },
   {
@@ -97,9 +98,9 @@ const knownKinds: readonly KindTraits[] = [
     ...{ type: CronJob, stage: 'workload' },
     podTemplate: ['spec', 'jobTemplate', 'spec', 'template'],
   },
-  { type: PodDisruptionBudget, stage: 'other' },
-  { type: HorizontalPodAutoscaler, stage: 'other' },
-  { type: Ingress, stage: 'other' },
+  { type: PodDisruptionBudget },
+  { type: HorizontalPodAutoscaler },
+  { type: Ingress },
 ];
 
 const traitsByKind = new Map(knownKinds.map((traits) => [kindKey(traits.type), traits] as const));

@@ -292,7 +292,7 @@ export function decideRefused(
   error: unknown,
 ): ObjectDecision | undefined {
   const { desired, live } = update;
-  if (isStale(error) || (!isInvalid(error) && !isForbidden(error))) return undefined;
+  if (isStale(error)) return undefined;
   const changes = immutableChanges(update, context.settings.controllerName, error);
   if (isGrowthOnly(live, changes) && isKind(live, PersistentVolumeClaim)) {
     const waiting = notGrown(context, { desired, live }, { changes, error });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { Builder, Plan } from '../../../lib/builder/index.js';
-import { faulty } from '../../../lib/client/index.js';
+import type { Builder, BuilderOptions, Plan } from '../../../lib/builder/index.js';
+import { faulty, forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { OpenScene } from './builder-suite.js';
 import { controllerName, podSpec } from './scene.js';
@@ -103,6 +104,34 @@ export function plannedDecisionsSuite(open: OpenScene): void {
       ...['pending env', 'pending web', 'created other'],
     ]);
     await scene.edit(ConfigMap, 'env', { body: { metadata: { finalizers: null } } });
+  });
+
+  it('plans for the new object if another process recreates an object meanwhile', async () => {
+    const scene = await open();
+    const chain = (A: string, options: Partial<BuilderOptions> = {}): Builder =>
+      scene.builder(options).configMap({ name: 'env', data: { A } });
+    await chain('1').reconcile();
+    const inner = scene.operator.client;
+    const { metadata, ...content } = await scene.get(ConfigMap, 'env');
+    const { namespace, name = '', labels, annotations, ownerReferences } = metadata;
+    let isRecreated = false;
+    const client: Client = {
+      ...forwarding(inner),
+      apply: async (object, how) => {
+        if (!isRecreated) {
+          isRecreated = true;
+          await scene.admin.delete(ConfigMap, { namespace, name });
+          const kept = { namespace, name, labels, annotations, ownerReferences };
+          await scene.admin.create({ ...content, metadata: kept, data: { A: '2' } });
+        }
+        return inner.apply(object, how);
+      },
+    };
+    const { objects } = await chain('3', { client }).plan();
+    const { uid } = (await scene.get(ConfigMap, 'env')).metadata;
+    const changes = [{ path: 'data.A', from: '2', to: '3' }];
+    expect(objects[0]).to.deep.include({ action: 'configure', approximate: false, changes });
+    expect(objects[0]?.ref.uid).to.equal(uid);
   });
 
   it('fails for an autoscaler whose workload disappears', async () => {
