@@ -120,6 +120,19 @@ export function rolloutGateSuite(open: OpenScene): void {
     await scene.reconcileUntilDone(() => chain(scene, [{ image: '3' }, two]));
   }
 
+  it('applies the autoscaler of a workload whose pod template is delayed', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    const builder = chain(scene, [
+      broken,
+      { image: '2', labels: { tier: 'gold' } },
+    ]).horizontalPodAutoscaler({ name: 'scaler', workload: 'two', spec: { maxReplicas: 3 } });
+    expect(summary(await builder.reconcileDeployOrSts())).to.include('pending Deployment/two');
+    expect(summary(await builder.reconcileObjects())).to.deep.equal([
+      'created HorizontalPodAutoscaler/scaler',
+    ]);
+  });
+
   it('applies no delayed pod template when the change is reverted', async () => {
     const scene = await open();
     await behindRollout(scene);
