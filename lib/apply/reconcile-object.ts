@@ -1,4 +1,4 @@
-import { isForbidden, isInvalid, describeObject, PersistentVolumeClaim } from '../object/index.js';
+import { isInvalid, describeObject, PersistentVolumeClaim } from '../object/index.js';
 import type {
   FieldChange,
   KubernetesObject,
