@@ -13,6 +13,12 @@ interface Crd {
 }
 
 const pot = '{ group: shop, version: v1, kind: Pot, plural: pots, scope: Namespaced }';
+const withPot = (field: string): string =>
+  `layout: operator-builder/v1\nname: shops\ndomain: example.com\nresources:\n- ${field}\n` +
+  ['group: shop', 'version: v1', 'kind: Pot', 'plural: pots', 'scope: Namespaced']
+    .filter((line) => !line.startsWith(field.replace(/:.*/, ':')))
+    .map((line) => `  ${line}\n`)
+    .join('');
 const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 
 describe('operator-builder create api', () => {
@@ -460,6 +466,10 @@ describe('operator-builder create api', () => {
         'resources[1]: Pot v1 of shop is in resources[0], too',
       ],
       ['lacks a name', 'layout: operator-builder/v1\nresources: []', 'name: want a string'],
+      ['has an unknown scope', withPot('scope: World'), 'resources[0].scope: want Namespaced'],
+      ['has external: false', withPot('external: false'), 'external: want true or no'],
+      ['has an unknown controller', withPot('controller: other'), 'controller: want builder'],
+      ['has a half webhook', withPot('webhooks: { defaulting: some }'), 'defaulting: want true or'],
     ] as const) {
       it(`a PROJECT that ${what}`, async () => {
         const [name] = says.split(':');

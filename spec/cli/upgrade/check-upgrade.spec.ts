@@ -72,6 +72,8 @@ describe('checkUpgrade', () => {
     ]);
     expect(report.findings[0]?.causes.map(({ name }) => name)).to.deep.equal(['settings']);
     expect(changed(report)).to.deep.equal(['configure ConfigMap settings data.level']);
+    // No note that pods keep the former values.
+    expect(report.changes.map(({ note }) => note)).to.deep.equal([undefined]);
   });
 
   it('reports a renamed ConfigMap, its users and their restart', async () => {
