@@ -115,7 +115,7 @@ export function steadySuite(open: OpenTargetScene): void {
     const resources = { requests: { cpu: '1000m', memory: '1024Mi' }, limits: { cpu: 2.5 } };
     const main = { name: 'main', image: 'registry.example/main:1', env, resources, tty: false };
     const containers = [main];
-    const spec = { containers, hostNetwork: false };
+    const spec = { containers, hostNetwork: false, nodeSelector: {} };
     const pods = { spec: { replicas: 0, selector, template: { metadata: { labels }, spec } } };
     // An entry is found by its keys with their defaults, in any position.
     const ports = [
