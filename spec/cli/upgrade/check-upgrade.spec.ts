@@ -76,6 +76,25 @@ describe('checkUpgrade', () => {
     expect(report.changes.map(({ note }) => note)).to.deep.equal([undefined]);
   });
 
+  it('notes who uses a changed ConfigMap and is not restarted', async () => {
+    const labels = { app: 'reader' };
+    const envFrom = [{ configMapRef: { name: 'settings' } }];
+    const reader = {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'reader', labels } },
+      spec: {
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: 'reader', image: 'reader:1', envFrom }] },
+        },
+      },
+    };
+    const report = await check({ settings: { level: 'debug' } }, { others: [reader] });
+    const [change] = report.changes;
+    expect(change?.ref).to.include({ kind: 'ConfigMap', name: 'settings' });
+    expect(change?.note).to.match(/^Deployment default\/reader is not restarted/);
+  });
+
   it('reports a renamed ConfigMap, its users and their restart', async () => {
     const report = await check({ settings: { name: 'config' } });
     const [renamed, restart] = report.findings;
