@@ -110,7 +110,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     const { uid, resourceVersion: version = '' } = object?.metadata ?? {};
     const isListed = (): boolean => this.#overlaid.progress(namespaceOf(key)) !== '';
     if (object === undefined && !isListed()) {
-      // The list under way may still show the object, or already one that has replaced it.
+      // The list that is being read may still contain the object, or already another one that has replaced it.
       const isGone = (stored: T | undefined): boolean =>
         stored === undefined || (knownUid !== undefined && stored.metadata.uid !== knownUid);
       this.#doubt(key, incomparableMs, (stored) => isListed() && isGone(stored), true);

@@ -74,7 +74,7 @@ describe('reconcileClient', () => {
     expect(signals.at(-1)).to.equal(signal);
   });
 
-  it('passes the signal for writes to every write, also with a signal of its own', async () => {
+  it('passes the signal for writes to every write, even to one that has a signal of its own', async () => {
     const { client, cut, over, signals } = setup();
     for (const write of writes) await write(client);
     await client.deleteCollection(ConfigMap);

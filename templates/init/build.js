@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 
 const banner = `
 import { createRequire as requireOf } from 'node:module';
-// Packages that are no ES modules call require.
+// Packages in the format CommonJS call require.
 const require = requireOf(import.meta.url);
 `;
 

@@ -81,7 +81,7 @@ function validatePath(
   { path = '', pathType, backend }: Wire<V1HTTPIngressPath>,
   errors: FieldErrors,
 ): void {
-  // Decoded paths have null if the type is missing.
+  // If `pathType` is missing, decoding has set it to null.
   const type = (pathType as string | null) ?? undefined;
   if (type === undefined) {
     errors.required('pathType', 'pathType must be specified');

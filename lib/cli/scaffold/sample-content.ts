@@ -20,7 +20,7 @@ type Content = Readonly<Record<string, unknown>>;
 /** Content that a kind's schema accepts, and its source sample. */
 interface SampleContent {
   readonly content: Content;
-  /** Carries the comments; undefined without a sample. */
+  /** The sample as YAML with its comments; undefined if there is no sample. */
   readonly document: Document | undefined;
 }
 

@@ -147,7 +147,7 @@ function offsetMs(atMs: number, zone: string): number {
   const [, sign, hours, minutes] = /^([+-]?)(\d+):(\d+)$/.exec(zone) ?? [];
   if (hours !== undefined && minutes !== undefined) {
     const size = (Number(hours) * 60 + Number(minutes)) * 60_000;
-    // Beyond the dates of JavaScript.
+    // JavaScript cannot represent such a date.
     if (Math.abs(atMs) + size > 8.64e15) throw new CelError(`unknown time zone ${zone}`);
     return sign === '-' ? -size : size;
   }

@@ -288,7 +288,7 @@ export class DeclarativeController {
       const isNew = !deepEqual(kinds, this.#running?.kinds);
       if (isNew) await this.#restart(() => this.#beginWith(kinds));
     } catch (error) {
-      // The cache reports the kind again soon.
+      // This is retried: the cache soon reports again that the kind is not served.
       this.#options.logger.debug(`controller ${this.#label}: kinds not found`, { error });
     } finally {
       this.#isLooking = false;

@@ -239,7 +239,7 @@ describe('The readiness endpoint', () => {
     await setup.end();
   });
 
-  it('run many checks without a warning of Node.js', async () => {
+  it('runs many checks without a warning of Node.js', async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on('warning', onWarning);
