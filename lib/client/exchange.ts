@@ -347,7 +347,10 @@ export class Exchange {
   }
 }
 
-/** Whether headers are still to come: also from a promise of another realm, which is no `Promise` of this one. */
+/**
+ * Whether headers are still to come. Recognizes a promise of another realm too, which is not an instance of this
+ * realm's `Promise`.
+ */
 function isThenable(headers: Identity | Promise<Identity>): headers is Promise<Identity> {
   return typeof headers['then'] === 'function';
 }

@@ -25,7 +25,7 @@ export interface LeaderElectorOptions {
   /** Namespace of the Lease; the same for all replicas. */
   readonly namespace: string;
   /**
-   * Identity of this process. It must be unique, also after a restart.
+   * Identity of this process. It must be unique, even after a restart.
    * @defaultValue host name, `_` and a random UUID
    */
   readonly identity?: string | undefined;

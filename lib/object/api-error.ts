@@ -145,7 +145,7 @@ const remedies: Readonly<Partial<Record<number, string>>> = {
   429: 'slow down and retry',
 };
 
-/** Whether `error` is an {@link ApiError}, also from another copy of this package. */
+/** Whether `error` is an {@link ApiError}, even from another copy of this package. */
 export function isApiError(error: unknown): error is ApiError {
   return isOperatorError(error, 'ApiError');
 }

@@ -42,7 +42,7 @@ export function defaultSender({ spec }: Site): string {
 
 /**
  * Returns the resources of a chain, in the order in which they are reconciled. All chains use the same resource
- * names: a resource deletes the objects of its name that its chain does not desire, also those of another chain.
+ * names: a resource deletes the objects of its name that its chain does not desire, including those of another chain.
  */
 export function siteResources(
   { registry }: ChainOptions,

@@ -127,7 +127,7 @@ describe('operator-builder declarative manifests', () => {
       [`kubectl apply --server-side -k 'next/it'\\''s here/config/default'`],
     ],
   ] as const) {
-    it(`prints next commands for ${what}, also in a later run`, async () => {
+    it(`prints next commands for ${what}, even in a later run`, async () => {
       const text = operatorOf({ source: "{ apiGroup: '', kind: ConfigMap }" });
       for (const given of [args, []]) {
         const made = await run(text, '-d', directory, ...given);

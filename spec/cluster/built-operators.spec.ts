@@ -133,7 +133,7 @@ for (const style of styles) {
       return { ...type, metadata: key, spec };
     }
 
-    it('has overlays that kustomize builds, also with options', async () => {
+    it('has overlays that kustomize builds, without and with options', async () => {
       for (const [overlay, has] of [
         ['webhook', 'publishNotReadyAddresses: true'],
         ['network-policy', 'port: webhook'],

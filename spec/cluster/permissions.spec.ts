@@ -32,7 +32,7 @@ describe('permissions of a cache on a real API server', () => {
 });
 
 describe('missingAccess on a real API server', () => {
-  it('reviews access to paths, also with a * at the end', async () => {
+  it('reviews access to paths, even those with a * at the end', async () => {
     const plane = await sharedControlPlane();
     const { name, kubeConfigPath: path } = await plane.user(`reader-${systemRandom.uuid()}`, []);
     const client = await clientFromKubeConfig({ path });

@@ -3,7 +3,7 @@ import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { keptByVersions, writtenByOtherVersion } from './suite/pruned-versions.js';
 
 describe('Versions with the conversion prune', () => {
-  it('drop fields that the version of a write lacks, also in the status', async () => {
+  it('drop fields that the version of a write lacks, even in the status', async () => {
     const cluster = await EmbeddedCluster.start();
     try {
       const kept = await writtenByOtherVersion(cluster.client(), 'pruned.example.com');

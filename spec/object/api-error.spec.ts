@@ -126,7 +126,7 @@ describe('an ApiError about a Secret', () => {
   const messageOf = (body: Status, context: Partial<ApiErrorContext> = {}): string | undefined =>
     errorOf(body, { kind: 'Secret', status: 422, ...context }).body.message;
 
-  it('omits the message, also for the plural, but not if the embedded server sends it', () => {
+  it('omits the message for the kind and for its plural, but not if the embedded server sends it', () => {
     const body = { reason: 'Invalid', message: 'data: "hunter2"' };
     for (const kind of ['Secret', 'secrets']) {
       expect(errorOf(body, { kind, status: 422 }).body).to.deep.equal({ ...body, message: why });

@@ -44,7 +44,7 @@ export class OngoingRequest {
 
   /**
    * Returns the chunks of the response's body. Releases the request at their end, and ends it early once the reader
-   * stops, also before the first chunk: a generator would do nothing then.
+   * stops, even before the first chunk: a generator would do nothing then.
    */
   read(body: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
     const chunks = body[Symbol.asyncIterator]();

@@ -72,7 +72,7 @@ function readFields(kind: ServedKind, text: string): readonly FieldTerm[] {
   return terms;
 }
 
-/** A comparison of nothing to nothing selects every object, also by `!=`. */
+/** A comparison of nothing to nothing selects every object, even by `!=`. */
 function selectsAll({ field, value }: FieldTerm): boolean {
   return field === '' && value === '';
 }

@@ -54,7 +54,7 @@ describe('logs of simulated pods', () => {
     ],
     ['stream=Stdout', 'stream: Forbidden: may not be specified'],
   ]) {
-    it(`refuse ${query}, also for a missing pod`, async () => {
+    it(`refuse ${query}, even for a missing pod`, async () => {
       for (const name of ['web', 'none']) {
         const [status, text] = await read(`${name}/log?${query}`);
         expect(status).to.equal(422);

@@ -78,7 +78,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(summary(await chain('new').reconcile())).to.include('configured Service/front');
   });
 
-  it('restores an edited selector at once, also during a rollout', async () => {
+  it('restores an edited selector at once, even during a rollout', async () => {
     const scene = await open();
     const chain = (nodeSelector: Record<string, string>): Builder =>
       scene

@@ -265,7 +265,7 @@ describe('operator-builder create webhook', () => {
     expect(await readFile(file('anew/PROJECT'), 'utf8')).to.equal(before);
   });
 
-  it('keeps comments and line endings of PROJECT, also in the entry that it changes', async () => {
+  it('keeps comments and line endings of PROJECT, even in the entry that it changes', async () => {
     await makeProject(file('comments'), ['Shop']);
     await createWebhook(file('comments'), 'Shop', 'v1alpha1', '--validation');
     await edit(file('comments/PROJECT'), (text) => {

@@ -28,7 +28,7 @@ describe('operator-builder init', () => {
     expect(all).not.to.match(/operator-name|domain\.example|operator-builder:(?:if|end)/);
   });
 
-  it('creates tests for Vitest, also for kinds added later', async () => {
+  it('creates tests for Vitest, even for kinds added later', async () => {
     const folder = file('vitest');
     const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
     const made = await cli(['init', ...named, '--test-runner', 'vitest']);

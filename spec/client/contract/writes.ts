@@ -191,7 +191,7 @@ export function writeContract(it: Behaviour): void {
     expect(second.object.data).to.deep.equal({ a: '2' });
   });
 
-  it('apply keeps all characters, also those that YAML does not allow', async (subject) => {
+  it('apply keeps all characters, even those that YAML does not allow', async (subject) => {
     const { client } = subject;
     const data = {
       a: 'a\u0085\u0085b',

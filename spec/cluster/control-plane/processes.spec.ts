@@ -59,7 +59,7 @@ describe('the processes of a control plane', () => {
   });
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-    it(`end with their parent, also by ${signal}`, async () => {
+    it(`end with their parent, even by ${signal}`, async () => {
       const { child, pids, folder } = await runMain();
       expect(pids.filter(isRunning)).to.have.length(programs.length + 1);
       child.kill(signal);

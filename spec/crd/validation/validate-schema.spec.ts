@@ -142,7 +142,7 @@ describe('validateSchema', () => {
     expect(said(3, { type: 'number', minimum: 1.5 })).to.deep.equal([]);
   });
 
-  it('applies formats to strings and lists, also in alternatives without a type', () => {
+  it('applies formats to strings and lists, even in alternatives without a type', () => {
     const day: Schema = { anyOf: [{ format: 'date' }] };
     expect(said(5, { type: 'integer', ...day })[0]).to.equal(
       'Invalid value: "": "a" must validate at least one schema (anyOf)',

@@ -136,7 +136,7 @@ describe('Lists and maps', () => {
     ]);
   });
 
-  it('refuse $$ outside an element expression, also in the list operand of a list operator', () => {
+  it('refuse $$ outside an element expression, even in the list operand of a list operator', () => {
     expect(problemsOf({ '@len': '$$.a' })).to.deep.equal([
       '["@len"]: $$.a: $$ is available only in @map, @filter, @any, @all and @none ($.a)',
     ]);

@@ -185,7 +185,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(await failureOf(controller.start())).to.have.property('code', 'AlreadyStarted');
     });
 
-    it('deletes the objects that the controller wrote with the clean-up policy, also in earlier processes', async () => {
+    it('deletes with the clean-up policy the objects that the controller wrote, even in earlier processes', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.put({ ...configMap('mine'), ...Secrets });

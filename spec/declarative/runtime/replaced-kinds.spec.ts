@@ -72,7 +72,7 @@ describe('A declarative controller whose CRD is deleted and created again', () =
     }, 1_000);
   });
 
-  it('looks for its new kind once, also while the readers of views start again', async () => {
+  it('looks for its new kind once, even while the readers of views start again', async () => {
     const looks = { areScripted: false, count: 0 };
     const { base } = scene;
     const client: Client = {

@@ -70,7 +70,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(writers.whenWritten(first, signal))).to.equal(true);
   });
 
-  it('delays a reader of a writer that cannot run, also in a cycle', async () => {
+  it('delays a reader of a writer that cannot run, even in a cycle', async () => {
     const writers = new ViewWriters();
     const reader = writer(['V'], 'W');
     writers.add(reader);

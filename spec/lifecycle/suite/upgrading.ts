@@ -69,7 +69,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.pass('1.9.5')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });
 
-  it('refuses a downgrade also after the phase was removed from the status', async () => {
+  it('refuses a downgrade even after the phase was removed from the status', async () => {
     const stage = await open();
     await stage.deploy('1.9.5');
     await stage.setStatus({ phase: '' });

@@ -190,7 +190,7 @@ describe('Sharding', () => {
     await stuck.stop();
   });
 
-  it('refuses writes that began before an expulsion, also after the replica has joined again', async () => {
+  it('refuses writes that began before an expulsion, even after the replica has joined again', async () => {
     const lines: LogLine[] = [];
     const logger = rememberingLogger(lines);
     const replica = group.replica({ identity: 'cut-off', logger });

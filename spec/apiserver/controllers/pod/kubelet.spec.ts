@@ -57,7 +57,7 @@ describe('a pod in the embedded cluster', () => {
     expect(container!.state).to.deep.equal({ running: { startedAt: '2026-01-01T00:00:01Z' } });
   });
 
-  it('has the resources of its spec, also after a resize', async () => {
+  it('has the resources of its spec, even after a resize', async () => {
     const { client, clock, get } = await simulatedCluster();
     const memory = '1Gi';
     const resources = { requests: { cpu: '100m', memory }, limits: { memory } };

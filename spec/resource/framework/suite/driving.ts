@@ -106,7 +106,7 @@ export function drivingSuite(newTarget: NewTarget): void {
           return found().then(() => true, missing);
         };
 
-        it('restores a deleted object within a second, also after a restart', async () => {
+        it('restores a deleted object within a second, even after a restart', async () => {
           const driven = await drive();
           for (let turn = 0; turn < 2; turn++) {
             const { metadata } = await driven.eventually(map);
