@@ -42,6 +42,7 @@ import type {
 import { FlowControl } from './flow-control/flow-control.js';
 import { builtinKinds } from './kinds/builtin-kinds.js';
 import { KindRegistry } from './kinds/served-kind.js';
+import type { Loopback } from './loopback.js';
 import { handlePlain } from './plain-requests.js';
 import { Outside } from './outside/outside.js';
 import { WebhookClient } from './outside/webhook-client.js';
@@ -59,7 +60,7 @@ import type { Watches } from './requests/resource-handler.js';
 import { errorResponse, pageNotFound } from './requests/body.js';
 import { createServerCore } from './server-core.js';
 import type { ServerCore } from './server-core.js';
-import { Loopback } from './loopback.js';
+import { ServerLoopback } from './loopback.js';
 import { internalError, isStatusError } from './status-error.js';
 import type { StatusError } from './status-error.js';
 import { MvccLog, restoreSnapshot } from './storage/mvcc-log.js';
@@ -202,7 +203,7 @@ export class EmbeddedApiServer {
     this.#watches = { serialized, open: new OpenWatches(kinds) };
     this.requests = new RequestLog(requestLogLength);
     this.faults = new Faults(clock, random);
-    this.loopback = new Loopback(this.#core);
+    this.loopback = new ServerLoopback(this.#core);
     new CrdManager(this.#core);
     createSystemObjects(this.#core);
     this.#flows = new FlowControl(this.#core);

@@ -60,7 +60,37 @@ export interface PutObject {
  * Reads and writes of the server's own controllers: the write path of HTTP requests, without HTTP. Returned
  * objects are frozen and shared. Writes throw `StatusError`.
  */
-export class Loopback {
+export interface Loopback {
+  /**
+   * Returns an object. If a webhook converts its kind, the object may be in another version than `type`: the one in
+   * which it is stored.
+   */
+  get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined;
+  /** Returns objects in the versions of {@link Loopback.get}. */
+  list(type: ResourceType, namespace?: string): readonly UnstructuredObject[];
+  /** Returns every kind that is served now, in its storage version. */
+  resourceTypes(): readonly ResourceType[];
+  /** Returns the objects of any kind with an owner reference to `uid`. */
+  dependents(uid: string): readonly { resourceType: ResourceType; object: UnstructuredObject }[];
+  /** Calls `listener` after each committed change. @returns ends the subscription */
+  subscribe(listener: (change: CommittedChange) => void): () => void;
+  /** Calls `listener` before the store gets the content of a snapshot. */
+  onRestore(listener: () => void): void;
+  create(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
+  /** Replaces an object (or its subresource). If it has a `resourceVersion`, this must be the live one. */
+  update(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
+  /**
+   * Stores a loose custom resource with one comparison and one commit, if no other manager owns fields of it.
+   * The object has a name, labels, annotations and any content without nulls. The store shares and freezes
+   * parts of it.
+   * @returns undefined if nothing was written; the caller must then use a regular write
+   */
+  put(object: UnstructuredObject, options: LoopbackPutOptions): PutObject | undefined;
+  delete(type: ResourceType, key: ObjectKey, options?: LoopbackDeleteOptions): Promise<void>;
+}
+
+/** The {@link Loopback} of a server: its write path without requests. */
+export class ServerLoopback implements Loopback {
   readonly #core: ServerCore;
   readonly #owners: OwnerIndex;
 
@@ -69,10 +99,6 @@ export class Loopback {
     this.#owners = new OwnerIndex(core.log);
   }
 
-  /**
-   * Returns an object. If a webhook converts its kind, the object may be in another version than `type`: the one in
-   * which it is stored.
-   */
   get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined {
     const { name, namespace = '' } = key;
     const kind = this.#kindOf(type);
@@ -80,7 +106,6 @@ export class Loopback {
     return stored && read(kind, stored);
   }
 
-  /** Returns objects in the versions of {@link Loopback.get}. */
   list(type: ResourceType, namespace = ''): readonly UnstructuredObject[] {
     const kind = this.#kindOf(type);
     const collection = this.#core.log.collection(kind.collection);
@@ -89,12 +114,10 @@ export class Loopback {
     return stored.filter((object) => object !== undefined).map((object) => read(kind, object));
   }
 
-  /** Returns every kind that is served now, in its storage version. */
   resourceTypes(): readonly ResourceType[] {
     return this.#core.kinds.stored().map(({ type }) => type);
   }
 
-  /** Returns the objects of any kind with an owner reference to `uid`. */
   dependents(uid: string): readonly { resourceType: ResourceType; object: UnstructuredObject }[] {
     const { log, kinds } = this.#core;
     return this.#owners.dependentsOf(uid).flatMap(({ collection, key }) => {
@@ -105,7 +128,6 @@ export class Loopback {
     });
   }
 
-  /** Calls `listener` after each committed change. @returns ends the subscription */
   subscribe(listener: (change: CommittedChange) => void): () => void {
     const { log, kinds } = this.#core;
     return log.subscribe(({ type, collection, object, previous }) => {
@@ -114,7 +136,6 @@ export class Loopback {
     });
   }
 
-  /** Calls `listener` before the store gets the content of a snapshot. */
   onRestore(listener: () => void): void {
     this.#core.log.onRestore(listener);
   }
@@ -135,7 +156,6 @@ export class Loopback {
     return createObject(this.#core, { request: { ...request, name: '' }, object: decoded }).object;
   }
 
-  /** Replaces an object (or its subresource). If it has a `resourceVersion`, this must be the live one. */
   async update(
     object: UnstructuredObject,
     options: LoopbackWriteOptions,
@@ -152,12 +172,6 @@ export class Loopback {
     return updateObject(this.#core, { request, live, next }).object;
   }
 
-  /**
-   * Stores a loose custom resource with one comparison and one commit, if no other manager owns fields of it.
-   * The object has a name, labels, annotations and any content without nulls. The store shares and freezes
-   * parts of it.
-   * @returns undefined if nothing was written; the caller must then use a regular write
-   */
   put(object: UnstructuredObject, options: LoopbackPutOptions): PutObject | undefined {
     const { apiVersion, kind } = object;
     const { kinds } = this.#core;
