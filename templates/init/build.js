@@ -1,5 +1,4 @@
 // Bundles the operator with all its dependencies into dist/. The image contains only this bundle.
-import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const banner = `
@@ -8,7 +7,6 @@ import { createRequire as requireOf } from 'node:module';
 const require = requireOf(import.meta.url);
 `;
 
-rmSync('dist', { recursive: true, force: true });
 await build({
   entryPoints: ['src/main.ts'],
   outdir: 'dist',

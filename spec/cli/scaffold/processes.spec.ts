@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -35,6 +35,16 @@ describe('The bundle of npm run build', () => {
       expect(stdout).to.match(/^Usage: shops \[options\]/);
     });
   }
+
+  it('leaves the file of build-installer in dist', async () => {
+    const folder = file('installer');
+    await makeProject(folder, ['Shop', 'v1']);
+    linkPackages(folder);
+    await mkdir(`${folder}/dist`);
+    await writeFile(`${folder}/dist/install.yaml`, 'kind: Namespace');
+    await run(process.execPath, ['build.js'], { cwd: folder });
+    expect(await readFile(`${folder}/dist/install.yaml`, 'utf8')).to.equal('kind: Namespace');
+  });
 
   it('has sources that pass npm run lint and npm run typecheck', async () => {
     const folder = file('lint');
