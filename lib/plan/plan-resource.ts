@@ -295,10 +295,12 @@ function requireController(
 
 /** Returns the conversion of the operator's custom resources; objects of other kinds keep their version. */
 function conversionOf({ resources = [] }: OperatorDefinition): Conversion {
+  const versioned = resources.filter((type) => isVersioned(type));
   return (object, apiVersion) => {
-    const resource = resources.find((type) => isOfKind(type, object));
-    if (resource === undefined || !isVersioned(resource)) return object;
-    return resource.withDefaults(resource.convert(object, apiVersion));
+    const resource = versioned.find((type) => isOfKind(type, object));
+    return resource === undefined
+      ? object
+      : resource.withDefaults(resource.convert(object, apiVersion));
   };
 }
 
