@@ -253,6 +253,16 @@ const namespace = typedRules<NamespaceParts>({
   prepareForUpdate: (object, { spec }) => {
     object.spec = spec;
   },
+  prepareForStatusUpdate: (object) => {
+    object.status = { ...object.status, phase: object.status?.phase || 'Active' };
+  },
+  validateStatusUpdate: ({ metadata, status }, _old, errors) => {
+    const isDeleted = metadata.deletionTimestamp !== undefined;
+    const phase = isDeleted ? 'Terminating' : 'Active';
+    if (status?.phase === phase) return;
+    const why = `may only be '${phase}' if \`deletionTimestamp\` is ${isDeleted ? 'not ' : ''}empty`;
+    errors.invalid('status.Phase', status?.phase ?? '', why);
+  },
   selectableFields: ({ status }) => ({ 'status.phase': status?.phase ?? '' }),
   isFinalized: ({ metadata, spec }) =>
     metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length === 0,

@@ -172,6 +172,15 @@ describe('role bindings', () => {
 });
 
 describe('namespaces', () => {
+  it('are in the phase that fits their deletion', async () => {
+    const api = new Api();
+    const status = { status: { phase: 'Terminating' } };
+    const answer = await api.call('PATCH', '/api/v1/namespaces/default/status', status, merge);
+    expect(causeMessages(answer)).to.deep.equal({
+      'status.Phase': `Invalid value: "Terminating": may only be 'Active' if \`deletionTimestamp\` is empty`,
+    });
+  });
+
   it('exist at start, with their name as a label', async () => {
     const api = new Api();
     const { body } = await api.get('/api/v1/namespaces');

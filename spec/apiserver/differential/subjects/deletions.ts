@@ -123,6 +123,12 @@ const ownership: readonly Request[] = [
 export const deletions: readonly Scenario[] = [
   ...kinds.map((kind) => ({ title: `propagation of ${kind.path}`, requests: propagations(kind) })),
   { title: 'finalizers', requests: finalizing },
+  {
+    title: 'phases of a Namespace',
+    requests: ['Terminating', 'Active', null].map((phase) =>
+      patch('merge', '/api/v1/namespaces/{{ns}}/status', { status: { phase } }),
+    ),
+  },
   { title: 'deletions of collections', requests: collections },
   { title: 'owner references', requests: ownership },
 ];
