@@ -65,7 +65,9 @@ export { planObject, plannedFailure, reasonOfRecreation } from './plan-object.js
 export type { ObjectPlan, PlannedObject } from './plan-object.js';
 export {
   changesTemplate,
+  isPaused,
   isRequiredByPods,
+  keepsRevision,
   podReferencesOf,
   podTemplateIn,
   withPodTemplate,

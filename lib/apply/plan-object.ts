@@ -31,7 +31,7 @@ import { growClaimsOfTemplates } from './grow-claims.js';
 import type { LateGrowth } from './grow-claims.js';
 import { checkRecreation } from './immutable-fields.js';
 import { appliedHashAnnotation } from './ownership.js';
-import { podTemplateIn, updatesOnDelete } from './pod-template.js';
+import { keepsRevision, podTemplateIn } from './pod-template.js';
 import { failed, refWithUid } from './results.js';
 
 /** The action that `reconcile()` would take on one object. */
@@ -261,7 +261,7 @@ async function planRecreation(
   const { desired, live, changes, orphan } = decision;
   const [template, present] = [desired.object, live].map((each) => podTemplateIn(each) ?? {});
   const isSame = desiredDifferences(template ?? {}, present ?? {}).length === 0;
-  const rolls = !isSame && !updatesOnDelete(desired.object);
+  const rolls = !isSame && !keepsRevision(desired.object);
   const around = reasonOfRecreation({ grows: decision.grows, rolls });
   const reason = orphan ? around : 'deleted and recreated';
   const { late, problem } = await rehearse(context, decision);
@@ -271,7 +271,7 @@ async function planRecreation(
     ...{ approximate: problem !== undefined },
     reason: problem === undefined ? reason : `${reason}; ${problem}`,
   };
-  return { planned, keepsPods: orphan && isSame };
+  return { planned, keepsPods: orphan && !rolls };
 }
 
 interface Around {

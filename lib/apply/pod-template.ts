@@ -1,4 +1,5 @@
 import {
+  Deployment,
   fieldElement,
   parsePathElement,
   pathToString,
@@ -13,14 +14,13 @@ import {
 import type {
   FieldPath,
   FieldNode,
-  Deployment,
   KubernetesObject,
   UnstructuredObject,
 } from '../object/index.js';
 import { changedDesire } from './desired-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { changesBesideDrift, driftOf, droppedFields } from './differences.js';
-import { podTemplatePath } from './kind-traits.js';
+import { isKind, podTemplatePath } from './kind-traits.js';
 
 /**
  * `T` as a caller may write it. Optional fields may be undefined: JSON drops them, and
@@ -241,4 +241,15 @@ export function updatesOnDelete(live: UnstructuredObject): boolean {
     readonly updateStrategy?: { readonly type?: string };
   };
   return updateStrategy?.type === 'OnDelete';
+}
+
+/** Returns true if a Deployment is paused: a changed template has no effect until it is resumed. */
+export function isPaused(live: UnstructuredObject): boolean {
+  const { paused = false } = (live['spec'] ?? {}) as { readonly paused?: boolean };
+  return isKind(live, Deployment) && paused;
+}
+
+/** Returns true if pods of the workload keep their revision when its template changes. */
+export function keepsRevision(workload: UnstructuredObject): boolean {
+  return updatesOnDelete(workload) || isPaused(workload);
 }

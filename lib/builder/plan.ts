@@ -2,11 +2,12 @@ import {
   changesTemplate,
   isContainer,
   isKind,
+  isPaused,
+  keepsRevision,
   plannedFailure,
   planObject,
   refId,
   rollsPods,
-  updatesOnDelete,
 } from '../apply/index.js';
 import type { DesiredObject, ObjectPlan, PlannedObject } from '../apply/index.js';
 import { dryRun } from '../client/index.js';
@@ -27,7 +28,7 @@ import { dependenciesOf, dependencyFailed } from './dependencies.js';
 import { finishObject, prepareObject } from './run.js';
 import { decidePruning } from './prune.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
-import { isPaused, reasonToHold } from './rollout-state.js';
+import { reasonToHold } from './rollout-state.js';
 import { stampsFor, stampSources } from './stamp.js';
 import { reasonToStay } from './successors.js';
 
@@ -187,8 +188,9 @@ function isUnderway(live: UnstructuredObject): boolean {
 
 function replacesPods(step: PlannedStep): boolean {
   const { planned, desired, live } = step;
-  if (live === undefined || updatesOnDelete(desired?.object ?? live)) return false;
+  if (live === undefined) return false;
   if (planned.action === 'recreate') return !step.keepsPods;
+  if (keepsRevision(desired?.object ?? live)) return false;
   return planned.action === 'configure' && templateChanges(planned).length > 0;
 }
 

@@ -1,4 +1,4 @@
-import { isKind, rollsPods, updatesOnDelete } from '../apply/index.js';
+import { isKind, isPaused, rollsPods, updatesOnDelete } from '../apply/index.js';
 import type { RolloutState } from '../apply/index.js';
 import {
   isForbidden,
@@ -73,12 +73,6 @@ function lastProgressMs({ metadata }: KubernetesObject, manager: string): number
     .map(({ time = '' }) => Date.parse(time));
   const known = [Date.parse(creationTimestamp), ...times].filter((time) => !Number.isNaN(time));
   return Math.max(0, ...known);
-}
-
-/** Returns true if a Deployment is paused: a changed template has no effect until it is resumed. */
-export function isPaused(live: UnstructuredObject): boolean {
-  const { paused = false } = (live['spec'] ?? {}) as { readonly paused?: boolean };
-  return isKind(live, Deployment) && paused;
 }
 
 /** Reasons why a workload has to wait for earlier workloads. */

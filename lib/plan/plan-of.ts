@@ -2,9 +2,9 @@ import omit from 'lodash/omit.js';
 import {
   desiredDifferences,
   growsTemplates,
+  keepsRevision,
   reasonOfRecreation,
   rollsPods,
-  updatesOnDelete,
 } from '../apply/index.js';
 import type { PlannedObject } from '../apply/index.js';
 import type { Plan, PlannedRollout } from '../builder/index.js';
@@ -78,7 +78,7 @@ function reasonOf(
   changes: readonly FieldChange[],
 ): string {
   if (after === undefined || orphaned !== true) return 'it is deleted and created again';
-  const rolls = templateChanges(changes).length > 0 && !updatesOnDelete(after);
+  const rolls = templateChanges(changes).length > 0 && !keepsRevision(after);
   return reasonOfRecreation({ grows: growsTemplates(after, changes), rolls });
 }
 
@@ -168,9 +168,10 @@ function rolloutOf(
 ): readonly PlannedRollout[] {
   const { ref, action } = object;
   if (before === undefined || after === undefined) return [];
-  if (!rollsPods(ref) || updatesOnDelete(after)) return [];
+  if (!rollsPods(ref)) return [];
   const changes = templateChanges(object.changes);
-  if (changes.length === 0 && (action !== 'recreate' || orphaned === true)) return [];
+  const deletesPods = action === 'recreate' && orphaned !== true;
+  if (!deletesPods && (changes.length === 0 || keepsRevision(after))) return [];
   const changed = objects.filter((other) => other.action !== 'unchanged');
   const refs = changed.map((other) => other.ref);
   const isExplained = changes.every((change) => hashSources(change, refs).length > 0);

@@ -263,7 +263,7 @@ describe('The steps of a plan', () => {
         resourceChain([
           objectsResource({
             ...{ name: 'wheel', types: [Deployment], waitUntilReady: true },
-            getDesiredState: (_context, { metadata: { namespace } }: KubernetesObject) => [
+            getDesiredState: (_context, { metadata: { namespace = '' } }: KubernetesObject) => [
               {
                 ...{
                   apiVersion: 'apps/v1',
