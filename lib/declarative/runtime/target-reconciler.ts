@@ -14,7 +14,13 @@ import type {
   UnstructuredObject,
   ResourceType,
 } from '../../object/index.js';
-import { keyString, sameKey } from '../../object/index.js';
+import {
+  isApiError,
+  isNamespaceTerminating,
+  isNotFound,
+  keyString,
+  sameKey,
+} from '../../object/index.js';
 import { asError, nextTurn, OperatorError } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import type { Document } from '../document.js';
@@ -88,6 +94,8 @@ const writesInTurn = 8;
 const quietConflicts = 10;
 /** An object whose last write is older than this counts as settled. */
 const driftWindowMs = 60_000;
+/** Interval at which an object is tried again whose namespace was deleted. */
+const namespaceLookMs = 60_000;
 
 /**
  * Brings the objects of a target to the state that a pipeline desires. It reads the desired state when it
@@ -212,9 +220,11 @@ export class TargetReconciler {
       }
     } catch (thrown) {
       this.#putBack(text, due);
-      throw context.signal.aborted
-        ? thrown
-        : this.#failed(isPass ? undefined : text, thrown, context);
+      if (context.signal.aborted) throw thrown;
+      if (!this.#isGone(key, thrown))
+        throw this.#failed(isPass ? undefined : text, thrown, context);
+      this.#succeeded(text);
+      return requeueAfter(namespaceLookMs);
     }
     this.#succeeded(text);
     return done();
@@ -339,6 +349,13 @@ export class TargetReconciler {
       };
       writes.end(object, controller, version === undefined ? undefined : settled);
     }
+  }
+
+  /** Whether a write failed because the object is gone with its namespace, which is deleted or being deleted. */
+  #isGone(key: ObjectKey, thrown: unknown): boolean {
+    if (this.#parts.writes.lastOf(this.#textOf(key)) === undefined) return false;
+    if (isNamespaceTerminating(thrown)) return true;
+    return isApiError(thrown) && isNotFound(thrown) && thrown.body.details?.kind === 'namespaces';
   }
 
   #textOf(key: ObjectKey): string {

@@ -267,6 +267,53 @@ describe('the lifecycle of declarative controllers', () => {
     });
   });
 
+  describe('with targets in several namespaces', () => {
+    const labels = { copied: 'yes' };
+    const spread = {
+      ...secrets,
+      sources: [{ apiGroup: '', kind: 'ConfigMap', labelSelector: { matchLabels: labels } }],
+    };
+    const putIn = async (...namespaces: readonly string[]): Promise<void> => {
+      for (const name of namespaces) {
+        await scene.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+        await scene.put(configMap(`in-${name}`, { x: '1' }, { namespace: name, labels }));
+      }
+    };
+
+    it('writes all others if one namespace is forbidden, and reports the one', async () => {
+      scene = await ControllerScene.start();
+      await putIn('locked', 'open');
+      scene.base.cluster.faults.add({
+        match: { resource: 'secrets', namespace: 'locked', user: 'operator' },
+        effect: { type: 'status', code: 403, reason: 'Forbidden', message: 'no' },
+      });
+      const controller = scene.controller(spread);
+      await controller.start();
+      await scene.base.run(scene.manager);
+      await putIn('later');
+      await scene.eventually(async () => {
+        expect(await scene.names(Secrets)).to.deep.equal(['in-later', 'in-open']);
+      }, 100);
+      const [{ message = '' } = {}] = controller.status().conditions;
+      expect(message).to.match(/^target of locked\/in-locked: .* 403 Forbidden/);
+    });
+
+    it('reports nothing about targets that go with their namespace, and makes them again with it', async () => {
+      scene = await ControllerScene.start();
+      await putIn('leaving');
+      const [controller] = (await scene.run(spread)) as [DeclarativeController];
+      await scene.client.delete({ apiVersion: 'v1', kind: 'Namespace' }, { name: 'leaving' });
+      await scene.base.clock.advance(120_000);
+      expect(await scene.names(Secrets)).to.deep.equal([]);
+      expect(scene.errors.map(({ message }) => message)).to.deep.equal([]);
+      expect(scene.ready(controller)).to.equal('True Ready');
+      await putIn('leaving');
+      await scene.eventually(async () => {
+        expect(await scene.names(Secrets)).to.deep.equal(['in-leaving']);
+      }, 100);
+    });
+  });
+
   it('removes patched annotations when the source is deleted', async () => {
     scene = await ControllerScene.start();
     await scene.put(configMap('a', { x: '1' }));
