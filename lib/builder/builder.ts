@@ -1,4 +1,3 @@
-import xor from 'lodash/xor.js';
 import type { ClaimOptions, ObjectResult } from '../apply/index.js';
 import { describeObject, apiVersionOf } from '../object/index.js';
 import type { KubernetesObject } from '../object/index.js';
@@ -7,6 +6,8 @@ import type { InternalStore } from '../store/index.js';
 import { resolveBuilderOptions } from './builder-options.js';
 import type { BuilderOptions, BuilderSettings } from './builder-options.js';
 import type { ChainedName, ChainNames, NoNames, Owning, WithName } from './chain-names.js';
+import { droppedLink, endsOf, strayProblem, takeDropped, unusedProblem } from './chain-end.js';
+import type { ChainEnd } from './chain-end.js';
 import { configMapLink, secretLink } from './kinds/configuration.js';
 import type { ConfigMapOptions, SecretOptions } from './kinds/configuration.js';
 import { cronJobLink, jobLink } from './kinds/jobs.js';
@@ -314,19 +315,19 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   #start(): ChainEnd['start'] {
-    return [...this.#ends()].at(-1)?.start;
+    return [...endsOf(this.#end)].at(-1)?.start;
   }
 
   #act(): Run {
     const settings = { ...this.#settings, rolloutOrder: this.#rolloutOrder };
     this.#run ??= new Run(settings, this.#links().map(readLink));
-    for (const end of this.#ends()) end.hasRun = true;
+    for (const end of endsOf(this.#end)) end.hasRun = true;
     return this.#run;
   }
 
   #links(): readonly ChainedLink[] {
     const links: ChainedLink[] = [];
-    for (const { link } of this.#ends()) if (link !== undefined) links.push(link);
+    for (const { link } of endsOf(this.#end)) if (link !== undefined) links.push(link);
     return links.reverse();
   }
 
@@ -357,15 +358,8 @@ export class BuilderChain<Names extends ChainNames> {
    * reported once, so that a chain can be used again after the error.
    */
   #refuseDropped(): void {
-    let own: ChainEnd | undefined;
-    for (const end of this.#ends()) {
-      if (own !== undefined) end.pending.delete(own);
-      own = end;
-      const [dropped] = end.pending;
-      if (dropped === undefined) continue;
-      end.pending.clear();
-      throw droppedLink(dropped);
-    }
+    const dropped = takeDropped(this.#end);
+    if (dropped !== undefined) throw droppedLink(dropped);
   }
 
   /**
@@ -375,31 +369,20 @@ export class BuilderChain<Names extends ChainNames> {
   async #pruning<R>(prune: () => Promise<R>): Promise<R> {
     const start = this.#start();
     if (start === undefined) return prune();
-    const first: Builder = start.pruning ?? this;
-    if (first !== this) this.#refuseSecond(first);
+    const links = this.#links();
+    const first = start.pruning ?? links;
+    const problem = strayProblem(links, first);
+    if (problem !== undefined) {
+      const remedy = 'chains prune the objects of each other; put all of them into one chain';
+      throw new OperatorError('InvalidOption', `${problem}; ${remedy}`);
+    }
     start.pruning = first;
     try {
       return await prune();
     } catch (error) {
-      if (first === this) delete start.pruning;
+      if (first === links) delete start.pruning;
       throw error;
     }
-  }
-
-  #refuseSecond(first: Builder): void {
-    const [own, other] = [this.#links().map(nameOfLink), first.#links().map(nameOfLink)];
-    const [stray] = xor(own, other);
-    if (stray === undefined) return;
-    const problem = own.includes(stray)
-      ? 'it is not in the chain that was reconciled before'
-      : 'it is only in the chain that was reconciled before';
-    const remedy = 'chains prune the objects of each other; put all of them into one chain';
-    throw new OperatorError('InvalidOption', `${stray}: ${problem}; ${remedy}`);
-  }
-
-  /** Returns the ends of this chain and of those that it continues, last first. */
-  *#ends(): Generator<ChainEnd> {
-    for (let end: ChainEnd | undefined = this.#end; end !== undefined; end = end.before) yield end;
   }
 
   #refuseUnowned({ type, json }: ChainedLink): void {
@@ -413,26 +396,6 @@ export class BuilderChain<Names extends ChainNames> {
     const message = `${object}: the controller does not own its kind; ${remedy}`;
     throw new OperatorError('InvalidOption', message);
   }
-}
-
-/** The end of a chain. Chains share the ends of the chains that they continue. */
-interface ChainEnd {
-  /** The last link; undefined in an empty chain, and after `rolloutOrder`. */
-  readonly link: ChainedLink | undefined;
-  readonly before: ChainEnd | undefined;
-  /** The ends of chains that continue this one and have not pruned: at most two. */
-  readonly pending: Set<ChainEnd>;
-  /** Whether a chain with it was applied in stages, pruned or planned. */
-  hasRun: boolean;
-  start?: HandlerStart;
-}
-
-/** The start of the chains of one call of a handler. */
-interface HandlerStart {
-  /** The only chain that may prune, once it has. */
-  pruning?: Builder;
-  /** The parts of the work of chains that go on. */
-  readonly running: Set<Promise<unknown>>;
 }
 
 /** Makes an empty chain the start of the chains of one call of a handler: only one of them may prune. */
@@ -460,34 +423,10 @@ export async function awaitRunning(chain: Builder): Promise<boolean> {
  * @throws OperatorError `InvalidOption`
  */
 export function refuseUnused(chain: Builder, by: string): void {
-  const unused = unusedAfter(endOf(chain));
-  if (unused === undefined) return;
-  const problem = `${nameOfEnd(unused)}: it was chained, but no chain with it was reconciled`;
+  const problem = unusedProblem(endOf(chain));
+  if (problem === undefined) return;
   const remedy = 'await chain.reconcile(), or return the chain to builds(…)';
   throw new OperatorError('InvalidOption', `${by}: ${problem}; ${remedy}`);
-}
-
-function unusedAfter({ pending }: ChainEnd): ChainEnd | undefined {
-  for (const next of pending) {
-    const unused = next.hasRun ? unusedAfter(next) : next;
-    if (unused !== undefined) return unused;
-  }
-  return undefined;
-}
-
-function nameOfEnd({ link }: ChainEnd): string {
-  return link === undefined ? 'rolloutOrder' : nameOfLink(link);
-}
-
-function nameOfLink({ json }: ChainedLink): string {
-  return describeObject(JSON.parse(json) as KubernetesObject);
-}
-
-function droppedLink(end: ChainEnd): OperatorError {
-  const remedy =
-    'each link returns a new chain: return or reconcile the last one, and chain with when() what is not always wanted';
-  const message = `${nameOfEnd(end)}: it was chained, but a chain is reconciled without it; ${remedy}`;
-  return new OperatorError('InvalidOption', message);
 }
 
 type WithWorkload<

@@ -1,0 +1,91 @@
+import xor from 'lodash/xor.js';
+import { describeObject } from '../object/index.js';
+import type { KubernetesObject } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
+import type { ChainedLink } from './link.js';
+
+/** The end of a chain. Chains share the ends of the chains that they continue. */
+export interface ChainEnd {
+  /** The last link; undefined in an empty chain, and after `rolloutOrder`. */
+  readonly link: ChainedLink | undefined;
+  readonly before: ChainEnd | undefined;
+  /** The ends of chains that continue this one and have not pruned: at most two. */
+  readonly pending: Set<ChainEnd>;
+  /** Whether a chain with it was applied in stages, pruned or planned. */
+  hasRun: boolean;
+  start?: HandlerStart;
+}
+
+/** The start of the chains of one call of a handler. */
+interface HandlerStart {
+  /** The links of the only chain that may prune, once it has. */
+  pruning?: readonly ChainedLink[];
+  /** The parts of the work of chains that go on. */
+  readonly running: Set<Promise<unknown>>;
+}
+
+/** Returns `last` and the ends of the chains that it continues, last first. */
+export function* endsOf(last: ChainEnd): Generator<ChainEnd> {
+  for (let end: ChainEnd | undefined = last; end !== undefined; end = end.before) yield end;
+}
+
+/**
+ * Returns the end of a chain that continues a part of the chain `last`, and that was dropped: it has not pruned. Each is
+ * returned once.
+ */
+export function takeDropped(last: ChainEnd): ChainEnd | undefined {
+  let own: ChainEnd | undefined;
+  for (const end of endsOf(last)) {
+    if (own !== undefined) end.pending.delete(own);
+    own = end;
+    const [dropped] = end.pending;
+    if (dropped === undefined) continue;
+    end.pending.clear();
+    return dropped;
+  }
+  return undefined;
+}
+
+export function droppedLink(end: ChainEnd): OperatorError {
+  const remedy =
+    'each link returns a new chain: return or reconcile the last one, and chain with when() what is not always wanted';
+  const message = `${nameOfEnd(end)}: it was chained, but a chain is reconciled without it; ${remedy}`;
+  return new OperatorError('InvalidOption', message);
+}
+
+/** Says which link only one of two chains has; undefined if both have the same. */
+export function strayProblem(
+  links: readonly ChainedLink[],
+  before: readonly ChainedLink[],
+): string | undefined {
+  if (links === before) return undefined;
+  const own = links.map(nameOfLink);
+  const [stray] = xor(own, before.map(nameOfLink));
+  if (stray === undefined) return undefined;
+  return own.includes(stray)
+    ? `${stray}: it is not in the chain that was reconciled before`
+    : `${stray}: it is only in the chain that was reconciled before`;
+}
+
+/** Says which chain that continues `end` was neither reconciled nor planned; undefined if there is none. */
+export function unusedProblem(end: ChainEnd): string | undefined {
+  const unused = unusedAfter(end);
+  if (unused === undefined) return undefined;
+  return `${nameOfEnd(unused)}: it was chained, but no chain with it was reconciled`;
+}
+
+function unusedAfter({ pending }: ChainEnd): ChainEnd | undefined {
+  for (const next of pending) {
+    const unused = next.hasRun ? unusedAfter(next) : next;
+    if (unused !== undefined) return unused;
+  }
+  return undefined;
+}
+
+function nameOfEnd({ link }: ChainEnd): string {
+  return link === undefined ? 'rolloutOrder' : nameOfLink(link);
+}
+
+function nameOfLink({ json }: ChainedLink): string {
+  return describeObject(JSON.parse(json) as KubernetesObject);
+}
