@@ -12,6 +12,7 @@ import {
 import type { LifecycleOptions } from '../../lib/lifecycle/index.js';
 import { ConfigMap, Event } from '../../lib/object/index.js';
 import { Operator } from '../../lib/operator/index.js';
+import { errorMessage } from '../../lib/system/as-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
@@ -143,14 +144,14 @@ describe('lifecycle in an Operator', () => {
     operator
       .for(PoorConfig)
       .owns(ConfigMap)
-      .uses(lifecycle<ShopConfig>({ version: '1.0.0', resources }) as never);
+      .uses(lifecycle<ShopConfig>({ version: '1.0.0', resources }));
     const [stop, failures] = [new AbortController(), [] as string[]];
     const running = operator.run({
       ...{ client, clock: target.clock, logger: silentLogger, rbacPreflight: 'off' },
       ...{ signal: stop.signal, cacheOptions: { namespaces: [namespace] } },
       onEvent: (event) => {
         if (event.type !== 'reconciled' || event.error === undefined) return;
-        failures.push(`${event.outcome}: ${String(event.error)}`);
+        failures.push(`${event.outcome}: ${errorMessage(event.error)}`);
       },
     });
     ending.push(async () => {

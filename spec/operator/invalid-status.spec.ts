@@ -126,12 +126,9 @@ describe('A status that does not fit the schema of defineResource', () => {
 
   it('is refused too if the operator reconciles a version by its name', async () => {
     const v1 = versionOfResource<Store>(Store, 'v1');
-    start(
-      (status, { spec }) => {
-        status.set(spec.pods === undefined ? { phase } : ({ phase, pod: 1 } as never));
-      },
-      v1,
-    );
+    start((status, { spec }) => {
+      status.set(spec.pods === undefined ? { phase } : ({ phase, pod: 1 } as never));
+    }, v1);
     await create();
     await storeIn('True');
     const body = { spec: { pods: 1 } };

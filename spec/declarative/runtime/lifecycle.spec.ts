@@ -294,7 +294,7 @@ describe('the lifecycle of declarative controllers', () => {
       await scene.eventually(async () => {
         expect(await scene.names(Secrets)).to.deep.equal(['in-later', 'in-open']);
       }, 100);
-      const [{ message = '' } = {}] = controller.status().conditions;
+      const [{ message } = { message: '' }] = controller.status().conditions;
       expect(message).to.match(/^target of locked\/in-locked: .* 403 Forbidden/);
     });
 
