@@ -242,10 +242,10 @@ describe('StatusWriter', () => {
 
     it('writes nothing to another object that has the name of the given one meanwhile', async () => {
       const given = await scene.create();
-      const { apiVersion, kind, metadata, spec } = given;
+      const { apiVersion, kind, metadata } = given;
       const { namespace = '', name = '' } = metadata;
       await scene.client.delete({ apiVersion, kind }, { namespace, name });
-      const other = { apiVersion, kind, metadata: { namespace, name }, spec };
+      const other = { ...given, metadata: { namespace, name } };
       await scene.client.create<Shop>(other);
       const { writer, context } = writerOf('ours', { strategy: 'merge' });
       const conditions = [{ type: 'Ready', status: 'True', reason: 'Ours' }] as const;

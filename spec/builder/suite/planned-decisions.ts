@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pick from 'lodash/pick.js';
 import type { Builder, BuilderOptions, Plan } from '../../../lib/builder/index.js';
 import { faulty, forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
@@ -113,7 +114,8 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     await chain('1').reconcile();
     const inner = scene.operator.client;
     const { metadata, ...content } = await scene.get(ConfigMap, 'env');
-    const { namespace, name = '', labels, annotations, ownerReferences } = metadata;
+    const { namespace = '', name = '' } = metadata;
+    const kept = pick(metadata, ['namespace', 'name', 'labels', 'annotations', 'ownerReferences']);
     let isRecreated = false;
     const client: Client = {
       ...forwarding(inner),
@@ -121,7 +123,6 @@ export function plannedDecisionsSuite(open: OpenScene): void {
         if (!isRecreated) {
           isRecreated = true;
           await scene.admin.delete(ConfigMap, { namespace, name });
-          const kept = { namespace, name, labels, annotations, ownerReferences };
           await scene.admin.create({ ...content, metadata: kept, data: { A: '2' } });
         }
         return inner.apply(object, how);
