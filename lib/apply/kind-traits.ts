@@ -193,9 +193,9 @@ const alsoEarly = new Set([
 /** Returns true if pods may need objects of this kind, so that they come before any workload. */
 export function comesBeforeWorkloads(type: TypeMeta): boolean {
   if (isContainer(type) || alsoEarly.has(kindKey(type))) return true;
-  const traits = traitsByKind.get(kindKey(type));
-  if (traits === undefined || traits.stage === 'workload') return false;
-  return traits.stage !== 'other' || traits.early === true;
+  const stage = stageOf(type);
+  if (stage === 'other') return traitsByKind.get(kindKey(type))?.early === true;
+  return stage !== 'workload';
 }
 
 /** Returns true if objects of the kind contain others: applied before their content, deleted after it. */

@@ -242,8 +242,9 @@ function line(
   changes: readonly { readonly path: string; from?: unknown; to?: unknown }[] = [],
 ): readonly string[] {
   if (action === 'create' || action === 'prune') return [`${action} ${id}`];
-  const counted = changes.filter(({ path }) => !path.endsWith('lastTransitionTime'));
-  return [
-    `${action} ${id} ${JSON.stringify(counted.map(({ path, from, to }) => ({ path, from, to })))}`,
-  ];
+  // A plan names ports by all keys of their list, which only the schema has.
+  const counted = changes
+    .filter(({ path }) => !path.endsWith('lastTransitionTime'))
+    .map(({ path, from, to }) => ({ path: path.replace(/,protocol=\w+\]/, ']'), from, to }));
+  return [`${action} ${id} ${JSON.stringify(counted)}`];
 }

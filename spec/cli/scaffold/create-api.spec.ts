@@ -467,7 +467,7 @@ describe('operator-builder create api', () => {
       ],
       ['lacks a name', 'layout: operator-builder/v1\nresources: []', 'name: want a string'],
       ['has an unknown scope', withPot('scope: World'), 'resources[0].scope: want Namespaced'],
-      ['has external: false', withPot('external: false'), 'external: want true or no'],
+      ['has external: false', withPot('external: false'), 'external: want true, or'],
       ['has an unknown controller', withPot('controller: other'), 'controller: want builder'],
       ['has a half webhook', withPot('webhooks: { defaulting: some }'), 'defaulting: want true or'],
     ] as const) {
