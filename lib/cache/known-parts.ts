@@ -54,7 +54,10 @@ export class KnownParts implements ClientParts {
     if (uid === undefined) return;
     for (const name of names) {
       const [parsed, value] = [read[name], object[name]];
-      const text = isJsonObject(parsed) ? this.#texts.get(parsed) : undefined;
+      if (!isJsonObject(parsed)) continue;
+      const text = this.#texts.get(parsed);
+      // The text is part of the whole chunk of the watch, which would stay in memory with the value.
+      this.#texts.delete(parsed);
       if (text !== undefined && isJsonObject(value)) this.#remember(name + uid, text, value);
     }
   }

@@ -69,10 +69,13 @@ function refuseLoss(
     live: writtenPart(live, subresource),
     cached: writtenPart(cached, subresource),
   });
-  if (lost === undefined) return;
-  const why = `it would remove ${lost.join('.')}, which the transform of the cache drops`;
+  if (lost !== undefined) throw lossOf(object, lost);
+}
+
+function lossOf(object: KubernetesObject, path: readonly string[]): OperatorError {
+  const why = `it would remove ${path.join('.')}, which the transform of the cache drops`;
   const remedy = 'send a patch, use createOrPatch, or update the object that client.live reads';
-  throw new OperatorError('InvalidObject', `update ${describeObject(object)}: ${why}; ${remedy}`);
+  return new OperatorError('InvalidObject', `update ${describeObject(object)}: ${why}; ${remedy}`);
 }
 
 /** Returns the fields of an object that an update of this subresource sets. The server fills in all other metadata. */
@@ -83,7 +86,11 @@ function writtenPart(object: KubernetesObject, subresource: string | undefined):
   return { ...rest, metadata: { labels, annotations, finalizers, ownerReferences } };
 }
 
-/** Returns the object with the fields of the live status that the transform dropped. */
+/**
+ * Returns the object with the fields of the live status that the transform dropped. A list is a whole, since the
+ * transform may have dropped items of it.
+ * @throws OperatorError `InvalidObject`: a list was changed from which the transform has dropped something.
+ */
 function withStatus<T extends KubernetesObject>(
   object: T,
   { live, cached }: { readonly live: KubernetesObject; readonly cached: KubernetesObject },
@@ -95,8 +102,20 @@ function withStatus<T extends KubernetesObject>(
   });
   if (lost.length === 0) return object;
   const whole = copyJson(object);
-  for (const path of lost) set(whole, path, copyJson(get({ status }, path)));
+  for (const path of lost) {
+    const place = path.slice(0, depthOfList({ status }, path));
+    const isUnchanged =
+      place.length === path.length || deepEqual(get(object, place), get(cached, place));
+    if (!isUnchanged) throw lossOf(object, place);
+    set(whole, place, copyJson(get({ status }, place)));
+  }
   return whole;
+}
+
+/** Returns the number of members on a path to its first list; the length of the path if there is none. */
+function depthOfList(live: unknown, path: readonly string[]): number {
+  const depth = path.findIndex((_, at) => Array.isArray(get(live, path.slice(0, at))));
+  return depth < 0 ? path.length : depth;
 }
 
 /** Returns the paths at which `wanted` has what the cache left of a live value, not the value itself. */

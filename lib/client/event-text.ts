@@ -49,7 +49,7 @@ export function eventParser(
     if (managedFields === undefined && parts.length === 0) return whole(line);
     try {
       const event = eventFrom(line, { managedFields, parts, knownParts });
-      if (event !== undefined) return event;
+      if (event !== undefined) return omitManagedFields ? droppedManagedFields(event) : event;
     } catch {
       // A cut is not at the end of a value, or the line is not JSON.
     }

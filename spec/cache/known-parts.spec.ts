@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newIntake, StringPool } from '../../lib/cache/intake.js';
@@ -70,6 +72,24 @@ describe('known parts', () => {
       }
     });
     fc.assert(property);
+  });
+
+  it('do not keep the chunks of a watch in memory of which their texts were parts', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const heapMb = (): number => {
+      collect();
+      return process.memoryUsage().heapUsed / 1e6;
+    };
+    const known = new KnownParts();
+    const before = heapMb();
+    const values = Array.from({ length: 300 }, (_, n) => {
+      const text = JSON.stringify({ name: `an object with the number ${n}` });
+      const chunk = Buffer.from(text + 'x'.repeat(100_000)).toString();
+      return cached(known, `u${n}`)(chunk.slice(0, text.length));
+    });
+    expect(heapMb() - before).to.be.below(10);
+    expect(values).to.have.length(300);
   });
 
   it('keep a bounded number of characters, the latest included', () => {

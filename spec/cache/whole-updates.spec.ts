@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import isEqual from 'lodash/isEqual.js';
 import omit from 'lodash/omit.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { Cache, cachedClient, cachedType } from '../../lib/cache/index.js';
 import type { CachedClient, CachedType } from '../../lib/cache/index.js';
 import { createOrPatch, createOrUpdate, ensureCrd } from '../../lib/client/index.js';
-
 import type { Client } from '../../lib/client/index.js';
 import type { KubernetesObject, ResourceType } from '../../lib/object/index.js';
 import { ConfigMap, Pod } from '../../lib/object/kinds.js';
@@ -125,41 +125,74 @@ describe('An update of an object that a transform has shortened', () => {
     expect(String(refused)).to.include('it would remove status, which');
   });
 
-  it('keeps a dropped status, or the dropped part of one, of a kind without a status subresource', async () => {
-    const text = { type: 'string' as const };
-    const properties = {
-      spec: { type: 'object' as const, properties: { size: { type: 'integer' as const } } },
-      status: { type: 'object' as const, properties: { text, more: text } },
-    };
-    const openAPIV3Schema = { type: 'object' as const, properties };
-    const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
-    const crd: CustomResourceDefinition = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'shops.example.com' },
-      spec: {
-        ...{ group: 'example.com', scope: 'Namespaced', versions: [version] },
-        names: { plural: 'shops', kind: 'Shop' },
-      },
-    };
-    await ensureCrd(admin, crd);
+  describe('of a kind without a status subresource', () => {
     interface Shop extends KubernetesObject {
       readonly spec: { readonly size: number };
-      readonly status?: object;
+      readonly status?: { readonly text?: string; readonly conditions?: readonly object[] };
     }
     const names = { version: 'v1', kind: 'Shop', plural: 'shops', namespaced: true };
     const Shop: ResourceType<Shop> = { group: 'example.com', ...names };
-    const shop = { apiVersion: 'example.com/v1', kind: 'Shop', metadata: key, spec: { size: 1 } };
-    await admin.create<Shop>({ ...shop, status: { text: 'a', more: 'b' } });
-    for (const dropped of ['status', 'status.more']) {
-      const client = await cached(
-        cachedType({ type: Shop, transform: (one) => omit(one, dropped) as typeof one }),
-      );
+    const [open, busy, ready] = [
+      { type: 'Open' },
+      { type: 'Busy' },
+      { type: 'Ready', message: 'no' },
+    ];
+    const status = { text: 'a', conditions: [open, busy, ready] };
+    const live = async () => (await admin.get(Shop, key)).status;
+    const shortened = (transform: (shop: Shop) => Shop) =>
+      cached(cachedType({ type: Shop, transform }));
+
+    beforeEach(async () => {
+      const openAPIV3Schema = {
+        type: 'object',
+        'x-kubernetes-preserve-unknown-fields': true,
+      } as const;
+      const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
+      const crd: CustomResourceDefinition = {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: 'shops.example.com' },
+        spec: {
+          ...{ group: 'example.com', scope: 'Namespaced', versions: [version] },
+          names: { plural: 'shops', kind: 'Shop' },
+        },
+      };
+      await ensureCrd(admin, crd);
+      const shop = { apiVersion: 'example.com/v1', kind: 'Shop', metadata: key, spec: { size: 1 } };
+      await admin.create<Shop>({ ...shop, status });
+    });
+
+    it('keeps a dropped status, or the dropped part of one', async () => {
+      for (const dropped of ['status', 'status.text']) {
+        const client = await shortened((one) => omit(one, dropped) as Shop);
+        const seen = await client.get(Shop, key);
+        expect(seen).not.to.have.nested.property(dropped);
+        await client.update({ ...seen, spec: { size: seen.spec.size + 1 } });
+        expect(await live()).to.deep.equal(status);
+      }
+      expect((await admin.get(Shop, key)).spec.size).to.equal(3);
+    });
+
+    it('keeps a list of which items were dropped, and is refused if it changes that list', async () => {
+      const client = await shortened((one) => {
+        const conditions = one.status?.conditions?.filter((each) => !isEqual(each, busy)) ?? [];
+        return { ...one, status: { ...one.status, conditions } };
+      });
       const seen = await client.get(Shop, key);
-      expect(seen).not.to.have.nested.property(dropped);
-      await client.update({ ...seen, spec: { size: seen.spec.size + 1 } });
-      expect((await admin.get(Shop, key)).status).to.deep.equal({ text: 'a', more: 'b' });
-    }
-    expect((await admin.get(Shop, key)).spec.size).to.equal(3);
+      expect(seen.status?.conditions).to.deep.equal([open, ready]);
+      await client.update({ ...seen, spec: { size: 2 }, status: { ...seen.status, text: 'b' } });
+      expect(await live()).to.deep.equal({ ...status, text: 'b' });
+      const next = await client.get(Shop, key);
+      for (const conditions of [
+        [open, { ...ready, message: 'yes' }],
+        [open, ready, busy],
+        [open],
+      ]) {
+        const changed = { ...next, status: { ...next.status, conditions } };
+        const error = await failure(client.update(changed));
+        expect(String(error)).to.include('it would remove status.conditions, which the transform');
+      }
+      expect(await live()).to.deep.equal({ ...status, text: 'b' });
+    });
   });
 });

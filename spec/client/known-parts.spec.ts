@@ -55,6 +55,13 @@ describe('a watch with known parts', () => {
     expect(texts).to.deep.equal([`u spec ${JSON.stringify(spec)}`, 'u status {"a":[]}']);
   });
 
+  it('omits managedFields whose text ends in a way that is not cut', async () => {
+    const managedFields = [{ manager: 'm', fieldsV1: { 'k:{"ip":"[::1]"}': {} } }];
+    const object = { ...head, metadata: { ...metadata, managedFields }, spec: { a: 1 } };
+    const options = { knownParts: noted().knownParts, omitManagedFields: true };
+    expect(await seen([modified(object)], options)).to.deep.equal([{ ...object, metadata }]);
+  });
+
   it('reads objects with one of both, and parses short and new ones as a whole', async () => {
     const { texts, knownParts } = noted();
     const objects = [

@@ -77,6 +77,11 @@ describe('parseYamlValues of numbers', () => {
     const texts = ['_1', '._5', '1e', '0x', '0b2', '1e400', '1.2.3', '1Gi', '12:30', '1-2'];
     expect(parse(texts.join(', '))).to.deep.equal(texts);
     expect(parse('!!binary aGk=, !!str 1_0')).to.deep.equal(['hi', '1_0']);
+    const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+    expect(parse(`${address}, 01234567012345670123456`)).to.deep.equal([
+      address,
+      1.234567012345670123456e21,
+    ]);
   });
 
   for (const text of ['.inf', '-.Inf', '.nan']) {
