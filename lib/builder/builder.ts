@@ -1,7 +1,7 @@
 import type { ClaimOptions, ObjectResult } from '../apply/index.js';
 import { describeObject, apiVersionOf } from '../object/index.js';
 import type { KubernetesObject } from '../object/index.js';
-import { OperatorError } from '../system/index.js';
+import { OperatorError, nextTurn } from '../system/index.js';
 import type { InternalStore } from '../store/index.js';
 import { resolveBuilderOptions } from './builder-options.js';
 import type { BuilderOptions, BuilderSettings } from './builder-options.js';
@@ -404,18 +404,21 @@ export function startHandler(chain: Builder): void {
 }
 
 /**
- * Waits for the chains that continue `chain` and that the handler did not await. Their results and errors would reach
- * no one.
- * @returns whether there are any
- * @throws the first error of a chain
+ * Waits for the chains that continue `chain` and that the handler did not await, and for the methods that it calls after
+ * them. Their results and errors would reach no one.
+ * @returns how each of them ended
  */
-export async function awaitRunning(chain: Builder): Promise<boolean> {
-  const { running } = endOf(chain).start ?? {};
-  if (running === undefined || running.size === 0) return false;
-  const works = [...running];
-  await Promise.allSettled(works);
-  await Promise.all(works);
-  return true;
+export async function awaitRunning(
+  chain: Builder,
+): Promise<readonly PromiseSettledResult<unknown>[]> {
+  const { running = new Set<Promise<unknown>>() } = endOf(chain).start ?? {};
+  const ends: PromiseSettledResult<unknown>[] = [];
+  while (running.size > 0) {
+    ends.push(...(await Promise.allSettled(running)));
+    // The code that waited for them may call the next method.
+    await nextTurn();
+  }
+  return ends;
 }
 
 /**

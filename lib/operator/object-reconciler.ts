@@ -206,12 +206,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const given = withBuilder(extendContext(context, { object, status: draft }), () =>
       this.#newChain(object, context, onResult),
     );
-    const answer = await handler.handle(given);
-    const { [builder]: made } = given as BuilderContext & typeof given;
-    if (made !== undefined && (await awaitRunning(made))) {
-      const remedy = 'await each method of a chain';
-      context.logger.warn(`the handler returned before its chain had ended; ${remedy}`);
-    }
+    const chains = given as BuilderContext & typeof given;
+    const answer = await answerAndChains(() => handler.handle(given), chains, context);
+    const { [builder]: made } = chains;
     warnOfPendingWrites(context);
     let returned: Result | undefined;
     if (handler.type === 'reconciles') returned = handled(answer, handler.type, object);
@@ -382,6 +379,31 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
 const newBuilder = Symbol('newBuilder');
 const builder = Symbol('builder');
+
+/**
+ * Calls a handler, and waits for the chains that it did not await.
+ * @throws what the handler throws, or else the first error of these chains
+ */
+async function answerAndChains<R>(
+  handle: () => Promise<R> | R,
+  chains: BuilderContext,
+  { logger }: ReconcileContext,
+): Promise<R> {
+  let late: readonly PromiseSettledResult<unknown>[] = [];
+  let answer: R;
+  try {
+    answer = await handle();
+  } finally {
+    const { [builder]: made } = chains;
+    if (made !== undefined) late = await awaitRunning(made);
+    if (late.length > 0) {
+      const remedy = 'await each method of a chain';
+      logger.warn(`the handler returned before its chain had ended; ${remedy}`);
+    }
+  }
+  for (const end of late) if (end.status === 'rejected') throw asError(end.reason);
+  return answer;
+}
 
 /** A context whose builder is created on first access. */
 interface BuilderContext {

@@ -3,7 +3,7 @@ import { TerminalError, done, requeueAfter } from '../../lib/controller/index.js
 import type { ReconciledEvent } from '../../lib/controller/index.js';
 import { isNotFound } from '../../lib/object/api-error.js';
 import { findCondition } from '../../lib/object/conditions.js';
-import { ConfigMap } from '../../lib/object/kinds.js';
+import { ConfigMap, NetworkPolicy, Service } from '../../lib/object/kinds.js';
 import type { OperatorContext, ReconcileHandler } from '../../lib/operator/contexts.js';
 import { sleep } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -103,6 +103,46 @@ describe('The status of a failed reconcile', () => {
     await stage.change('acme', { spec: { env: { MODE: 'bad' } } });
     const { message } = await stage.condition('acme', 'Ready', 'False');
     expect(message).to.include('ConfigMap').and.to.include('not a label');
+  });
+
+  it('waits for each stage of a chain that the handler did not await', async () => {
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap)
+      .owns(Service)
+      .owns(NetworkPolicy)
+      .reconciles(({ builder }) => {
+        const chain = builder
+          .configMap({ name: 'first' })
+          .service({ name: 'second', spec: { selector: {}, ports: [{ port: 80 }] } })
+          .networkPolicy({ name: 'third', spec: { podSelector: {} } });
+        const inStages = async (): Promise<void> => {
+          await chain.reconcileConfigMap();
+          await chain.reconcileService();
+          await chain.reconcileNetworkPolicy();
+        };
+        void inStages();
+      });
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    const { namespace } = stage;
+    await target.admin.get(NetworkPolicy, { namespace, name: 'third' });
+  });
+
+  it('is the error that the handler throws while a chain goes on that it did not await', async () => {
+    const labels = { 'not a label': 'x' };
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap)
+      .reconciles(({ builder }) => {
+        void builder.configMap({ name: 'first' }).configMap({ name: 'second', labels }).reconcile();
+        throw new Error('another problem');
+      });
+    stage.start();
+    await stage.create('acme');
+    const { message } = await stage.condition('acme', 'Ready', 'False');
+    expect(message).to.equal('another problem');
   });
 
   it('names the remedy if the reconciler changed an object of the cache', async () => {
