@@ -67,7 +67,7 @@ export function strayProblem(
     : `${stray}: it is only in the chain that was reconciled before`;
 }
 
-/** Says which chain that continues `end` was neither reconciled nor planned; undefined if there is none. */
+/** Says which chain that continues `end` was neither reconciled nor planned; undefined if all were. */
 export function unusedProblem(end: ChainEnd): string | undefined {
   const unused = unusedAfter(end);
   if (unused === undefined) return undefined;
