@@ -112,7 +112,7 @@ function withStatus<T extends KubernetesObject>(
   return whole;
 }
 
-/** Returns the number of members on a path to its first list; the length of the path if there is none. */
+/** Returns the number of members on a path before its first list, or of all if no part is a list. */
 function depthOfList(live: unknown, path: readonly string[]): number {
   const depth = path.findIndex((_, at) => Array.isArray(get(live, path.slice(0, at))));
   return depth < 0 ? path.length : depth;
