@@ -1,11 +1,13 @@
-import { isJsonObject, groupOf, versionOf } from '../../object/index.js';
+import { FieldErrors } from '../../crd/internal.js';
+import { deepEqual, isJsonObject, groupOf, versionOf } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { DecodeError, Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { Question } from '../outside/outside.js';
+import { validateAnnotations, validateLabels } from '../rules/metadata.js';
 import type { ServerCore } from '../server-core.js';
-import { internalFailure } from '../status-error.js';
+import { aggregated, internalFailure } from '../status-error.js';
 
 /** The result of a conversion: the converted objects, or the failure. */
 type Outcome = { readonly objects: readonly UnstructuredObject[] } | { readonly failure: string };
@@ -226,7 +228,7 @@ function problemOf(
     return (listed, index) =>
       `returned invalid ${listed ? `converted ${at(index)}` : 'object'}: ${changed}`;
   }
-  const wrong = metadataProblem(metadata);
+  const wrong = metadataProblem(metadataOf(original), metadata);
   if (wrong === undefined) return undefined;
   return (listed, index) =>
     `returned invalid metadata${listed ? ` in ${at(index)}` : ''}: ${wrong}`;
@@ -245,7 +247,9 @@ function changedIdentity(
   return undefined;
 }
 
-function metadataProblem(metadata: unknown): string | undefined {
+type Texts = Readonly<Record<string, string>>;
+
+function metadataProblem(original: ObjectMeta, metadata: unknown): string | undefined {
   if (metadata === undefined) return 'missing metadata in converted object';
   if (!isJsonObject(metadata))
     return `invalid metadata of type ${dynamicType(metadata)} in converted object`;
@@ -258,6 +262,14 @@ function metadataProblem(metadata: unknown): string | undefined {
     for (const [key, value] of Object.entries(values)) {
       if (typeof value === 'string') continue;
       return `metadata.${field}[${key}] must be a string, but is ${dynamicType(value)} in converted object`;
+    }
+    if (deepEqual(values, original[field] ?? {})) continue;
+    const errors = new FieldErrors();
+    if (field === 'labels') validateLabels(metadata.labels as Texts, errors.at('metadata.labels'));
+    // The real server names the field so.
+    else validateAnnotations(metadata.annotations as Texts, errors.at('metadata.annotation'));
+    if (!errors.empty) {
+      return aggregated(errors.causes.map(({ field: at, message }) => `${at}: ${message}`));
     }
   }
   return undefined;

@@ -342,6 +342,21 @@ describe('conversion webhooks', () => {
         `metadata.${field}[by] must be a string`,
       );
     }
+    for (const [metadata, why] of [
+      [
+        { labels: { by: '-' } },
+        `metadata.labels: Invalid value: "-": a valid label must be an empty string`,
+      ],
+      [
+        { annotations: { by: 'x'.repeat(256 * 1024) } },
+        'metadata.annotation: Too long: may not be more than 262144 bytes',
+      ],
+    ] as const) {
+      const more = { metadata: { ...live.metadata, ...metadata } };
+      expect(await message((response) => first(response, more))).to.contain(
+        `${webhook} returned invalid metadata: ${why}`,
+      );
+    }
     const failed = { status: 'Failure', message: 'no way' };
     expect(await message((response) => ({ ...response, result: failed }))).to.equal(
       `${webhook} failed: no way`,
