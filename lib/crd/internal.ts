@@ -27,7 +27,7 @@ export { isConvertedResource } from './definition/convert-object.js';
 export type { ConvertedResource } from './definition/convert-object.js';
 export type { WebhookClientConfig } from './definition/custom-resource.js';
 export { approvalAnnotation, isProtectedGroup } from './definition/define-resource.js';
-export { withoutKeptFields } from './definition/kept-fields.js';
+export { withoutKeptFields } from './definition/kept-annotations.js';
 export { keywordsWithoutStatus } from './definition/schema-metadata.js';
 export { allParts } from './definition/schema-parts.js';
 export { validateStructure } from './definition/schema-structure.js';

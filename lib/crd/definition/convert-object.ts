@@ -172,7 +172,8 @@ export interface Convertible {
    * Converts an object to another version through the hub. Returns a new object with the same `metadata`,
    * except labels and annotations, which converters may change. Fields that do not survive the way back are kept in
    * annotations with the prefix `kept-fields.operator-builder.io`, from which the way back sets them again, unless the
-   * converted object has been changed there, or the schema refuses the value. Fields of the status are not kept.
+   * converted object has been changed there, or the schema refuses the value. Fields of the status are not kept, nor those
+   * for which 200 KiB of annotations have no room.
    * @param desiredApiVersion - group and version, for example `example.com/v1`
    * @throws OperatorError `InvalidObject`: the object has another kind or an unknown version, or a converter
    * threw (`cause`) or changed forbidden metadata

@@ -1,58 +1,21 @@
 import {
   deepEqual,
   isJsonObject,
-  labelValueOf,
   memberOf,
   memberSchemaOf,
   setMember,
   withoutMembers,
 } from '../../object/index.js';
-import type { ObjectMeta, Schema, UnstructuredObject } from '../../object/index.js';
-
-/** The prefix of the annotations of a converted object with the fields that its version cannot express. */
-const prefix = 'kept-fields.operator-builder.io/';
-
-/**
- * Fields that are never kept. An API server refuses a conversion that changes the type or the metadata, and with it each
- * list. A client without permission for the status may write annotations, and would set a status by them.
- */
-const fixedFields: readonly string[] = ['apiVersion', 'kind', 'metadata', 'status'];
-
-/**
- * A field that a conversion and the way back lose, change or add. Each one has an annotation of its own: server-side
- * apply computes by path what its caller no longer wants, also for managers that wrote the object in other versions.
- */
-interface KeptField {
-  /** The version that has the field. */
-  readonly version: string;
-  readonly path: readonly Step[];
-  /**
-   * The number of steps of `path` that lead to `converted`, if it is not all of them: the other version lacks
-   * the parent of the field, too.
-   */
-  readonly shared?: number;
-  /** The value before; undefined if the conversion adds the field. */
-  readonly value?: unknown;
-  /** The value after the conversion and back; undefined if it is lost. */
-  readonly converted?: unknown;
-}
-
-/** The annotation of an object that keeps a field. */
-interface Annotation {
-  readonly name: string;
-  readonly text: string;
-  readonly field: KeptField;
-}
-
-/** The name of a member, or an item of a list whose items the schema tells apart. */
-type Step = string | ItemStep;
-
-interface ItemStep {
-  /** The item of a set; the keys of an item of a list of type map. */
-  readonly item: unknown;
-  /** The place to which the item returns if the conversion loses it. */
-  readonly at: number;
-}
+import type { Schema, UnstructuredObject } from '../../object/index.js';
+import {
+  annotated,
+  fixedFields,
+  isItemStep,
+  isOrderStep,
+  noFields,
+  withoutKeptFields,
+} from './kept-annotations.js';
+import type { KeptField, Sizes, Step } from './kept-annotations.js';
 
 type Convert = (object: UnstructuredObject) => UnstructuredObject;
 
@@ -91,8 +54,7 @@ export function convertKeeping(object: UnstructuredObject, step: KeepingStep): U
   // Nothing is kept of an object that is nested too deep for an API server.
   if (shown === undefined) return annotated(converted, others);
   const whole = restored(shown, own, step);
-  const lost = lostFields(plain, whole, step).map(annotationOf);
-  return annotated(whole.object, [...others, ...lost]);
+  return annotated(whole.object, others, lostFields(plain, whole, step));
 }
 
 function storedOf(object: UnstructuredObject, { stored }: KeepingStep): Converted | undefined {
@@ -108,17 +70,18 @@ function lostFields(
   object: UnstructuredObject,
   converted: Converted,
   { from, convertBack, stored, schema }: KeepingStep,
-): readonly KeptField[] {
+): Sizes {
   try {
     const after = convertBack(converted.stored);
     // Usually nothing is lost, and most of the time would go into the rest.
-    if (deepEqual(object, after)) return [];
+    if (deepEqual(object, after)) return noFields;
     const [before, back] = [object, after].map((one) =>
       withoutMembers(stored(one), ...fixedFields),
     );
-    return differences({ version: from, path: [], schema: schema(from) }, before, back);
+    const lost = differences({ version: from, path: [], schema: schema(from) }, before, back);
+    return { small: lost.flatMap(smallFields), large: lost.map(largeField) };
   } catch {
-    return [];
+    return noFields;
   }
 }
 
@@ -128,20 +91,57 @@ interface Place {
   readonly schema: Schema;
 }
 
-function differences(place: Place, value: unknown, converted: unknown): readonly KeptField[] {
+interface Difference {
+  readonly place: Place;
+  readonly value: unknown;
+  readonly converted: unknown;
+}
+
+function differences(place: Place, value: unknown, converted: unknown): readonly Difference[] {
   if (deepEqual(value, converted)) return [];
-  const { version, path } = place;
   const [before, after] = [partsOf(value, place), partsOf(converted, place)];
   const isAlike = Array.isArray(value) === Array.isArray(converted);
-  if (before === undefined || after === undefined || !isAlike) {
-    return leavesOf(value, place).map((leaf) => ({
-      ...{ version, ...leaf, converted },
-      ...(leaf.path.length > path.length && { shared: path.length }),
-    }));
-  }
-  return [...new Map([...after, ...before])].flatMap(([id, part]) =>
+  if (before === undefined || after === undefined || !isAlike) return [{ place, value, converted }];
+  const changed = [...new Map([...after, ...before])].flatMap(([id, part]) =>
     differences(part.place, before.get(id)?.value, after.get(id)?.value),
   );
+  return Array.isArray(value) ? [...reorderings(place, before, after), ...changed] : changed;
+}
+
+/** Returns the order of the items that both lists have, if it differs. */
+function reorderings(
+  { version, path }: Place,
+  before: ReadonlyMap<string, Part>,
+  after: ReadonlyMap<string, Part>,
+): readonly Difference[] {
+  const order = (parts: typeof before, others: typeof before): readonly unknown[] =>
+    [...parts].flatMap(([id, part]) => (others.has(id) ? [part.place.path.at(-1)] : []));
+  const [value, converted] = [order(before, after), order(after, before)].map((steps) =>
+    steps.map((step) => (isItemStep(step) ? step.item : undefined)),
+  );
+  if (deepEqual(value, converted)) return [];
+  const place = { version, path: [...path, { order: true } as const], schema: {} };
+  return [{ place, value, converted }];
+}
+
+function largeField({ place: { version, path }, ...values }: Difference): KeptField {
+  return { version, path, ...values };
+}
+
+/**
+ * Gives each leaf of a lost part a field of its own: server-side apply computes by path what its caller no longer wants,
+ * also for managers that wrote the object in other versions. The part has a field, too, as it has when small fields do not
+ * fit: server-side apply would delete a field that it finds only before its caller removes leaves.
+ */
+function smallFields(lost: Difference): readonly KeptField[] {
+  const { place, value, converted } = lost;
+  const { version, path } = place;
+  const leaves = isOrderStep(path.at(-1)) ? [] : leavesOf(value, place);
+  if (!leaves.some((leaf) => leaf.path.length > path.length)) return [largeField(lost)];
+  return [
+    { version, path, value: Array.isArray(value) ? [] : {}, converted },
+    ...leaves.map((leaf) => ({ version, ...leaf, converted, shared: path.length })),
+  ];
 }
 
 function leavesOf(value: unknown, place: Place): readonly Pick<KeptField, 'path' | 'value'>[] {
@@ -192,10 +192,6 @@ function idOf(item: unknown, identity: unknown): string {
   return JSON.stringify(Object.keys(identity).map((key) => memberOf(members, key)));
 }
 
-function isItemStep(step: unknown): step is ItemStep {
-  return isJsonObject(step) && 'item' in step && Number.isInteger(step['at']);
-}
-
 /**
  * Sets the kept fields again, except where a client has changed what the conversion made of them, and those that the
  * schema refuses: an API server validates a write only in the version of its client, who may change the annotations.
@@ -206,11 +202,27 @@ function restored(
   step: KeepingStep,
 ): Converted {
   if (fields.length === 0) return converted;
-  const whole = withAll(converted, fields, step);
+  let known: ReadonlySet<string> | undefined;
+  const isKnown = (problem: string): boolean => {
+    known ??= new Set(step.problems(converted.stored));
+    return known.has(problem);
+  };
+  const withAll = (before: Converted, some: readonly KeptField[]): Converted | undefined => {
+    try {
+      const target = { whole: before.object, present: before.stored };
+      const next = storedOf(withFields(target, some, 0) as UnstructuredObject, step);
+      return next && step.problems(next.stored).every(isKnown) ? next : undefined;
+    } catch {
+      // Such as by a path of thousands of names.
+      return undefined;
+    }
+  };
+  const whole = withAll(converted, fields);
   if (whole !== undefined) return whole;
-  let tries = mostTries;
+  let tries = mostTriesOf(converted.stored, fields);
   const accepted = (before: Converted, groups: readonly (readonly KeptField[])[]): Converted => {
-    const next = tries-- > 0 ? withAll(before, groups.flat(), step) : before;
+    if (tries-- <= 0) return before;
+    const next = withAll(before, groups.flat());
     if (next !== undefined || groups.length === 1) return next ?? before;
     const half = Math.ceil(groups.length / 2);
     return accepted(accepted(before, groups.slice(0, half)), groups.slice(half));
@@ -219,25 +231,17 @@ function restored(
   return accepted(converted, [...groups.values()]);
 }
 
-/** Limits the search for refused fields by halves: forged annotations must not keep the process busy for seconds. */
-const mostTries = 50;
-
-/** Returns an object with fields; undefined if that makes a valid object invalid, or adds problems to another one. */
-function withAll(
-  before: Converted,
-  fields: readonly KeptField[],
-  { stored, problems }: KeepingStep,
-): Converted | undefined {
+/**
+ * Limits the search for refused fields by halves: forged annotations must not keep the process busy for seconds. What no
+ * try has accepted is lost.
+ */
+function mostTriesOf(stored: UnstructuredObject, fields: readonly KeptField[]): number {
   try {
-    const target = { whole: before.object, present: before.stored };
-    const object = withFields(target, fields, 0) as UnstructuredObject;
-    const next = { object, stored: stored(object) };
-    const found = problems(next.stored);
-    const known = found.length === 0 ? [] : problems(before.stored);
-    return found.every((problem) => known.includes(problem)) ? next : undefined;
+    const megabytes = JSON.stringify([stored, fields]).length / 1e6;
+    return Math.min(50, Math.floor(4 / megabytes));
   } catch {
-    // Such as by a path of thousands of names.
-    return undefined;
+    // Such as by a value that is nested too deep.
+    return 0;
   }
 }
 
@@ -274,13 +278,14 @@ function withFields(target: Target, fields: readonly KeptField[], depth: number)
   const unchanged = fields.filter(
     (field) => sharedOf(field) !== depth || deepEqual(present, field.converted),
   );
-  const leaf = unchanged.find(({ path }) => path.length === depth);
-  if (leaf !== undefined) return leaf.value;
-  const lost = unchanged.find((field) => sharedOf(field) <= depth);
+  const own = unchanged.find(({ path }) => path.length === depth);
+  const deeper = unchanged.filter(({ path }) => path.length > depth);
+  if (own !== undefined && deeper.length === 0) return own.value;
+  const lost = deeper.find((field) => sharedOf(field) <= depth);
   const empty = isItemStep(lost?.path[depth]) ? [] : keys;
   const container = lost === undefined ? { whole, present } : { whole: empty, present: empty };
-  if (Array.isArray(container.whole)) return withItems(container, unchanged, depth);
-  return isJsonObject(container.whole) ? withMembers(container, unchanged, depth) : whole;
+  if (Array.isArray(container.whole)) return withItems(container, deeper, depth);
+  return isJsonObject(container.whole) ? withMembers(container, deeper, depth) : whole;
 }
 
 function withMembers(
@@ -292,7 +297,7 @@ function withMembers(
   const shown = isJsonObject(present) ? present : {};
   const gone: string[] = [];
   for (const [step, some] of groupedByStep(fields, depth)) {
-    if (isItemStep(step)) continue;
+    if (typeof step !== 'string') continue;
     const target = { whole: memberOf(next, step), present: memberOf(shown, step) };
     const member = withFields(target, some, depth + 1);
     if (member === undefined) gone.push(step);
@@ -306,7 +311,7 @@ function withItems(
   fields: readonly KeptField[],
   depth: number,
 ): unknown {
-  const next = [...(whole as readonly unknown[])];
+  const next: unknown[] = [...(whole as readonly unknown[])];
   const shown: readonly unknown[] = Array.isArray(present) ? present : [];
   const lost: { readonly at: number; readonly value: unknown }[] = [];
   let places: ReadonlyMap<string, number> | undefined;
@@ -323,11 +328,33 @@ function withItems(
     if (place !== undefined) next[place] = value;
     else if (value !== undefined) lost.push({ at, value });
   }
-  const items: unknown[] = next.filter((item) => item !== undefined);
+  const order = fields.find(({ path }) => isOrderStep(path[depth]));
+  const items: unknown[] = reordered(next, shown, order).filter((item) => item !== undefined);
   for (const { at, value } of lost.sort((one, other) => one.at - other.at)) {
     items.splice(at, 0, value);
   }
   return items;
+}
+
+/** Gives the items of a list the order before the conversion, unless a client has changed the one after it. */
+function reordered(
+  items: readonly unknown[],
+  shown: readonly unknown[],
+  { value, converted }: Partial<KeptField> = {},
+): readonly unknown[] {
+  if (!Array.isArray(value) || !Array.isArray(converted)) return items;
+  const [identity] = value as readonly unknown[];
+  const ids = shown.map((item) => idOf(item, identity));
+  const known = new Set(converted.map((item) => idOf(item, identity)));
+  const slots = [...ids.keys()].filter((place) => known.has(ids[place] ?? ''));
+  const places = new Map(slots.map((place) => [ids[place], place]));
+  const inOrder = (identities: readonly unknown[]): readonly number[] =>
+    identities.flatMap((item) => places.get(idOf(item, identity)) ?? []);
+  const sorted = inOrder(value);
+  if (!deepEqual(slots, inOrder(converted)) || sorted.length !== slots.length) return items;
+  const next = [...items];
+  for (const [index, place] of slots.entries()) next[place] = items[sorted[index] ?? place];
+  return next;
 }
 
 function groupedByStep(
@@ -335,74 +362,10 @@ function groupedByStep(
   depth: number,
 ): readonly (readonly [step: Step, fields: readonly KeptField[]])[] {
   const stepOf = ({ path }: KeptField): Step => path[depth] ?? '';
-  const idOfStep = (step: Step): string => (isItemStep(step) ? JSON.stringify(step.item) : step);
+  const idOfStep = (step: Step): string => {
+    if (typeof step === 'string') return step;
+    return isItemStep(step) ? JSON.stringify(step.item) : 'order';
+  };
   const groups = grouped(fields, (field) => idOfStep(stepOf(field)));
   return [...groups.values()].map((some) => [some.map(stepOf)[0] ?? '', some] as const);
-}
-
-/** Takes the annotations away. Those that users have damaged keep nothing. */
-export function withoutKeptFields(object: UnstructuredObject): {
-  readonly kept: readonly Annotation[];
-  readonly plain: UnstructuredObject;
-} {
-  const { annotations = {}, ...metadata } = metadataOf(object);
-  const others: Record<string, string> = {};
-  const kept: Annotation[] = [];
-  let isPlain = true;
-  for (const [name, text] of Object.entries(annotations)) {
-    if (name.startsWith(prefix)) {
-      isPlain = false;
-      kept.push(...parsed(name, text));
-    } else setMember(others, name, text);
-  }
-  if (isPlain) return { kept, plain: object };
-  const rest = Object.keys(others).length > 0 && { annotations: others };
-  return { kept, plain: { ...object, metadata: { ...metadata, ...rest } } };
-}
-
-function parsed(name: string, text: string): readonly Annotation[] {
-  try {
-    const field: unknown = JSON.parse(text);
-    return isKeptField(field) ? [{ name, text, field }] : [];
-  } catch {
-    return [];
-  }
-}
-
-function isKeptField(field: unknown): field is KeptField {
-  const members: Readonly<Record<string, unknown>> = isJsonObject(field) ? field : {};
-  const { version, path, shared = 1 } = members;
-  const steps: readonly unknown[] = Array.isArray(path) ? path : [];
-  const [first, ...rest] = steps;
-  return (
-    typeof version === 'string' &&
-    typeof first === 'string' &&
-    !fixedFields.includes(first) &&
-    rest.every((step) => typeof step === 'string' || isItemStep(step)) &&
-    Number.isInteger(shared) &&
-    Number(shared) >= 1
-  );
-}
-
-function annotated(object: UnstructuredObject, added: readonly Annotation[]): UnstructuredObject {
-  if (added.length === 0) return object;
-  const metadata = metadataOf(object);
-  const annotations = { ...metadata.annotations };
-  for (const { name, text } of added) annotations[name] = text;
-  return { ...object, metadata: { ...metadata, annotations } };
-}
-
-function annotationOf(field: KeptField): Annotation {
-  const { version, path } = field;
-  const steps = [version, ...path.map((step) => (isItemStep(step) ? step.item : step))];
-  const names = steps.flatMap((step) => (isJsonObject(step) ? Object.values(step) : [step]));
-  // A name with a dot must not look like two names.
-  const isPlain = names.every((name) => !String(name).includes('.'));
-  const name = labelValueOf(isPlain ? names.join('.') : JSON.stringify(steps));
-  return { name: `${prefix}${name}`, text: JSON.stringify(field), field };
-}
-
-/** Callers in plain JavaScript may leave the metadata out. */
-function metadataOf({ metadata }: { readonly metadata?: ObjectMeta }): ObjectMeta {
-  return metadata ?? {};
 }

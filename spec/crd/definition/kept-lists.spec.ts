@@ -117,6 +117,111 @@ describe('Items of lists that a version lacks, in a conversion', () => {
     });
   });
 
+  it('keep an order that a version changes, unless a client changes it, too', () => {
+    const sorted = defineResource({
+      ...{ group: 'example.com', kind: 'Shop' },
+      versions: [
+        { name: 'v2', storage: true, schema: s.object({ spec: s.object({ ports, tags }) }) },
+        { name: 'v1', schema: s.object({ spec: s.object({ ports, tags }) }) },
+      ],
+      conversion: {
+        hub: 'v2',
+        spokes: {
+          v1: {
+            toHub: (old) => old,
+            fromHub: ({ spec, ...rest }) => ({
+              ...rest,
+              spec: {
+                ports: [...(spec.ports ?? [])].sort((one, other) => one.port - other.port),
+                tags: [...(spec.tags ?? [])].filter((tag) => !tag.startsWith('x')).sort(),
+              },
+            }),
+          },
+        },
+      },
+    });
+    const after = (change: (old: { ports: object[]; tags: string[] }) => object): unknown => {
+      const spec = { ports: [http, dns, https], tags: ['c', 'xb', 'a', 'b'] };
+      const old = sorted.convert(object('v2', spec), 'example.com/v1');
+      const written = { ...old, spec: change(old['spec'] as never) };
+      return sorted.convert(written, 'example.com/v2')['spec'];
+    };
+    expect(after((old) => old)).to.deep.equal({
+      ports: [http, dns, https],
+      tags: ['c', 'xb', 'a', 'b'],
+    });
+    const ssh = { port: 22, protocol: 'TCP' };
+    expect(
+      after((old) => ({ ports: [ssh, ...old.ports.slice(1)], tags: [...old.tags, 'd'] })),
+    ).to.deep.equal({ ports: [ssh, http, https], tags: ['c', 'xb', 'a', 'b', 'd'] });
+    expect(
+      after(({ ports: [first, ...rest] }) => ({ ports: [...rest, first], tags: [] })),
+    ).to.deep.equal({ ports: [http, https, dns], tags: ['xb'] });
+  });
+
+  const Gate = defineResource({
+    ...{ group: 'example.com', kind: 'Gate' },
+    versions: [
+      {
+        name: 'v2',
+        storage: true,
+        schema: s.object({
+          spec: s.object({
+            ...{ ports, note: s.optional(s.string()) },
+            targets: s.optional(s.array(s.intOrString(), { listType: 'set' })),
+          }),
+        }),
+      },
+      { name: 'v1', schema: s.object({ spec: s.object({}) }) },
+    ],
+    conversion: {
+      hub: 'v2',
+      spokes: {
+        v1: {
+          toHub: (old) => ({ ...old, spec: {} }),
+          fromHub: (gate) => ({ ...gate, spec: {} }),
+        },
+      },
+    },
+  });
+  const gate = (spec: object, annotations: Record<string, string> = {}): UnstructuredObject => ({
+    ...{ apiVersion: 'example.com/v2', kind: 'Gate', metadata: { name: 'a', annotations } },
+    spec,
+  });
+  const bytesOf = ({ metadata: { annotations = {} } }: UnstructuredObject): number =>
+    Object.entries(annotations).flat().join('').length;
+  const portsOf = (count: number): readonly object[] =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ port: index, protocol: 'TCP', name: `port-${index}`, color: 'red' },
+    }));
+
+  it('keep a number beside a text of the same digits', () => {
+    const targets = [80, '80', 443];
+    const old = Gate.convert(gate({ targets }), 'example.com/v1');
+    expect(Gate.convert(old, 'example.com/v2')['spec']).to.deep.equal({ targets });
+  });
+
+  it('take one annotation for the whole list if small parts do not fit', () => {
+    for (const count of [2, 400, 2000]) {
+      const whole = gate({ ports: portsOf(count), note: 'n' });
+      const old = Gate.convert(whole, 'example.com/v1');
+      expect(bytesOf(old), String(count)).to.be.lessThan(200 * 1024);
+      expect(Gate.convert(old, 'example.com/v2')['spec']).to.deep.equal(whole['spec']);
+    }
+  });
+
+  it('are lost if they do not fit in the annotations, and only they', () => {
+    for (const [spec, ownBytes] of [
+      [{ ports: portsOf(6000), note: 'n' }, 0],
+      [{ ports: portsOf(1000), note: 'n' }, 150 * 1024],
+    ] as const) {
+      const own = ownBytes === 0 ? {} : { own: 'x'.repeat(ownBytes) };
+      const old = Gate.convert(gate(spec, own), 'example.com/v1');
+      expect(bytesOf(old)).to.be.lessThan(200 * 1024);
+      expect(Gate.convert(old, 'example.com/v2')['spec']).to.deep.equal({ note: 'n' });
+    }
+  });
+
   it('give up what the schema refuses, and nothing else', () => {
     const ports200 = Array.from({ length: 200 }, (_, index) => ({
       ...{ port: index + 1, protocol: 'TCP', color: 'red' },
@@ -147,5 +252,27 @@ describe('Items of lists that a version lacks, in a conversion', () => {
       const marked = { ...old, metadata: { name: 'a', annotations } };
       expect(Shop.convert(marked, 'example.com/v2')['spec'], name).to.deep.equal({});
     }
+  });
+
+  it('limit the work for annotations that the schema refuses', () => {
+    const fields = Array.from({ length: 1000 }, (_, index) => ({
+      ...{
+        version: 'v2',
+        path: ['spec', 'ports', { item: { port: index, protocol: 'TCP' }, at: 0 }],
+      },
+      value: { port: index, protocol: 'TCP', color: index % 2 === 0 ? 'refused' : 'red' },
+    }));
+    const annotations = Object.fromEntries(
+      fields.map((field, index) => [
+        `kept-fields.operator-builder.io/${index}`,
+        JSON.stringify(field),
+      ]),
+    );
+    const tags = Array.from({ length: 20_000 }, (_, index) => `${index} ${'x'.repeat(40)}`);
+    const invalid = object('v1', { tags: [...tags, ...tags] });
+    const marked = { ...invalid, metadata: { name: 'a', annotations } };
+    const before = process.cpuUsage();
+    Shop.convert(marked, 'example.com/v2');
+    expect(process.cpuUsage(before).user / 1e6).to.be.lessThan(4);
   });
 });

@@ -128,6 +128,18 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
+  it('are not lost if their manager makes a list small that has been too large for small annotations', async () => {
+    const name = 'shrunk';
+    const tags = Array.from({ length: 900 }, (_, index) => `${index} ${'x'.repeat(100)}`);
+    await apply('v1', name, { ...own, tags });
+    await apply('v1alpha1', name, { name: 'a', fast: true, legacy: { x: 1 } });
+    const few = tags.slice(0, 100);
+    await apply('v1', name, { ...own, tags: few });
+    expect((await read('v1', name))['spec'])
+      .to.have.property('tags')
+      .that.includes.members(few);
+  });
+
   it('stay with the manager that has applied them', async () => {
     const name = 'owned';
     const parts = [{ name: 'x', color: 'red' }, { name: 'y' }];
