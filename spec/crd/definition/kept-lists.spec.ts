@@ -271,8 +271,7 @@ describe('Items of lists that a version lacks, in a conversion', () => {
     const tags = Array.from({ length: 20_000 }, (_, index) => `${index} ${'x'.repeat(40)}`);
     const invalid = object('v1', { tags: [...tags, ...tags] });
     const marked = { ...invalid, metadata: { name: 'a', annotations } };
-    const before = process.cpuUsage();
-    Shop.convert(marked, 'example.com/v2');
-    expect(process.cpuUsage(before).user / 1e6).to.be.lessThan(4);
+    // A search that has no limit takes a hundred seconds, longer than a spec may.
+    expect(JSON.stringify(Shop.convert(marked, 'example.com/v2'))).not.to.include('"refused"');
   });
 });
