@@ -1,7 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ClientRequest } from 'node:http';
-import type { CachingClient } from '../client/index.js';
 import { asError, nextTurn, OperatorError, reportedRejections } from '../system/index.js';
 import type { Result } from './result.js';
 
@@ -12,14 +11,23 @@ interface OutsideWrite {
   readonly origin: string;
 }
 
+interface Refusal {
+  readonly error: OperatorError;
+  /** Whether the reconcile has ended because of it, or ended before. */
+  readonly isLast: boolean;
+}
+
 // CONNECT opens a tunnel through a proxy; a request that is sent through the tunnel is published, too.
 const readMethods = ['GET', 'HEAD', 'OPTIONS', 'CONNECT'];
 
-/** The guard still refuses requests that a handler has not awaited so long after its return, in milliseconds. */
+/** The guard still refuses requests so long after the end of a reconcile, in milliseconds. */
 const lingerMs = 10_000;
 
 /** Number of refused requests that ends a reconcile: its handler would repeat them forever. */
 const mostRefusals = 100;
+
+/** The delay of a refusal after too many, if its request may be that of another caller, in milliseconds. */
+const delayMs = 1_000;
 
 const guards = new AsyncLocalStorage<OutsideGuard | undefined>();
 /** The guards of refused requests, by the error of the request. */
@@ -39,7 +47,7 @@ const storeHeader = httpRequests._storeHeader;
  * they send them. Other protocols pass, since nothing shows whether they read or write.
  *
  * A refused request fails. After the 100th the reconcile ends, and further ones never settle: a handler that repeats
- * them without a pause would keep the process from all other work.
+ * them without a pause would keep the process from all other work. Those of an uncertain caller fail a second later.
  */
 export class OutsideGuard {
   readonly #end = new AbortController();
@@ -61,47 +69,52 @@ export class OutsideGuard {
     return { text: isRepeated ? `${text}; ${repeated}` : text, unhandled: this.#unhandled };
   }
 
-  /** Returns a client whose requests are not refused. */
-  passing(client: CachingClient): CachingClient {
+  /** Returns a client whose requests are not refused, nor those of the steps of its lists and watches. */
+  passing<T extends object>(client: T): T {
     return new Proxy(client, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
-        if (name === 'live' && target.live !== undefined) return this.passing(target.live);
+        if (name === 'live' && isObject(value)) return this.passing(value);
         if (typeof value !== 'function') return value;
-        return (...args: unknown[]): unknown =>
-          guards.run(undefined, () => Reflect.apply(value, target, args) as unknown);
+        return (...args: unknown[]): unknown => {
+          const result = guards.run(undefined, () => Reflect.apply(value, target, args) as unknown);
+          return isObject(result) && Symbol.asyncIterator in result ? this.passing(result) : result;
+        };
       },
     });
   }
 
-  /** Runs a handler under the guard. */
-  async during(handler: () => Promise<Result>): Promise<Result> {
+  /** Guards a reconcile until its end, even if the handler continues, and some seconds more. */
+  async during<T>(reconcile: () => Promise<T>): Promise<T> {
     running++;
     listen();
     try {
-      const result = await guards.run(this, handler);
-      // Node.js tells of unhandled rejections at the end of a turn.
-      await nextTurn();
-      return result;
+      return await reconcile();
     } finally {
       // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive
       if (--running === 0) lingering = setTimeout(unlisten, lingerMs).unref();
     }
   }
 
-  /** @returns how to end the request, `hold`: it never settles; undefined if it may pass */
-  check(request: OutsideWrite): Error | 'hold' | undefined {
+  /** Runs a handler under the guard. */
+  async run(handler: () => Promise<Result>): Promise<Result> {
+    const result = await guards.run(this, handler);
+    // Node.js tells of unhandled rejections at the end of a turn.
+    await nextTurn();
+    return result;
+  }
+
+  /** @returns the refusal of the request; undefined if it may pass */
+  check(request: OutsideWrite): Refusal | undefined {
     if (readMethods.includes(request.method.toUpperCase())) return undefined;
     if (this.#refused === undefined) watchRejections();
     this.#refused ??= request;
     this.#count++;
-    if (this.#count >= mostRefusals) {
-      this.#end.abort();
-      return 'hold';
-    }
-    const refusal = new OperatorError('OutsideWrite', refusalText(request));
-    refusals.set(refusal, this);
-    return refusal;
+    const isLast = this.#count >= mostRefusals;
+    if (isLast) this.#end.abort();
+    const error = new OperatorError('OutsideWrite', refusalText(request));
+    refusals.set(error, this);
+    return { error, isLast };
   }
 
   /** Ends the reconcile because of an error that nothing handles. @returns false if no request was refused */
@@ -124,13 +137,15 @@ const listeners: Readonly<Record<string, Listener>> = {
   'undici:request:create': (message) => {
     const { request } = message as { readonly request: UndiciRequest };
     const { method, origin } = request;
-    const refusal = guards.getStore()?.check({ method, origin: String(origin) });
+    const caller = callerOf(request);
+    const guard =
+      caller === undefined ? guards.getStore() : caller.runInAsyncScope(() => guards.getStore());
+    const refusal = guard?.check({ method, origin: String(origin) });
     if (refusal === undefined) return;
+    if (!refusal.isLast) refuseUndici(request, refusal);
+    else if (caller === undefined) refuseLater(request, refusal);
     // undici sends no aborted request.
-    if (refusal === 'hold') request.aborted = true;
-    // The method has another name in the undici of Node.js 26.
-    else if (request.onError === undefined) request.onResponseError?.(refusal);
-    else request.onError(refusal);
+    else request.aborted = true;
   },
   'http.client.request.created': (message) => {
     refuseHttp((message as { readonly request: ClientRequest }).request);
@@ -170,8 +185,8 @@ function guardedFetch(original: typeof fetch): typeof fetch {
       const request = guard && fetchedRequest(...args);
       const refusal = request && guard.check(request);
       if (refusal === undefined) return Reflect.apply(target, self, args);
-      if (refusal === 'hold') return new Promise(() => undefined);
-      return Promise.reject(new TypeError('fetch failed', { cause: refusal }));
+      if (refusal.isLast) return new Promise(() => undefined);
+      return Promise.reject(new TypeError('fetch failed', { cause: refusal.error }));
     },
   });
 }
@@ -193,6 +208,34 @@ interface UndiciRequest {
   onResponseError?(error: Error): void;
 }
 
+/**
+ * Returns the async context of the caller, which `request`, `stream` and the like of undici record. A pool with limited
+ * connections creates a request that has waited in the context of another one. Undefined: unknown, as of `fetch`.
+ */
+function callerOf(request: UndiciRequest): AsyncResource | undefined {
+  const parts = request as unknown as Readonly<Record<symbol, unknown>>;
+  return Object.getOwnPropertySymbols(request)
+    .map((name) => parts[name])
+    .find((part) => part instanceof AsyncResource);
+}
+
+function refuseUndici(request: UndiciRequest, { error }: Refusal): void {
+  // The method has another name in the undici of Node.js 26.
+  if (request.onError === undefined) request.onResponseError?.(error);
+  else request.onError(error);
+}
+
+/** A request of an unknown caller may be a real one, which must end. */
+function refuseLater(request: UndiciRequest, refusal: Refusal): void {
+  request.aborted = true;
+  const refuse = (): void => {
+    request.aborted = false;
+    refuseUndici(request, refusal);
+  };
+  // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive
+  setTimeout(refuse, delayMs).unref();
+}
+
 function guardedHeader(store: StoreHeader): StoreHeader {
   return function (...args) {
     refuseHttp(this);
@@ -207,16 +250,16 @@ function refuseHttp(request: ClientRequest): void {
   const guard = guards.getStore();
   const refusal = guard?.check({ method, origin: `${protocol}//${host}` });
   if (refusal === undefined) return;
-  if (refusal === 'hold') {
+  if (refusal.isLast) {
     request.emit = () => false;
     request.destroy();
     return;
   }
   // Without a listener the error would end the process.
   request.on('error', () => {
-    if (request.listenerCount('error') === 1) guard?.endWith(refusal);
+    if (request.listenerCount('error') === 1) guard?.endWith(refusal.error);
   });
-  request.destroy(refusal);
+  request.destroy(refusal.error);
 }
 
 /** Called at the first refusal: the listener changes what Node.js does with other rejections. */
@@ -240,4 +283,8 @@ function guardBehind(reason: unknown): OutsideGuard | undefined {
     error = error.cause;
   }
   return undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -68,9 +68,10 @@ export async function reconcileOnce(
   });
   if (signal?.aborted === true) throw endedByCaller(run);
   const handle = (): Promise<Result> => reconciler(new LazyContext(run));
-  const handler = guard === undefined ? handle : () => guard.during(handle);
-  const running = run.run(handler, options.reconcileTimeoutMs);
-  const end = await endOf(running, run, { signal, refused: guard?.ended });
+  const handler = guard === undefined ? handle : () => guard.run(handle);
+  const ended = (): Promise<RunEnd> =>
+    endOf(run.run(handler, options.reconcileTimeoutMs), run, { signal, refused: guard?.ended });
+  const end = await (guard === undefined ? ended() : guard.during(ended));
   if (guard !== undefined) judgeRefusals(guard, run, end);
   return resultOf(end, run);
 }

@@ -1,1 +1,1 @@
-export { Pool, buildConnector } from 'undici';
+export { Client, Pool, buildConnector } from 'undici';

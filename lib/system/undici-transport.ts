@@ -1,4 +1,5 @@
-import type { Dispatcher, Pool } from 'undici';
+import { AsyncResource } from 'node:async_hooks';
+import type { Client, Dispatcher, Pool } from 'undici';
 import { ConnectionError, OperatorError } from './operator-error.js';
 import { isProxyUrl, newConnector } from './connector.js';
 import type { TlsOptions } from './connector.js';
@@ -38,6 +39,11 @@ type ResolvedOptions = Resolved<UndiciTransportOptions, 'proxy'>;
 const urgentConnections = 2;
 /** The lifetime of an idle connection. */
 const idleMs = 60_000;
+
+/** The options of a request, which may wait in a pool. */
+interface PooledRequest extends Dispatcher.DispatchOptions {
+  readonly caller: AsyncResource;
+}
 
 /** The connections of a transport. */
 interface Connections {
@@ -115,7 +121,7 @@ export class UndiciTransport implements Transport {
     await Promise.all([...pools, ...this.#others].map((dispatcher) => dispatcher.destroy()));
   }
 
-  #optionsOf(request: TransportRequest): Dispatcher.DispatchOptions {
+  #optionsOf(request: TransportRequest): PooledRequest {
     const { method, path, headers, repeatedHeaders, body = null } = request;
     return {
       method,
@@ -125,6 +131,7 @@ export class UndiciTransport implements Transport {
       body,
       headersTimeout: 0,
       bodyTimeout: 0,
+      caller: new AsyncResource('KubernetesRequest'),
     };
   }
 
@@ -143,11 +150,14 @@ export class UndiciTransport implements Transport {
   }
 
   async #createConnections(): Promise<Connections> {
-    const { Pool, buildConnector } = await import('./undici-parts.js');
+    const { Client, Pool, buildConnector } = await import('./undici-parts.js');
     const { maxConnections } = this.#options;
     const onFailure = (error: Error): unknown => this.#connectFailures.add(error);
     const connect = newConnector(buildConnector, this.#options, onFailure);
-    const shared = { connect, keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs };
+    const factory = (origin: URL, options: object): Client =>
+      inContextOfCallers(new Client(origin, options));
+    const timeouts = { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs };
+    const shared = { connect, factory, ...timeouts };
     return {
       pool: new Pool(this.#origin, { ...shared, connections: maxConnections }),
       urgent: new Pool(this.#origin, { ...shared, connections: urgentConnections }),
@@ -170,6 +180,19 @@ export class UndiciTransport implements Transport {
     const cause: unknown = signal.reason;
     return new OperatorError('Aborted', `${request.method} ${this.host}: aborted`, { cause });
   }
+}
+
+/**
+ * Makes `client` create each request in the async context of its caller. A pool passes on a request that has waited in
+ * the context of another one, and tracers and plans judge a request by its context.
+ */
+function inContextOfCallers(client: Client): Client {
+  const dispatch = client.dispatch.bind(client);
+  client.dispatch = (options, handler) => {
+    const { caller } = options as PooledRequest;
+    return caller.runInAsyncScope(dispatch, undefined, options, handler);
+  };
+  return client;
 }
 
 /** Returns an undici error's message, with a remedy for common errors. */

@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { ProxyAgent, request as undiciRequest } from 'undici';
+import { Pool, ProxyAgent, request as undiciRequest } from 'undici';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { createClient, dryRun } from '../../lib/client/index.js';
-import type { ConnectedClient } from '../../lib/client/index.js';
+import type { Client, ConnectedClient } from '../../lib/client/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
 import type { ControllerOptions, Reconciler } from '../../lib/controller/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
@@ -30,13 +30,16 @@ describe('Requests of a handler in a plan', () => {
   let outside: Server;
   let origin: string;
   let received: string[];
+  /** Emits the responses to requests of `/slow`, which wait. */
+  const slow = new EventEmitter<{ received: [ServerResponse] }>();
 
   before(async () => {
     cluster = await EmbeddedCluster.start();
     client = createClient({ transport: new UndiciTransport({ server: await cluster.listen() }) });
     outside = createServer((incoming, response) => {
       received.push(incoming.method ?? '');
-      response.end('ok');
+      if (incoming.url === '/slow') slow.emit('received', response);
+      else response.end('ok');
     });
     await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`;
@@ -109,12 +112,14 @@ describe('Requests of a handler in a plan', () => {
   for (const [name, send] of Object.entries(senders)) {
     it(`end the plan of a handler that repeats them without a pause: ${name}`, async () => {
       let count = 0;
+      let isOver = false;
       const error = await caught(
         plan(async () => {
-          for (;;) {
+          while (!isOver) {
             count++;
             await send().catch(() => undefined);
           }
+          return done();
         }),
       );
       expect(error).to.include({ code: 'OutsideWrite' });
@@ -123,6 +128,7 @@ describe('Requests of a handler in a plan', () => {
         .that.matches(/; 100 requests were refused, and the handler sends more$/);
       // Later turns find the handler at rest.
       await setImmediate();
+      isOver = true;
       expect({ count, received }).to.deep.equal({ count: 100, received: [] });
     });
   }
@@ -235,6 +241,105 @@ describe('Requests of a handler in a plan', () => {
       return done();
     });
     expect(received).to.deep.equal(['POST']);
+  });
+
+  /** Senders over a single connection, on which further requests wait. */
+  const limited = {
+    'an API client': () => {
+      const transport = new UndiciTransport({ server: origin, maxConnections: 1 });
+      const send = async (method: string, path: string): Promise<void> => {
+        const { body } = await transport.request({ method, path, headers: {} });
+        for await (const chunk of body) expect(String.fromCharCode(...chunk)).to.equal('ok');
+      };
+      return { send, close: () => transport.close() };
+    },
+    'a pool of undici': () => {
+      const pool = new Pool(origin, { connections: 1 });
+      const send = async (method: 'GET' | 'POST', path: string): Promise<unknown> =>
+        (await pool.request({ method, path })).body.text();
+      return { send, close: () => pool.destroy() };
+    },
+  };
+
+  for (const [name, connect] of Object.entries(limited)) {
+    it(`do not affect others that wait for their connection: ${name}`, async () => {
+      const { send, close } = connect();
+      const reading = once(slow, 'received') as Promise<[ServerResponse]>;
+      const planned = plan(sending(() => send('GET', '/slow')));
+      const [response] = await reading;
+      const written = Promise.all(Array.from({ length: 200 }, () => send('POST', '/')));
+      await setImmediate();
+      response.end('ok');
+      await Promise.all([planned, written]);
+      await close();
+      expect(received).to.have.length(201);
+    });
+
+    it(`are refused if they wait for the connection of others: ${name}`, async () => {
+      const { send, close } = connect();
+      const reading = once(slow, 'received') as Promise<[ServerResponse]>;
+      const read = send('GET', '/slow');
+      const [response] = await reading;
+      const refused = caught(plan(sending(() => send('POST', '/'))));
+      await setImmediate();
+      response.end('ok');
+      await read;
+      expect(await refused).to.include({ code: 'OutsideWrite' });
+      await close();
+      expect(received).to.deep.equal(['GET']);
+    });
+  }
+
+  it('fail a second later after too many, if their caller is uncertain', async () => {
+    let failed = 0;
+    const refused = new EventEmitter();
+    const reconciler = async () => {
+      for (; failed < 100; failed++) await caught(kept(origin, post));
+      refused.emit('all');
+      return done();
+    };
+    const all = once(refused, 'all');
+    expect(await caught(plan(reconciler))).to.include({ code: 'OutsideWrite' });
+    expect(failed).to.equal(99);
+    await all;
+    expect(received).to.deep.equal([]);
+  });
+
+  it('of the pages of its client pass', async () => {
+    const client = {
+      async *pages() {
+        yield await fetch(origin, post).then((response) => response.text());
+      },
+    } as unknown as Client;
+    const controller = controllerFor(ConfigMap).complete(async (context) => {
+      for await (const page of context.client.pages(ConfigMap)) expect(page).to.equal('ok');
+      return done();
+    });
+    await controller.reconcileOnce({ key, client, planning: true });
+    expect(received).to.deep.equal(['POST']);
+  });
+
+  it('are refused until 10 seconds after the end of a plan whose handler continues', async () => {
+    const { setTimeout } = globalThis;
+    const later: (() => void)[] = [];
+    const stop = new AbortController();
+    const controller = controllerFor(ConfigMap).complete(async () => {
+      stop.abort();
+      return new Promise(() => undefined);
+    });
+    const reconcile = { key, client: dryRun(client), planning: true, signal: stop.signal };
+    Reflect.set(globalThis, 'setTimeout', (run: () => void, delayMs: number) => {
+      if (delayMs === 10_000) later.push(run);
+      return setTimeout(run, delayMs);
+    });
+    try {
+      expect(await caught(controller.reconcileOnce(reconcile))).to.include({ code: 'Aborted' });
+    } finally {
+      Reflect.set(globalThis, 'setTimeout', setTimeout);
+    }
+    expect(globalThis.fetch).to.not.equal(kept);
+    for (const run of later) run();
+    expect(globalThis.fetch).to.equal(kept);
   });
 
   it('are sent outside of plans', async () => {
