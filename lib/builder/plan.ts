@@ -186,11 +186,16 @@ function isUnderway(live: UnstructuredObject): boolean {
   return !isPaused(live) && !rolloutStatus(live).complete;
 }
 
+/** The fields by which a workload may keep its pods, see {@link keepsRevision}. */
+const revisionPaths = /^spec\.(paused|updateStrategy(\.type)?)$/;
+
 function replacesPods(step: PlannedStep): boolean {
   const { planned, desired, live } = step;
   if (live === undefined) return false;
   if (planned.action === 'recreate') return !step.keepsPods;
-  if (keepsRevision(desired?.object ?? live)) return false;
+  // The desired object may leave these fields to another manager.
+  const isNew = planned.changes.some(({ path }) => revisionPaths.test(path));
+  if (keepsRevision(isNew && desired !== undefined ? desired.object : live)) return false;
   return planned.action === 'configure' && templateChanges(planned).length > 0;
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Builder, Plan } from '../../../lib/builder/index.js';
 import { renderPlan } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
-import { ConfigMap } from '../../../lib/object/kinds.js';
+import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 import type { OpenScene } from './builder-suite.js';
 import { podSpec } from './scene.js';
 import type { Scene } from './scene.js';
@@ -149,6 +149,22 @@ export function planSuite(open: OpenScene): void {
       'recreate StatefulSet/store',
     ]);
     expect(plan.rollouts).to.deep.equal([]);
+  });
+
+  it('lists no rollout of a Deployment that a user has paused, until the chain resumes it', async () => {
+    const scene = await open();
+    const chain = (image: string, spec: { readonly paused?: boolean } = {}): Builder =>
+      scene.builder().deployment({
+        ...{ name: 'web', spec },
+        podSpec: { containers: [{ name: 'web', image }] },
+      });
+    await scene.reconcileUntilDone(() => chain('registry.example/web:1'));
+    await scene.edit(Deployment, 'web', { body: { spec: { paused: true } } });
+    const plans = [{}, { paused: true }, { paused: false }].map((spec) =>
+      chain('registry.example/web:2', spec).plan(),
+    );
+    const rollouts = (await Promise.all(plans)).map((plan) => plan.rollouts.length);
+    expect(rollouts).to.deep.equal([0, 0, 1]);
   });
 
   it('shows drift with the manager that caused it', async () => {
