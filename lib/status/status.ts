@@ -16,6 +16,7 @@ import {
   jsonCopy,
   appliedFields,
   keyOf,
+  versionOf,
 } from '../object/index.js';
 import type {
   Condition,
@@ -23,12 +24,7 @@ import type {
   KubernetesObject,
   TypeReference,
 } from '../object/index.js';
-import {
-  OperatorError,
-  isOperatorError,
-  systemClock,
-  refuseUnknownOptions,
-} from '../system/index.js';
+import { OperatorError, systemClock, refuseUnknownOptions } from '../system/index.js';
 import type { Clock } from '../system/index.js';
 
 /** The part of a status that one field manager owns. */
@@ -59,8 +55,8 @@ export interface PatchStatusOptions {
    */
   readonly atomicConditions?: boolean | undefined;
   /**
-   * The resource of `defineResource` that defines the kind. The status is checked by its schema before the write,
-   * unless other managers own fields of the status besides conditions.
+   * The resource of `defineResource` that defines the kind. The status is checked before the write by the schema of the
+   * object's version, unless other managers own fields of the status besides conditions.
    * @defaultValue only the server checks the status
    */
   readonly type?: TypeReference<KubernetesObject> | undefined;
@@ -78,7 +74,8 @@ export interface PatchStatusOptions {
  * are no longer set are to be removed.
  * @returns the current object; `object` itself if nothing was sent
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
- * @throws OperatorError `InvalidValue`: a field is not JSON. `InvalidObject`: the schema of `type` refuses the status.
+ * @throws OperatorError `InvalidValue`: a field is not JSON. `Terminal`: the schema of `type` refuses the status; its
+ * cause is `InvalidObject`.
  */
 export async function patchStatus<T extends KubernetesObject>(
   client: Client,
@@ -153,10 +150,10 @@ interface StatusToApply {
  * Applies the result of `statusToApply`, and returns the object after the write. The API server ignores a uid in a
  * status write, so the write has the resourceVersion that was read. After a conflict, the object is read again: if it
  * is the same object, the status for its new state is sent. An older state may lack what `keepOthers` keeps. It is
- * read again too before a status is refused by its schema, since a cached object may be older than a transition rule
- * allows.
+ * read again too before a status is refused by its schema: a cached object may be older than a transition rule allows,
+ * and lacks `managedFields` and what a transform drops.
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
- * @throws OperatorError `InvalidObject`: the schema of the type refuses the status.
+ * @throws OperatorError `Terminal`: the schema of the type refuses the status; its cause is `InvalidObject`.
  */
 export async function applyStatus(
   client: Client & { readonly live?: Client },
@@ -167,17 +164,18 @@ export async function applyStatus(
   const { apiVersion, kind, metadata } = first.object;
   let [read, applied] = [object, first];
   for (let attempt = 1; ; attempt++) {
+    const refusal = refusalOf(type, read, statusAfter(read, applied.object.status, fieldManager));
     try {
-      checkStatus(type, read, statusAfter(read, applied.object.status, fieldManager));
+      if (refusal !== undefined) throw refusal;
       return (await client.apply<KubernetesObject>(applied.object, options)).object;
     } catch (error) {
-      const isRefused = isOperatorError(error, 'InvalidObject');
-      const mayPass = isRefused || (isConflict(error) && !applied.isOfVersion);
+      // From the second attempt on, the object comes from the server.
+      const mayPass =
+        refusal === undefined ? isConflict(error) && !applied.isOfVersion : attempt === 1;
       if (!mayPass || attempt >= maxApplies) throw error;
       const ofKind = { apiVersion, kind };
       const now = await getIfExists(client.live ?? client, ofKind, keyOf(first.object), { signal });
       if (now === undefined || now.metadata.uid !== metadata.uid) throw error;
-      if (isRefused && isSameVersion(read, now)) throw error;
       const next = toApply(now);
       if (next === undefined) return now;
       [read, applied] = [now, next];
@@ -185,30 +183,29 @@ export async function applyStatus(
   }
 }
 
-function isSameVersion(one: KubernetesObject, other: KubernetesObject): boolean {
-  return one.metadata.resourceVersion === other.metadata.resourceVersion;
-}
-
 /**
  * Checks a status by the schema of its kind, if that is a resource of `defineResource` or a version of one.
  * @param status - undefined if only the server can merge it
- * @throws OperatorError `InvalidObject`
+ * @returns `Terminal`, with the cause `InvalidObject`; undefined if the schema allows the status
  */
-function checkStatus(
+function refusalOf(
   type: TypeReference<KubernetesObject> | undefined,
   object: KubernetesObject,
   status: unknown,
-): void {
+): OperatorError | undefined {
   // Not instanceof: the resource may come from another copy of the package.
   const resource = (type ?? {}) as Partial<CustomResource<KubernetesObject, never>>;
-  if (typeof resource.statusProblem !== 'function' || !isJsonObject(status)) return;
+  if (typeof resource.statusProblem !== 'function' || !isJsonObject(status)) return undefined;
   const what = `status of ${describeObject(object)}`;
   const { status: old } = object as { readonly status?: unknown };
-  const problem = resource.statusProblem(jsonCopy(status, what), old);
-  if (problem === undefined) return;
+  const version = versionOf(object.apiVersion);
+  const problem = resource.statusProblem(jsonCopy(status, what), old, version);
+  if (problem === undefined) return undefined;
   const remedy = 'correct the fields that are set, or the schema of the status';
   const message = `${what} is invalid: ${problem}; ${remedy}`;
-  throw new OperatorError('InvalidObject', message);
+  return new OperatorError('Terminal', message, {
+    cause: new OperatorError('InvalidObject', message),
+  });
 }
 
 /** Returns the status of a merge patch for `update`; undefined if conditions and fields are as wanted. */
@@ -357,7 +354,7 @@ const maxAttempts = 3;
  * @returns the current object; the object last read if nothing was sent or another object has its name
  * @throws ApiError 409: the spec changed, the status no longer holds, or too many attempts failed; else the
  * server's error.
- * @throws OperatorError `InvalidObject`: the schema of the type refuses the status.
+ * @throws OperatorError `Terminal`: the schema of the type refuses the status; its cause is `InvalidObject`.
  */
 export async function mergeStatus<T extends KubernetesObject>(
   object: T,
@@ -372,17 +369,20 @@ export async function mergeStatus<T extends KubernetesObject>(
     if (changes === undefined) return current;
     const { uid, resourceVersion } = current.metadata;
     const body = { ...changes, metadata: { ...changes.metadata, uid, resourceVersion } };
+    const { status } = applyMergePatch(current, changes) as { readonly status?: unknown };
+    const refusal = refusalOf(type, current, status);
     try {
-      const { status } = applyMergePatch(current, changes) as { readonly status?: unknown };
-      checkStatus(type, current, status);
+      if (refusal !== undefined) throw refusal;
       return await client.patch(type, keyOf(object), { type: 'merge', body }, options);
     } catch (error) {
-      const isRefused = isOperatorError(error, 'InvalidObject');
-      if (!(isRefused || isConflict(error)) || attempt >= maxAttempts) throw error;
+      // From the second attempt on, the object comes from the server.
+      const mayPass = refusal === undefined ? isConflict(error) : attempt === 1;
+      if (!mayPass || attempt >= maxAttempts) throw error;
       const now = await getIfExists(client.live ?? client, type, keyOf(object), { signal });
       if (now?.metadata.uid !== object.metadata.uid || now === undefined) return current;
-      if (isRefused && isSameVersion(current, now)) throw error;
-      if (!isSameRequest(object, now) || !stands(now)) throw error;
+      // Of the same version, the objects differ only in what a cache has dropped.
+      const isChanged = now.metadata.resourceVersion !== resourceVersion;
+      if (isChanged && (!isSameRequest(object, now) || !stands(now))) throw error;
       current = now;
     }
   }

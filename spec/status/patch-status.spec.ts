@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { defineResource, s } from '../../lib/crd/index.js';
+import { ensureCrd } from '../../lib/client/index.js';
+import { failureKindOf } from '../../lib/controller/index.js';
+import { defineResource, s, versionOfResource } from '../../lib/crd/index.js';
 import { isConflict, isNotFound, keyOf } from '../../lib/object/index.js';
 import { patchStatus } from '../../lib/status/index.js';
 import type { PatchStatusOptions, StatusUpdate } from '../../lib/status/index.js';
@@ -165,13 +167,74 @@ describe('patchStatus', () => {
     const write = (phase: string) => patch(object, { fields: { phase } }, { type });
     const writes = await scene.writesDuring(async () => {
       const error = await thrownBy(() => write('Ajar'));
-      expect(error).to.have.property('code', 'InvalidObject');
+      expect(failureKindOf(error)).to.equal('terminal');
+      expect(error).to.have.nested.property('cause.code', 'InvalidObject');
       expect(String(error)).to.include(
         'is invalid: status.phase: Unsupported value: "Ajar": supported values: "Open", "Closed"',
       );
     });
     expect(writes).to.equal(0);
     expect((await write('Open')).status).to.deep.equal({ phase: 'Open' });
+  });
+
+  const text = s.optional(s.string());
+  const Pair = defineResource({
+    ...{ group: 'status.example.com', kind: 'Shop' },
+    versions: [
+      {
+        ...{ name: 'v1', schema: s.object({ spec: s.unknownObject() }) },
+        status: s.object(
+          { phase: text, url: text },
+          { rules: ['!(has(self.phase) && has(self.url))'] },
+        ),
+      },
+    ],
+  });
+
+  it('accepts a status without the fields that a cached object still has, and that this write removes', async () => {
+    const written = await patch(await scene.create(), { fields: { phase: 'Open' } });
+    const { managedFields, ...metadata } = written.metadata;
+    expect(managedFields).to.not.equal(undefined);
+    const cached = { ...written, metadata };
+    const next = await patch(cached, { fields: { url: 'a' } }, { type: Pair });
+    expect(next.status).to.deep.equal({ url: 'a' });
+  });
+
+  it('reads the object once before it refuses a status', async () => {
+    const object = await scene.create();
+    const fields = { phase: 'Open', url: 'a' };
+    const requests = await scene.requestsDuring(async () => {
+      const error = await thrownBy(() => patch(object, { fields }, { type: Pair }));
+      expect(error).to.have.nested.property('cause.code', 'InvalidObject');
+    });
+    expect(requests).to.deep.equal(['get']);
+  });
+
+  it('checks a status by the schema of the version of its object', async () => {
+    const versions = [
+      ...[{ name: 'v1', storage: true, phase: s.optional(s.string({ enum: ['Open'] })) }],
+      ...[{ name: 'v1beta1', phase: text }],
+    ].map(({ phase, ...version }) => ({
+      ...version,
+      schema: s.object({ spec: s.unknownObject() }),
+      status: s.object({ phase }),
+    }));
+    const type = defineResource({
+      ...{ group: 'status.example.com', kind: 'Gear', versions, conversion: 'prune' },
+    });
+    await ensureCrd(scene.client, type.crd, { clock: scene.clock });
+    const metadata = { name: 'gear', namespace: 'default' };
+    const apiVersion = 'status.example.com/v1beta1';
+    const gear = await scene.client.create<Shop>({
+      ...{ apiVersion, kind: 'Gear' },
+      metadata,
+      spec: {},
+    });
+    for (const [round, each] of [type, versionOfResource<Shop>(type, 'v1')].entries()) {
+      const phase = `opening ${round}`;
+      const written = await patch(gear, { fields: { phase } }, { type: each });
+      expect(written.status).to.deep.equal({ phase });
+    }
   });
 
   it('refuses an unknown option, and a value that JSON cannot express', async () => {

@@ -100,9 +100,14 @@ export class StatusScene {
 
   /** Returns the writes during `work`. */
   async writesDuring(work: () => Promise<unknown>): Promise<number> {
+    const verbs = await this.requestsDuring(work);
+    return verbs.filter((verb) => verb !== 'get' && verb !== 'list').length;
+  }
+
+  /** Returns the verbs of the requests during `work`. */
+  async requestsDuring(work: () => Promise<unknown>): Promise<readonly string[]> {
     const mark = this.#cluster.requests.mark();
     await work();
-    const { entries } = this.#cluster.requests.since(mark);
-    return entries.filter(({ verb }) => verb !== 'get' && verb !== 'list').length;
+    return this.#cluster.requests.since(mark).entries.map(({ verb }) => verb);
   }
 }

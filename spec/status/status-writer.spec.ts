@@ -208,6 +208,27 @@ describe('StatusWriter', () => {
       expect(await reasonIn(object)).to.deep.equal(['Done']);
     });
 
+    it('checks the status that the server has, whatever a cache has dropped from the object', async () => {
+      const status = s.object({ phase: s.string(), conditions: s.conditions() });
+      const type = defineResource({
+        ...{ group: 'status.example.com', kind: 'Shop' },
+        versions: [{ name: 'v1', schema: s.object({ spec: s.unknownObject() }), status }],
+      });
+      const whole = await patchStatus(
+        scene.client,
+        await scene.create(),
+        { fields: { phase: 'Open' } },
+        { fieldManager: 'other' },
+      );
+      const { writer, warnings, context } = writerOf('ours', { type, strategy: 'merge' });
+      const { apiVersion, kind, metadata } = whole;
+      const conditions = [{ type: 'Ready', status: 'True', reason: 'Ours' }] as const;
+      await writer.write({ apiVersion, kind, metadata }, { conditions }, { context });
+      expect(warnings).to.deep.equal([]);
+      expect(await scene.read(whole)).to.have.nested.property('status.phase', 'Open');
+      expect(await reasonIn(whole)).to.deep.equal(['Ours']);
+    });
+
     const edits = { status: 'False', reason: 'Theirs', message: 'theirs' } as const;
     for (const [name, value] of Object.entries(edits)) {
       it(`stops writing a condition of which another writer replaces only the ${name}`, async () => {

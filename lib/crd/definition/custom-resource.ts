@@ -211,10 +211,11 @@ export class CustomResource<out T extends KubernetesObject, in I>
    * Returns the problems of a status: fields that the schema lacks, besides those of conditions, and the violations of
    * the schema and of the rules of the status. Rules of the whole object are not evaluated.
    * @param old - the stored status: unchanged parts may stay invalid
-   * @param version - @defaultValue the storage version
+   * @param version - the version of the object
+   * @throws OperatorError `InvalidOption`: unknown version
    * @internal
    */
-  statusProblem(status: object, old: unknown, version: string = this.version): string | undefined {
+  statusProblem(status: object, old: unknown, version: string): string | undefined {
     const schema = this.#statusOnlySchema(version);
     const pruned = (value: unknown) => {
       const result = prune({ ...(value !== undefined && { status: value }) }, schema);

@@ -103,7 +103,7 @@ export function versionOfResource<T extends KubernetesObject>(
   // Writers of a status read its schema, as they do of the resource.
   const ofStatus: Pick<typeof resource, 'statusSchema' | 'statusProblem'> = {
     statusSchema: () => resource.statusSchema(version),
-    statusProblem: (status, old) => resource.statusProblem(status, old, version),
+    statusProblem: (...given) => resource.statusProblem(...given),
   };
   return { group, version, kind, plural, namespaced, ...ofStatus };
 }
