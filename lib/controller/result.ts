@@ -90,11 +90,13 @@ export function isResult(value: unknown): value is Result {
  */
 export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
 
-/** Errors that only a change of the spec, of an option or of the code can fix. */
+/**
+ * Errors that only a change of the spec, of an option or of the code can fix. `InvalidObject` and `InvalidSelector` are
+ * not among them: a call may have its name or selector from another object that lacks it only now.
+ */
 const terminalCodes: readonly ErrorCode[] = [
   ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
-  ...(['InvalidObject', 'InvalidOption', 'InvalidSelector', 'InvalidValue'] as const),
-  'TooManyDeletions',
+  ...(['InvalidOption', 'InvalidValue', 'TooManyDeletions'] as const),
 ];
 
 /** Returns the reaction to `error`, which a reconcile threw. */

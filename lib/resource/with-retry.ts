@@ -30,7 +30,7 @@ export interface RetryOptions {
  * - `PermanentError`: its cause is thrown at once.
  * - Errors that a retry in this reconcile cannot fix are thrown at once. These are a conflict (409), because
  *   the step's data is stale; a `TerminalError`, or another error that only a change can fix, such as
- *   `InvalidObject`; a namespace that is being deleted; lost leadership.
+ *   `InvalidOption`; a namespace that is being deleted; lost leadership.
  * - The context's signal is aborted: the retries end; during a delay, with the signal's reason.
  *
  * A `Retry-After` of the server extends the delay, up to a minute. If it is longer, the error is thrown, and

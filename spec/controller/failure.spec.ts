@@ -82,7 +82,7 @@ const cases: readonly (readonly [string, unknown, FailureKind])[] = [
 
 const hopeless = [
   ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
-  ...(['InvalidObject', 'InvalidOption', 'InvalidSelector', 'TooManyDeletions'] as const),
+  ...(['InvalidOption', 'TooManyDeletions'] as const),
 ];
 
 describe('failureKindOf', () => {
@@ -107,7 +107,11 @@ describe('failureKindOf', () => {
   });
 
   it('classifies problems that may resolve themselves as retryable errors', () => {
-    for (const code of ['UnknownKind', 'ConnectionFailed', 'NotOurs', 'AlreadyOwned'] as const) {
+    const codes = [
+      ...(['UnknownKind', 'ConnectionFailed', 'NotOurs', 'AlreadyOwned'] as const),
+      ...(['InvalidObject', 'InvalidSelector'] as const),
+    ];
+    for (const code of codes) {
       expect(failureKindOf(new OperatorError(code, 'x')), code).to.equal('error');
     }
   });

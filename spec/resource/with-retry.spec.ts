@@ -219,8 +219,7 @@ describe('withRetry', () => {
   );
   const futile: readonly [title: string, error: Error][] = [
     ['a TerminalError', new TerminalError('no such region')],
-    ['an object that no server accepts', new OperatorError('InvalidObject', 'get: no name')],
-    ['an invalid selector', new OperatorError('InvalidSelector', 'app in: want values')],
+    ['an invalid option', new OperatorError('InvalidOption', 'list: limit: want a number')],
     ['a conflict', conflict],
     ['a lost leadership', new OperatorError('Fenced', 'the lease is not fresh')],
   ];
@@ -231,6 +230,19 @@ describe('withRetry', () => {
       expect(end).to.have.nested.property('reason.cause', error);
       expect(notes.ran).to.have.length(1);
       expect(lines).to.deep.equal([]);
+    });
+  }
+
+  for (const code of ['InvalidObject', 'InvalidSelector'] as const) {
+    it(`retries ${code}, since the retry reads the objects again that the call depends on`, async () => {
+      let left = 1;
+      const act = (): void => {
+        if (left-- > 0) throw new OperatorError(code, 'the Pod has no node yet');
+      };
+      const resource = notes.plain('r', { ensureCreated: act });
+      const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+      expect(end.status).to.equal('fulfilled');
+      expect(notes.ran).to.have.length(2);
     });
   }
 
