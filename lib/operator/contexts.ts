@@ -51,7 +51,7 @@ export interface StatusDraft<T extends KubernetesObject> {
    * Sets fields of the status. After the handler, the status is checked against the schema of `defineResource` before it
    * is written: one that does not fit fails the reconcile, without a retry.
    * @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration` is given, or the controller writes no
-   * status: see `status` of {@link ForOptions}.
+   * status: see `status` of {@link ForOptions}. In `finalizes` the latter is only logged, since the deletion must end.
    */
   set(fields: StatusFields<T>): void;
   /**
@@ -59,7 +59,7 @@ export interface StatusDraft<T extends KubernetesObject> {
    * CamelCase. A text that the API server would refuse as a reason, such as the code of another system, is made one:
    * `no space left` becomes `noSpaceLeft`. A message is cut to 32,768 characters.
    * @throws OperatorError `InvalidOption`: a field is unknown or has another type, or the type or reason is empty, or
-   * the controller writes no status.
+   * the controller writes no status, except in `finalizes`.
    */
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void;
   /**
@@ -74,14 +74,14 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   readonly #generation: number | undefined;
   readonly #conditions = new Map<string, ConditionUpdate>();
   readonly #waits = new Set<string>();
-  readonly #unwritten: string | undefined;
+  readonly #onLost: ((method: string) => void) | undefined;
   #warnOfLateCall: ((method: string) => void) | undefined;
   #fields: Readonly<Record<string, unknown>> = {};
 
-  /** @param unwritten - why fields and conditions would be lost; undefined if they are written */
-  constructor({ metadata }: T, unwritten?: string) {
+  /** @param onLost - called before fields or conditions are set that are not written; undefined if all are written */
+  constructor({ metadata }: T, onLost?: (method: string) => void) {
     this.#generation = metadata.generation;
-    this.#unwritten = unwritten;
+    this.#onLost = onLost;
   }
 
   /** True if no field and no condition is set. */
@@ -104,7 +104,7 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
 
   set(fields: object): void {
     if (this.#isLate('set')) return;
-    this.#refuseUnwritten('set');
+    this.#onLost?.('set');
     if (!isJsonObject(fields)) refuseNonObject('status.set: want fields of the status', fields);
     const taken = ['conditions', 'observedGeneration'].find((name) => name in fields);
     if (taken !== undefined) {
@@ -116,7 +116,7 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
 
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
     if (this.#isLate('setCondition')) return;
-    this.#refuseUnwritten('setCondition');
+    this.#onLost?.('setCondition');
     checkCondition(condition);
     const observed = this.#generation === undefined ? {} : { observedGeneration: this.#generation };
     this.#conditions.set(condition.type, { ...condition, ...observed });
@@ -129,11 +129,6 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   #isLate(method: string): boolean {
     this.#warnOfLateCall?.(method);
     return this.#warnOfLateCall !== undefined;
-  }
-
-  #refuseUnwritten(method: string): void {
-    if (this.#unwritten === undefined) return;
-    throw new OperatorError('InvalidOption', `status.${method}: ${this.#unwritten}`);
   }
 
   /** Joins the returned message and those of `setWaiting`; undefined if there are no messages. */
@@ -283,7 +278,7 @@ export interface ForOptions<T extends KubernetesObject = KubernetesObject> {
    * Lets the operator write the conditions and `observedGeneration` of the objects.
    * @defaultValue true for a resource of `defineResource` whose status has conditions; else false, since the
    * status of other kinds belongs to their own controllers. Without it `status.set` and `status.setCondition` are
-   * refused (`InvalidOption`)
+   * refused (`InvalidOption`); in `finalizes` they have no effect, and a warning is logged once
    */
   readonly status?: boolean | undefined;
   /** The finalizer of `finalizes`. @defaultValue `<group>/<name of the operator>` */

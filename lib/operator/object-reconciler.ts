@@ -89,6 +89,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
   /** Undefined if objects need no finalizer. */
   readonly #finalizer: FinalizerWriter<T> | undefined;
   readonly #unshown = new UnshownFailures();
+  #hasWarnedOfLost = false;
 
   constructor(plan: ControllerPlan<T>) {
     this.#plan = plan;
@@ -230,12 +231,13 @@ export class ObjectReconciler<T extends KubernetesObject> {
     return { result, conditions, keepOthers: returnedWait !== undefined };
   }
 
-  #newDraft(object: T): Draft<T> {
+  /** @param onLost - called with the problem if a handler sets a status that this controller does not write */
+  #newDraft(object: T, onLost: (problem: string) => void = refuseLost): Draft<T> {
     const { status, type, operatorName } = this.#plan;
     if (status !== undefined) return new Draft(object);
     const problem = `this controller does not write the status of ${type.kind}`;
     const remedy = `give for(…) the option status: true, or call patchStatus with a fieldManager other than ${operatorName}`;
-    return new Draft(object, `${problem}; ${remedy}`);
+    return new Draft(object, (method) => onLost(`status.${method}: ${problem}; ${remedy}`));
   }
 
   #newChain(
@@ -331,7 +333,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const { client, signal } = context;
     const { finalizers = [] } = object.metadata;
     if (finalizer === undefined || !finalizers.includes(finalizer)) return done();
-    const draft = this.#newDraft(object);
+    const draft = this.#newDraft(object, (problem) => this.#warnOfLost(problem, context));
     try {
       const answer = await finalize?.(extendContext(context, { object, status: draft }));
       warnOfPendingWrites(context);
@@ -350,6 +352,13 @@ export class ObjectReconciler<T extends KubernetesObject> {
     } catch (error) {
       return this.#fail(object, error, { context, draft });
     }
+  }
+
+  /** Warns once. A refusal would leave the object with its finalizer forever. */
+  #warnOfLost(problem: string, { logger }: ReconcileContext): void {
+    if (this.#hasWarnedOfLost) return;
+    this.#hasWarnedOfLost = true;
+    logger.warn(`finalizes: ${problem}`);
   }
 
   /** Returns whether the cache still has this object, not a new one with the same name. */
@@ -438,6 +447,10 @@ interface FailedParts<T extends KubernetesObject> {
 /** Input and collected output of one handler call. */
 interface HandlerParts<T extends KubernetesObject> extends FailedParts<T> {
   readonly results: Map<string, ObjectResult>;
+}
+
+function refuseLost(problem: string): never {
+  throw new OperatorError('InvalidOption', problem);
 }
 
 async function reconcileChain(chain: unknown, object: KubernetesObject): Promise<void> {

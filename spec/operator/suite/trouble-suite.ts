@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ensureCrd } from '../../../lib/client/index.js';
+import { ensureCrd, getIfExists } from '../../../lib/client/index.js';
 import { TerminalError, requeueAfter } from '../../../lib/controller/index.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import { isInvalid } from '../../../lib/object/api-error.js';
@@ -11,6 +11,8 @@ import type { ReconcileHandler, StatusDraft } from '../../../lib/operator/index.
 import { pinoLogger } from '../../../lib/system/pino-logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
+import { rememberingLogger } from '../../manager/manager-setup.js';
+import type { LogLine } from '../../manager/manager-setup.js';
 import { Stage, Tenant, operatorName } from './stage.js';
 
 /** A kind whose conditions are a plain list. */
@@ -349,6 +351,33 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
       });
     });
   }
+
+  it('only warns, once, if finalizes sets a status in a controller that writes none', async () => {
+    stage.operator
+      .for(Tenant, { status: false })
+      .reconciles(() => undefined)
+      .finalizes(({ status }) => {
+        status.set({ endpoint: 'none' });
+        status.setCondition({ type: 'Up', status: 'False', reason: 'Down' });
+      });
+    const lines: LogLine[] = [];
+    stage.start({ logger: rememberingLogger(lines) });
+    for (const name of ['acme', 'bolt']) {
+      await stage.create(name);
+      await target.eventually(async () => {
+        const { metadata } = await target.admin.get(Tenant, stage.key(name));
+        expect(metadata.finalizers).to.have.length(1);
+      });
+      await target.admin.delete(Tenant, stage.key(name));
+      await target.eventually(async () => {
+        expect(await getIfExists(target.admin, Tenant, stage.key(name))).to.equal(undefined);
+      });
+    }
+    const warnings = lines.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ message }) => message)).to.deep.equal([
+      `finalizes: status.set: this controller does not write the status of Tenant; give for(…) the option status: true, or call patchStatus with a fieldManager other than ${operatorName}`,
+    ]);
+  });
 
   it('sends nothing for an unchanged status with schema defaults', async () => {
     const Box = defineResource({
