@@ -7,6 +7,7 @@ import { readableMessage } from '../feed/index.js';
 import { Manager } from '../manager/index.js';
 import type { OperatorDefinition } from '../manager/index.js';
 import type {
+  Condition,
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
@@ -14,7 +15,18 @@ import type {
   Schema,
   TypeReference,
 } from '../object/index.js';
-import { findCondition, keyOf, referenceTo, groupOfType, versionOf } from '../object/index.js';
+import {
+  deepEqual,
+  fieldElement,
+  fieldManagersOf,
+  fieldPath,
+  findCondition,
+  keyElement,
+  keyOf,
+  referenceTo,
+  groupOfType,
+  versionOf,
+} from '../object/index.js';
 import { pausedCondition, statusConditions } from '../status/index.js';
 import { asError, OperatorError } from '../system/index.js';
 import type { Clock, Logger, Timer } from '../system/index.js';
@@ -24,7 +36,7 @@ import { atRest } from './at-rest.js';
 import { manifestsOf, planOf } from './plan-of.js';
 import type { PlannedManifest, SchemaSource } from './plan-of.js';
 import { PlannedObjects } from './planned-objects.js';
-import type { Conversion } from './planned-objects.js';
+import type { Conversion, PlannedObjectState } from './planned-objects.js';
 import { planningClient } from './planning-client.js';
 
 /** Parameters of a plan. */
@@ -112,7 +124,7 @@ export async function planResource(
     if (end instanceof Error) return { ...whole(done), settled: false, error: end };
     after = rollOut(planned, clock);
     const { isQuiet, message } = end;
-    const waiting = { ...whole(done), ...waitOf(planned.get(owner, keyOf(owner))?.after, message) };
+    const waiting = { ...whole(done), ...waitOf(work, message) };
     if (after.length === 0) return { ...waiting, settled: isQuiet };
     if (!isQuiet || steps.length >= mostSteps) return { ...waiting, settled: false };
     begin = planned.moment();
@@ -208,17 +220,41 @@ async function reconcileUntilQuiet(work: Work): Promise<StepEnd> {
 }
 
 /** Returns the wait of an operator. @param message - of the last result */
-function waitOf(
-  owner: UnstructuredObject | undefined,
-  message: string | undefined,
-): Pick<ResourcePlan, 'waits'> {
-  const conditions = owner === undefined ? [] : statusConditions(owner);
+function waitOf(work: Work, message: string | undefined): Pick<ResourcePlan, 'waits'> {
+  const state = work.planned.get(work.root.type, work.root.key);
+  const conditions = state?.after === undefined ? [] : statusConditions(state.after);
   if (findCondition(conditions, pausedCondition)?.status === 'True') return {};
-  const ready = findCondition(conditions, 'Ready');
-  const degraded = findCondition(conditions, 'Degraded');
+  const own = conditions.filter((each) => state !== undefined && isOwn(each, state, work));
+  const ready = findCondition(own, 'Ready');
+  const degraded = findCondition(own, 'Degraded');
   const isUnready = ready === undefined ? degraded?.status === 'True' : ready.status === 'False';
   const waits = isUnready ? (ready ?? degraded)?.message : message;
   return waits === undefined || waits === '' ? {} : { waits };
+}
+
+/** Whether the operator writes a condition of an object: in the plan, or before under a name of its own. */
+function isOwn(
+  condition: Condition,
+  { before, after, writers }: PlannedObjectState,
+  { controllers, planning }: Work,
+): boolean {
+  const { type } = condition;
+  const then = before && findCondition(statusConditions(before), type);
+  if (after === undefined || !deepEqual(then, condition)) return true;
+  const path = [
+    ...fieldPath('status', 'conditions'),
+    keyElement({ type }),
+    fieldElement('message'),
+  ];
+  const inPlan = [...writers].map((writer) => writer.slice(0, writer.lastIndexOf('/')));
+  // The server names a writer without a field manager after its user agent.
+  const known = [
+    planning.operator.name,
+    ...controllers.map(({ name }) => name),
+    'operator-builder',
+  ];
+  const owners = fieldManagersOf(after, path);
+  return owners.length === 0 || owners.some(({ name }) => [...known, ...inPlan].includes(name));
 }
 
 interface Due {

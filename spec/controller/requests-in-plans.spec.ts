@@ -247,7 +247,7 @@ describe('Requests of a handler in a plan', () => {
   const limited = {
     'an API client': () => {
       const transport = new UndiciTransport({ server: origin, maxConnections: 1 });
-      const send = async (method: string, path: string): Promise<void> => {
+      const send = async (method: 'GET' | 'POST', path: string): Promise<void> => {
         const { body } = await transport.request({ method, path, headers: {} });
         for await (const chunk of body) expect(String.fromCharCode(...chunk)).to.equal('ok');
       };

@@ -12,7 +12,7 @@ import { Manager } from '../../lib/manager/index.js';
 import type { OperatorDefinition } from '../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../lib/object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../../lib/object/kubernetes-object.js';
-import { Operator } from '../../lib/operator/index.js';
+import { Operator, patchStatus } from '../../lib/operator/index.js';
 import { objectsResource, resourceChain } from '../../lib/resource/index.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import { systemClock } from '../../lib/system/clock.js';
@@ -242,6 +242,32 @@ describe('The steps of a plan', () => {
     expect(building.waits).to.equal('the river is low');
     expect(renderSteps(building, {})).to.include('The plan ends at a wait: the river is low\n');
     expect((await plan({ workers: false })).waits).to.equal(undefined);
+  });
+
+  it('name no wait of another controller', async () => {
+    const Loan = defineResource({
+      ...{ group: 'bank.example', kind: 'Loan' },
+      versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status() }],
+    });
+    await ensureCrd(client, Loan.crd);
+    const given = { apiVersion: Loan.apiVersion, kind: 'Loan', metadata: { name: 'l' }, spec: {} };
+    const loan = await client.create({ ...given, metadata: { name: 'l', namespace: 'default' } });
+    const wait = (fieldManager: string, message: string): Promise<unknown> =>
+      patchStatus(
+        client,
+        loan,
+        { conditions: [{ type: 'Ready', status: 'False', reason: 'Waiting', message }] },
+        { fieldManager },
+      );
+    const loans = new Operator('loans');
+    loans
+      .for(Loan, { status: false })
+      .owns(ConfigMap)
+      .builds(({ builder }) => builder.configMap({ name: 'loan' }));
+    await wait('bank', 'the bank is closed');
+    expect((await plan(given, loans)).waits).to.equal(undefined);
+    await wait('loans', 'the loan is too high');
+    expect((await plan(given, loans)).waits).to.equal('the loan is too high');
   });
 
   it('end with the wait of a chain after a rollout', async () => {
