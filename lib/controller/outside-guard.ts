@@ -51,6 +51,7 @@ const storeHeader = httpRequests._storeHeader;
  */
 export class OutsideGuard {
   readonly #end = new AbortController();
+  #handling: Promise<unknown> = Promise.resolve();
   #refused: OutsideWrite | undefined;
   #count = 0;
   #unhandled: unknown;
@@ -84,21 +85,26 @@ export class OutsideGuard {
     });
   }
 
-  /** Guards a reconcile until its end, even if the handler continues, and some seconds more. */
+  /**
+   * Guards a reconcile until its end and the end of its handler, which may continue after a time-out, and some seconds
+   * more. A handler that sends refused requests without an end is not waited for: it may never end.
+   */
   async during<T>(reconcile: () => Promise<T>): Promise<T> {
     running++;
     listen();
     try {
       return await reconcile();
     } finally {
-      // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive
-      if (--running === 0) lingering = setTimeout(unlisten, lingerMs).unref();
+      if (this.#end.signal.aborted) release();
+      else void this.#handling.then(release, release);
     }
   }
 
   /** Runs a handler under the guard. */
   async run(handler: () => Promise<Result>): Promise<Result> {
-    const result = await guards.run(this, handler);
+    const handling = guards.run(this, handler);
+    this.#handling = handling;
+    const result = await handling;
     // Node.js tells of unhandled rejections at the end of a turn.
     await nextTurn();
     return result;
@@ -164,6 +170,11 @@ function listen(): void {
   const guarded = guardedFetch(original);
   fetches = { original, guarded };
   Reflect.set(globalThis, 'fetch', guarded);
+}
+
+function release(): void {
+  // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive
+  if (--running === 0) lingering = setTimeout(unlisten, lingerMs).unref();
 }
 
 /** An AsyncLocalStorage in use slows down all promises of Node.js 20, and an operator that answers plans lives on. */

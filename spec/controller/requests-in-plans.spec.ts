@@ -319,13 +319,16 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal(['POST']);
   });
 
-  it('are refused until 10 seconds after the end of a plan whose handler continues', async () => {
+  it('are refused until 10 seconds after a handler has ended that continues after its plan', async () => {
     const { setTimeout } = globalThis;
     const later: (() => void)[] = [];
     const stop = new AbortController();
+    const [goOn, ended] = [new EventEmitter(), new EventEmitter()];
     const controller = controllerFor(ConfigMap).complete(async () => {
       stop.abort();
-      return new Promise(() => undefined);
+      await once(goOn, 'now');
+      ended.emit('with', await caught(senders.fetch()));
+      return done();
     });
     const reconcile = { key, client: dryRun(client), planning: true, signal: stop.signal };
     Reflect.set(globalThis, 'setTimeout', (run: () => void, delayMs: number) => {
@@ -334,6 +337,13 @@ describe('Requests of a handler in a plan', () => {
     });
     try {
       expect(await caught(controller.reconcileOnce(reconcile))).to.include({ code: 'Aborted' });
+      await setImmediate();
+      expect(later).to.deep.equal([]);
+      const refused = once(ended, 'with');
+      goOn.emit('now');
+      await refused;
+      expect(received).to.deep.equal([]);
+      while (later.length === 0) await setImmediate();
     } finally {
       Reflect.set(globalThis, 'setTimeout', setTimeout);
     }
