@@ -345,12 +345,31 @@ export class ObjectReconciler<T extends KubernetesObject> {
         await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });
         return done();
       }
-      const conditions = deletingConditions(waitsFor ?? 'the clean-up is not finished');
-      const update = draft.over({ conditions: this.#withGeneration(object, conditions) });
-      const { waitMs } = await this.#write(object, update, { context, keepOthers: true });
+      const waiting = waitsFor ?? 'the clean-up is not finished';
+      const { waitMs } = await this.#writeWait(object, waiting, { context, draft });
       return soonest(returned ?? done(), waitMs);
     } catch (error) {
       return this.#fail(object, error, { context, draft });
+    }
+  }
+
+  /**
+   * Shows that a clean-up is not finished. A status of the handler that its schema refuses is only logged: as a terminal
+   * failure it would end the calls of `finalizes`, and leave the object with its finalizer.
+   */
+  async #writeWait(
+    object: T,
+    waiting: string,
+    { context, draft }: FailedParts<T>,
+  ): Promise<WrittenStatus<T>> {
+    const conditions = this.#withGeneration(object, deletingConditions(waiting));
+    const how = { context, keepOthers: true };
+    try {
+      return await this.#write(object, draft.over({ conditions }), how);
+    } catch (error) {
+      if (draft.isEmpty || failureKindOf(error) !== 'terminal') throw error;
+      context.logger.warn('status not written', { error });
+      return this.#write(object, { conditions }, how);
     }
   }
 

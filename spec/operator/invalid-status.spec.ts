@@ -1,15 +1,17 @@
 import { expect } from 'chai';
 import { requeueAfter } from '../../lib/controller/index.js';
 import type { ReconciledEvent } from '../../lib/controller/index.js';
-import { ensureCrd } from '../../lib/client/index.js';
+import { ensureCrd, getIfExists } from '../../lib/client/index.js';
 import { defineResource, s, versionOfResource } from '../../lib/crd/index.js';
 import type { ObjectOf } from '../../lib/crd/index.js';
 import { findCondition } from '../../lib/object/conditions.js';
 import type { TypeReference } from '../../lib/object/index.js';
 import { patchStatus } from '../../lib/operator/index.js';
-import type { StatusDraft } from '../../lib/operator/index.js';
+import type { OperatorRunOptions, StatusDraft } from '../../lib/operator/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
+import { rememberingLogger } from '../manager/manager-setup.js';
+import type { LogLine } from '../manager/manager-setup.js';
 import { operatorName, Stage } from './suite/stage.js';
 
 const disk = s.object({ used: s.integer(), size: s.integer() });
@@ -67,11 +69,11 @@ describe('A status that does not fit the schema of defineResource', () => {
     run();
   };
 
-  const run = (): void => {
+  const run = (options: OperatorRunOptions = {}): void => {
     const onEvent = (event: { readonly type: string }) => {
       if (event.type === 'reconciled') ended.push(event as ReconciledEvent);
     };
-    stage.start({ onEvent });
+    stage.start({ ...options, onEvent });
   };
 
   const create = () => target.admin.create(Store.object({ metadata: stage.key('acme'), spec: {} }));
@@ -156,6 +158,29 @@ describe('A status that does not fit the schema of defineResource', () => {
       expect(status?.door).to.equal('open');
     });
     expect(ended.map(({ outcome }) => outcome)).to.not.include('terminal');
+  });
+
+  it('does not end the calls of finalizes that wait for a clean-up', async () => {
+    let calls = 0;
+    const lines: LogLine[] = [];
+    stage.operator
+      .for(Store)
+      .reconciles(({ status }) => status.set({ phase }))
+      .finalizes(({ status }) => {
+        status.set({ phase: 'Closing' as never });
+        return ++calls < 3 ? requeueAfter(100, 'the disks are being erased') : undefined;
+      });
+    run({ logger: rememberingLogger(lines) });
+    await create();
+    await storeIn('True');
+    await target.admin.delete(Store, stage.key('acme'));
+    await target.eventually(async () => {
+      if (target.clock instanceof VirtualClock) await target.clock.advance(100);
+      expect(await getIfExists(target.admin, Store, stage.key('acme'))).to.equal(undefined);
+    });
+    expect(calls).to.equal(3);
+    const [refused] = lines.filter(({ message }) => message === 'status not written');
+    expect(String(refused?.fields.error)).to.include('status.phase: Unsupported value: "Closing"');
   });
 
   it('may keep fields that a newer release of the operator has set', async () => {
