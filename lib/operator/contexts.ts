@@ -49,7 +49,7 @@ type AsReadonly<T> = T extends readonly (infer Item)[]
 export interface StatusDraft<T extends KubernetesObject> {
   /**
    * Sets fields of the status. After the handler, the status is checked against the schema of `defineResource` before it
-   * is written: one that does not fit fails the reconcile, without a retry. While `finalizes` waits, it is only logged.
+   * is written: one that does not fit fails the reconcile, without a retry. A `finalizes` that waits is still called again.
    * @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration` is given, or the controller writes no
    * status: see `status` of {@link ForOptions}. In `finalizes` the latter is only logged, since the deletion must end.
    */

@@ -354,22 +354,23 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * Shows that a clean-up is not finished. A status of the handler that its schema refuses is only logged: as a terminal
-   * failure it would end the calls of `finalizes`, and leave the object with its finalizer.
+   * Shows that a clean-up is not finished. If the schema refuses the status that the handler set, it shows that instead
+   * and does not throw: a terminal failure would end the calls of `finalizes`, and leave the object with its finalizer.
    */
   async #writeWait(
     object: T,
     waiting: string,
     { context, draft }: FailedParts<T>,
-  ): Promise<WrittenStatus<T>> {
+  ): Promise<Pick<WrittenStatus<T>, 'waitMs'>> {
     const conditions = this.#withGeneration(object, deletingConditions(waiting));
-    const how = { context, keepOthers: true };
     try {
-      return await this.#write(object, draft.over({ conditions }), how);
+      const update = draft.over({ conditions });
+      return await this.#write(object, update, { context, keepOthers: true });
     } catch (error) {
       if (draft.isEmpty || failureKindOf(error) !== 'terminal') throw error;
       context.logger.warn('status not written', { error });
-      return this.#write(object, { conditions }, how);
+      const parts = { context, draft: new Draft(object) };
+      return this.#tryWrites(object, this.#reported(object, asError(error), parts), context);
     }
   }
 

@@ -174,6 +174,7 @@ describe('A status that does not fit the schema of defineResource', () => {
     await create();
     await storeIn('True');
     await target.admin.delete(Store, stage.key('acme'));
+    expect(await storeIn('False')).to.include({ reason: 'InvalidObject', phase });
     await target.eventually(async () => {
       if (target.clock instanceof VirtualClock) await target.clock.advance(100);
       expect(await getIfExists(target.admin, Store, stage.key('acme'))).to.equal(undefined);
