@@ -490,19 +490,8 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     }
   }
   return {
-    clock,
-    random,
-    users,
-    rbac,
-    services,
-    conversions,
-    looseCustomResources,
-    logLength,
-    logBytes,
-    requestLogLength,
-    bookmarkEveryMs,
-    firstResourceVersion,
-    requireServiceAccounts,
-    commands,
+    ...{ clock, random, users, rbac, services, conversions, looseCustomResources },
+    ...{ logLength, logBytes, requestLogLength, bookmarkEveryMs, firstResourceVersion },
+    ...{ requireServiceAccounts, commands },
   };
 }
