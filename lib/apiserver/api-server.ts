@@ -133,8 +133,8 @@ export interface EmbeddedApiServerOptions {
    */
   readonly firstResourceVersion?: number;
   /**
-   * Refuse pods whose ServiceAccount does not exist, as the admission plugin ServiceAccount does. Needs a controller
-   * that creates the accounts `default`.
+   * Refuses pods whose ServiceAccount does not exist, as the admission plugin ServiceAccount does. A controller must
+   * create the ServiceAccount `default` of each namespace: pods that name no other one use it.
    * @defaultValue false
    * @internal
    */

@@ -113,8 +113,8 @@ function emptiedFields(
   if (paths.length === 0) return [];
   const [ours, others] = ownersOf(live, part);
   const gone = ours.difference(ours.recursiveDifference(FieldSet.of(...paths)));
-  // Keep the parents of the dropped fields. They are desired: the path of a dropped field is the outermost field
-  // that is not.
+  // Keep the parents of the dropped fields. They are desired: a dropped field is the outermost one on its path
+  // that the desired object lacks.
   const parents = paths.flatMap((path) => path.slice(0, -1).map((_, at) => path.slice(0, at + 1)));
   const keep = others.union(FieldSet.of(...parents));
   const emptied = new EmptiedFields(desired);

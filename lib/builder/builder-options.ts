@@ -76,10 +76,11 @@ export interface BuilderOptions<Order extends string = string> {
   readonly orderCreation?: boolean | undefined;
   /**
    * Maximum number of objects that one pruning may delete: a number, or a share such as `'50%'`, rounded
-   * down. The share is of all objects of the chain's controller and scope that the owner has then, with those that
-   * were just created, and of the kinds that pruning visits. Objects that wait to be pruned count as deleted; those
-   * that are never pruned, such as claims, do not. To allow more, users set the owner's annotation `operator-builder.io/allow-deletions` to its
-   * `metadata.generation`.
+   * down. A share refers to all objects that the owner has at the time of pruning: those of the controller and scope of
+   * this chain, of the kinds that pruning visits, including objects that were created just before. An object that waits
+   * to be pruned counts as deleted. An object that is never pruned, such as a claim, does not.
+   *
+   * To allow more, users set the owner's annotation `operator-builder.io/allow-deletions` to its `metadata.generation`.
    * @defaultValue half of the owned objects, at least 5, but never all of them
    */
   readonly maxDeletions?: number | `${number}%` | undefined;

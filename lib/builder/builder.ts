@@ -1,4 +1,4 @@
-import type { ClaimOptions, ObjectResult } from '../apply/index.js';
+import type { ClaimOptions, ObjectResult, Stage } from '../apply/index.js';
 import { describeObject, apiVersionOf } from '../object/index.js';
 import type { KubernetesObject } from '../object/index.js';
 import { OperatorError, nextTurn } from '../system/index.js';
@@ -243,32 +243,32 @@ export class BuilderChain<Names extends ChainNames> {
 
   /** Reconciles the ConfigMaps and Secrets. */
   reconcileConfigMap(): Promise<readonly ObjectResult[]> {
-    return this.#acting(async () => this.#act().reconcileStage('configuration'));
+    return this.#stage('configuration');
   }
 
   /** Reconciles the Services. */
   reconcileService(): Promise<readonly ObjectResult[]> {
-    return this.#acting(async () => this.#act().reconcileStage('service'));
+    return this.#stage('service');
   }
 
   /** Reconciles every workload: Deployments, StatefulSets, DaemonSets, Jobs and CronJobs. */
   reconcileDeployOrSts(): Promise<readonly ObjectResult[]> {
-    return this.#acting(async () => this.#act().reconcileStage('workload'));
+    return this.#stage('workload');
   }
 
   /** Reconciles the PersistentVolumeClaims. */
   reconcileStorage(): Promise<readonly ObjectResult[]> {
-    return this.#acting(async () => this.#act().reconcileStage('storage'));
+    return this.#stage('storage');
   }
 
   /** Reconciles the NetworkPolicies. */
   reconcileNetworkPolicy(): Promise<readonly ObjectResult[]> {
-    return this.#acting(async () => this.#act().reconcileStage('networkPolicy'));
+    return this.#stage('networkPolicy');
   }
 
   /** Reconciles every object that none of the other methods covers. */
   reconcileObjects(): Promise<readonly ObjectResult[]> {
-    return this.#acting(async () => this.#act().reconcileStage('other'));
+    return this.#stage('other');
   }
 
   /**
@@ -296,6 +296,10 @@ export class BuilderChain<Names extends ChainNames> {
   async plan(): Promise<Plan> {
     this.#refuseDropped();
     return this.#act().plan();
+  }
+
+  #stage(stage: Stage): Promise<readonly ObjectResult[]> {
+    return this.#acting(async () => this.#act().reconcileStage(stage));
   }
 
   /** Notes a part of the work at the start of the chain while it goes on, see {@link awaitRunning}. */

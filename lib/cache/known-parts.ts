@@ -26,8 +26,8 @@ const mostCharacters = 4 * 2 ** 20;
  * Remembers the texts of the cached `spec` and `status` of objects that change. A change with the same text gets the
  * cached value, without parsing the text or comparing the values. A change of a Pod then costs half as much.
  *
- * Only cached values are returned: they are frozen, and complete. All kinds of a cache share the memory; the texts
- * that were stored first are dropped first.
+ * Only cached values are returned: they are frozen, and complete. All kinds of a cache share the memory. When it is
+ * full, the oldest texts are dropped.
  */
 export class KnownParts implements ClientParts {
   readonly #parts = new Map<string, Known>();

@@ -173,8 +173,7 @@ function listen(): void {
 }
 
 function release(): void {
-  // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive
-  if (--running === 0) lingering = setTimeout(unlisten, lingerMs).unref();
+  if (--running === 0) lingering = later(lingerMs, unlisten);
 }
 
 /** An AsyncLocalStorage in use slows down all promises of Node.js 20, and an operator that answers plans lives on. */
@@ -243,8 +242,13 @@ function refuseLater(request: UndiciRequest, refusal: Refusal): void {
     request.aborted = false;
     refuseUndici(request, refusal);
   };
-  // eslint-disable-next-line no-restricted-globals -- a timer of the Clock would keep the process alive
-  setTimeout(refuse, delayMs).unref();
+  later(delayMs, refuse);
+}
+
+/** Calls `run` after `ms`, unless the process ends before: a timer of a Clock would keep it alive. */
+function later(ms: number, run: () => void): NodeJS.Timeout {
+  // eslint-disable-next-line no-restricted-globals -- a Clock has no timer that lets the process end
+  return setTimeout(run, ms).unref();
 }
 
 function guardedHeader(store: StoreHeader): StoreHeader {

@@ -250,7 +250,7 @@ export class UnfinishedFailure extends Error {
  * error about a frozen object tells what to do.
  */
 export function readableError(error: unknown): unknown {
-  // A TypeError counts as a bug, as any thrown value that is not an error.
+  // A TypeError counts as a bug of the handler, and so does each thrown value that is not an error.
   if (error === undefined || error === null || error === '') {
     return new TypeError(errorMessage(error));
   }

@@ -1,6 +1,6 @@
 import { requeueAfterOf } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
-import { Builder, awaitRunning, refuseUnused, startHandler } from '../builder/index.js';
+import { Builder, refuseUnused, startHandler } from '../builder/index.js';
 import type { NoNames } from '../builder/index.js';
 import { removeFinalizer, getIfExists } from '../client/index.js';
 import {
@@ -35,14 +35,13 @@ import type {
   BuildHandler,
   BuilderSetting,
   FinalizeHandler,
-  ObjectContext,
-  OperatorContext,
   OwnedTypes,
   ReconcileHandler,
 } from './contexts.js';
 import { UnshownFailures } from './failures.js';
 import type { Failure, FailureReports } from './failures.js';
 import { FinalizerWriter } from './finalizer-writer.js';
+import { awaitingChains, usedBuilder, withBuilder } from './handler-builder.js';
 import type { StatusSettings } from './status-schema.js';
 
 /** The complete description of one controller of an operator. */
@@ -207,9 +206,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const given = withBuilder(extendContext(context, { object, status: draft }), () =>
       this.#newChain(object, context, onResult),
     );
-    const chains = given as BuilderContext & typeof given;
-    const answer = await answerAndChains(() => handler.handle(given), chains, context);
-    const { [builder]: made } = chains;
+    const answer = await awaitingChains(given, () => handler.handle(given));
+    const made = usedBuilder(given);
     warnOfPendingWrites(context);
     let returned: Result | undefined;
     if (handler.type === 'reconciles') returned = handled(answer, handler.type, object);
@@ -404,58 +402,6 @@ export class ObjectReconciler<T extends KubernetesObject> {
   #withGeneration(object: T, updates: readonly ConditionUpdate[]): readonly ConditionUpdate[] {
     return updates.map((update) => ({ ...update, ...this.#observed(object) }));
   }
-}
-
-const newBuilder = Symbol('newBuilder');
-const builder = Symbol('builder');
-
-/**
- * Calls a handler, and waits for the chains that it did not await.
- * @throws what the handler throws, or else the first error of these chains
- */
-async function answerAndChains<R>(
-  handle: () => Promise<R> | R,
-  chains: BuilderContext,
-  { logger }: ReconcileContext,
-): Promise<R> {
-  let late: readonly PromiseSettledResult<unknown>[] = [];
-  let answer: R;
-  try {
-    answer = await handle();
-  } finally {
-    const { [builder]: made } = chains;
-    if (made !== undefined) late = await awaitRunning(made);
-    if (late.length > 0) {
-      const remedy = 'await each method of a chain';
-      logger.warn(`the handler returned before its chain had ended; ${remedy}`);
-    }
-  }
-  for (const end of late) if (end.status === 'rejected') throw asError(end.reason);
-  return answer;
-}
-
-/** A context whose builder is created on first access. */
-interface BuilderContext {
-  readonly [newBuilder]: () => Builder<NoNames>;
-  [builder]: Builder<NoNames> | undefined;
-}
-
-// Shared by all contexts: separate functions would give each its own hidden class, which is slow.
-const builderProperty: PropertyDescriptor = {
-  configurable: true,
-  enumerable: true,
-  get(this: BuilderContext) {
-    return (this[builder] ??= this[newBuilder]());
-  },
-};
-
-function withBuilder<T extends KubernetesObject>(
-  context: ObjectContext<T>,
-  create: () => Builder<NoNames>,
-): OperatorContext<T> {
-  Object.defineProperty(context, newBuilder, { value: create });
-  Object.defineProperty(context, builder, { value: undefined, writable: true });
-  return Object.defineProperty(context, 'builder', builderProperty) as OperatorContext<T>;
 }
 
 /** The parts of a handler call that its failure needs. */

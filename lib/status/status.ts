@@ -380,7 +380,7 @@ export async function mergeStatus<T extends KubernetesObject>(
       if (!mayPass || attempt >= maxAttempts) throw error;
       const now = await getIfExists(client.live ?? client, type, keyOf(object), { signal });
       if (now?.metadata.uid !== object.metadata.uid || now === undefined) return current;
-      // Of the same version, the objects differ only in what a cache has dropped.
+      // If both have the same resourceVersion, they differ only in what the cache has dropped.
       const isChanged = now.metadata.resourceVersion !== resourceVersion;
       if (isChanged && (!isSameRequest(object, now) || !stands(now))) throw error;
       current = now;
