@@ -27,7 +27,7 @@ const mostSubjects = 3;
  *
  * | end | Ready | Progressing | Degraded |
  * | --- | --- | --- | --- |
- * | all objects as desired | True `Reconciled` | False | False |
+ * | all objects as desired, or no objects | True `Reconciled` | False | False |
  * | a pending object, a rollout in progress, `waitsFor` | False `Waiting`, `RollingOut` | True | False |
  * | a stuck rollout | False `RolloutStuck` | False | True `RolloutStuck` |
  * | a failed Job | False `JobFailed` | False | True `JobFailed` |
@@ -76,8 +76,9 @@ function progressOf({ results = [], waitsFor }: ReconcileEnd): readonly Conditio
   const healthy = { type: 'Degraded', status: 'False', reason: 'Healthy', message: '' } as const;
   if (waits.length === 0 && rolling.length === 0) {
     const reason = 'Reconciled';
+    const message = results.length === 0 ? 'reconciled' : 'all objects are as desired';
     return [
-      { type: 'Ready', status: 'True', reason, message: 'all objects are as desired' },
+      { type: 'Ready', status: 'True', reason, message },
       { type: 'Progressing', status: 'False', reason, message: '' },
       healthy,
     ];

@@ -85,6 +85,11 @@ describe('conditionsOf', () => {
     });
   }
 
+  it('says nothing about objects of an operator that applies none', () => {
+    const [ready] = conditionsOf({ results: [] });
+    expect(ready).to.include({ status: 'True', reason: 'Reconciled', message: 'reconciled' });
+  });
+
   it('sets all three conditions for a failed Job', () => {
     const ref = { apiVersion: 'batch/v1', kind: 'Job', namespace: 'a', name: 'b', uid: '1' };
     const run = { state: 'failed', message: 'too late (DeadlineExceeded)' } as const;
