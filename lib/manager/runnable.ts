@@ -1,7 +1,7 @@
 import { ChangeNotifier } from '../cache/index.js';
 import type { EventRecorder } from '../events/index.js';
 import { Event } from '../object/index.js';
-import { waited, whenAborted, OperatorError } from '../system/index.js';
+import { asError, waited, whenAborted, OperatorError } from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
 
@@ -144,7 +144,8 @@ export class RunnableGroup {
     try {
       await runnable.run({ signal: ending.signal, logger, ready });
       become('ended');
-    } catch (error) {
+    } catch (thrown) {
+      const error = asError(thrown);
       become('failed');
       if (!ending.signal.aborted) {
         logger.error(`${runnable.name} failed`, { error });

@@ -34,6 +34,15 @@ describe('Manager with bad input', () => {
     }
   });
 
+  it('fails with an error if a runnable throws something else', async () => {
+    const run = (): Promise<void> => {
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- as a user may do
+      throw undefined;
+    };
+    const { error } = await endWith({ name: 'bad', phase: 'replica', run });
+    expect(error).to.be.an('error').with.property('message', 'undefined was thrown, not an error');
+  });
+
   it('continues when a runnable ends', async () => {
     const { error } = await endWith({
       name: 'quick',
