@@ -25,7 +25,7 @@ interface Stopping {
 export class ControllerGroup {
   readonly #parts: ControllerGroupParts;
   readonly #running = new Map<Controller, RunningController>();
-  // Kept apart: they are never activated again, but count until they have ended.
+  // Kept apart from the running ones: they are never activated again, but `stop` and `standBy` wait for them.
   readonly #stopping = new Set<Stopping>();
   /** Stopped controllers whose reconciles ignored their signals. */
   readonly #unfinished = new Set<RunningController>();
@@ -101,7 +101,7 @@ export class ControllerGroup {
   async standBy(): Promise<void> {
     this.#isActive = false;
     const [before, earlier] = [[...this.#running], [...this.#stopping]];
-    // Start the new ones first: an unused cache is dropped.
+    // Start the new controllers before the old ones stop: the cache drops a kind without users.
     for (const [controller] of before) this.#newRunning(controller);
     await Promise.all([
       ...before.map(([controller, running]) => this.#stop(controller, running, 0)),

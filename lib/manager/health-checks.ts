@@ -65,7 +65,7 @@ export class HealthChecks {
     try {
       const checked = async (): Promise<unknown> => check.check(either);
       const result = await Promise.race([checked(), this.#late(either)]);
-      // Plain JavaScript, and functions such as `() => cache.isSynced`, can return it instead of throwing.
+      // Plain JavaScript, and functions such as `() => cache.isSynced`, can return false instead of throwing.
       if (result === false) return { name, type: 'failed', reason: 'the check returned false' };
       const remark = check.remark?.();
       return { name, type: 'ok', remark: remark === undefined ? undefined : oneLine(remark) };
@@ -167,10 +167,9 @@ interface Stall {
 }
 
 /**
- * Detects stalls of the event loop: long computations, or a stopped process. During a stall no probe is
- * answered, and the kubelet counts it as failed. This check also fails the probes between two stalls. A
- * single stall fails no probe: together with the unanswered one, it would restart a process that has
- * recovered.
+ * Detects stalls of the event loop: long computations, or a stopped process. During a stall no probe is answered, and
+ * the kubelet counts it as failed. This check also fails the probes between two stalls. A single stall fails no probe.
+ * Together with the probe that the stall left unanswered, a failed one would restart a process that has recovered.
  */
 export class EventLoopMonitor {
   readonly #options: EventLoopMonitorOptions;

@@ -295,7 +295,7 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** @param isOwn - whether this process may be the holder with its identity */
+  /** @param isOwn - whether this process, not another with its identity, may hold the Lease */
   #report(callbacks: LeaderCallbacks, isOwn: boolean): void {
     const { leader } = this;
     if (leader === this.#reported) return;

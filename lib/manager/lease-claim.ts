@@ -105,7 +105,7 @@ export class LeaseClaim {
   #create(signal: AbortSignal): Promise<ClaimOutcome> {
     const { namespace, name } = this.#options;
     const lease = newLease({ namespace, name }, this.#holding());
-    // A 404 of a creation is about the namespace.
+    // Only 409 AlreadyExists means that another process was faster: a 404 of a create is about the namespace.
     return this.#send(lease, isAlreadyExists, () => this.#store.create(lease, signal));
   }
 

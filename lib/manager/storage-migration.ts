@@ -88,7 +88,7 @@ const settleMs = 10_000;
 const retryMs = { first: 1_000, longest: 300_000 } as const;
 
 interface Beginning {
-  /** The definition then, as {@link stampOf} returns it. */
+  /** Version and generation of the definition when the migration began, as {@link stampOf} returns them. */
   readonly stamp: string;
   /** Objects with a later resource version are stored in the storage version. */
   readonly since: bigint | undefined;
@@ -232,7 +232,7 @@ class StorageMigration {
       return 'written';
     } catch (error) {
       if (isObjectGone(error, type, name)) return 'skipped';
-      // A conflict too: webhooks can answer one. If another client wrote the object, the next list shows it.
+      // A conflict too, since a webhook can return one. If another client wrote the object, the next list shows it.
       this.#signal.throwIfAborted();
       const { group, version, kind } = type;
       const object = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace } };

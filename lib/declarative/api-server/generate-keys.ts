@@ -45,7 +45,7 @@ export interface KeyFiles {
   readonly privateKey: string;
   /** The key that the server verifies tokens with. */
   readonly tokenKey: string;
-  /** The key that signs tokens: only for their issuer; the server does not need it. */
+  /** The key that signs tokens. Only the issuer of tokens needs it; the server does not. */
   readonly signingKey: string;
 }
 
@@ -54,9 +54,9 @@ const hostName = /^(\*\.)?[a-z\d]([-a-z\d.]*[a-z\d])?$/i;
 const localNames = ['localhost', '127.0.0.1', '::1'];
 
 /**
- * Creates the keys for HTTPS and tokens, as files that only their owner can read (mode 0600). One RSA key
- * pair of 2,048 bits is for HTTPS, with a self-signed certificate (`tls.crt`, `tls.key`). Another pair is
- * for tokens (`token.pub`, `token.key`), so that the server cannot create tokens.
+ * Creates the keys for HTTPS and tokens, as files that only their owner can read (mode 0600). One RSA key pair of
+ * 2,048 bits is for HTTPS, with a self-signed certificate (`tls.crt`, `tls.key`). A second pair is for tokens:
+ * `token.key` signs them, and `token.pub` verifies them. The server gets only `token.pub`, so it cannot create tokens.
  *
  * An existing directory keeps its mode.
  * @throws OperatorError `InvalidOption`: an option is out of its range, or a file exists and `force` is
@@ -84,8 +84,8 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
 }
 
 /**
- * Creates a new pair of token keys in a directory of {@link generateKeys}. The previous public key stays
- * valid beside the new one, earlier ones do not: rotate again only after the last token of the former key has
+ * Creates a new pair of token keys in a directory of {@link generateKeys}. The previous public key stays valid beside
+ * the new one; all earlier keys become invalid. So rotate again only after the last token of the previous key has
  * expired. A server that reads the key file picks up the change.
  * @throws OperatorError `InvalidOption`: the key is missing or not readable.
  */

@@ -107,9 +107,9 @@ interface TokenVerifierOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** Longest age of the keys read from a file. */
+/** Age in milliseconds from which on the keys are read from the file again. */
 const freshMs = 10_000;
-/** Shortest interval between reads that tokens with an unknown key cause. */
+/** Shortest interval in milliseconds between two reads of the file that tokens with an unknown key cause. */
 const retryMs = 1_000;
 
 /**
@@ -156,7 +156,7 @@ export class TokenVerifier {
 
   #keysFor(kid: string | undefined): readonly VerifyingKey[] {
     const named = this.#keys.filter(({ id }) => id === kid);
-    // The issuer may name its keys differently.
+    // Without a match, try all keys: the issuer may use other names for its keys.
     return named.length > 0 ? named : this.#keys;
   }
 
@@ -216,7 +216,7 @@ const denied: Decision = { allowed: false, reason: '' };
  */
 const discoveryPath = /^\/(api|apis|openapi)(\/|$)|^\/(healthz|livez|readyz|version)$/;
 
-/** Rules for {@link discoveryPath} and {@link isSelfReview}, for rules reviews. */
+/** Rules for {@link discoveryPath} and {@link isSelfReview}, as a rules review lists them. */
 const rulesOfEverybody: readonly PolicyRule[] = [
   ...Object.entries(selfReviews).map(([group, resources]) => ({
     ...{ verbs: ['create'], apiGroups: [group], resources: [...resources] },
@@ -240,7 +240,7 @@ export class TokenAuthorizer implements Authorizer {
 
   authorize(_user: UserInfo, attributes: AccessAttributes): Decision {
     const { verb, path, group } = attributes;
-    // Rules of tokens are about views: `*` must not allow impersonation.
+    // Tokens give rights to views: a rule with the verb `*` must not allow impersonation.
     if (verb === 'impersonate') return denied;
     if (path !== undefined && verb === 'get' && discoveryPath.test(path)) return allowed;
     if (isSelfReview(attributes)) return allowed;
@@ -258,7 +258,7 @@ export class TokenAuthorizer implements Authorizer {
 
   #covers(namespace: string): boolean {
     const { namespaces } = this.#claims;
-    // Requests for all namespaces, and for views without one, have the namespace '', which no claim lists.
+    // A request for all namespaces, or for a view without one, has the namespace '', which only the claim `*` covers.
     return namespaces.includes('*') || namespaces.includes(namespace);
   }
 
@@ -351,7 +351,7 @@ export function verifyingKeys(pem: string): readonly VerifyingKey[] {
 function verifyingKey(pem: string): KeyObject {
   const what = 'tokenKey';
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) {
-    // A public key could be derived, but a verifier must not be able to create tokens.
+    // A public key could be derived from the private key. But a verifier must not hold a key that creates tokens.
     const remedy = 'give the public key, or the certificate';
     throw new OperatorError('InvalidOption', `${what}: this is a private key: ${remedy}`);
   }

@@ -125,7 +125,7 @@ export class ViewApiServer {
     await listener?.close();
   }
 
-  // The caller may have stopped the server while it waited for the socket.
+  // While `start` waited for the socket, the caller may have stopped the server.
   #isStopped(): boolean {
     return this.#state === 'stopped';
   }
@@ -198,7 +198,7 @@ export interface ViewApiServerOptions {
    */
   readonly tokenKey?: string | undefined;
   /**
-   * A file with such keys. The server reads changes of it: keys can be rotated without a restart.
+   * A file with keys as in `tokenKey`. The server reads a changed file again, so keys need no restart.
    * @defaultValue undefined: the keys are fixed
    */
   readonly tokenKeyFile?: string | undefined;
@@ -273,8 +273,8 @@ const unsecured: Session = {
 };
 
 /**
- * Admits every client on the loopback interface, except websites in a browser of the machine. With DNS
- * rebinding a website reaches this address, but it sends its own host name, and browsers send its origin.
+ * Admits every client on the loopback interface, except websites in a browser of the machine. A website can reach this
+ * address by DNS rebinding, but its requests show its host name, or its origin.
  */
 function loopbackAccess(logger: Logger): ListenerAccess {
   return {

@@ -61,8 +61,8 @@ export const operatorCrdAccess: readonly RequiredAccess[] = [
  * `OperatorResource.crd`.
  *
  * ## Guarantees
- * - A change of an object replaces only the changed controllers. The status names its generation. It is
- *   written only when it changes, at most once a second.
+ * - A change of an object replaces only the changed controllers. The status names the generation of the object. The
+ *   status is written only when it changes, at most once a second.
  * - With the annotation `operator-builder.io/clean-up: delete`, the objects of a removed controller are
  *   deleted. The deletion of an `Operator` object deletes the objects of all its controllers. This also holds
  *   if the process was restarted meanwhile. A finalizer keeps the `Operator` object until then. Without the
@@ -75,8 +75,8 @@ export const operatorCrdAccess: readonly RequiredAccess[] = [
  * ## Caveats
  * - An operator that was added to the group by other means is left alone: the status of an `Operator`
  *   object with its name reports the conflict.
- * - Removed from the running manager, it ends the operators of the objects. Other operators find their views empty
- *   then, as after `Group.deleteOperator`.
+ * - If this controller is removed from the running manager, it ends the operators of the objects. Other operators then
+ *   find the views of these operators empty, as after `Group.deleteOperator`.
  *
  * @example
  * ```ts
@@ -122,7 +122,7 @@ function statusSource(group: Group, objects: OperatorObjects): Source {
 
 const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
-/** Interval in milliseconds of the checks for other operators: the first ones, and later ones. */
+/** Interval of the first checks for operators that an object waits for, and of later ones, in milliseconds. */
 const [lookMs, laterLookMs] = [50, 1_000];
 /** Number of first checks. After them, operators that read each other's views start. */
 const mostLooks = 20;
@@ -156,7 +156,7 @@ class OperatorObjects {
 
   /**
    * Follows the `Operator` objects. Operators that the program itself added wait until the operators of these objects
-   * run: with views that are still empty they would delete the objects that they have made from them.
+   * run. If they read views that are still empty, they would delete the objects that they have made from these views.
    * @returns a function that stops following
    */
   follow({ cache }: SourceContext): () => void {
@@ -173,13 +173,13 @@ class OperatorObjects {
     return () => {
       stop?.();
       handle.release();
-      // A standby follows the objects again before it stops following them.
+      // A process that becomes a standby calls `follow` again before it calls this function.
       if (this.#isWanted !== isWanted) return;
       const { phase } = this.#group.manager;
       // While the manager stops, operators must go on waiting for missing views: with empty views they would write
       // wrong objects.
       if (phase === 'stopping' || phase === 'stopped') return;
-      // Without this controller, an operator that was removed never starts again.
+      // This controller has ended, so no operator of an object starts any longer: readers must not wait for one.
       this.#isWanted = () => false;
       viewWriters.notify();
     };
@@ -191,8 +191,8 @@ class OperatorObjects {
   }
 
   /**
-   * Removes the operators from the group, and keeps what they wrote: their controllers would write by an old
-   * specification before the controller of the objects reconciles again.
+   * Removes the operators from the group, and keeps what they wrote. Otherwise, when this process leads again, their
+   * controllers would write by an old specification until the objects are reconciled again.
    */
   release(logger: Logger): void {
     const { views, viewWriters } = this.#group.manager;
@@ -200,7 +200,7 @@ class OperatorObjects {
       this.#leaving.add(name);
       try {
         const kinds = views.types(name).map((type) => `${type.group}/${type.kind}`);
-        // Others must not take the removal of the views for a change.
+        // Without a restart, operators that read these views would handle their removal as a change of the input.
         await viewWriters.restartReaders(kinds);
         await this.#remove(name, 'orphan', undefined);
       } catch (error) {
@@ -258,9 +258,9 @@ class OperatorObjects {
   }
 
   /**
-   * Waits while an operator reads views of operators that have an object and are not in the group yet: their
-   * views would count as empty, and what was made of them would be removed. Operators that read each other's
-   * views do not wait forever.
+   * Waits while an operator reads views of operators that have an object and are not in the group yet: views that do
+   * not exist yet would count as empty, and the reader would delete what it made from them earlier. Operators that
+   * read each other's views do not wait forever.
    * @returns undefined if there is nothing to wait for
    */
   async #waitForOthers(

@@ -124,7 +124,7 @@ function continuedConditions(next: WithConditions, live: WithConditions): WithCo
       const before = findCondition(live.conditions, one.type);
       if (before === undefined) return one;
       const isKnown = before.observedGeneration === one.observedGeneration;
-      // A new process does not know the previous condition yet.
+      // A new process begins with the reason `Starting`: keep the condition that the previous process wrote.
       if (one.reason === starting && isKnown) return before;
       if (before.status !== one.status) return one;
       return { ...one, lastTransitionTime: before.lastTransitionTime };

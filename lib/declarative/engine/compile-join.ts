@@ -27,7 +27,7 @@ interface Conjunct {
   readonly context: CompileContext;
 }
 
-/** A side and its source text: several equalities may share a side and its index. */
+/** A side and the source text of its expression: equalities with the same text share the side and its index. */
 interface WrittenSide extends JoinSide {
   readonly text: string;
 }
@@ -192,7 +192,7 @@ export interface JoinSide {
 }
 
 export interface JoinSource {
-  /** Its member in the documents of the join. */
+  /** Name of the source, which is its member in the documents of the join. */
   readonly name: string;
   /**
    * Conditions on the object alone: an object that fails one is not kept. An error in a check or a side is
@@ -246,8 +246,8 @@ interface JoinOrders {
 }
 
 /**
- * Plans a join. Starting from the changed source, the next source is always the one with the most equalities
- * to the earlier ones, combined in one index.
+ * Plans the order of the look-ups for each source that may change first. The next source is always the one with the
+ * most equalities to the sources before it. One index combines these equalities.
  */
 export function planJoinOrders(sources: number, equalities: readonly Equality[]): JoinOrders {
   const indexes: number[][][] = Array.from({ length: sources }, () => []);

@@ -55,7 +55,7 @@ function lookAtText(text: string, found: Found): void {
   try {
     lookAtPath(parsePath(text), found);
   } catch {
-    // The compiler reports the invalid path.
+    // The compiler reports the invalid path. Here it counts as a path to the whole document.
     found.whole = true;
   }
 }
@@ -175,7 +175,7 @@ function holding({ root, segments }: Path, set: DocumentPath['set']): DocumentPa
   if (last?.kind !== 'name') return (document, list) => set(document, list.items);
   const findHolder = compileFinder({ root, segments: segments.slice(0, -1) });
   return (document, list) => {
-    // The setter has copied all parents.
+    // The setter has copied all parents of the list, so the copy may be modified.
     const copy = set(document, []);
     holdList(findHolder(copy, copy) as object, last.name, list);
     return copy;

@@ -145,7 +145,7 @@ export class GatherNode implements IncrementalNode {
     const item = { key, value, sortKey: sortKeyOf(value) };
     const member = { key, document, name: rankingName(document), weight: 0, item };
     try {
-      // Exclude now a document that cannot hold the list: it may have to represent its group later.
+      // Throws for a document that cannot hold the list: it must not represent the group later.
       this.#step.at.set(document, []);
       const groupKey = this.#step.key(document) ?? undefined;
       const isLeftOut = groupKey === undefined || value === undefined || value === null;
@@ -207,7 +207,7 @@ function rankingName(document: Document): string {
   return `${text(memberOf(metadata, 'name'))}\0${text(memberOf(metadata, 'namespace'))}`;
 }
 
-/** Deeper items are not examined. */
+/** Maximum depth of an item. A list with a deeper item has no digest. */
 const deepest = 50;
 
 /**
@@ -306,8 +306,8 @@ export class SortedList<T> {
 }
 
 /**
- * Returns the lowest number below `end` for which `holds` is false, else `end`; `holds` must be true before
- * it.
+ * Returns the lowest number below `end` for which `holds` is false; `end` if there is no such number. Once `holds` is
+ * false for a number, it must be false for all higher ones.
  */
 function firstNot(end: number, holds: (number: number) => boolean): number {
   let [low, high] = [0, end];

@@ -23,8 +23,8 @@ export function compileExpression(
 }
 
 /**
- * Compiles an expression that yields true or false. Another type is a reported problem if known at load, else
- * a DataError.
+ * Compiles an expression that yields true or false. A value of another type is a problem that is reported at load if
+ * the type is known then; otherwise the evaluation throws a DataError.
  * @param operation - the caller's name for messages, for example `@select`
  */
 export function compileCondition(
@@ -62,7 +62,7 @@ function compilerOf(settings: Pick<Compiler, 'clock' | 'random' | 'hasElement'>)
   return compiler;
 }
 
-/** Removes values from data errors if `showValues` is false. */
+/** Wraps a function: if `showValues` is false, the data errors that it throws have no values. */
 export function guarded<T extends (...parameters: never[]) => unknown>(
   run: T,
   options: ExpressionOptions,

@@ -32,7 +32,7 @@ export class ControllerSet {
   readonly #cleanUps: CleanUps;
   #slots: readonly Slot[] = [];
   #isRunning = false;
-  /** Whether the next plan starts controllers again: a removal stopped them, and failed. */
+  /** Whether a removal stopped the controllers and failed, so that the next plan starts controllers again. */
   #isResumable = false;
   #leaveUnread: () => void = () => undefined;
 
@@ -101,7 +101,8 @@ export class ControllerSet {
   /**
    * Removes all controllers. Deletes the operator's views and the objects written into views of other
    * operators; `cleanUp` decides about all other objects.
-   * @throws the errors of clean-ups; a further call with the same policy retries them, and the next plan runs.
+   * @throws the errors of clean-ups. A further call with the same policy retries them; a further plan starts
+   * controllers.
    */
   async remove({ cleanUp, former }: ResolvedOperatorChange): Promise<void> {
     const { operator, manager } = this.#parts;
@@ -122,7 +123,8 @@ export class ControllerSet {
   }
 
   /**
-   * Registers a writer of any of the operator's views if the plan is unreadable: its targets are unknown.
+   * Registers a writer of all views of the operator if the plan is unreadable: its targets are unknown, so readers
+   * wait.
    */
   #noteUnread({ problems, controllers }: OperatorPlan): void {
     this.#leaveUnread();
@@ -161,9 +163,9 @@ export class ControllerSet {
   ): void {
     const { name, target } = former;
     const heir = this.#slots.find(({ planned }) => planned.name === name);
-    // The target is unknown until the specification is corrected.
+    // The new controller cannot run: its target is unknown until the specification is corrected.
     if (heir !== undefined && !canRun(heir.controller)) {
-      // The former controllers are given again with each change.
+      // Each change passes the same former controllers again.
       if (!heir.inherited.some((one) => sameTarget(one, target))) heir.inherited.push(target);
     } else if (!sameTarget(heir?.planned.spec.target, target)) {
       // Always remove views that no controller writes now, as a restart would. An unreadable plan does not
@@ -174,8 +176,8 @@ export class ControllerSet {
   }
 
   /**
-   * Restarts the readers of views that are removed and then filled again, as by a controller with another name. The
-   * readers, including those of other operators, wait until the views are filled.
+   * Restarts the readers of views that are removed and then filled again, for example by a controller that was
+   * renamed. The readers, including those of other operators, wait until the views are filled.
    */
   async #restartReaders(): Promise<void> {
     const { operator, manager } = this.#parts;

@@ -86,7 +86,7 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
       },
       return: () => {
         isOver = true;
-        // Otherwise the next error would go to a reader that has stopped.
+        // Otherwise the next error would go to a reader that has stopped reading.
         if (reading !== undefined && this.#readers.delete(reading)) reading(over);
         return Promise.resolve(over);
       },

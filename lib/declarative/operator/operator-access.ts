@@ -79,7 +79,7 @@ export function mayWriteStatus({ pipeline }: Pick<ControllerSpec, 'pipeline'>): 
       if (mayBeStatus(path)) return true;
     }
   }
-  // Source objects pass unchanged.
+  // Without a projection, source objects reach the target unchanged, with their status.
   return true;
 }
 

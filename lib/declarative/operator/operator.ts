@@ -169,8 +169,8 @@ export class DeclarativeOperator {
   }
 
   /**
-   * Serves the kinds of the views that it reads and writes, before the first view is written. Leaves out those
-   * with an invalid name, which the status reports.
+   * Serves the kinds of the views that the operator reads and writes, before the first view is written. Leaves out
+   * kinds with an invalid name, which the status reports.
    */
   async registerGvks(): Promise<readonly ResourceType[]> {
     const { views } = this.manager;
@@ -188,7 +188,7 @@ export class DeclarativeOperator {
     return (await Promise.all(types)).flat();
   }
 
-  /** Serves its views. The caller starts and stops the server. */
+  /** Serves the views of the operator on `apiServer`. The caller starts and stops the server. */
   setApiServer(apiServer: ViewsServer | undefined): void {
     this.#apiServer = apiServer;
     apiServer?.attach(this.manager.views);
@@ -269,7 +269,7 @@ export interface ViewsServer {
 
 /** Options of an `Operator`. */
 export interface OperatorOptions {
-  /** Receives the errors; may be shared. @defaultValue a stream of its own, which ends with the operator */
+  /** Receives the errors; operators may share it. @defaultValue a stream of its own, which ends with the operator */
   readonly errors?: ErrorStream | undefined;
   /** Serves the views. @defaultValue undefined: views are readable in this process only */
   readonly apiServer?: ViewsServer | undefined;

@@ -34,8 +34,8 @@ export interface CleanUpContext {
 }
 
 /**
- * Removes what a controller wrote. Finds it by the controller's field manager, so it does not need to know
- * what the controller did. An unserved kind has no objects.
+ * Removes what a controller wrote. Finds the objects by the controller's field manager, so that no record of its
+ * writes is needed. An unserved kind has no objects.
  * @throws the failed removals, after all others have been done.
  */
 export async function cleanUpTarget(

@@ -19,11 +19,11 @@ export interface DeclarativeControllerOptions extends DeclarativeControllerListe
   readonly specPath?: SpecPath | undefined;
   /** Problems of the form of `spec`: a controller with problems does not run. @defaultValue [] */
   readonly problems?: readonly SpecProblem[] | undefined;
-  /** The manager that runs the controller. The caller runs the manager, before or after. */
+  /** The manager that runs the controller. The caller runs the manager, before or after `start`. */
   readonly manager: DeclarativeManager;
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
-  /** Limit of what the controller makes of its own results. @defaultValue 10,000 objects, 64 MiB */
+  /** Limit of objects made from the controller's own results. @defaultValue 10,000 objects, 64 MiB */
   readonly growth?: GrowthLimit | undefined;
 }
 

@@ -76,7 +76,7 @@ export class DeclarativeController {
   readonly #ending = new AbortController();
   readonly #writer: ViewWriter;
   readonly #leaveWriters: () => void;
-  /** The state that the readers of its views know. */
+  /** The state that the readers of its views were last notified of. */
   #known: Partial<Pick<ViewWriter, 'progress' | 'trouble'>> = {};
   #hidesValues: boolean;
   readonly #redaction = new Redaction(() => this.#mayHoldSecrets());
@@ -254,7 +254,7 @@ export class DeclarativeController {
     const { viewWriters } = manager;
     const whenFilled = async (signal: AbortSignal): Promise<void> => {
       await viewWriters.whenWritten(this.#writer, signal);
-      // Only now: further controllers may have been added after this one.
+      // Check only after the wait: further controllers may have been added meanwhile.
       const unfilled = viewWriters.unfilledOf(this.#writer);
       for (const note of unfilled) logger.warn(`controller ${this.#label}: ${note}`);
     };
@@ -364,7 +364,7 @@ export class DeclarativeController {
     const { progress, trouble } = this.#writer;
     const isNews = progress !== this.#known.progress || trouble !== this.#known.trouble;
     this.#known = { progress, trouble };
-    // Each notice makes every waiting controller look at all others.
+    // Notify only of a change: each notification makes every waiting controller check all others.
     if (isNews) this.#options.manager.viewWriters.notify();
     if (this.#refresh()) this.#notify(this.#options.onStatus);
   }

@@ -70,7 +70,7 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
     object !== undefined && selects(object);
   return {
     get: (key) => {
-      // The last good state of a quarantined object; the informer's `get` would throw.
+      // Reads the last valid state of a quarantined object, for which the informer's own `get` would throw.
       const object = context.cache.peek(type)?.get(parseKey(key));
       return selected(object) ? documentOf(object) : undefined;
     },
@@ -105,7 +105,7 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
   };
 }
 
-/** Returns a quarantined object that was never good. Its labels are known nevertheless. */
+/** Describes a selected object that was never valid. The quarantine has a stand-in with its labels. */
 function unreadableOf(
   informer: ReturnType<SourceContext['cache']['peek']>,
   selects: (object: KubernetesObject) => boolean,
@@ -118,8 +118,8 @@ function unreadableOf(
 }
 
 /**
- * Returns why the namespace of a source selects no objects: their kind has no namespaces, or the manager does
- * not watch this one. Such a source never counts as synced: what was made of its objects would be removed.
+ * Returns why the namespace of a source selects no objects: their kind has no namespaces, or the manager does not
+ * watch this one. Such a source never counts as synced: an empty one would remove all of its results.
  */
 function namespaceProblem(
   { namespace, kind }: SourceSpec,
@@ -189,7 +189,7 @@ export function followProblems(
   return () => end?.();
 }
 
-/** Whether this process fills the kind, so that its writes must be visible. */
+/** Whether the kind is a view: readers wait until the cache shows what this process has written. */
 function isView(type: TypeReference<KubernetesObject>): boolean {
   return isViewGroup(groupOfType(type));
 }
@@ -211,7 +211,7 @@ async function caughtUp(
   const listed = new Set(items.map(keyStringOf));
   const isLater = (version: string | undefined, than: string | undefined): boolean =>
     (compareResourceVersions(version, than) ?? 1) > 0;
-  // By version, not by presence: an object may be deleted before the cache is looked at.
+  // Compare versions instead of looking for the object, which may be deleted before the cache is read.
   const isAwaited = (object: KubernetesObject): boolean =>
     isLater(object.metadata.resourceVersion, informer.progress(object.metadata.namespace));
   const isGone = (object: KubernetesObject): boolean =>

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../system/index.js';
 
-/** Longest chain of writes of one controller, each caused by the one before, that is never slowed. */
+/** A chain of writes of one controller, each caused by the one before, is not slowed up to this length. */
 const freeDepth = 50;
 /**
  * Number of writes beyond `freeDepth` that are not slowed within a window, over all objects of a controller.
@@ -118,7 +118,7 @@ export class FeedbackBrake {
     if (isNew) this.#changed();
   }
 
-  /** Releases the brake after a window without such a write: the loop is broken. */
+  /** Releases the brake after a window without a write of a long chain: the loop has ended. */
   #calmDown(): void {
     this.#release();
     this.#changed();

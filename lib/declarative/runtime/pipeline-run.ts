@@ -217,7 +217,7 @@ export class PipelineRun implements StartedSource {
   #troubled(place: number): void {
     const problem = this.#documents[place]?.problem;
     const { listener, sources } = this.#parts;
-    // Each failed retry is a new error with the same message.
+    // Compare the messages: each failed retry is a new error with the same message.
     const isNew = problem?.message !== this.#reported[place];
     this.#reported[place] = problem?.message;
     if (problem !== undefined && isNew) listener.troubled(sources[place]?.name ?? '', problem);

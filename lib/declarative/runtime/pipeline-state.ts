@@ -121,9 +121,9 @@ export class PipelineState {
   }
 
   /**
-   * Processes changes, at most `most` documents of one source; undefined if there are no changes. If further
-   * sources show the same objects, their changes are processed too: otherwise a join would see an object in two
-   * states, and what it makes of the object would be gone in between.
+   * Processes changes, at most `most` documents of one source; undefined if there are no changes. If further sources
+   * show the same objects, their changes are processed too. Otherwise a join would combine two states of one object,
+   * and its result for the object would be missing for a moment.
    */
   work(most: number): WorkedOff | undefined {
     const input = this.#inputs.find(({ dirty }) => dirty.size > 0);
@@ -153,7 +153,7 @@ export class PipelineState {
     return { source, keys, event: events.length === 1 ? events[0] : undefined, lineage };
   }
 
-  /** Processes the changes of the objects that another source has shown. */
+  /** Processes the changes of the objects in `origins`, which another source has just processed. */
   #pushSame(input: Input, origins: ReadonlyMap<string, object | undefined>): ObjectKey[] {
     const deltas: Delta[] = [];
     for (const [key, origin] of input.dirty.size === 0 ? [] : origins) {

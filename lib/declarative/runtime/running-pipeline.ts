@@ -54,7 +54,7 @@ export interface RunningPipelineParts {
   readonly redaction: Redaction;
   readonly listener: RunningPipelineListener;
   readonly manager: Pick<DeclarativeManager, 'views' | 'targetWrites' | 'clock' | 'namespacesOf'>;
-  /** Limit of what the controller makes of its own results. */
+  /** Limit of objects made from the controller's own results. */
   readonly growth: GrowthLimit;
   /** Waits until the source views are filled. */
   readonly whenFilled: (signal: AbortSignal) => Promise<void>;
@@ -90,7 +90,7 @@ export class RunningPipeline {
     this.#parts = parts;
     this.writer = new TargetWriter({ type: kinds.target, fieldManager, how: target.type, views });
     const source = { name: 'pipeline', start: (context: SourceContext) => this.#start(context) };
-    // Disable the controller's check: the target reconciler's own brake distinguishes feedback from bursts of
+    // Disable the controller's hot-loop check: the target reconciler's own brake distinguishes feedback from bursts of
     // the sources.
     this.controller = controllerFor(kinds.target, { source })
       .withOptions({ name: this.#name, maxConcurrentReconciles, hotLoop: false })
@@ -177,7 +177,7 @@ export class RunningPipeline {
       },
       context,
     );
-    // One for each start: what an earlier term of the leader has written may be out of date.
+    // Each start has a reconciler of its own: the state of an earlier one is out of date once another process has led.
     const reconciler: TargetReconciler = this.#newReconciler({
       desired: () => run.desired,
       unreadable: () => run.unreadable,
@@ -352,7 +352,7 @@ class TargetWatch {
     return this.#informer.status().parked;
   }
 
-  /** Text of the problem that keeps drift unnoticed; undefined if there is no problem. */
+  /** Text of the problem because of which drift is not noticed; undefined if there is no problem. */
   get problem(): string | undefined {
     const problem = problemOf(this.#informer);
     return problem && `target: drift is not reverted: ${problem.message}`;

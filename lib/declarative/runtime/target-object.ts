@@ -99,8 +99,8 @@ function metadataOf(target: TargetKey, document: Document): ObjectMeta {
     ...textsOf(target, metadata, 'annotations'),
   };
   const { uid, finalizers, ownerReferences } = metadata as ObjectMeta;
-  // In metadata with a uid, a copy of another object's, these refer to that object. No controller would
-  // remove such a finalizer, and the owners may be in another namespace.
+  // If metadata has a uid, it was copied from another object, and so were these finalizers or owners. No controller
+  // would remove such a finalizer, and the owners may be in another namespace.
   if (!isNone(uid)) return texts;
   return {
     ...texts,

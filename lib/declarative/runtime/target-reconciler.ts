@@ -45,7 +45,7 @@ export interface TargetReconcilerParts {
   /** Whether the controller owns the target's objects exclusively, as an Updater does. */
   readonly isOwner: boolean;
   readonly clock: Clock;
-  /** Limit of what the controller makes of its own results. */
+  /** Limit of objects made from the controller's own results. */
   readonly growth: GrowthLimit;
   /** Namespaces to search for written objects; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
@@ -94,7 +94,7 @@ const writesInTurn = 8;
 const quietConflicts = 10;
 /** An object whose last write is older than this counts as settled. */
 const driftWindowMs = 60_000;
-/** Interval at which an object is tried again whose namespace was deleted. */
+/** Interval in milliseconds at which the write of an object whose namespace was deleted is retried. */
 const namespaceLookMs = 60_000;
 
 /**
@@ -156,8 +156,8 @@ export class TargetReconciler {
   }
 
   /**
-   * Whether the first full pass has enqueued all objects. Until then it stands for all of them: a standby would keep the
-   * key of each object that ever was desired.
+   * Whether the first full pass has enqueued all objects. Until then single changes are ignored, because the full pass
+   * includes them. Otherwise a standby would keep the key of every object that was ever desired.
    */
   get #hasPassed(): boolean {
     return this.#firstPass !== undefined;
@@ -181,7 +181,7 @@ export class TargetReconciler {
     if (!this.#hasPassed || desired()?.has(text) !== true) return;
     const { resourceVersion } = event.object.metadata;
     const object = this.#textOf(key);
-    // A Patcher owns its fields, whichever Updater owns the object.
+    // Only the owner of an object reacts, except for a Patcher: it owns its fields, whichever Updater owns the object.
     const owner = (isOwner ? writes.ownerOf(object) : undefined) ?? this.#claimant;
     const isOwn = event.type !== 'deleted' && writes.isBy(controller, object, resourceVersion);
     if (isOwn || owner !== this.#claimant) return;
@@ -295,12 +295,12 @@ export class TargetReconciler {
   }
 
   /**
-   * Checks a removal: an unreadable source object may desire what an earlier process wrote.
+   * Refuses a removal while a source object is unreadable: its results may include what an earlier process wrote.
    * @throws OperatorError `Quarantined`: there is such an object.
    */
   #checkKnown(key: ObjectKey): void {
     const { type, writes, isOwner, unreadable } = this.#parts;
-    // This process desired the object before; its sources show that it no longer does.
+    // This process has desired the object before, and its sources show that the object is no longer desired.
     if (isOwner && writes.ownerOf(this.#textOf(key)) === this.#claimant) return;
     const source = unreadable();
     if (source === undefined) return;

@@ -51,7 +51,7 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   return operators;
 }
 
-/** Returns no documents for a text that nests too deeply: parsers would recurse as deeply. */
+/** Reports a text that nests too deeply, and returns no documents: parsers would recurse as deeply. */
 function documentsIn(
   text: string,
   { source, lines, problems }: Reading,
@@ -228,7 +228,7 @@ function placesOfInputs(sources: readonly SourceSpec[]): readonly number[] {
   return inputs.length > 0 ? inputs : places;
 }
 
-/** Maps a path among the inputs to the path among the sources. */
+/** Converts an index of the pipeline's inputs in a path to the index in all sources. */
 function inAllSources(path: SpecPath, places: readonly number[]): SpecPath {
   const [first, place, ...rest] = path;
   if (first !== 'sources' || typeof place !== 'number') return path;

@@ -280,7 +280,7 @@ export class TargetWrites {
   }
 
   /**
-   * Claims an object. The first claimant owns it until it releases it.
+   * Claims an object. The first claimant owns the object until it releases its claim.
    * @returns the controller that owns it instead; undefined: the claimant owns it
    */
   claim(object: string, claim: Claim): string | undefined {

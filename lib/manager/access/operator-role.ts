@@ -152,7 +152,7 @@ export class OperatorRole implements Authorizer {
   }
 }
 
-/** Whether a request asks for the right to give a role's rights: without a name, that is the right to give all. */
+/** Whether a request is the check of `bind` or `escalate` for one role. A check without a name is for all roles. */
 function isGrant({ verb, name, path }: AccessAttributes): boolean {
   return path === undefined && name !== '' && (verb === 'bind' || verb === 'escalate');
 }

@@ -20,7 +20,7 @@ import type { ControllerEntry } from '../manager-entries.js';
 export type AccessVerb =
   | ('get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection')
   | ('bind' | 'escalate' | 'impersonate' | 'use' | 'sign' | 'approve' | 'attest' | '*')
-  // Keeps the names above as proposals of editors.
+  // Accepts other verbs, while editors still suggest those above.
   | (string & Record<never, never>);
 
 /**
@@ -110,7 +110,7 @@ const knownVerbs: readonly string[] = [
   ...['escalate', 'impersonate', 'approve', 'attest', 'bind', 'use', 'sign', '*'],
 ];
 
-/** The last of these verbs are so short that other words of one letter more or less are likely. */
+/** The verbs before `bind`. The others are so short that a word with one letter more or less may be another verb. */
 const distinctVerbs = knownVerbs.slice(0, knownVerbs.indexOf('bind'));
 
 /** Refuses a verb that is surely a mistake. RBAC accepts every text, and then grants nothing by it. */
@@ -125,8 +125,8 @@ function refuseMistyped(verb: string, where: string): void {
 }
 
 /**
- * Whether a word is a known verb with a letter too many or too few, or with two letters swapped. With another letter
- * only for a long verb: `set` and `match` are words.
+ * Whether a word is probably a mistyped verb: one letter too many or too few, or two letters swapped. A wrong letter
+ * counts only in a verb of more than five letters: `set` and `match` are words of their own.
  */
 function isSlip(word: string, verb: string): boolean {
   if (word.length !== verb.length) {
@@ -160,7 +160,7 @@ export const ownVerbs: readonly AccessVerb[] = ['create', 'patch', 'delete'];
 /** Verbs for writing owned objects; the handlers may use any of them. */
 const makeVerbs: readonly AccessVerb[] = ['create', 'update', 'patch', 'delete'];
 
-/** Verbs that no request has: the server reviews them with those of another request. */
+/** Verbs that are not those of a request: the server checks them together with the verb of another request. */
 const rightVerbs: readonly AccessVerb[] = ['bind', 'escalate', 'impersonate', 'use'];
 
 /**
@@ -223,7 +223,7 @@ export function mergedAccess(access: readonly RequiredAccess[]): readonly Requir
     const verbs = new Set([...known.verbs, ...each.verbs]);
     // Keep the type with a known resource path.
     const best = known.type !== undefined && 'plural' in known.type ? known : each;
-    // Both are of a kind, or both of paths.
+    // Either both entries are for a kind, or both are for paths.
     merged.set(place, { ...best, verbs: [...verbs] } as RequiredAccess);
   }
   return [...merged.values()];

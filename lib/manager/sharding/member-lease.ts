@@ -124,8 +124,8 @@ export type ShardTimes = Pick<
 >;
 
 /**
- * All objects of a group, from a single list request, so that they are consistent. A record without the label
- * is read after the members: what they have acknowledged or left stays true.
+ * All objects of a group, from a single list request, so that they are consistent. A record that has lost the label is
+ * read after the members. That is safe, because an acknowledgement and an end of a member stay true.
  */
 export interface ShardView {
   readonly members: readonly MemberLease[];

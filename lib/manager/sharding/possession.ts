@@ -28,7 +28,7 @@ type SlotState =
 
 interface Drain {
   readonly slots: readonly number[];
-  /** The first epoch that may have taken away one of its slots; undefined if no epoch did. */
+  /** The first epoch that may have taken away one of the slots; undefined if no epoch did. */
   takenBy: Acknowledgement | undefined;
 }
 

@@ -41,7 +41,7 @@ export interface ShardLeaderOptions {
 export class ShardLeader {
   readonly #options: ShardLeaderOptions;
   #view: ShardView = { members: [], record: undefined };
-  /** Each view allows one attempt: its basis may have changed afterwards. */
+  /** Whether a step was tried with this view: each allows one, since objects may change. */
   #isViewUsed = true;
   #dueSinceMs: number | undefined;
   #expelling = 0;

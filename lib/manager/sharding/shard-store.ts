@@ -146,7 +146,7 @@ export class ShardStore {
     };
     const created = async (): Promise<T> =>
       read(await this.#within('create', (signal) => client.create(object, { signal })));
-    // A 404 of a creation is about the namespace.
+    // No error means that another process was faster: a 404 of a create is about the namespace.
     return this.#outcome(created, () => false);
   }
 

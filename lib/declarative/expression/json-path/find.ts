@@ -59,7 +59,7 @@ function nameFinder(names: readonly string[]): Finder {
   };
 }
 
-/** Whether `name` is a property of maps or lists that is not a member: `constructor`, `0`. */
+/** Whether maps or lists may have a property `name` that is not a member of a map: `constructor`, or an index. */
 function isInherited(name: string): boolean {
   return name in Array.prototype || /^[0-9]/.test(name);
 }

@@ -47,7 +47,7 @@ import {
   textOperators,
 } from './scalars.js';
 
-/** Names from other languages whose operator is not the nearest name. */
+/** Operators for names that other languages use. A suggestion by similar spelling would name another operator. */
 export const namesElsewhere: ReadonlyMap<string, string> = new Map([
   ['@neq', '@ne'],
   ['@if', '@cond'],
