@@ -52,8 +52,8 @@ export function appliedDifferences(
   const found = fieldDifferences(live, desired, part);
   const differing = found.filter((difference) => !isSameQuantity(difference, desired));
   if (differing.length > 0) return differing;
-  // If another manager's update took a map from `part.manager` and kept its values, the entry of
-  // `part.manager` looks complete. Only the fields of all managers together show it.
+  // An update of another manager can take a map from `part.manager` and keep its values. The entry of `part.manager`
+  // then looks complete. Only the fields of all managers together show the loss.
   const uncovered = uncoveredPaths(appliedIn(live, desired, part), desired, { live });
   return uncovered.map((path) => ({ path, type: 'missing' }));
 }

@@ -90,7 +90,7 @@ async function growClaim(
   }
 }
 
-/** Says that the storage class of a claim does not allow a size, and what to do. */
+/** Returns why the storage class of a claim does not allow a size, with the remedy. */
 function whyNotGrown(claim: UnstructuredObject | PersistentVolumeClaim, size: string | number) {
   const { storageClassName = '' } = (claim as PersistentVolumeClaim).spec ?? {};
   if (storageClassName === '') {

@@ -59,7 +59,7 @@ export function isIgnoredChange(pair: Pair, manager: string): boolean {
 type ServiceSpec = NonNullable<Service['spec']>;
 
 // Returns true if the server fills in the dropped field of a Service again, for example its address. It fills in
-// `None`, the mark of a headless Service, only from the other of its two fields.
+// `None`, the mark of a headless Service, only if `clusterIP` or `clusterIPs` still has it.
 function isFilledAnew({ desired, live }: Pair, { from }: FieldChange): boolean {
   if (!isKind(live, Service)) return false;
   const { type, clusterIP, clusterIPs } = (desired.object['spec'] ?? {}) as ServiceSpec;

@@ -55,7 +55,7 @@ export async function desireOfRun(
   return (await record(context, desired.ref, { ...run, value })) ? desired : untilFinished;
 }
 
-/** Adds the run of a Job to `outcome`. A pending one may show the Job of an earlier owner. */
+/** Adds the run of a Job to a finished outcome. A pending outcome may show the Job of an earlier owner. */
 export function withRun(outcome: Outcome): Outcome {
   if (outcome.state !== 'done' || outcome.live === undefined) return outcome;
   const { live, result } = outcome;
@@ -116,7 +116,7 @@ function keyOfRun(settings: ApplySettings, ref: ObjectReference): string {
   return `${prefixOf(settings)}${hashObject(refId(ref)).slice(0, 16)}`;
 }
 
-// The owner given to the chain may be older than the end of the Job.
+// Reads the owner again: the owner given to the chain may be older than the end of the Job.
 async function recorded({ settings }: ApplyContext, run: RunRecord): Promise<JobRun | undefined> {
   const { owner, signal } = settings;
   // The owner of a plan before it is created: no run can be recorded on it.

@@ -50,7 +50,7 @@ interface Applier {
 /**
  * Returns true if this controller applied the object. Other code may create objects with the same owner as their
  * controller, so labels identify the objects of a controller. If a user removed the labels, `managedFields` still
- * shows that it applied the object last: the hash of another controller that takes the object over differs.
+ * shows whether this controller applied the hash last: a controller that takes the object over sets another.
  */
 export function isAppliedBy(object: KubernetesObject, { controllerName, scope }: Applier): boolean {
   const { labels = {} } = object.metadata;

@@ -103,7 +103,7 @@ export interface DeleteOrphanOptions {
   readonly waits?: boolean | undefined;
 }
 
-/** Deletes an orphan in the version that was examined. An orphan that has changed since is examined again. */
+/** Deletes an object that is no longer desired, in the examined version. Examines a changed one again. */
 export async function deleteOrphan(
   context: ApplyContext,
   candidate: Candidate,
@@ -126,7 +126,7 @@ export async function deleteOrphan(
   }
   emitter?.emit('pruned', { ref, owner: referenceTo(owner), changes: [], cause });
   if (remaining !== undefined && waits) return leaving(remaining);
-  // The builder may not watch the kind of a custom resource.
+  // Requeue: the builder may not watch the kind of a custom resource.
   if (remaining !== undefined && isHeld(remaining)) return leaving(remaining, retryHeld);
   return done('deleted', ref, { reason: cause });
 }

@@ -172,7 +172,7 @@ async function replaceObject(context: ApplyContext, decision: Recreating): Promi
   return carryOut(context, desired.ref, next);
 }
 
-// A failed dry run is not a recorded write.
+// Reports a failed dry run. The client only records failed writes.
 async function recordedCheck(
   context: ApplyContext,
   decision: Recreating,
@@ -189,7 +189,7 @@ async function recordedCheck(
 }
 
 /**
- * Decides about a StatefulSet whose claims can't grow, or not yet: its other changes are applied.
+ * Decides about a StatefulSet whose claims can't grow, or can't grow yet: its other changes are applied.
  * @throws OperatorError `Terminal`: the storage class refuses, and another immutable field changes too.
  */
 export function decideLate(

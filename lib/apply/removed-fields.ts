@@ -134,7 +134,7 @@ class EmptiedFields {
     this.#desired = desired;
   }
 
-  /** @param inner - the number of fields that were known before those below this one */
+  /** @param inner - `fields` from this index on are inside this field, which replaces them */
   add(field: EmptiedField, inner: number): void {
     const wanted = valueAtPath(this.#desired, field.path);
     // The apply itself fills this map or list again.

@@ -78,7 +78,7 @@ function dataProblem(object: UnstructuredObject): string | undefined {
   return `its values have ${bytes} bytes, at most ${maxDataBytes} are allowed: split it`;
 }
 
-// A server answers 500 with names of Go types.
+// Finds a value that is not a string. The server would answer 500, with names of Go types.
 function memberOfOtherType(data: unknown): [key: string, value: unknown] | undefined {
   if (!isJsonObject(data)) return undefined;
   return Object.entries(data).find(([, value]) => typeof value !== 'string' && value !== null);

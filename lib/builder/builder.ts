@@ -57,8 +57,8 @@ let endOf: (chain: Builder) => ChainEnd;
  * - Failures of independent objects are collected and thrown together as a `ReconcileFailedError`,
  *   after the other objects are reconciled.
  * - Nothing is written for an owner that is being deleted.
- * - An inconsistent chain throws `DuplicateObject`, `UnknownReference`, `InvalidOwner` or `InvalidOption`
- *   before anything is written. So does a chain beside which the result of a link was dropped.
+ * - An inconsistent chain throws `DuplicateObject`, `UnknownReference`, `InvalidOwner` or `InvalidOption` before
+ *   anything is written. So does a chain that lacks a link because the result of the link was dropped.
  */
 export class BuilderChain<Names extends ChainNames> {
   static {
@@ -302,7 +302,7 @@ export class BuilderChain<Names extends ChainNames> {
     return this.#acting(async () => this.#act().reconcileStage(stage));
   }
 
-  /** Notes a part of the work at the start of the chain while it goes on, see {@link awaitRunning}. */
+  /** Registers work of the chain at the start of the chain while it runs; see {@link awaitRunning}. */
   #acting<R>(act: () => Promise<R>): Promise<R> {
     const running = this.#start()?.running;
     if (running === undefined) return act();
@@ -357,9 +357,9 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /**
-   * Refuses this chain if a link was added to a part of it and its result was dropped: no chain with that link has
-   * pruned. The object of the link would not be applied, or would be pruned if it exists. A dropped link is
-   * reported once, so that a chain can be used again after the error.
+   * Refuses this chain if the result of a link that was added to a part of it was dropped: no chain with that link has
+   * pruned. The object of the link would not be applied, or would be pruned if it exists. A dropped link is reported
+   * once, so that a chain can be used again after the error.
    */
   #refuseDropped(): void {
     const dropped = takeDropped(this.#end);
@@ -367,8 +367,8 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /**
-   * Prunes, unless another chain of the same start has pruned: each would delete the objects of the other, in each
-   * reconcile. Chains of the same objects may both prune, and one after another that failed.
+   * Prunes. Refuses a second chain with other objects in one call of a handler: each of the two would delete the
+   * objects of the other, in each reconcile. A chain that failed to prune does not count.
    */
   async #pruning<R>(prune: () => Promise<R>): Promise<R> {
     const start = this.#start();

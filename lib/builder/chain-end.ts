@@ -11,7 +11,7 @@ export interface ChainEnd {
   readonly before: ChainEnd | undefined;
   /** The ends of chains that continue this one and have not pruned: at most two. */
   readonly pending: Set<ChainEnd>;
-  /** Whether a chain with it was applied in stages, pruned or planned. */
+  /** Whether a chain that contains this end was planned, or reconciled by one of the methods for a part of it. */
   hasRun: boolean;
   start?: HandlerStart;
 }
@@ -20,7 +20,7 @@ export interface ChainEnd {
 interface HandlerStart {
   /** The links of the only chain that may prune, once it has. */
   pruning?: readonly ChainedLink[];
-  /** The parts of the work of chains that go on. */
+  /** The work of the chains that has not ended. */
   readonly running: Set<Promise<unknown>>;
 }
 
@@ -30,8 +30,7 @@ export function* endsOf(last: ChainEnd): Generator<ChainEnd> {
 }
 
 /**
- * Returns the end of a chain that continues a part of the chain `last`, and that was dropped: it has not pruned. Each is
- * returned once.
+ * Returns the end of a dropped chain: it continues a part of the chain `last`, and has not pruned. Returns each once.
  */
 export function takeDropped(last: ChainEnd): ChainEnd | undefined {
   let own: ChainEnd | undefined;
@@ -53,7 +52,7 @@ export function droppedLink(end: ChainEnd): OperatorError {
   return new OperatorError('InvalidOption', message);
 }
 
-/** Says which link only one of two chains has; undefined if both have the same. */
+/** Names a link that only one of two chains has; undefined if both have the same links. */
 export function strayProblem(
   links: readonly ChainedLink[],
   before: readonly ChainedLink[],
@@ -67,7 +66,7 @@ export function strayProblem(
     : `${stray}: it is only in the chain that was reconciled before`;
 }
 
-/** Says which chain that continues `end` was neither reconciled nor planned; undefined if all were. */
+/** Names a chain that continues `end` and was neither reconciled nor planned; undefined: no such chain. */
 export function unusedProblem(end: ChainEnd): string | undefined {
   const unused = unusedAfter(end);
   if (unused === undefined) return undefined;

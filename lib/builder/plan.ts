@@ -113,8 +113,8 @@ function isContainerToChange({ planned: { action, ref } }: PlannedStep): boolean
 }
 
 /**
- * Returns the step of an object that waits for `needed`: an object that is pending, or its Namespace or definition,
- * because of which its dry run failed. After their change it may succeed.
+ * Returns the step of an object that waits for `needed`: a pending object, or the Namespace or definition that its dry
+ * run lacked. After the change of `needed`, the object may succeed.
  */
 function waiting({ chained }: PlannedStep, needed: PlannedStep, how: string): PlannedStep {
   const reason = `waits for ${describeObject(needed.planned.ref)}, which ${how}`;
@@ -193,7 +193,7 @@ function replacesPods(step: PlannedStep): boolean {
   const { planned, desired, live } = step;
   if (live === undefined) return false;
   if (planned.action === 'recreate') return !step.keepsPods;
-  // The desired object may leave these fields to another manager.
+  // If the plan does not change these fields, look at the live ones: the chain may leave them to another manager.
   const isNew = planned.changes.some(({ path }) => revisionPaths.test(path));
   if (keepsRevision(isNew && desired !== undefined ? desired.object : live)) return false;
   return planned.action === 'configure' && templateChanges(planned).length > 0;

@@ -264,7 +264,7 @@ function ownerKey({ settings }: RunContext): string {
   return [owner.metadata.uid, controllerName, scope].join('/');
 }
 
-/** Returns those of `prunable` without which the pods of protected workloads, among `others`, could not restart. */
+/** Returns the candidates of `prunable` that pods of the workloads among `others` need to restart. */
 async function neededBy(
   context: RunContext,
   others: readonly Candidate[],

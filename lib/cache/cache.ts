@@ -55,7 +55,7 @@ interface Shared {
 export class Cache {
   readonly #options: ResolvedCacheOptions;
   readonly #parts: Omit<InformerParts, 'kindLabel'>;
-  /** The apiVersion of the kind whose name alone is its label in metrics. */
+  /** By kind: the apiVersion whose label in metrics is the name of the kind alone. */
   readonly #labelled = new Map<string, string>();
   readonly #shared = new Map<string, Shared>();
   readonly #changes = new ChangeNotifier();

@@ -239,7 +239,7 @@ class WriteNotes {
       const objects = informer ? shownBy(informer, informer.namespaceFor(namespace)) : [];
       const isSelected = ({ metadata }: KubernetesObject): boolean =>
         matchesLabels(labelSelector, metadata.labels);
-      // Field selectors need more than metadata. Distrusting unselected keys too is harmless.
+      // Field selectors need more than metadata. Without it, distrust all objects, which is harmless.
       const hasFields = (object: KubernetesObject): boolean =>
         metadataOnly || matchesFields(fieldSelector, object);
       return objects

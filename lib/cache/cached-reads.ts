@@ -61,8 +61,8 @@ export async function getCached<T extends KubernetesObject>(
   const look = informer.overlay.look(name);
   if (look.type === 'object') return asWanted(look.object, options);
   if (look.type === 'quarantined') throw quarantinedError('get', look.object);
-  // The object may exist without matching the selectors of the cache. A client refuses most keys without a
-  // namespace; for views it does not.
+  // The object may exist without matching the selectors of the cache. Without a namespace, only the client knows
+  // whether the kind needs one: a view does not.
   if (informer.filtered || lacksNamespace(informer, key)) return undefined;
   throw notFound(type, key);
 }
@@ -146,7 +146,7 @@ function selectionFrom<T extends KubernetesObject>(
   // Indexers need whole objects.
   const informer = informerFor(cache, type, options.index === undefined ? options : {});
   if (informer?.covers(options.namespace) !== true) return undefined;
-  // The client refuses such a namespace.
+  // Leave an invalid namespace to the client, which refuses it.
   const isGiven = informer.namespaced && options.namespace !== undefined;
   if (isGiven && !isPathSegment(options.namespace)) return undefined;
   const namespace = informer.namespaceFor(options.namespace);

@@ -31,7 +31,7 @@ interface WatchAttempt<T extends KubernetesObject> {
 
 /** Knowledge of the server, from earlier watches of a collection. */
 export interface WatchHabits {
-  /** True once the server has sent a bookmark by the minute, until a whole watch lacks them. */
+  /** True once the server has sent a periodic bookmark, until a watch without one ends for its silence. */
   sendsBookmarks: boolean;
 }
 
@@ -171,8 +171,8 @@ class SilenceLimit {
   }
 
   /**
-   * Records that the watch ends for its silence. If it had no bookmark, the next ones may have none either: older
-   * servers send none of a kind that has not changed since they were started.
+   * Records that the watch ends for its silence. If it had no bookmark, later watches may have none either: an older
+   * server sends no bookmarks for a kind that has not changed since the server was started.
    */
   exceeded(): void {
     if (!this.#hasBookmark) this.#habits.sendsBookmarks = false;

@@ -395,9 +395,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { resourceVersion = '', uid = '' } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
     const known = bad ?? stored?.metadata.resourceVersion;
-    // A proxy may repeat events, and later pages of a list may be newer than the first. An aggregated API may
-    // count the versions of each object separately, so a known object is compared with itself only. An unknown one
-    // begins with ADDED, so its MODIFIED is a repeat, unless it is newer than the list.
+    // A proxy may repeat events, and later pages of a list may be newer than the first. An aggregated API may count
+    // the versions of each object separately, so a known object is compared with itself only. An unknown object begins
+    // with ADDED, so a MODIFIED is a repeat, unless it is newer than the list.
     const { progress } = partition;
     const than =
       known ?? this.#left.get(`${key} ${uid}`) ?? (type === 'MODIFIED' ? progress : undefined);

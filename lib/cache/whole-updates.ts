@@ -11,10 +11,10 @@ import type { SharedInformer } from './shared-informer.js';
 
 /**
  * Wraps `client` so that an update does not remove what the cache has left out of an object:
- * - It keeps the last-applied annotation. Without the annotation, `kubectl apply` would no longer remove the fields that
- *   a user removes. The annotation is read from the server, since only the objects of `kubectl apply` have one.
- * - It is refused if the object lacks fields that the `transform` of its kind drops.
- * - It keeps the fields of the status that the `transform` drops: the server stores them if the kind has no status
+ * - An update keeps the last-applied annotation. Without the annotation, `kubectl apply` would no longer remove the
+ *   fields that a user removes. The annotation is read from the server: only `kubectl apply` sets it.
+ * - An update is refused if the object lacks fields that the `transform` of its kind drops.
+ * - An update keeps fields of the status that the `transform` drops: the server stores them if the kind has no status
  *   subresource, and else ignores them.
  */
 export function completing(client: Client, cache: Cache): Client {
@@ -87,8 +87,8 @@ function writtenPart(object: KubernetesObject, subresource: string | undefined):
 }
 
 /**
- * Returns the object with the fields of the live status that the transform dropped. A list is a whole, since the
- * transform may have dropped items of it.
+ * Returns the object with the fields of the live status that the transform dropped. A list counts as a whole, since
+ * the transform may have dropped items of it.
  * @throws OperatorError `InvalidObject`: a list was changed from which the transform has dropped something.
  */
 function withStatus<T extends KubernetesObject>(

@@ -130,7 +130,7 @@ const collectionVerbs: ReadonlySet<string> = new Set([
   ...['list', 'watch', 'create', 'deletecollection'],
 ]);
 
-/** Verbs whose name is that of their object; others have a key. */
+/** Verbs that take the name from the written object; all others get a key. */
 const ofObjects: ReadonlySet<string> = new Set(['create', 'update', 'apply']);
 
 /** Parameters of a request; undefined ones are omitted. */

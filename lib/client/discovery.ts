@@ -123,8 +123,8 @@ export class Discovery {
   #doubt({ apiVersion, kind }: TypeMeta): void {
     const root = rootOf(groupOf(apiVersion));
     const key = keyOf(apiVersion, kind);
-    // A kind that discovery does not list was described by its caller: a 404 then shows no change of a known type,
-    // and each use of an unserved kind gets one.
+    // Only a type that discovery has listed can have changed. Any other kind was described by its caller, and while it
+    // is unserved, each use ends with a 404: that must not cause further discovery requests.
     if (this.#builtIn.has(key) || this.#lookUp(root, key) === undefined) return;
     if (this.#known.has(root)) this.#doubted.add(root);
     this.#single.clear();

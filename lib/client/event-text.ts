@@ -27,9 +27,8 @@ interface Part extends Range {
  * - `spec` and `status` of a changed object are cut out if the caller knows values by their text. Most changes of an
  *   object change only one of them.
  *
- * A mark stands for each part that was cut out. If the rest parses, and the marks are where the parts of the object
- * belong, then the parts were cut at their ends: otherwise quotes or brackets of the rest would not match, or a part
- * would be no JSON.
+ * A mark stands for each part that was cut out. If the rest and the parts parse, and each mark is in its place, then
+ * the parts were cut at the right ends: otherwise quotes or brackets would not match.
  *
  * @throws OperatorError `ConnectionFailed` (the returned function): the line is not JSON.
  */
@@ -61,7 +60,7 @@ export function eventParser(
 /** After this many failures, the objects of a kind have another form: it is parsed as a whole. */
 const mostFailures = 8;
 
-/** An array of at least one object is the value; an empty one is as quick to parse. */
+/** Only a list with at least one entry is cut out: an empty one is as quick to parse. */
 const managedFieldsStart = '"managedFields":[{"';
 const closeBrace = 0x7d;
 

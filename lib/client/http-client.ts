@@ -371,7 +371,7 @@ class HttpClient implements ConnectedClient {
   }
 
   async #send<T>(request: ApiRequest): Promise<T> {
-    // The type is the server's claim: nothing is converted or dropped.
+    // The caller asserts the type: the response is not checked against it, and nothing is converted or dropped.
     return parseJson(await this.#exchange.send(request), request.call) as T;
   }
 

@@ -40,7 +40,7 @@ export async function waitFor<T extends KubernetesObject>(
   options: WaitForOptions<T>,
 ): Promise<T | undefined> {
   const { timeoutMs = 60_000, clock = systemClock, signal, until } = options;
-  // After own writes, a cache has states that its watch has not yet shown: the watch would go back to former ones.
+  // Not from a cache: after own writes it shows states that its watch has not reached, and the watch would go back.
   const { live = client } = client as CachingClient;
   const names = { timeoutMs, clock, signal, until };
   refuseUnknownOptions<WaitForOptions<T>>('waitFor', options, names);

@@ -48,7 +48,7 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
 
 /** A requested delay below this, in milliseconds, was probably meant in seconds. */
 const shortMs = 100;
-/** The number of reconciles in a row that only such a delay causes, after which it is reported. */
+/** A short delay is reported after this many reconciles in a row that only short delays have caused. */
 const mostShort = 100;
 /** The maximum number of keys whose short delays are counted. */
 const maxShortKeys = 10_000;
@@ -171,8 +171,9 @@ export class Outcomes {
   }
 
   /**
-   * Warns once of a handler that asks for short delays again and again. A reconcile that something else caused
-   * too does not count: a wait that is nearly over looks the same, however often events interrupt it.
+   * Warns once of a handler that asks for short delays again and again. Counts only reconciles that nothing but the
+   * delay has caused: events may interrupt a long wait near its end, and the handler then asks for the short
+   * remainder.
    */
   #countShort(run: ReconcileRun, { outcome, againInMs: afterMs = Infinity }: Outcome): void {
     const { text } = run.work;
@@ -220,7 +221,7 @@ export class Outcomes {
     outcome: ReconcileOutcome,
   ): number | undefined {
     const retryMs = outcome === 'terminal' ? undefined : this.#retry(ended, error);
-    // The metrics would count a later requeue, too.
+    // The queue would ignore a later requeue, but the metrics would count it.
     if (afterMs === undefined || (retryMs !== undefined && retryMs <= afterMs)) return retryMs;
     // The queue keeps the earlier of the two.
     return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs));

@@ -26,7 +26,7 @@ const lingerMs = 10_000;
 /** Number of refused requests that ends a reconcile: its handler would repeat them forever. */
 const mostRefusals = 100;
 
-/** The delay of a refusal after too many, if its request may be that of another caller, in milliseconds. */
+/** The delay of a refusal after too many, in milliseconds, if another caller may have sent the request. */
 const delayMs = 1_000;
 
 const guards = new AsyncLocalStorage<OutsideGuard | undefined>();
@@ -43,11 +43,12 @@ const storeHeader = httpRequests._storeHeader;
 
 /**
  * Refuses the HTTP requests of a handler that are not reads, before a byte is sent: those of `fetch`, undici,
- * `node:http` and `node:https`. `fetch` is replaced as long as a plan runs; the others publish their requests before
- * they send them. Other protocols pass, since nothing shows whether they read or write.
+ * `node:http` and `node:https`. `fetch` is replaced as long as a plan runs; the others publish requests on diagnostics
+ * channels first. Other protocols pass, since nothing shows whether they read or write.
  *
- * A refused request fails. After the 100th the reconcile ends, and further ones never settle: a handler that repeats
- * them without a pause would keep the process from all other work. Those of an uncertain caller fail a second later.
+ * A refused request fails. After 100 refusals the reconcile ends, and further requests never settle: a handler that
+ * repeats them without a pause would block all other work of the process. If the caller of a request is unknown, the
+ * request fails after a second instead.
  */
 export class OutsideGuard {
   readonly #end = new AbortController();
@@ -61,7 +62,7 @@ export class OutsideGuard {
     return this.#end.signal;
   }
 
-  /** The text of the first refusal, and what nothing has handled because of one; undefined if none was refused. */
+  /** The text of the first refusal, and the first unhandled error of a refusal; undefined: no refusal. */
   get refusal(): { readonly text: string; readonly unhandled: unknown } | undefined {
     if (this.#refused === undefined) return undefined;
     const text = refusalText(this.#refused);
@@ -70,7 +71,7 @@ export class OutsideGuard {
     return { text: isRepeated ? `${text}; ${repeated}` : text, unhandled: this.#unhandled };
   }
 
-  /** Returns a client whose requests are not refused, nor those of the steps of its lists and watches. */
+  /** Returns a client whose requests are never refused, nor those of its lists and watches. */
   passing<T extends object>(client: T): T {
     return new Proxy(client, {
       get: (target, name) => {
@@ -105,7 +106,7 @@ export class OutsideGuard {
     const handling = guards.run(this, handler);
     this.#handling = handling;
     const result = await handling;
-    // Node.js tells of unhandled rejections at the end of a turn.
+    // Node.js reports unhandled rejections at the end of a turn.
     await nextTurn();
     return result;
   }
@@ -176,12 +177,12 @@ function release(): void {
   if (--running === 0) lingering = later(lingerMs, unlisten);
 }
 
-/** An AsyncLocalStorage in use slows down all promises of Node.js 20, and an operator that answers plans lives on. */
+/** Removes all hooks: on Node.js 20, an AsyncLocalStorage in use slows down all promises. */
 function unlisten(): void {
   lingering = undefined;
   for (const [channel, listener] of Object.entries(listeners)) unsubscribe(channel, listener);
   if (storeHeader !== undefined) httpRequests._storeHeader = storeHeader;
-  // Others may have replaced it since.
+  // Keep a function by which other code has replaced `fetch` meanwhile.
   if (globalThis.fetch === fetches?.guarded) Reflect.set(globalThis, 'fetch', fetches.original);
   process.off('unhandledRejection', reportRejection);
   guards.disable();
@@ -219,8 +220,8 @@ interface UndiciRequest {
 }
 
 /**
- * Returns the async context of the caller, which `request`, `stream` and the like of undici record. A pool with limited
- * connections creates a request that has waited in the context of another one. Undefined: unknown, as of `fetch`.
+ * Returns the async context of the caller, which undici records for `request`, `stream` and similar functions. A pool
+ * with limited connections creates a waiting request in the context of another. Undefined: unknown, as for `fetch`.
  */
 function callerOf(request: UndiciRequest): AsyncResource | undefined {
   const parts = request as unknown as Readonly<Record<symbol, unknown>>;
@@ -235,7 +236,7 @@ function refuseUndici(request: UndiciRequest, { error }: Refusal): void {
   else request.onError(error);
 }
 
-/** A request of an unknown caller may be a real one, which must end. */
+/** Refuses a request later: its caller is unknown, and may be other code than the handler. */
 function refuseLater(request: UndiciRequest, refusal: Refusal): void {
   request.aborted = true;
   const refuse = (): void => {
@@ -287,7 +288,7 @@ function reportRejection(reason: unknown, promise: Promise<unknown>): void {
   // Node.js and Deno call this in the context of the promise, Bun does not.
   const guard = guards.getStore() ?? guardBehind(reason);
   if (guard?.endWith(reason) === true) reportedRejections.add(promise);
-  // Node.js throws it if nothing listens.
+  // Without any listener Node.js would throw the error: do so if this is the only listener.
   else if (process.listenerCount('unhandledRejection') === 1) throw asError(reason);
 }
 

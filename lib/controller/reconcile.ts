@@ -87,8 +87,8 @@ export interface WatchedReconcile {
 }
 
 /**
- * Receives the reconciles of the operator that runs inside, each before its handler is called; refuses one by
- * throwing. For the testing kit.
+ * An async context with a listener, for the testing kit. The listener receives each reconcile of an operator that runs
+ * in the context, before its handler is called. It refuses the reconcile by throwing.
  */
 export const reconcileWatch = new AsyncLocalStorage<(reconcile: WatchedReconcile) => void>();
 

@@ -91,8 +91,8 @@ export function isResult(value: unknown): value is Result {
 export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
 
 /**
- * Errors that only a change of the spec, of an option or of the code can fix. `InvalidObject` and `InvalidSelector` are
- * not among them: a call may have its name or selector from another object that lacks it only now.
+ * Errors that only a change of the spec, of an option or of the code can fix. `InvalidObject` and `InvalidSelector`
+ * are not among them: a call may take a name or selector from another object, which may have it at the next attempt.
  */
 const terminalCodes: readonly ErrorCode[] = [
   ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
@@ -110,7 +110,7 @@ function kindOf(error: unknown, seen: Set<unknown>): FailureKind {
   const parts = partsOf(error, seen);
   if (parts.length > 0) {
     const kind = kindOfAll(parts.map((part) => kindOf(part, seen)));
-    // The errors are terminal, but other results request a requeue.
+    // All errors are terminal, but the results of other objects request a requeue.
     return kind === 'terminal' && asksToBeLookedAt(error) ? 'error' : kind;
   }
   if (error instanceof InvalidResultError) return 'error';
@@ -245,12 +245,12 @@ export class UnfinishedFailure extends Error {
 }
 
 /**
- * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a
- * string, or it is a proxy. A logger would throw on such an error, and leave out undefined. The substitute for an
+ * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a string,
+ * or it is a proxy. A logger would throw on such an error, and would leave out an undefined one. The substitute for an
  * error about a frozen object tells what to do.
  */
 export function readableError(error: unknown): unknown {
-  // A TypeError counts as a bug of the handler, and so does each thrown value that is not an error.
+  // Return a TypeError: like a thrown value that is not an error, it counts as a bug of the handler.
   if (error === undefined || error === null || error === '') {
     return new TypeError(errorMessage(error));
   }

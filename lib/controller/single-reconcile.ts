@@ -94,9 +94,9 @@ function endedByCaller({ work }: ReconcileRun): OperatorError {
 }
 
 interface Endings {
-  /** The caller's. */
+  /** The signal of the caller. */
   readonly signal: AbortSignal | undefined;
-  /** Aborted because of refused requests. The handler's signal is not: without it, its requests never settle. */
+  /** Aborted because of refused requests. The handler's signal is not: its requests must not settle. */
   readonly refused: AbortSignal | undefined;
 }
 

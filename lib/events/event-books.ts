@@ -63,7 +63,7 @@ export type Observation =
 export class SeriesBook {
   readonly #options: SeriesBookOptions;
   readonly #entries: LruMap<string, SeriesEntry>;
-  /** The entries with an unwritten count, and some that were written since: few of all. */
+  /** The entries with an unwritten count, and some that were written since: a small part of all entries. */
   readonly #open = new Set<SeriesEntry>();
 
   constructor(options: SeriesBookOptions) {

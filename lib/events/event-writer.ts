@@ -37,7 +37,7 @@ export interface EventWriterOptions {
   readonly onDropped: (entry: SeriesEntry) => void;
   /** Called when nothing of an entry is queued or being written anymore. */
   readonly onSettled: (entry: SeriesEntry) => void;
-  /** Called when this is so for all entries. */
+  /** Called when nothing of any entry is queued or being written anymore. */
   readonly onIdle: () => void;
 }
 

@@ -337,7 +337,7 @@ function causeText({ ref, changes, cause }: ObjectWritten): string | undefined {
   if (taken.length === 0) return cause;
   const by = [...new Set(taken.map(({ manager }) => manager))].join(', ');
   const isScaled = scalable.includes(ref.kind) && taken.some(({ path }) => path === scalePath);
-  // Writes do not show their style: in a builder, no replicas are one replica.
+  // A write does not show whether it comes from a builder, where no replicas mean one replica.
   const remedy = "replicas: 'external' in a builder, no replicas elsewhere";
   return `drift by ${by}${isScaled ? `; if an autoscaler sets it: ${remedy}` : ''}`;
 }

@@ -106,7 +106,7 @@ export interface Findings {
 }
 
 /**
- * Returns `status` with the conditions for its phase and the findings. The only place that decides conditions
+ * Returns `status` with the conditions for its phase and the findings. Only this function decides the conditions
  * between the beginning and the end of a phase.
  */
 export function explainedStatus(

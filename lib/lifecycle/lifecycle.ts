@@ -103,7 +103,7 @@ export function lifecycleController<CR extends LifecycleObject>(
     .withOptions(options)
     .complete((context) =>
       reconciler.reconcile(context, operatorVersion).catch((error: unknown) => {
-        // Perishables expire, however often a reconcile fails, and whatever the error.
+        // Reconcile again in time even after a terminal error: perishables would expire.
         throw new UnfinishedFailure(error, reconciler.perishablesSyncIntervalMs);
       }),
     );

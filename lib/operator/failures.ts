@@ -39,15 +39,15 @@ export interface Failure {
 const rememberedFailures = 10_000;
 
 /**
- * Failures whose conditions are not written yet, and that the next reconcile would not write: terminal ones, which
- * the controller does not retry, and time-outs, which may end the retry too. Without another attempt the object
- * would keep the conditions of an earlier reconcile.
+ * Failures whose conditions are not written yet, and that the next reconcile might not write: terminal failures, which
+ * the controller does not retry, and time-outs, whose retry may time out too. Without another attempt the object would
+ * keep the conditions of an earlier reconcile.
  */
 export class UnshownFailures {
   /** By uid. */
   readonly #failures = new LruMap<string, Failure>(rememberedFailures);
 
-  /** Remembers a failure. @returns false for one whose retry writes the conditions */
+  /** Remembers a failure. @returns false for a failure whose retry writes its conditions */
   keep({ metadata }: KubernetesObject, failure: Failure, { planning }: ReconcileContext): boolean {
     const isKept = failure.isTimeout === true || failureKindOf(failure.error) === 'terminal';
     if (planning || !isKept) return false;
@@ -56,9 +56,9 @@ export class UnshownFailures {
   }
 
   /**
-   * Removes and returns the failure of an object. Returns undefined if something else than a terminal failure
-   * itself triggered the reconcile, so that the handler must run again, and for a time-out without a retry: another
-   * process may have reconciled the object since.
+   * Removes and returns the failure of an object. Returns undefined if the handler must run again: something else than
+   * a terminal failure itself has triggered the reconcile. Returns a time-out only to its retry: before any other
+   * reconcile, another process may have reconciled the object.
    */
   take({ metadata }: KubernetesObject, context: ReconcileContext): Failure | undefined {
     const { triggers, moreTriggers, planning } = context;

@@ -20,8 +20,8 @@ export class FinalizerWriter<T extends KubernetesObject> {
   }
 
   /**
-   * Returns true if `old` and `object` differ only in the finalizer that this process added, so that no
-   * reconcile is needed: the one that added it continues.
+   * Returns true if `old` and `object` differ only in the finalizer that this process added, so that no reconcile is
+   * needed: the reconcile that added the finalizer continues.
    */
   isOwnWrite(old: T, object: T): boolean {
     const { uid = '', resourceVersion } = object.metadata;

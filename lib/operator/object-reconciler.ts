@@ -352,8 +352,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * Shows that a clean-up is not finished. If the schema refuses the status that the handler set, it shows that instead
-   * and does not throw: a terminal failure would end the calls of `finalizes`, and leave the object with its finalizer.
+   * Shows that a clean-up is not finished. If the schema refuses the status of the handler, shows the refusal instead
+   * of throwing it: a terminal failure would end the calls of `finalizes`, and leave the object with its finalizer.
    */
   async #writeWait(
     object: T,

@@ -357,7 +357,7 @@ async function metricsOf(
     (metricsAuth === true ||
       (await mayDo('authenticated metrics', reviewAccess(certificate), place)));
   if (isReviewed) return { registry, port: metricsPort ?? 8443, access: 'reviewed', certificate };
-  // Without the rights to review callers, metrics are served only on request: in a cluster, a certificate requests nothing.
+  // Without the rights to review callers, a cluster serves metrics only if a port is given or metricsAuth is false.
   const isWanted = metricsPort !== undefined || metricsAuth === false || !isCluster;
   const plain = folder === undefined ? {} : { certificate };
   return isWanted ? { registry, port: metricsPort ?? 8080, ...plain } : { registry, serve: false };

@@ -65,8 +65,8 @@ function plannedObject(state: PlannedObjectState, schemaOf: SchemaSource): Plann
 }
 
 /**
- * Returns true if changes of the status are the operator's. The cluster's controllers write the simulated one,
- * and the one that ends with the deletion of an object.
+ * Returns true if the operator wrote the status. The cluster's controllers write a simulated status, and a status that
+ * is lost when an object is recreated.
  */
 function hasOwnStatus({ simulated, recreated, writers }: PlannedObjectState): boolean {
   if (simulated === true) return false;

@@ -232,7 +232,7 @@ function waitOf(work: Work, message: string | undefined): Pick<ResourcePlan, 'wa
   return waits === undefined || waits === '' ? {} : { waits };
 }
 
-/** Whether the operator writes a condition of an object: in the plan, or before under a name of its own. */
+/** Whether the operator writes a condition of an object, in the plan or before, by its manager names. */
 function isOwn(
   condition: Condition,
   { before, after, writers }: PlannedObjectState,

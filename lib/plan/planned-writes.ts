@@ -62,7 +62,7 @@ const setByServer = [
   ...['deletionTimestamp', 'deletionGracePeriodSeconds'],
 ] as const;
 
-/** Number of characters to which any kind lets an object's name grow by some. */
+/** Longest name to which characters are appended. A longer one is cut, because kinds limit the length. */
 const shortName = 40;
 
 const dependents = ['foregroundDeletion', 'orphan'];
@@ -103,7 +103,7 @@ export class PlannedWrites {
     const isAlone = [...state.writers].every((each) => each === writer);
     const base = state.before ?? {};
     const change = isNew(state) ? answer : createMergePatch(base, answer);
-    // The writer's earlier apply may have changed fields that now are as on the server again.
+    // Fields that the writer's earlier apply has changed may have the server's values again.
     const undone = createMergePatch(state.applied?.get(writer) ?? answer, answer);
     const together = isAlone
       ? answer
@@ -270,9 +270,9 @@ export class PlannedWrites {
   }
 
   /**
-   * Applies to the server's object. It may refuse that for a default that the operator has taken over in the
-   * plan, to remove it. Then two dry runs together tell the result: an apply with the server's value of what
-   * contains the default, and an update of its answer to the value that is applied.
+   * Applies to the server's object. If the operator has taken over a default in the plan in order to remove it, the
+   * server, which does not know that, may refuse the apply. Then two dry runs give the result: an apply with the
+   * server's value of the map around the default, and an update of its answer to the desired value.
    */
   async #answerOfServer(
     object: KubernetesObject,
@@ -303,7 +303,7 @@ export class PlannedWrites {
     options: WriteOptions,
   ): UnstructuredObject {
     const { finalizers = [] } = object.metadata;
-    // The server does not have the planned deletion.
+    // The server does not know the planned deletion.
     const { deletionTimestamp = object.metadata.deletionTimestamp } = state.after?.metadata ?? {};
     const isGone = deletionTimestamp !== undefined && finalizers.length === 0;
     // A dry run leaves the server's version unchanged, which the next write must name.
@@ -340,8 +340,8 @@ function withMetadataOf(
 }
 
 /**
- * Returns `object` with the fields that other writers have applied in the plan and that it lacks. Without them the
- * server, which has none of these applies, would remove a field that `object` no longer has.
+ * Returns `object` with the fields that other writers have applied in the plan and that `object` lacks. The server
+ * does not know these applies: it would remove a field that only the writer of `object` has applied on the server.
  */
 function withOthers(
   object: KubernetesObject,

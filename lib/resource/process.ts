@@ -97,7 +97,7 @@ async function runChain<T extends KubernetesObject>(
   const root = passContextOf(context);
   // Changes of the list during a reconcile apply to the next one.
   const left = order === 'reverse' ? resources.toReversed() : [...resources];
-  // A deletion skips no resource: the finalizer would be removed anyway.
+  // A deletion skips no resource: the finalizer is removed after the chain even if `notReady` was called.
   const isHeld = (): boolean => method === 'ensureCreated' && root.pass.isHeld;
   while (root.reconciliationCanceled === undefined && !isHeld()) {
     const resource = left.shift();

@@ -84,7 +84,7 @@ async function retried<T extends KubernetesObject, R>(
       if (askedMs > longestAskedMs) throw error;
       const longerMs = Math.max(waitMs, askedMs);
       logRetry(step, error, { attempt, waitMs: Math.round(longerMs) });
-      // At once: a part that runs beside the step may request something during the delay.
+      // Undo now: code that runs beside the step may make requests during the delay.
       undoRequests();
       await sleep(clock, longerMs, signal);
     }

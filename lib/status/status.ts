@@ -149,9 +149,9 @@ interface StatusToApply {
 /**
  * Applies the result of `statusToApply`, and returns the object after the write. The API server ignores a uid in a
  * status write, so the write has the resourceVersion that was read. After a conflict, the object is read again: if it
- * is the same object, the status for its new state is sent. An older state may lack what `keepOthers` keeps. It is
- * read again too before a status is refused by its schema: a cached object may be older than a transition rule allows,
- * and lacks `managedFields` and what a transform drops.
+ * is the same object, the status for its new state is sent. An older state may lack what `keepOthers` keeps. The
+ * object is also read again before a status is refused by its schema: a cached object may be older than a transition
+ * rule allows, and lacks `managedFields` and what a transform drops.
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
  * @throws OperatorError `Terminal`: the schema of the type refuses the status; its cause is `InvalidObject`.
  */

@@ -61,7 +61,7 @@ export async function writeStatus(pass: Pass): Promise<void> {
 }
 
 /**
- * Returns `status` with the transition times of `before` for the conditions that show what they did. In one
+ * Returns `status` with the transition times of `before` for conditions that have the same value in both. In one
  * reconcile a condition may flip twice, for example when all objects are as desired and pruning fails then.
  */
 function withTimesOf(

@@ -127,8 +127,8 @@ export async function reportingFailure<T>(
   } catch (error) {
     const { object, reason = 'DeleteResourceFailed' } = step;
     const { what = `could not delete ${describeObject(object)}:` } = step;
-    // No failure, and tried again at once: an object has changed since it was read, for example the one to
-    // delete, which may be desired now.
+    // A stale write is not a failure, and the reconcile is retried at once. An object has changed since it was read;
+    // an object to delete may be desired now.
     if (!isStaleWrite(error)) pass.fail(error, { reason, what }, object);
     throw error;
   }

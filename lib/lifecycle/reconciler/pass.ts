@@ -239,7 +239,7 @@ export function failureText(
   return isFixed ? `${text}; ${immutableRemedy}` : text;
 }
 
-// A name comes first: a deletion stops the pods of a workload, and deletes the data of a claim.
+// Names the harmless remedy first: a deletion stops the pods of a workload, and deletes the data of a claim.
 const immutableRemedy =
   'give the object another name in a new release, or delete it, with its pods or data, to have it recreated';
 

@@ -48,7 +48,7 @@ export interface Transition {
 export const transitions: readonly Transition[] = [
   { from: [''], on: 'DeployStarted', to: 'Deploying' },
   {
-    // The last two apply to a configuration that is not being deleted, for example one from a backup.
+    // `Deleting` and `Deleted`: for a configuration that is not being deleted, for example one from a backup.
     from: ['Deploying', 'Deployed', 'Upgrading', 'Deleting', 'Deleted'],
     on: 'ConfigError',
     to: 'Error',

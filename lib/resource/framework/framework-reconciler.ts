@@ -146,7 +146,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     return isHeld ? this.#create(shown, set) : this.#hold(shown);
   }
 
-  /** Shows that the reconcile of which this one is the retry has timed out. @returns the subject as written */
+  /** Shows in the condition that the reconcile before this retry has timed out. @returns the subject as written */
   async #showTimeout(subject: Subject<T>): Promise<Subject<T>> {
     const { id, object, pass } = subject;
     const timedOut = this.#timeouts.get(id);
