@@ -63,7 +63,7 @@ export interface FieldWriting {
   /** Reads from the server, not from a cache. */
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** Called after each write, with the object before and after it; undefined: it does not exist. */
+  /** Called after each write with the object before and after it, or undefined if there was no object. */
   readonly note?:
     ((live: KubernetesObject | undefined, now: KubernetesObject | undefined) => void) | undefined;
 }

@@ -63,7 +63,6 @@ export class ObjectMerger {
     this.#reverted = new RevertedWrites({ nowMs, rememberedMs: retryMs, capacity: 10_000 });
   }
 
-  /** Returns the object to create. */
   creation(merging: Merging): UnstructuredObject {
     return withMarks(merging.edited ?? merging.desired, this.#marks(merging));
   }

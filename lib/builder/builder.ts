@@ -210,8 +210,8 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /**
-   * Sets the order in which workloads are updated, by node type. Each waits until the rollout of the one
-   * before is complete; workloads without a node type come last. Overrides the option `rolloutOrder`.
+   * Sets the order in which workloads are updated, by node type. Each workload waits until the rollout of its
+   * predecessor is complete; workloads without a node type come last. Overrides the option `rolloutOrder`.
    */
   rolloutOrder<const NodeType extends string>(
     order: readonly ChainedName<Names['nodeType'], NodeType>[],

@@ -43,8 +43,8 @@ export async function withGenerated(
 }
 
 /**
- * Returns why a Secret must not be changed yet: it has values that it did not have when new ones were made, such as
- * those of another process. The next reconcile keeps them.
+ * Returns why a Secret must not be changed yet: since new values were generated, another process has written its own.
+ * The next reconcile keeps these.
  */
 export function reasonToReadAgain(
   { link: { generated = {}, object } }: ChainedObject,

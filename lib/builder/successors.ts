@@ -41,11 +41,11 @@ export interface Wait {
 }
 
 /**
- * Returns the reason why a Service has to keep its selector; undefined if it may change. A Service that moves
- * to another workload keeps it until that workload is rolled out. The governing Service of a StatefulSet,
- * which its pods may need, moves when the first pod is ready. Without ready pods at the old selector, the
- * Service moves at once. A selector that another manager has set is drift: it is repaired as soon as the workload
- * has a ready pod, or at once if it selects no ready pods.
+ * Returns the reason why a Service has to keep its selector; undefined if it may change. A Service that moves to
+ * another workload keeps it until that workload is rolled out. The governing Service of a StatefulSet, which its pods
+ * may need, moves when the first pod is ready. Without ready pods at the old selector, the Service moves at once. A
+ * selector that another manager has set is drift. It is repaired at once if it selects no ready pods, else as soon as
+ * the workload has a ready pod.
  */
 export async function reasonToStay(
   context: RunContext,

@@ -174,7 +174,6 @@ interface Preconditions {
   readonly resourceVersion?: string | undefined;
 }
 
-/** Identifies one object of a kind. */
 interface Target {
   readonly type: TypeReference<KubernetesObject>;
   readonly key: ObjectKey;

@@ -13,7 +13,6 @@ export interface WatchScope {
   readonly metadataOnly?: boolean | undefined;
 }
 
-/** Parameters of {@link followWatch}. */
 interface WatchAttempt<T extends KubernetesObject> {
   readonly client: Client;
   readonly type: TypeReference<T>;

@@ -37,7 +37,6 @@ export type Look<T extends KubernetesObject> =
 
 /** Access to the store and the watch under a {@link WriteOverlay}. */
 export interface Overlaid<T extends KubernetesObject> {
-  /** Returns the stored object of a key. */
   stored(key: string): T | undefined;
   quarantined(key: string): QuarantinedObject | undefined;
   /** Returns the version that the watch of a namespace has reached. */

@@ -174,7 +174,7 @@ interface CertificateFilesOptions {
   readonly clock: Clock;
 }
 
-// Certificates are rotated well before they expire.
+// Interval of reading the files: certificates are rotated well before they expire.
 const freshMs = 60_000;
 
 /**

@@ -101,7 +101,6 @@ export class OutsideGuard {
     }
   }
 
-  /** Runs a handler under the guard. */
   async run(handler: () => Promise<Result>): Promise<Result> {
     const handling = guards.run(this, handler);
     this.#handling = handling;

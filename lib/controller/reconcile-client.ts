@@ -47,7 +47,7 @@ export interface ReconcileGuard {
   observe(target: Target): (write: ObservedWrite) => void;
 }
 
-/** The verb and the object of a write; without a key those of its kind. */
+/** The verb and the object of a write. Without a key, the write is for objects of the kind. */
 export interface WriteTarget {
   readonly verb: ObservedWrite['verb'] | 'deleteCollection';
   readonly type: TypeReference<KubernetesObject>;

@@ -176,7 +176,7 @@ export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSo
   };
 }
 
-/** Returns the keys without those of other clusters that have their own context. */
+/** Returns the keys for a cluster. Leaves out keys of other clusters that have a context of their own. */
 function keysFor(
   { cluster }: SourceContext,
   keys: readonly ReconcileKey[],

@@ -296,7 +296,7 @@ export class ActiveRuns {
       waitsMs.length === 0 ? undefined : this.#clock.setTimer(() => this.#warn(), nextMs);
   }
 
-  /** @returns those of `runs` that continue after a second for `unwinding` */
+  /** Waits a second for `unwinding`. @returns the reconciles of `runs` that still continue then */
   async #unwind(
     runs: readonly ReconcileRun[],
     unwinding: readonly ReconcileRun[],

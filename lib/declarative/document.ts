@@ -1,4 +1,2 @@
-/**
- * A JSON object that a pipeline works on, never mutated: `{ Kind: object, … }` for a join, else an object.
- */
+/** A JSON object that a pipeline works on; never modified. For a join it is `{ Kind: object, … }`. */
 export type Document = Readonly<Record<string, unknown>>;

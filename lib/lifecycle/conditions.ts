@@ -170,8 +170,9 @@ function failing(status: LifecycleStatus, trouble: Trouble, clock: Clock): Lifec
 }
 
 /**
- * A deployed system stays Available; only Degraded shows the problem. A reason that the operator's own code has
- * given to Available stays too: both would write the status again and again.
+ * A deployed system stays Available; only Degraded shows the problem. A reason that the operator's own code has given
+ * to Available stays too. Otherwise that code and this function would overwrite each other's reason in every
+ * reconcile.
  */
 function deployed(
   status: LifecycleStatus,

@@ -23,7 +23,6 @@ export class OwnedKinds implements Source {
     this.#registrator = registrator;
   }
 
-  /** The known kinds. */
   get types(): readonly TypeReference<KubernetesObject>[] {
     return [...this.#types.values()];
   }

@@ -18,7 +18,6 @@ export interface LeaseStoreOptions {
   readonly name: string;
 }
 
-/** Limits of a request for Leases. */
 interface LeaseRequestLimits {
   /** Names the request in the error. */
   readonly what: string;

@@ -144,7 +144,6 @@ export class ManagerRun {
     }
   }
 
-  /** Stops an entry. */
   async remove(entry: ManagerEntry, graceMs: number): Promise<void> {
     if (entry.type === 'controller') {
       await this.#removeController(entry, graceMs);

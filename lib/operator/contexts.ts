@@ -48,8 +48,9 @@ type AsReadonly<T> = T extends readonly (infer Item)[]
  */
 export interface StatusDraft<T extends KubernetesObject> {
   /**
-   * Sets fields of the status. After the handler, the status is checked against the schema of `defineResource` before it
-   * is written: one that does not fit fails the reconcile, without a retry. A `finalizes` that waits is still called again.
+   * Sets fields of the status. After the handler, the status is checked against the schema of `defineResource` before
+   * it is written: a status that does not fit fails the reconcile, without a retry. A `finalizes` that waits is still
+   * called again.
    * @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration` is given, or the controller writes no
    * status: see `status` of {@link ForOptions}. In `finalizes` the latter is only logged, since the deletion must end.
    */

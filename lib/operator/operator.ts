@@ -234,9 +234,9 @@ export class Operator implements OperatorDefinition {
   }
 
   /**
-   * Runs as a program: reads the command line (`--help` lists its options), prints an error as one line, and
-   * sets the exit code. A second after an error it ends the process if that still runs, unless `signal` is given
-   * or the exit code has been set again.
+   * Runs as a program: reads the command line (`--help` lists its options), prints an error as one line, and sets the
+   * exit code. One second after an error, it ends a process that still runs, unless `signal` is given or the exit code
+   * has been set again.
    * @param args - @defaultValue those of the process
    * @param options - take precedence over the command line; omit those that it should decide
    */

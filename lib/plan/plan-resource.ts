@@ -190,7 +190,6 @@ class PlanClock implements Clock {
   }
 }
 
-/** The end of a step. */
 interface StepEnd {
   /** Whether nothing changes; false: the limit is reached. */
   readonly isQuiet: boolean;

@@ -37,7 +37,6 @@ import type { PlannedObjects, PlannedObjectState } from './planned-objects.js';
 export interface PlannedWritesParts {
   /** Client for writes, all dry runs. */
   readonly dry: Client;
-  /** Client for reads. */
   readonly reads: Client;
   readonly planned: PlannedObjects;
   readonly random: Random;
@@ -48,7 +47,6 @@ interface Target {
   readonly key: ObjectKey;
 }
 
-/** Parameters of a creation. */
 interface Creation {
   readonly verb: 'create' | 'apply';
   readonly options: ApplyOptions;

@@ -89,7 +89,6 @@ interface StatusWrite {
   readonly changed?: { readonly sent: object; readonly stored: object } | undefined;
 }
 
-/** A status to send. */
 interface PreparedStatus<T> {
   readonly status: object;
   readonly send: () => Promise<T>;

@@ -93,7 +93,6 @@ export async function patchStatus<T extends KubernetesObject>(
     : ((await applyStatus(client, { object, applied, toApply }, options)) as T);
 }
 
-/** A status to apply. */
 interface AppliedStatus {
   /** Has only the status, and the uid and resourceVersion of the object that was read. */
   readonly object: KubernetesObject & { readonly status: object };
@@ -138,7 +137,6 @@ export function statusToApply(
 /** Maximum number of attempts. Each conflict means that another client has written, so even many writers end soon. */
 const maxApplies = 30;
 
-/** Input of {@link applyStatus}. */
 interface StatusToApply {
   readonly object: KubernetesObject;
   readonly applied: AppliedStatus;

@@ -97,7 +97,6 @@ type TokenVerdict =
   | { readonly claims: TokenClaims; readonly untilMs: number; readonly problem?: undefined }
   | { readonly problem: string };
 
-/** Options of {@link TokenVerifier}. */
 interface TokenVerifierOptions {
   /** The initial keys. @defaultValue those of the file */
   readonly keys?: readonly VerifyingKey[] | undefined;

@@ -145,7 +145,7 @@ class OperatorObjects {
   #isWanted: (name: string) => boolean | undefined = () => undefined;
   /** Settled when {@link OperatorObjects.release} is done. */
   #released: Promise<unknown> = Promise.resolve();
-  /** The objects that wait for other operators: the number of checks, and the names of the others. */
+  /** By the name of a waiting object: the number of checks, and the names of the operators that it waits for. */
   readonly #waiting = new Map<string, { readonly looks: number; readonly others: string[] }>();
 
   constructor(group: Group) {
@@ -258,9 +258,9 @@ class OperatorObjects {
   }
 
   /**
-   * Waits while an operator reads views of operators that have an object and are not in the group yet: views that do
-   * not exist yet would count as empty, and the reader would delete what it made from them earlier. Operators that
-   * read each other's views do not wait forever.
+   * Waits while an operator reads views of operators that have an object and are not in the group yet. Missing views
+   * would count as empty, and the reader would delete what it made from them earlier. Operators that read each other's
+   * views do not wait forever.
    * @returns undefined if there is nothing to wait for
    */
   async #waitForOthers(

@@ -12,11 +12,9 @@ import type { DocumentStep } from './linear-node.js';
 
 const operation = '@join';
 
-/** Options of `compileJoin`. */
 interface JoinInput {
   /** The name of each source in the documents of the join. */
   readonly names: readonly string[];
-  /** The context of the condition. */
   readonly context: CompileContext;
   readonly options: ExpressionOptions;
 }
@@ -217,14 +215,14 @@ export interface JoinPlan {
 /** One side of an equality: an expression over one source. */
 interface SideOf {
   readonly source: number;
-  /** The number of the side among those of its source. */
+  /** Index of the side among the sides of its source. */
   readonly side: number;
 }
 
 /** An equality that a join condition requires between two different sources. */
 export type Equality = readonly [SideOf, SideOf];
 
-/** The look-up of one more source, given the earlier ones. */
+/** The look-up of a further source by values of the sources before it. */
 export interface JoinStep {
   readonly source: number;
   /** The number of the index to use; undefined: no equality leads here, so all objects are candidates. */

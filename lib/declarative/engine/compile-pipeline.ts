@@ -48,7 +48,6 @@ function joinOf(
   written: readonly WrittenStage[],
   site: {
     readonly names: readonly string[];
-    /** The context of the pipeline. */
     readonly context: CompileContext;
     readonly options: ExpressionOptions;
   },

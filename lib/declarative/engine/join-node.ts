@@ -115,7 +115,6 @@ interface JoinRow {
   weight: number;
 }
 
-/** Options of `JoinTable`. */
 interface JoinTableOptions {
   readonly source: JoinSource;
   /** The sides of each index. */
@@ -139,7 +138,6 @@ export class JoinTable {
     this.#indexes = indexes.map((sides) => ({ sides, rows: new Map() }));
   }
 
-  /** Returns all objects. */
   rows(): Iterable<JoinRow> {
     return this.#rows.values();
   }

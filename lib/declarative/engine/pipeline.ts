@@ -249,7 +249,7 @@ export class OutputCollector {
   }
 }
 
-/** The limit of Kubernetes. */
+/** Kubernetes' limit for the name of an object. */
 const longestName = 253;
 
 /**

@@ -78,8 +78,8 @@ async function typeOf(
 }
 
 /**
- * Removes everything that a target wrote, in this process or an earlier one. Does nothing if the kind is
- * unserved, the view server has stopped, or the process is not the leader; the leader removes it.
+ * Removes everything that a target wrote, in this process or an earlier one. Does nothing if the kind is unserved, the
+ * view server has stopped, or the process is not the leader.
  * @throws AggregateError the failed removals, after all others have been done.
  */
 async function takeBack(
@@ -116,7 +116,7 @@ async function keysToTakeBack(
   }
 }
 
-/** The API server's limit. */
+/** The API server's limit for the name of a field manager. */
 const longestName = 128;
 
 /**

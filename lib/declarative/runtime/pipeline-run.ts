@@ -93,7 +93,7 @@ export class PipelineRun implements StartedSource {
   #isPumping = false;
   /** Whether an error has left the current state half processed. */
   #isBroken = false;
-  /** Errors since the last state that took over. */
+  /** Number of errors since a new state was last put into use. */
   #failures = 0;
   #pumping: Promise<void> = Promise.resolve();
 

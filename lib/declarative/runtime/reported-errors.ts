@@ -31,7 +31,6 @@ interface ErrorPlace extends Pick<ReportedError, 'stage' | 'subject'> {
   readonly path?: SpecPath | undefined;
 }
 
-/** Options of {@link ReportedErrors}. */
 interface ReportedErrorsOptions {
   readonly operator: string;
   readonly controller: string;

@@ -59,7 +59,7 @@ export function targetObject(target: TargetKey, document: Document): DesiredFiel
   return { object, nulls, ...(!isEmpty && { status }) };
 }
 
-/** The limit of etcd. */
+/** etcd's limit for an object, in bytes. */
 const largestView = 1.5 * 1024 ** 2;
 
 /**

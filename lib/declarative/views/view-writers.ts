@@ -68,8 +68,8 @@ export class ViewWriters {
 
   /**
    * Waits until every controller that writes a source of `reader` has progress `tried`, and no operator of a source is
-   * about to be added. If views depend on each other in a cycle, a writer that itself reads what `reader` writes need only
-   * have listed its sources, and the writers of those sources are awaited as well.
+   * about to be added. In a cycle of views, a writer that reads what `reader` writes need only have listed its
+   * sources. The writers of those sources are awaited as well.
    * @throws the signal's reason, as soon as it is aborted.
    */
   async whenWritten(reader: ViewWriter, signal: AbortSignal): Promise<void> {
@@ -102,8 +102,8 @@ export class ViewWriters {
   }
 
   /**
-   * Returns which operator `reader` waits for, or why a writer that it waits for cannot write, directly or through
-   * other writers; undefined: no known problem.
+   * Returns why `reader` has to wait: an operator is about to be added, or a writer cannot write. Includes writers
+   * that the awaited writers wait for. undefined: no known problem.
    */
   troubleOf(reader: ViewWriter): string | undefined {
     const toCome = reader.sources.find((kind) => this.#isToCome(kind));

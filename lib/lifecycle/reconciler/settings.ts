@@ -137,9 +137,7 @@ export type Settings = {
   readonly [K in Exclude<keyof Options, StayOptional>]-?: Exclude<Options[K], undefined>;
 } & Pick<Options, StayOptional> & {
     readonly crManager: Required<CrManager<LifecycleObject>>;
-    /** Creates and updates the objects. */
     readonly merger: ObjectMerger;
-    /** The objects that are being deleted. */
     readonly deletions: Deletions;
     readonly owedCallbacks: OwedCallbacks;
     /** The number of upgrades that each version has begun, by the UID of the configuration. */

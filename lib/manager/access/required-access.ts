@@ -160,7 +160,7 @@ export const ownVerbs: readonly AccessVerb[] = ['create', 'patch', 'delete'];
 /** Verbs for writing owned objects; the handlers may use any of them. */
 const makeVerbs: readonly AccessVerb[] = ['create', 'update', 'patch', 'delete'];
 
-/** Verbs that are not those of a request: the server checks them together with the verb of another request. */
+/** Verbs that the server checks in addition to the verb of a request. */
 const rightVerbs: readonly AccessVerb[] = ['bind', 'escalate', 'impersonate', 'use'];
 
 /**

@@ -233,7 +233,6 @@ export interface ObjectView {
   readonly conditions: Shown<ShownCondition>;
 }
 
-/** Maximum number of conditions per object. */
 const maxConditions = 20;
 /** Maximum number of characters of a condition's message. */
 const maxMessage = 300;

@@ -261,9 +261,7 @@ export class RecentReconciles {
   }
 }
 
-/** Maximum number of causes per reconcile. */
 const maxCauses = 5;
-/** Maximum number of changed paths. */
 const maxPaths = 5;
 
 function shownCauses({ triggers, more }: TriggerList): readonly ShownCause[] {

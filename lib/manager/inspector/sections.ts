@@ -132,7 +132,6 @@ function processSection(overview: Overview): Section {
   return { id: 'process', title: 'This process', body };
 }
 
-/** Shows how replicas share keys. */
 function shardsSection({ shards }: Overview): Section {
   return { id: 'shards', title: 'Shards', body: shardFacts(shards) };
 }

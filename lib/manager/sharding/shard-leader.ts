@@ -57,7 +57,6 @@ export class ShardLeader {
     return this.#view;
   }
 
-  /** Sets a new view of the group. */
   see(view: ShardView): void {
     this.#view = view;
     this.#isViewUsed = false;

@@ -211,7 +211,7 @@ class CertificateRotation {
   }
 
   /**
-   * Returns the next step, and the state that it changes. If the Secret was deleted or emptied, that is the
+   * Returns the next step, and the state that it changes. If the Secret was deleted or emptied, the step changes the
    * state in use: other replicas present its certificate until their next check, so it must stay trusted.
    */
   #next(stored: CertificateState | undefined): {

@@ -190,9 +190,9 @@ export interface Keeper {
 }
 
 /**
- * Lists the existing objects that the resource made for its owner, by its labels and the controlling owner. A
- * copy with the same labels does not count, nor an object of another controller of the owner, which may have a
- * resource of the same name. Makes no request where the kinds are cached.
+ * Lists the existing objects that the resource made for its owner, by its labels and the controlling owner. A copy
+ * with the same labels does not count. Another controller of the owner may have a resource of the same name: its
+ * objects do not count either. Makes no request where the kinds are cached.
  * @throws OperatorError `InvalidOwner`: the owner was not read from a server.
  */
 export async function currentObjects(

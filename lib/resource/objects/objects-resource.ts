@@ -56,7 +56,7 @@ export type ObjectOfType<R extends TypeReference<KubernetesObject>> =
 declare const hint: unique symbol;
 
 /**
- * A type without values. Beside `ObjectOfType` it makes the compiler keep the literals of an inline object:
+ * A type without values. In a union with `ObjectOfType` it makes the compiler keep the literals of an inline object:
  * `apiVersion: 'apps/v1'` would otherwise widen to a string before the kinds are inferred.
  */
 export interface LiteralHint<L extends string> {

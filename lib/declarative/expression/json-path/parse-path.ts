@@ -231,7 +231,6 @@ class PathScanner {
     this.#text = text;
   }
 
-  /** Whether the scanner is at the end. */
   get atEnd(): boolean {
     return this.#at >= this.#text.length;
   }
