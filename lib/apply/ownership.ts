@@ -29,7 +29,7 @@ export const allowDeletionsAnnotation = 'operator-builder.io/allow-deletions';
 /** Prefix of the owner's annotations that record which Jobs have run; see `desireOfRun`. */
 export const ranAnnotationPrefix = 'operator-builder.io/ran-';
 
-/** Label with the chain's part of the owner's objects; see `scope` of the builder's options. */
+/** Label that names the part of the owner's objects that a chain manages; see `scope` of the builder's options. */
 export const scopeLabel = 'operator-builder.io/scope';
 
 /** Annotation of an object that outlives its owner: the owner's kind and group, as `Kind.group`. */
@@ -41,7 +41,7 @@ export const ownerNameAnnotation = 'operator-builder.io/owner-name';
 /** Label with the tool that manages the object: the `controllerName`. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 
-/** A controller, and its chain's part of the owner's objects. */
+/** A controller, and the `scope` of its chain. */
 interface Applier {
   readonly controllerName: string;
   readonly scope: string | undefined;
@@ -50,7 +50,7 @@ interface Applier {
 /**
  * Returns true if this controller applied the object. Other code may create objects with the same owner as their
  * controller, so labels identify the objects of a controller. If a user removed the labels, `managedFields` still
- * shows whether this controller applied the hash last: a controller that takes the object over sets another.
+ * shows whether this controller applied the hash last: a controller that takes the object over sets another hash.
  */
 export function isAppliedBy(object: KubernetesObject, { controllerName, scope }: Applier): boolean {
   const { labels = {} } = object.metadata;

@@ -21,7 +21,7 @@ export interface RolloutState {
 
 /** The run of a Job. */
 export interface JobRun {
-  /** `running`: the Job has not finished. The others stay when Kubernetes has deleted the Job. */
+  /** `running`: the Job has not finished. `succeeded` and `failed` stay after Kubernetes has deleted the Job. */
   readonly state: 'running' | 'succeeded' | 'failed';
   /** A description of the state, such as the reason of a failure. */
   readonly message: string;

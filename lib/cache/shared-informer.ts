@@ -25,7 +25,7 @@ import type { ReflectorSink } from './reflector.js';
 import { compareResourceVersions } from './resource-version.js';
 import { WriteOverlay } from './write-overlay.js';
 
-/** The parts of an informer, which all informers of a cache share but for `kindLabel`. */
+/** The parts of an informer. All informers of a cache share them, except `kindLabel`. */
 export interface InformerParts extends Pick<
   ResolvedCacheOptions,
   'client' | 'clock' | 'random' | 'logger' | 'freeze' | 'streamingLists' | 'onQuarantined'

@@ -94,7 +94,7 @@ function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16)}`;
 }
 
-// The kubelet replaces a token after 80 % of its lifetime, at the earliest after 8 minutes.
+// Interval of reads. The kubelet replaces a token after 80 % of its lifetime, at the earliest after 8 minutes.
 const tokenFreshMs = 60_000;
 
 /**

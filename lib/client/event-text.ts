@@ -57,7 +57,7 @@ export function eventParser(
   };
 }
 
-/** After this many failures, the objects of a kind have another form: it is parsed as a whole. */
+/** After this many failures, events are parsed as a whole: the objects of the kind have another form. */
 const mostFailures = 8;
 
 /** Only a list with at least one entry is cut out: an empty one is as quick to parse. */
@@ -96,8 +96,8 @@ function partsIn(line: string, from: number): readonly Part[] {
 }
 
 /**
- * Stands for `managedFields`. Metadata has no member with such a name, and V8 deletes an index without a trace. An
- * object from which it deletes another member becomes slower and, from Node.js 22 on, three times as large.
+ * Stands for `managedFields`. Metadata has no member with such a name, and V8 deletes a number-like name without a
+ * cost. An object from which it deletes another member becomes slower and, from Node.js 22 on, three times as large.
  */
 const managedFieldsMark = '0';
 /** Stands for `spec` and `status`. It is random, so that no object can contain it. */

@@ -41,8 +41,8 @@ export interface HotLoop {
   /** The repeatedly written object. */
   readonly object: ObjectReference;
   /**
-   * The writes of the object within the last `windowMs`, per minute. A burst counts as what it wrote, not as what it
-   * would write in a minute. At most the rate of one write more than `maxWrites`.
+   * The number of writes of the object within the last `windowMs`, converted to writes per minute. A short burst is
+   * not extrapolated. At most `maxWrites` + 1 writes are counted.
    */
   readonly writesPerMinute: number;
   /** The paths that the last write changed, for example `spec.replicas`; empty if no change is visible. */

@@ -20,7 +20,7 @@ interface Refusal {
 // CONNECT opens a tunnel through a proxy; a request that is sent through the tunnel is published, too.
 const readMethods = ['GET', 'HEAD', 'OPTIONS', 'CONNECT'];
 
-/** The guard still refuses requests so long after the end of a reconcile, in milliseconds. */
+/** Time after the end of a reconcile for which the guard still refuses requests, in milliseconds. */
 const lingerMs = 10_000;
 
 /** Number of refused requests that ends a reconcile: its handler would repeat them forever. */
@@ -87,8 +87,8 @@ export class OutsideGuard {
   }
 
   /**
-   * Guards a reconcile until its end and the end of its handler, which may continue after a time-out, and some seconds
-   * more. A handler that sends refused requests without an end is not waited for: it may never end.
+   * Guards a reconcile until some seconds after its handler has ended, which may continue after a time-out. Does not
+   * wait for a handler that sends refused requests without an end: it may never end.
    */
   async during<T>(reconcile: () => Promise<T>): Promise<T> {
     running++;

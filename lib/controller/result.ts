@@ -123,7 +123,7 @@ function asksToBeLookedAt(error: unknown): boolean {
   return isReconcileFailed(error) && requeueAfterOf(error.results) !== undefined;
 }
 
-/** Combines several failures: the most severe one decides, but one that a retry may fix causes a retry. */
+/** Combines several failures: the most severe one decides. A terminal one among others is retried, as an error. */
 function kindOfAll(kinds: readonly FailureKind[]): FailureKind {
   if (kinds.every((kind) => kind === 'terminal')) return 'terminal';
   if (kinds.includes('error') || kinds.includes('terminal')) return 'error';

@@ -35,9 +35,9 @@ export interface EventWriterOptions {
   readonly maxDelayMs: number;
   /** Called with an entry that the server did not accept. */
   readonly onDropped: (entry: SeriesEntry) => void;
-  /** Called when nothing of an entry is queued or being written anymore. */
+  /** Called when an entry is neither queued nor being written. */
   readonly onSettled: (entry: SeriesEntry) => void;
-  /** Called when nothing of any entry is queued or being written anymore. */
+  /** Called when no entry is queued or being written. */
   readonly onIdle: () => void;
 }
 
@@ -54,7 +54,7 @@ const maxRequests = 16;
  */
 export class EventWriter {
   readonly #options: EventWriterOptions;
-  /** The entries that wait for a request: the first one, or one with a later count, or a retry. */
+  /** The entries that wait for a request: a first write, a later count, or a retry. */
   readonly #queue = new Set<SeriesEntry>();
   readonly #deliveries = new Map<SeriesEntry, Promise<void>>();
   readonly #turns = new Turns();

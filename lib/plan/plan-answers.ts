@@ -66,7 +66,7 @@ export function planAnswers(parts: PlanAnswersParts): PostAnswer {
   return async (question, access) => {
     const review = await reviewed(access, question);
     if (review.refusal !== undefined) return review.refusal;
-    // Before the plan takes a place: a slow body must not keep others from planning.
+    // Read the body before the plan takes a place: a slow body must not keep others from planning.
     const text = await question.body(maxBytes);
     if (text === undefined)
       return failure(400, unusable(`has more than ${maxBytes} bytes`).message);
@@ -218,7 +218,7 @@ async function accessRefusal(
       `user ${user.username ?? ''} may not ${what}: a plan needs the same permission`,
     );
   };
-  // Before the first read: a user without this right does not learn whether the object exists.
+  // Check before the first read: a user without this right does not learn whether the object exists.
   const refused = await refusal('update');
   if (refused !== undefined) return refused;
   const live = await getIfExists(client, type, key, { signal });

@@ -184,7 +184,7 @@ export class TokenVerifier {
 
 function verdictOn(payload: { readonly exp?: number } & Record<string, unknown>): TokenVerdict {
   const { exp = Infinity } = payload;
-  // `exp` may be missing, and JSON can hold 1e999.
+  // `exp` may be missing, or Infinity: `JSON.parse` reads 1e999 as that.
   if (!Number.isFinite(exp)) return { problem: 'it never expires' };
   const read = readTokenClaims(payload);
   return read.problem === undefined ? { ...read, untilMs: exp * 1000 } : read;

@@ -41,7 +41,7 @@ export function compileCondition(
   return guarded(run, options) as (document: Document, element?: unknown) => boolean;
 }
 
-/** Compiles an expression, with the facts known at load. */
+/** Compiles an expression to a part, with its type and value if they are known at load. */
 function compilePart(
   source: unknown,
   context: CompileContext,

@@ -16,7 +16,7 @@ import type {
 } from '../spec/operator-spec.js';
 import { readOperatorSpec } from '../spec/read-operator-spec.js';
 
-/** An operator specification: `{ controllers: […] }`, an `Operator` object, or one of a file. */
+/** An operator specification: `{ controllers: […] }`, an `Operator` object, or one that was read from a file. */
 export type OperatorInput = OperatorDocument | OperatorResource | LoadedOperator;
 
 /** A controller of a plan, which may be unable to run. */

@@ -332,7 +332,7 @@ export class PipelineRun implements StartedSource {
   }
 }
 
-/** Without the error, which may contain data of a Secret. */
+/** The message omits the error, which may contain data of a Secret. */
 const brokenText = 'pipeline: failed outside of its expressions, is processed again; see the log';
 
 const fullPassCause: PipelineCause = { trigger: { type: 'source', source: 'full pass' } };

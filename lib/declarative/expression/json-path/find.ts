@@ -276,7 +276,7 @@ function compileMatches({ whole, operands }: Extract<Test, { kind: 'matches' }>)
     const value = text?.(node, document);
     const source = pattern?.(node, document);
     if (typeof value !== 'string' || typeof source !== 'string') return false;
-    // Go's syntax, in linear time. A filter with an invalid pattern matches nothing.
+    // Patterns have Go's syntax and match in linear time. A filter with an invalid pattern matches nothing.
     const expression = goPattern(whole ? `^(?:${source})$` : source);
     return expression instanceof GoPattern && expression.test(value);
   };

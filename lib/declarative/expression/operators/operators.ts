@@ -230,7 +230,7 @@ function readSelector(selector: Map, operation: string): readonly LabelRequireme
 
 /**
  * The long form has `matchLabels` or `matchExpressions`; any other map is the labels themselves. Null counts as
- * absent, as on the API server: `@project` makes it of a missing field.
+ * absent, as on the API server: `@project` yields null for a missing field.
  */
 function selectorOf(selector: Map): LabelSelector {
   const { matchLabels, matchExpressions } = selector;
