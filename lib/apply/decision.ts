@@ -63,7 +63,7 @@ export interface Updating<Desired> {
 
 /** An object of a chain is updated. */
 export interface Applying extends Updating<DesiredObject> {
-  /** The reason why its pods must not be replaced yet, or why its claims can't grow; undefined if nothing waits. */
+  /** Why the object's pods must not be replaced yet, or its claims can't grow; undefined if nothing waits. */
   readonly hold: string | undefined;
   /** True if `desired` lacks the changes that wait for that reason. */
   readonly isHeld: boolean;

@@ -216,11 +216,11 @@ export function causeOfRollout(causes: readonly ObjectReference[]): string | und
 
 /** Conditions that hold back a change of an object. */
 interface Gate {
-  /** Returns the reason why its pods must not be replaced yet; undefined if they may be. */
+  /** Returns the reason why the object's pods must not be replaced yet; undefined if they may be. */
   readonly replacement?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
-  /** Returns the reason why it must not be changed yet; undefined if it may be. */
+  /** Returns the reason why the object must not be changed yet; undefined if it may be. */
   readonly update?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
-  /** The reason why it must not be created yet; undefined if it may be. */
+  /** The reason why the object must not be created yet; undefined if it may be. */
   readonly creation?: string | undefined;
 }
 

@@ -107,7 +107,7 @@ type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete' | 
 
 /** Wraps the writes of `client`: each is recorded in the cache before the caller receives the answer. */
 function notedWrites(client: Client, notes: WriteNotes): Writes {
-  // `writeOf` is called after the answer of a server, for which the call must have been valid.
+  // `writeOf` is called after the server has answered, so the call was valid.
   const noted = async <Answer>(
     call: Promise<Answer>,
     writeOf: () => Write<Answer>,
@@ -238,7 +238,7 @@ class WriteNotes {
       const objects = informer ? shownBy(informer, informer.namespaceFor(namespace)) : [];
       const isSelected = ({ metadata }: KubernetesObject): boolean =>
         matchesLabels(labelSelector, metadata.labels);
-      // Field selectors need more than metadata. Without it, distrust all objects, which is harmless.
+      // Field selectors need more than metadata. If only that is cached, distrust all objects, which is harmless.
       const hasFields = (object: KubernetesObject): boolean =>
         metadataOnly || matchesFields(fieldSelector, object);
       return objects

@@ -301,7 +301,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   async #beforeList(partition: Partition<T>, own: string | undefined): Promise<void> {
     const { type } = this.scope;
     if (!('namespaced' in type)) await this.#resolveScope(partition, type, own);
-    // The list shows all writes before it. Without this, the overlay would grow while lists fail.
+    // The list will show all earlier writes. If they stayed, the overlay would grow while lists fail.
     if (!partition.listed) this.overlay.clear(partition.namespace);
   }
 

@@ -443,7 +443,7 @@ async function* mappedBatches<T>(
   valueOf: (value: unknown) => T,
 ): AsyncGenerator<Iterable<T>> {
   for await (const batch of batches) {
-    // Lazily: if an event throws, the caller still receives the events before.
+    // Convert lazily: if `valueOf` throws for an event, the caller still receives the events before it.
     yield (function* () {
       for (const value of batch) yield valueOf(value);
     })();

@@ -13,11 +13,11 @@ interface OutsideWrite {
 
 interface Refusal {
   readonly error: OperatorError;
-  /** Whether the reconcile has ended because of it, or ended before. */
+  /** Whether the reconcile has ended because of the refusal, or ended before. */
   readonly isLast: boolean;
 }
 
-// CONNECT opens a tunnel through a proxy; a request that is sent through the tunnel is published, too.
+// CONNECT opens a tunnel through a proxy; the hooks also see each request that is sent through the tunnel.
 const readMethods = ['GET', 'HEAD', 'OPTIONS', 'CONNECT'];
 
 /** Time after the end of a reconcile for which the guard still refuses requests, in milliseconds. */

@@ -310,7 +310,7 @@ export class ActiveRuns {
     return stuck;
   }
 
-  /** @returns the reconciles that were aborted; if one had to be aborted, all that were in progress */
+  /** @returns the reconciles that were aborted meanwhile; after the grace period, all that were in progress */
   async #endOrAbort(
     runs: readonly ReconcileRun[],
     { graceMs, reason }: EndOptions,

@@ -227,7 +227,7 @@ export class EventWriter {
 
   /**
    * Pauses all requests once as many have failed in a row as may run at once: the server is away or overloaded.
-   * Without it, each queued Event would retry by itself, a thousand of them within a second.
+   * Without the pause, each queued Event would retry by itself, a thousand of them within a second.
    */
   #pauseAfter({ type }: AttemptOutcome): void {
     const { clock, baseDelayMs: baseMs, maxDelayMs: maxMs, random } = this.#options;

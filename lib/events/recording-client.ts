@@ -207,7 +207,7 @@ export class WriteReport {
 /** The object and verb of a write. */
 interface WriteTarget {
   readonly verb: WriteVerb;
-  /** Without a name for a collection, or if the server generates the name. */
+  /** Has no name if a collection is written, or if the server generates the name. */
   readonly ref: WriteFailed['ref'];
   /** The version that an update or an apply replaces. */
   readonly resourceVersion?: string | undefined;

@@ -115,7 +115,7 @@ function problemOf(cache: InformerStatus): string | undefined {
   return `${kind} (${apiVersion}): ${reason}`;
 }
 
-/** Fails until every webhook server is ready. A runnable of the phase may also have ended by itself. */
+/** Fails until every webhook server is ready, or has ended by itself. */
 function webhooksCheck(status: StatusSource): HealthCheck {
   return {
     name: 'webhooks',

@@ -232,7 +232,7 @@ class StorageMigration {
       return 'written';
     } catch (error) {
       if (isObjectGone(error, type, name)) return 'skipped';
-      // A conflict too, since a webhook can return one. If another client wrote the object, the next list shows it.
+      // A conflict also fails: a webhook can return one. If another client wrote the object, the next list shows it.
       this.#signal.throwIfAborted();
       const { group, version, kind } = type;
       const object = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace } };

@@ -124,7 +124,7 @@ const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
 /** Interval of the first checks for operators that an object waits for, and of later ones, in milliseconds. */
 const [lookMs, laterLookMs] = [50, 1_000];
-/** Number of first checks. After them, operators that read each other's views start. */
+/** Number of first checks. If an object still waits after them, operators that read each other's views start. */
 const mostLooks = 20;
 
 /** Applies the `Operator` objects of a cluster to a group. */

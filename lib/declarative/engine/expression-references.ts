@@ -11,7 +11,7 @@ import type { CompileContext } from '../spec-problem.js';
 
 /** The dependencies of an expression. */
 interface References {
-  /** The members of the document that it reads, `a` for `$.a.b`. */
+  /** The members of the document that the expression reads, `a` for `$.a.b`. */
   readonly members: ReadonlySet<string>;
   /** Whether the expression may read the whole document, as `$` or `$..a` do. */
   readonly whole: boolean;

@@ -10,11 +10,11 @@ export type ValueType = 'null' | 'boolean' | 'number' | 'string' | 'list' | 'map
 /** A compiled part of an expression. */
 export interface Compiled {
   readonly evaluate: Expression;
-  /** Whether it has the same value for every document; it was then evaluated at load. */
+  /** Whether the part has the same value for every document; it was then evaluated at load. */
   readonly constant: boolean;
-  /** The type of its value, if known at load. */
+  /** The type of the part's value, if known at load. */
   readonly type: ValueType | undefined;
-  /** Whether it has a reported problem; it is then never evaluated, and causes no further reports. */
+  /** Whether the part has a reported problem; it is then never evaluated, and causes no further reports. */
   readonly failed: boolean;
 }
 

@@ -277,8 +277,8 @@ export class DeclarativeController {
   }
 
   /**
-   * Looks its kinds up again while one of them is not served: its CRD may have been replaced by one with another version,
-   * scope or plural. Starts again if so.
+   * Looks up the controller's kinds again while one of them is not served: its CRD may have been replaced by one with
+   * another version, scope or plural. Restarts the controller if so.
    */
   async #lookAgain(): Promise<void> {
     if (this.#isLooking || this.#ending.signal.aborted) return;
@@ -295,7 +295,7 @@ export class DeclarativeController {
     }
   }
 
-  /** Starts again if it runs: it then waits until the controllers that fill its views have written once. */
+  /** Restarts the controller if it runs: it then waits until those that fill its views have written once. */
   #restart(again = () => this.#addAgain()): Promise<void> {
     if (this.#added === undefined) return Promise.resolve();
     const restarted = Promise.resolve(this.#starting).then(async () => {

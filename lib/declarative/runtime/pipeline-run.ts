@@ -40,7 +40,7 @@ export interface PipelineRunParts {
 /** Why an object is to be written. */
 export interface PipelineCause {
   readonly trigger: Trigger;
-  /** The writes of this process that led to it; undefined if it has another cause. */
+  /** The earlier writes of this process that led to this write; undefined if it has another cause. */
   readonly lineage?: Lineage | undefined;
 }
 

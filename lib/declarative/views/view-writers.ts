@@ -20,13 +20,13 @@ export interface ViewWriter {
   readonly name: string;
   /** The views that it reads. */
   readonly sources: readonly string[];
-  /** The kind that it writes. `group/*` if its specification is unreadable: any kind of the group. */
+  /** The kind that the controller writes. `group/*` if its specification is unreadable: any kind of the group. */
   readonly target: string;
   readonly readsSecrets: boolean;
   readonly progress: ViewWriterProgress;
-  /** A description of what keeps it from writing; undefined: no known problem. */
+  /** A description of what keeps the controller from writing; undefined: no known problem. */
   readonly trouble: string | undefined;
-  /** Restarts it, so that it waits for its sources again. Absent: it does not run. */
+  /** Restarts the controller, so that it waits for its sources again. Absent: it does not run. */
   readonly restart?: (() => Promise<void>) | undefined;
 }
 

@@ -142,7 +142,7 @@ function outcomeText(outcome: string, error: string | undefined): Html {
   return html`<strong class="bad">${outcome}</strong> <span class="message">${error}</span>`;
 }
 
-/** Returns the items as text, with the number of the others. */
+/** Returns the shown items as text, with the number of the items that are left out. */
 export function joined({ items, more }: Shown<string>): string {
   return items.join(', ') + (more === 0 ? '' : ` and ${more} more`);
 }

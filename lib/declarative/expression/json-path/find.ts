@@ -59,7 +59,7 @@ function nameFinder(names: readonly string[]): Finder {
   };
 }
 
-/** Whether maps or lists may have a property `name` that is not a member of a map: `constructor`, or an index. */
+/** Whether a value may have the property `name` without being a map with this member: `constructor`, or an index. */
 function isInherited(name: string): boolean {
   return name in Array.prototype || /^[0-9]/.test(name);
 }
