@@ -3,11 +3,10 @@ import {
   deepEqual,
   withoutMember,
   ControllerRevision,
-  isControlledBy,
   ownerReferenceTo,
 } from '../../object/index.js';
 import type { KubernetesObject } from '../../object/index.js';
-import type { ControllerHost, ObjectWriter } from './controller-host.js';
+import type { ObjectWriter } from './controller-host.js';
 import type { PodTemplate } from './pod-state.js';
 
 /** A workload with ControllerRevisions for the versions of its template. */
@@ -26,7 +25,6 @@ interface NewestRevision {
 
 /** Settings for the revisions of a kind of workload. */
 interface RevisionHistory {
-  readonly host: ControllerHost;
   readonly writer: ObjectWriter;
   readonly hashLabel: string;
 }
@@ -82,11 +80,8 @@ async function createRevision(
     try {
       return { revision: await history.writer.create(revision), collisionCount };
     } catch (error) {
+      // Another template, or another owner, has the name: the next count gives another one.
       if (!isAlreadyExists(error)) throw error;
-      const { namespace, name = '' } = revision.metadata;
-      const taken = history.host.get(ControllerRevision, { namespace, name });
-      const ours = taken !== undefined && isControlledBy(taken, owner);
-      if (ours && deepEqual(taken.data, wanted.data)) return { revision: taken, collisionCount };
     }
   }
 }

@@ -94,7 +94,7 @@ export class DaemonSetController {
   async #stateOf(set: DaemonSet): Promise<SetState> {
     const pods = await this.#pods.claim(set);
     const revisions = await this.#revisions.claim(set);
-    const history = { host: this.#host, writer: this.#writer, hashLabel: revisionHashLabel };
+    const history = { writer: this.#writer, hashLabel: revisionHashLabel };
     const { revision: update, collisionCount } = await newestRevision(history, set, revisions);
     return { set, pods, update, revisions, collisionCount };
   }

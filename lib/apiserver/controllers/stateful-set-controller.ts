@@ -108,7 +108,7 @@ export class StatefulSetController {
 
   async #stateOf(set: StatefulSet): Promise<SetState> {
     const revisions = await this.#revisions.claim(set);
-    const history = { host: this.#host, writer: this.#writer, hashLabel };
+    const history = { writer: this.#writer, hashLabel };
     const { revision: update, collisionCount } = await newestRevision(history, set, revisions);
     const currentName = set.status?.currentRevision;
     const current = revisions.find(({ metadata }) => metadata.name === currentName) ?? update;

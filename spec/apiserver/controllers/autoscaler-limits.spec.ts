@@ -1,16 +1,8 @@
 import { expect } from 'chai';
-import type { CoreV1Event } from '@kubernetes/client-node';
 import { Deployment, HorizontalPodAutoscaler } from '../../../lib/object/kinds.js';
-import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
-import type { ResourceType } from '../../../lib/object/resource-type.js';
-import type { Wire } from '../../../lib/object/index.js';
-import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
+import { coreEvent, simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
 import type { SimulatedCluster } from './simulated-cluster.js';
 import { deployment } from './workload-objects.js';
-
-const coreEvent: ResourceType<Wire<CoreV1Event> & KubernetesObject> = {
-  ...{ group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
-};
 
 /** A Deployment whose pods request 100m CPU. */
 function web(replicas: number): Deployment {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { CoreV1Event } from '@kubernetes/client-node';
 import { Deployment, Namespace, Pod } from '../../../lib/object/kinds.js';
-import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
-import type { ResourceType } from '../../../lib/object/resource-type.js';
-import type { Wire } from '../../../lib/object/index.js';
-import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
-import type { SimulatedCluster } from './simulated-cluster.js';
+import {
+  coreEvent,
+  eventsAbout,
+  simulatedCluster,
+  stopSimulatedClusters,
+} from './simulated-cluster.js';
 import {
   claimTemplates,
   cronJob,
@@ -15,24 +15,6 @@ import {
   imagePatch,
   statefulSet,
 } from './workload-objects.js';
-
-type CoreEvent = Wire<CoreV1Event> & KubernetesObject;
-
-const coreEvent: ResourceType<CoreEvent> = {
-  ...{ group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
-};
-
-/** Returns the events about objects of a kind as lines, with the random ends of names cut off. */
-async function eventsAbout({ list }: SimulatedCluster, kind: string): Promise<string[]> {
-  const events = await list(coreEvent);
-  return events
-    .filter(({ involvedObject }) => involvedObject.kind === kind)
-    .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
-    .map(({ type, reason, message, count }) => {
-      const text = message!.replace(/-[a-z0-9]{5}(?=$|\s|_)/g, '-xxxxx').replace(/\(.{36}\)/, '');
-      return `${type} ${reason} ${text}${(count ?? 1) > 1 ? ` x${count}` : ''}`;
-    });
-}
 
 describe('the events of the embedded cluster', () => {
   afterEach(stopSimulatedClusters);

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import type { CoreV1Event } from '@kubernetes/client-node';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { EmbeddedClusterOptions } from '../../../lib/apiserver/index.js';
 import type { Client } from '../../../lib/client/client.js';
+import type { Wire } from '../../../lib/object/index.js';
 import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { CommittedChange } from '../../../lib/apiserver/loopback.js';
@@ -113,4 +115,20 @@ function facade(cluster: EmbeddedCluster<VirtualClock>, clock: VirtualClock): Si
     },
     settled: () => cluster.settled(),
   };
+}
+
+export const coreEvent: ResourceType<Wire<CoreV1Event> & KubernetesObject> = {
+  ...{ group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
+};
+
+/** Returns the events about objects of a kind as lines, with the random ends of names cut off. */
+export async function eventsAbout({ list }: SimulatedCluster, kind: string): Promise<string[]> {
+  const events = await list(coreEvent);
+  return events
+    .filter(({ involvedObject }) => involvedObject.kind === kind)
+    .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+    .map(({ type, reason, message, count }) => {
+      const text = message!.replace(/-[a-z0-9]{5}(?=$|\s|_)/g, '-xxxxx').replace(/\(.{36}\)/, '');
+      return `${type} ${reason} ${text}${(count ?? 1) > 1 ? ` x${count}` : ''}`;
+    });
 }
