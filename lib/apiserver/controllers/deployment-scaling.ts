@@ -124,7 +124,7 @@ export function newReplicaSetSize(update: RollingUpdate): number {
   const { desired, maxSurge, current, old } = update;
   if (current.replicas >= desired) return desired;
   const room = desired + maxSurge - (total(old) + current.replicas);
-  return room <= 0 ? current.replicas : Math.min(desired, current.replicas + room);
+  return Math.min(desired, current.replicas + Math.max(0, room));
 }
 
 function oldReplicaSetSteps(update: RollingUpdate): ScaleStep[] {

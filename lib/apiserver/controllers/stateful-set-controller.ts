@@ -120,7 +120,6 @@ export class StatefulSetController {
     return {
       ordinal: ordinalOf(set, pod.metadata.name ?? '') ?? -1,
       phase: (pod.status?.phase ?? 'Pending') as StatefulPodView['phase'],
-      ready: isPodReady(pod),
       available: isPodAvailable(pod, { minReadySeconds, nowMs: this.#host.now() }),
       terminating: isPodTerminating(pod),
       revision: revisionOf(pod),

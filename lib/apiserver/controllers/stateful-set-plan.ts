@@ -14,7 +14,6 @@ import type { PodTemplate } from './pod-state.js';
 export interface StatefulPodView {
   readonly ordinal: number;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
-  readonly ready: boolean;
   /** True if the pod has been ready for at least `minReadySeconds`. */
   readonly available: boolean;
   readonly terminating: boolean;
@@ -117,7 +116,7 @@ function keepReplica(
   }
   const claims: StatefulSetAction[] =
     pod.phase === 'Pending' ? [{ type: 'createClaims', ordinal }] : [];
-  const up = !pod.terminating && pod.phase === 'Running' && pod.ready && pod.available;
+  const up = !pod.terminating && pod.phase === 'Running' && pod.available;
   if (monotonic && !up) return { actions: claims, blocked: true };
   return { actions: [...claims, { type: 'checkPod', ordinal }], blocked: false };
 }
@@ -129,7 +128,7 @@ function condemnPod(
 ): Step {
   const { ordinal } = pod;
   if (pod.terminating) return monotonic ? wait : go;
-  const healthy = pod.phase === 'Running' && pod.ready && pod.available;
+  const healthy = pod.phase === 'Running' && pod.available;
   if (monotonic && !healthy && pod !== unhealthy) return wait;
   return { actions: [{ type: 'deletePod', ordinal, why: 'scaledDown' }], blocked: true };
 }

@@ -118,6 +118,28 @@ describe('WorkQueue', () => {
     expect(times).to.deep.equal([10]);
   });
 
+  it('runs a key at once whose delay is over, without a timer', async () => {
+    const times: number[] = [];
+    const { queue, clock } = setUp(async () => void times.push(clock.monotonicMs()));
+    for (const delay of [0, -1]) {
+      queue.addSoon('a', delay);
+      queue.addLater('a', delay);
+      expect(clock.pendingTimers).to.equal(0);
+      await clock.advance(10);
+    }
+    expect(times).to.deep.equal([0, 10]);
+  });
+
+  it('lets other work run between the keys of a long queue', async () => {
+    const order: string[] = [];
+    const { queue, workload } = setUp(async (key) => void order.push(key));
+    for (let n = 0; n < 1_000; n++) queue.add(`key ${n}`);
+    setImmediate(() => order.push('other work'));
+    await workload.settled();
+    expect(order).to.have.length(1_001);
+    expect(order.at(-1)).not.to.equal('other work');
+  });
+
   it('runs nothing and keeps no timer after a stop', async () => {
     let runs = 0;
     const { queue, clock, workload } = setUp(async () => {

@@ -3,7 +3,7 @@ import { ControllerRevision, DaemonSet, Node, Pod } from '../../../../lib/object
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import type { SimulatedCluster } from '../simulated-cluster.js';
-import { daemonSet, imagePatch, podTemplate } from '../workload-objects.js';
+import { daemonSet, imagePatch, ownedBy, podTemplate } from '../workload-objects.js';
 
 describe('a DaemonSet in the embedded cluster', () => {
   // A quota refuses the pods of one DaemonSet.
@@ -27,13 +27,23 @@ describe('a DaemonSet in the embedded cluster', () => {
   });
 
   it('labels pods with its revision', async () => {
-    const { create, list } = await simulatedCluster();
+    const { create, get, list } = await simulatedCluster();
     await create(daemonSet('ds'));
     const [revision] = await list(ControllerRevision);
     const [pod] = await list(Pod);
     const hash = pod!.metadata.labels!['controller-revision-hash'];
     expect(revision!.metadata.name).to.equal(`ds-${hash}`);
-    expect(revision!.metadata.labels).to.include({ 'controller-revision-hash': hash });
+    expect(revision!.metadata.labels).to.deep.equal({
+      ...{ app: 'ds', 'controller-revision-hash': hash },
+    });
+    const { template } = (await get(DaemonSet, 'ds')).spec!;
+    expect(revision).to.deep.include({
+      data: { spec: { template: { $patch: 'replace', ...template } } },
+      revision: 1,
+    });
+    expect(revision!.metadata.ownerReferences).to.deep.equal([
+      ownedBy(await get(DaemonSet, 'ds'), { controller: true, blockOwnerDeletion: true }),
+    ]);
     expect(pod!.metadata.labels).to.include({ 'pod-template-generation': '1' });
   });
 

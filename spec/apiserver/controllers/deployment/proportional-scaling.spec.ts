@@ -15,6 +15,24 @@ describe('proportionalSteps', () => {
     ]);
   });
 
+  it('uses the size of the Deployment for a ReplicaSet without the annotation', () => {
+    const active = [
+      { name: 'new', replicas: 2, maxReplicas: undefined, createdMs: 2 },
+      { name: 'old', replicas: 2, maxReplicas: 0, createdMs: 1 },
+    ];
+    const grown = (statusReplicas: number) =>
+      proportionalSteps({ desired: 8, maxSurge: 0, statusReplicas, active });
+    expect(grown(4)).to.deep.equal([
+      { name: 'new', replicas: 4 },
+      { name: 'old', replicas: 4 },
+    ]);
+    // Without a size, nothing tells the shares: the first one takes all.
+    expect(grown(0)).to.deep.equal([
+      { name: 'new', replicas: 6 },
+      { name: 'old', replicas: 2 },
+    ]);
+  });
+
   it('scales all to 0 with the Deployment', () => {
     const active = [
       { name: 'new', replicas: 2, maxReplicas: 5, createdMs: 2 },

@@ -45,6 +45,22 @@ describe('a Service in the embedded cluster', () => {
     });
   });
 
+  it('notes the time of the last change of its endpoints on its EndpointSlices', async () => {
+    const { create, list, clock, ...cluster } = await simulatedCluster();
+    const annotations = async () => (await list(EndpointSlice))[0]!.metadata.annotations;
+    const at = (minute: string) => ({
+      'endpoints.kubernetes.io/last-change-trigger-time': `2026-01-01T00:${minute}:00Z`,
+    });
+    await create(service('web'));
+    expect(await annotations()).to.deep.equal(at('00'));
+    await clock.advance(60_000);
+    await create(pod('one', {}, { labels: { app: 'web' } }));
+    expect(await annotations()).to.deep.equal(at('01'));
+    await clock.advance(60_000);
+    await cluster.patch(Pod, 'one', { metadata: { annotations: { a: 'b' } } });
+    expect(await annotations()).to.deep.equal(at('01'));
+  });
+
   it('marks pods as not ready, but as ready with publishNotReadyAddresses', async () => {
     const { create, list } = await simulatedCluster();
     await create(
@@ -63,7 +79,7 @@ describe('a Service in the embedded cluster', () => {
   });
 
   it('resolves named ports of its pods, each in its own slice', async () => {
-    const { create, list, names } = await simulatedCluster();
+    const { create, list, ...cluster } = await simulatedCluster();
     await create(service('web', { ports: [{ name: 'http', port: 80, targetPort: 'http' }] }));
     for (const containerPort of [8080, 9090]) {
       const containers = [{ name: 'c', image: 'i:1', ports: [{ name: 'http', containerPort }] }];
@@ -71,7 +87,9 @@ describe('a Service in the embedded cluster', () => {
     }
     const ports = (await list(EndpointSlice)).map((slice) => slice.ports![0]!.port);
     expect(ports.sort()).to.deep.equal([8080, 9090]);
-    expect(await names(EndpointSlice)).to.have.length(2);
+    await cluster.delete(Pod, 'on-8080');
+    const left = await list(EndpointSlice);
+    expect(left.map((slice) => slice.ports![0]!.port)).to.deep.equal([9090]);
   });
 
   it('copies the name and both protocols of a port to its slice', async () => {

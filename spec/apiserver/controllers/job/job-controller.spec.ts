@@ -300,6 +300,17 @@ describe('a Job in the embedded cluster', () => {
     expect(await names(Pod)).to.have.length(1);
   });
 
+  it('succeeds by a rule that counts any indexes', async () => {
+    const { create, get } = await simulatedCluster(byIndex('ready', 'succeed'));
+    const rules = [{ succeededIndexes: '0', succeededCount: 1 }, { succeededCount: 1 }];
+    await create(job('j', { ...indexed, successPolicy: { rules } }));
+    const { status } = await get(Job, 'j');
+    expect(status!.conditions!.map(({ message }) => message)).to.deep.equal([
+      ...['Matched rules at index 1', 'Matched rules at index 1'],
+    ]);
+    expect(status).to.include({ succeeded: 1, completedIndexes: '1' });
+  });
+
   it('fails by a rule of its podFailurePolicy', async () => {
     const { create, get, names } = await simulatedCluster();
     const onExitCodes = { containerName: 'main', operator: 'In', values: [1, 42] };

@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import { ConfigMap, Namespace, Pod, ServiceAccount } from '../../../../lib/object/kinds.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import type { SimulatedCluster } from '../simulated-cluster.js';
-import { configMap, deployment, pod, shop, shopDefinition } from '../workload-objects.js';
+import {
+  configMap,
+  deployment,
+  pod,
+  refusalOf,
+  shop,
+  shopDefinition,
+} from '../workload-objects.js';
 
 const namespace = 'shop';
 
@@ -17,7 +24,23 @@ async function namespaces({ client }: SimulatedCluster): Promise<string[]> {
 }
 
 describe('deleting a namespace in the embedded cluster', () => {
-  afterEach(stopSimulatedClusters);
+  afterEach(() => stopSimulatedClusters(/ configmaps.v1 kept: .* not now$/));
+
+  it('reports the objects that a policy keeps', async () => {
+    const cluster = await clusterWithNamespace();
+    await cluster.create(configMap('kept', { namespace }));
+    await cluster.create(...refusalOf('DELETE', { resource: 'configmaps' }));
+    await cluster.delete(Namespace, namespace);
+    const { status } = await cluster.client.get(Namespace, { name: namespace });
+    const failure = status!.conditions!.find(
+      ({ type }) => type === 'NamespaceDeletionContentFailure',
+    );
+    expect(failure).to.include({
+      status: 'True',
+      reason: 'ContentDeletionFailed',
+      message: `Failed to delete all resource types, 1 remaining: configmaps.v1 kept: configmaps "kept" is forbidden: ValidatingAdmissionPolicy 'refusal' with binding 'refusal' denied request: not now`,
+    });
+  });
 
   it('deletes its objects, pods first, then the namespace', async () => {
     const cluster = await clusterWithNamespace();

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { podBehaviorOf } from '../../../../lib/apiserver/controllers/pod-behavior.js';
+import {
+  podBehaviorOf,
+  resolvePodOptions,
+} from '../../../../lib/apiserver/controllers/pod-behavior.js';
 import { PodRules } from '../../../../lib/apiserver/controllers/pod-rules.js';
 import type { PodRule } from '../../../../lib/apiserver/controllers/pod-rules.js';
 import { Pod } from '../../../../lib/object/kinds.js';
@@ -9,6 +12,39 @@ import { pod } from '../workload-objects.js';
 function withImage(image: string) {
   return pod('p', { containers: [{ name: 'main', image }] });
 }
+
+describe('the times of simulated pods', () => {
+  const times = (options: Parameters<typeof resolvePodOptions>[0]) => {
+    const { runningAfterMs, readyAfterMs, completeAfterMs, ...rest } = resolvePodOptions(options);
+    const { terminatedAfterMs, restartAfterMs } = rest;
+    return [runningAfterMs, readyAfterMs, completeAfterMs, terminatedAfterMs, restartAfterMs];
+  };
+
+  it('have defaults, which are not before the time when a pod runs', () => {
+    expect(times({})).to.deep.equal([1, 5, 5, 2, 10_000]);
+    expect(times({ runningAfterMs: 8 })).to.deep.equal([8, 8, 8, 2, 10_000]);
+  });
+
+  it('may be the least values', () => {
+    const least = { runningAfterMs: 0, readyAfterMs: 0, completeAfterMs: 0 };
+    const given = { ...least, terminatedAfterMs: 0, restartAfterMs: 1 };
+    expect(times(given)).to.deep.equal([0, 0, 0, 0, 1]);
+  });
+
+  for (const [options, message] of [
+    [{ runningAfterMs: -1 }, 'pods.runningAfterMs: want at least 0, got -1'],
+    [{ readyAfterMs: 0 }, 'pods.readyAfterMs: want at least 1, got 0'],
+    [{ completeAfterMs: 0 }, 'pods.completeAfterMs: want at least 1, got 0'],
+    [{ terminatedAfterMs: -1 }, 'pods.terminatedAfterMs: want at least 0, got -1'],
+    [{ restartAfterMs: 0 }, 'pods.restartAfterMs: want at least 1, got 0'],
+  ] as const) {
+    it(`cannot be ${JSON.stringify(options)}`, () => {
+      expect(() => resolvePodOptions(options))
+        .to.throw(message)
+        .with.property('code', 'InvalidOption');
+    });
+  }
+});
 
 describe('podBehaviorOf', () => {
   const images: readonly [image: string, behavior: string][] = [
@@ -51,6 +87,16 @@ describe('podBehaviorOf', () => {
 
 describe('PodRules', () => {
   afterEach(stopSimulatedClusters);
+
+  it('remember the last 1,000 commands, until they are cleared', () => {
+    const rules = new PodRules();
+    const ran = (n: number) => ({ namespace: 'default', pod: 'a', container: 'main', n });
+    for (let n = 0; n <= 1_000; n++) rules.ran(ran(n) as never);
+    expect(rules.commands).to.have.length(1_000);
+    expect([rules.commands[0], rules.commands.at(-1)]).to.deep.equal([ran(1), ran(1_000)]);
+    rules.clear();
+    expect(rules.commands).to.deep.equal([]);
+  });
 
   it('change the behavior of running pods, and the last matching rule decides', async () => {
     const rules = new PodRules();

@@ -20,15 +20,14 @@ const set: StatefulSetView = {
   currentReplicas: 3,
 };
 
-/** A pod, written as `ordinal:state:revision`. */
+/** A pod, written as `ordinal:state:revision`. An `early` pod is ready before its phase is Running. */
 function podOf(text: string): StatefulPodView {
   const [ordinal = '', state = 'ready', revision = 'v1'] = text.split(':');
   const up = ['ready', 'unavailable', 'notReady', 'terminating'].includes(state);
   return {
     ordinal: Number(ordinal),
     phase: up ? 'Running' : state === 'failed' ? 'Failed' : 'Pending',
-    ready: ['ready', 'unavailable', 'terminating'].includes(state),
-    available: ['ready', 'terminating'].includes(state),
+    available: ['ready', 'terminating', 'early'].includes(state),
     terminating: state === 'terminating',
     revision,
   };
@@ -67,6 +66,9 @@ const ordered: readonly Case[] = [
   { when: 'there is no pod', pods: '', plan: '+0:v1' },
   { when: 'the first is not ready', pods: '0:notReady', plan: '' },
   { when: 'the first is ready but not available', pods: '0:unavailable', plan: '' },
+  { when: 'the first is ready too early', pods: '0:early', plan: '' },
+  { when: 'the surplus one is ready too early', pods: '0 1 2 3:early', plan: '' },
+  { when: 'two surplus ones are broken', pods: '0 1 2 3:notReady 4:notReady', plan: '' },
   { when: 'the first is up', pods: '0', plan: '+1:v1' },
   { when: 'all are up', pods: '0 1 2', plan: '' },
   { when: 'one in the middle is missing', pods: '0 2', plan: '+1:v1' },

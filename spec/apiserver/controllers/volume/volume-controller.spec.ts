@@ -51,6 +51,24 @@ describe('volumes in the embedded cluster', () => {
     expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Bound');
   });
 
+  it('are created by the default class for a claim that is older than the class', async () => {
+    const { create, get, ...cluster } = await simulatedCluster();
+    await cluster.delete(StorageClass, 'standard');
+    const { storageClassName, ...spec } = claim('data').spec!;
+    await create({ ...claim('data'), spec } as PersistentVolumeClaim);
+    const head = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
+    const provisioner = 'example.com/fast';
+    await create({ ...head, metadata: { name: 'a-other' }, provisioner } as StorageClass);
+    expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Pending');
+    const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+    const name = storageClassName!;
+    await create({ ...head, metadata: { name, annotations }, provisioner } as StorageClass);
+    const bound = await get(PersistentVolumeClaim, 'data');
+    expect(bound.status!.phase).to.equal('Bound');
+    const volume = await get(PersistentVolume, bound.spec!.volumeName!);
+    expect(volume.spec!.storageClassName).to.equal(name);
+  });
+
   it('grow with their claim', async () => {
     const { create, get, patch } = await simulatedCluster();
     await create(claim('data'));
