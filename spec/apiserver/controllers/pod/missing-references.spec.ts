@@ -88,15 +88,32 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     });
   }
 
-  it('mounts no volume of a key that does not exist', async () => {
-    const items = [{ key: 'tls.crt', path: 'crt' }];
-    const { client, state, warnings } = await start(
-      withVolume({ secret: { secretName: 'db', items } }),
-    );
-    await client.create<Secret>(secret({}));
-    expect(await state()).to.equal('Pending ContainerCreating');
-    expect((await warnings()).at(-1)).to.include('references non-existent secret key: tls.crt');
-  });
+  const items = [{ key: 'tls.crt', path: 'crt' }];
+  const inSecret = { secret: { secretName: 'db', items } };
+  const inConfig = { configMap: { name: 'db', items } };
+  for (const [what, volume, kind] of [
+    ['a Secret', inSecret, 'secret'],
+    ['a ConfigMap', inConfig, 'config'],
+    [
+      'a projected Secret',
+      { projected: { sources: [{ secret: { name: 'db', items } }] } },
+      'secret',
+    ],
+    ['a projected ConfigMap', { projected: { sources: [inConfig] } }, 'config'],
+  ] as const) {
+    it(`mounts no volume of ${what} without the key, until it exists`, async () => {
+      const { client, state, warnings } = await start(withVolume(volume));
+      const head = { apiVersion: 'v1', kind: kind === 'secret' ? 'Secret' : 'ConfigMap' };
+      const object = { ...head, metadata: { name: 'db', namespace: 'default' } };
+      await client.create(object);
+      expect(await state()).to.equal('Pending ContainerCreating');
+      expect((await warnings()).at(-1)).to.equal(
+        `FailedMount: MountVolume.SetUp failed for volume "v" : references non-existent ${kind} key: tls.crt`,
+      );
+      await client.update({ ...object, data: { 'tls.crt': 'eA==' } } as never);
+      expect(await state()).to.equal('Running');
+    });
+  }
 
   it('starts if the reference is optional', async () => {
     const { state } = await start({
