@@ -51,6 +51,30 @@ describe('bindings of pods', () => {
     expect((await bind(api, 'p', { uid, resourceVersion })).code).to.equal(201);
   });
 
+  it('are refused with 409 if the pod has a node, is gated, or is being deleted', async () => {
+    const api = await withNode();
+    const gates = { schedulingGates: [{ name: 'example.com/wait' }] };
+    const graceful = { metadata: { name: 'gone', finalizers: ['a/b'] }, spec: { containers } };
+    await api.create(pods, graceful);
+    await api.call('DELETE', `${pods}/gone`);
+    await api.create(pods, { metadata: { name: 'gated' }, spec: { containers, ...gates } });
+    await api.create(pods, { metadata: { name: 'placed' }, spec: { containers, nodeName: 'n' } });
+    const messages = [];
+    for (const name of ['gone', 'gated', 'placed']) {
+      const { code, body } = await bind(api, name);
+      messages.push([code, body.message]);
+    }
+    const refused = (name: string, why: string) => [
+      409,
+      `Operation cannot be fulfilled on pods/binding "${name}": pod ${name} ${why}`,
+    ];
+    expect(messages).to.deep.equal([
+      refused('gone', 'is being deleted, cannot be assigned to a host'),
+      refused('gated', 'has non-empty .spec.schedulingGates'),
+      refused('placed', 'is already assigned to node "n"'),
+    ]);
+  });
+
   it('posted to /bindings neither check the uid nor copy the topology labels of the node', async () => {
     const api = await withNode();
     await newPod(api, 'p');
@@ -94,20 +118,106 @@ describe('scales', () => {
 });
 
 describe('requests for tokens', () => {
-  it('are answered 400 if a field has the wrong type', async () => {
-    const api = new Api();
-    const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  const ask = (api: Api, spec: unknown, metadata?: object) =>
+    api.call('POST', `${accounts}/a/token`, { spec, ...(metadata && { metadata }) });
+
+  async function withAccount(): Promise<Api> {
+    const api = await withNode();
     await api.create(accounts, { metadata: { name: 'a' } });
-    for (const spec of [{ expirationSeconds: '600' }, { audiences: 'x' }, 'x']) {
-      const { code, body } = await api.call('POST', `${accounts}/a/token`, { spec });
-      expect([code, body.message]).to.deep.equal([
-        400,
-        body.message.replace(
-          /^.*?json: /,
-          'TokenRequest in version "v1" cannot be handled as a TokenRequest: json: ',
-        ),
-      ]);
-    }
-    expect((await api.call('POST', `${accounts}/a/token`, { spec: {} })).code).to.equal(201);
-  });
+    return api;
+  }
+
+  const unhandled = 'TokenRequest in version "v1" cannot be handled as a TokenRequest: json: ';
+  const into = (type: string, field: string) => `Go struct field ${field} of type ${type}`;
+  const types: readonly (readonly [spec: unknown, message: string])[] = [
+    [
+      { expirationSeconds: '600' },
+      `cannot unmarshal string into ${into('int64', 'TokenRequestSpec.spec.expirationSeconds')}`,
+    ],
+    [
+      { audiences: 'x' },
+      `cannot unmarshal string into ${into('[]string', 'TokenRequestSpec.spec.audiences')}`,
+    ],
+    ['x', `cannot unmarshal string into ${into('v1.TokenRequestSpec', 'TokenRequest.spec')}`],
+  ];
+  for (const [spec, message] of types) {
+    it(`are answered 400 for the spec ${JSON.stringify(spec)}`, async () => {
+      const { code, body } = await ask(await withAccount(), spec);
+      expect([code, body.message]).to.deep.equal([400, unhandled + message]);
+    });
+  }
+
+  const bound = (reference: object) => ({ boundObjectRef: { apiVersion: 'v1', ...reference } });
+  const invalid = (name: string, why: string) =>
+    `TokenRequest.authentication.k8s.io "${name}" is invalid: ${why}`;
+  const conflict = (what: string, why: string) =>
+    `Operation cannot be fulfilled on ${what}: ${why}`;
+  const seconds = (value: number, why: string) =>
+    invalid(
+      '',
+      `spec.expirationSeconds: Invalid value: ${value}: may not specify a duration ${why}`,
+    );
+  const cases: readonly (readonly [
+    spec: object,
+    metadata: object,
+    code: number,
+    message: string | undefined,
+  ])[] = [
+    [{ expirationSeconds: 600 }, { name: '', namespace: '', uid: '' }, 201, undefined],
+    [{ expirationSeconds: 599 }, {}, 422, seconds(599, 'less than 10 minutes')],
+    [{ expirationSeconds: 2 ** 32 }, {}, 201, undefined],
+    [{ expirationSeconds: 2 ** 32 + 1 }, {}, 422, seconds(2 ** 32 + 1, 'larger than 2^32 seconds')],
+    [
+      ...([{}, { name: 'b' }, 422] as const),
+      invalid(
+        'a',
+        'metadata.name: Invalid value: "b": must match the service account name if specified',
+      ),
+    ],
+    [
+      ...([{}, { uid: 'other' }, 409] as const),
+      conflict(
+        'TokenRequest.authentication.k8s.io "a"',
+        'the UID in the token request (other) does not match the UID of the service account (UID)',
+      ),
+    ],
+    [
+      ...([bound({ kind: 'ConfigMap', name: 'c' }), {}, 400] as const),
+      'cannot bind token to object of type /v1, Kind=ConfigMap',
+    ],
+    [
+      ...([bound({ apiVersion: 'apps/v1', kind: 'Pod', name: 'c' }), {}, 400] as const),
+      'cannot bind token to object of type apps/v1, Kind=Pod',
+    ],
+    [bound({ kind: 'Secret', name: 'c' }), {}, 404, 'secrets "c" not found'],
+    [bound({ kind: 'Node', name: 'c' }), {}, 404, 'nodes "c" not found'],
+    [bound({ kind: 'Node', name: 'n' }), {}, 201, undefined],
+    [bound({ kind: 'Pod', name: 'own' }), {}, 201, undefined],
+    [
+      ...([bound({ kind: 'Pod', name: 'other' }), {}, 400] as const),
+      'cannot bind token for serviceaccount "a" to pod running with different serviceaccount name.',
+    ],
+    [
+      ...([bound({ kind: 'Pod', name: 'own', uid: 'x' }), {}, 409] as const),
+      conflict(
+        'Pod "own"',
+        'the UID in the bound object reference (x) does not match the UID in record. The object might have been deleted and then recreated',
+      ),
+    ],
+  ];
+  for (const [spec, metadata, code, message] of cases) {
+    it(`are answered ${code} for ${JSON.stringify({ spec, metadata })}`, async () => {
+      const api = await withAccount();
+      for (const [name, serviceAccountName] of [
+        ['own', 'a'],
+        ['other', 'default'],
+      ] as const) {
+        await api.create(pods, { metadata: { name }, spec: { containers, serviceAccountName } });
+      }
+      const answer = await ask(api, spec, metadata);
+      const said = answer.body.message?.replace(/\([0-9a-f-]{36}\)/, '(UID)');
+      expect([answer.code, said]).to.deep.equal([code, message]);
+    });
+  }
 });
