@@ -190,13 +190,12 @@ function appliesTo(user: UserInfo, subject: Subject, bound: string): boolean {
       return subject.name === user.username;
     case 'Group':
       return user.groups.includes(subject.name);
-    case 'ServiceAccount': {
+    // Admission allows no other kind than ServiceAccount.
+    default: {
       const account = serviceAccountOf(user.username);
       // The namespace of a decoded subject may be empty.
       return account?.name === subject.name && account.namespace === (subject.namespace || bound);
     }
-    default:
-      return false;
   }
 }
 

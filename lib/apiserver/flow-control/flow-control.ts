@@ -151,21 +151,20 @@ function matches({ spec }: FlowSchema, info: RequestInfo, user: UserInfo): boole
   });
 }
 
+/** Admission requires the member of each kind. */
 function isSubject(subject: Wire<FlowcontrolV1Subject>, { username, groups }: UserInfo): boolean {
   const { user, group: wanted, serviceAccount } = subject;
   switch (subject.kind) {
     case 'User':
-      return user !== undefined && (user.name === '*' || user.name === username);
+      return user?.name === '*' || user?.name === username;
     case 'Group':
-      return wanted !== undefined && (wanted.name === '*' || groups.includes(wanted.name));
-    case 'ServiceAccount': {
-      if (serviceAccount === undefined) return false;
-      const { namespace, name } = serviceAccount;
+      return wanted?.name === '*' || groups.includes(wanted?.name ?? '');
+    // Admission allows no other kind than ServiceAccount.
+    default: {
+      const { namespace = '', name = '' } = serviceAccount ?? {};
       const prefix = `system:serviceaccount:${namespace}:`;
       return name === '*' ? username.startsWith(prefix) : username === prefix + name;
     }
-    default:
-      return false;
   }
 }
 

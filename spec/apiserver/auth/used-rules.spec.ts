@@ -43,6 +43,45 @@ describe('usedRoles', () => {
     ]);
   });
 
+  it('names the objects if asked to, except those that a rule without names covers', async () => {
+    const client = cluster.client({ user: 'operator' });
+    await client.create(configMap);
+    await client.create({ ...configMap, metadata: { name: 'b', namespace: 'default' } });
+    for (const name of ['a', 'b']) await client.get(ConfigMap, { name, namespace: 'default' });
+    await client.delete(ConfigMap, { name: 'b', namespace: 'default' });
+    const [named] = usedRoles(cluster.requests.entries, { user: 'operator', names: true });
+    const rule = { apiGroups: [''], resources: ['configmaps'] };
+    expect(named?.rules).to.deep.equal([
+      { ...rule, verbs: ['create'] },
+      { ...rule, resourceNames: ['a'], verbs: ['get'] },
+      { ...rule, resourceNames: ['b'], verbs: ['get', 'delete'] },
+    ]);
+    const entries = cluster.requests.entries.map((entry) =>
+      entry.verb === 'get' && entry.name === 'b' ? { ...entry, name: '' } : entry,
+    );
+    const [covered] = usedRoles(entries, { user: 'operator', names: true });
+    expect(covered?.rules).to.deep.equal([
+      { ...rule, verbs: ['get', 'create'] },
+      { ...rule, resourceNames: ['b'], verbs: ['delete'] },
+    ]);
+  });
+
+  it('omits in a Role what the ClusterRole grants, unless all is cluster-wide', async () => {
+    const client = cluster.client({ user: 'operator' });
+    await client.list(ConfigMap);
+    await client.list(ConfigMap, { namespace: 'default' });
+    await client.create(configMap);
+    const shown = (options: object) =>
+      usedRoles(cluster.requests.entries, { user: 'operator', ...options }).map(
+        ({ kind, rules }) => [kind, ...rules.flatMap(({ verbs }) => verbs)],
+      );
+    expect(shown({})).to.deep.equal([
+      ['ClusterRole', 'list'],
+      ['Role', 'create'],
+    ]);
+    expect(shown({ clusterWide: true })).to.deep.equal([['ClusterRole', 'list', 'create']]);
+  });
+
   it('includes the verb create if an apply created the object', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.apply(configMap, { fieldManager: 'x' });

@@ -132,6 +132,73 @@ describe('objectFromProtobuf', () => {
     expect(decoded(read)).to.deep.equal(decoded(definition));
   });
 
+  const typed = { apiVersion: 'v1', kind: 'ConfigMap' };
+  /** The bytes of an envelope with `raw` as the object. */
+  const envelope = (...raw: readonly (number | string)[]): Buffer => {
+    const bytes = Buffer.concat(
+      raw.map((part) => Buffer.from(typeof part === 'string' ? part : [part])),
+    );
+    const head = Buffer.concat([
+      Buffer.from([0x0a, 2]),
+      Buffer.from('v1'),
+      Buffer.from([0x12, 9]),
+      Buffer.from('ConfigMap'),
+    ]);
+    return Buffer.concat([
+      ...[Buffer.from('k8s\0'), Buffer.from([0x0a, head.length]), head],
+      ...[Buffer.from([0x12, bytes.length]), bytes],
+    ]);
+  };
+
+  it('decodes whole numbers of 64 bits with their sign', () => {
+    for (const generation of [0, 127, 128, 2 ** 28 - 1, 2 ** 28, 2 ** 53 - 1, -1, -(2 ** 53) + 1]) {
+      const object = { ...typed, metadata: { name: 'a', generation } };
+      const { metadata } = objectFromProtobuf(objectToProtobuf(object)) as typeof object;
+      expect(metadata.generation).to.equal(generation);
+    }
+  });
+
+  it('skips fields that it does not know, of every encoding', () => {
+    const unknown = [0x48, 0x96, 0x01, 0x51, ...'12345678', 0x5a, 2, 'xy'];
+    const immutable = [0x20, 1];
+    const read = objectFromProtobuf(envelope(...unknown, ...immutable, ...unknown));
+    expect(read).to.deep.equal({ ...typed, immutable: true });
+  });
+
+  it('returns undefined for bytes that are no fields of the object', () => {
+    const wrong: readonly (readonly (number | string)[])[] = [
+      [0x21, ...'12345678'], // `immutable` as eight bytes
+      [0x20], // without a value
+      [0x20, 0x80], // with half a value
+      [0x20, ...Array<number>(11).fill(0x80), 1], // with a value of more than 64 bits
+      [0x23], // a group, which Kubernetes does not use
+      [0x51, ...'1234567'], // seven bytes of eight
+      [0x5a, 3, 'xy'], // a text that does not end
+    ];
+    for (const raw of wrong) {
+      expect(objectFromProtobuf(envelope(...raw)), raw.join()).to.equal(undefined);
+    }
+    expect(objectFromProtobuf(envelope())).to.deep.equal(typed);
+  });
+
+  it('decodes entries of maps without a key or a value, and with unknown fields', () => {
+    const entry = (...parts: readonly (number | string)[]): (number | string)[] => {
+      const length = parts.reduce<number>(
+        (sum, one) => sum + (typeof one === 'string' ? one.length : 1),
+        0,
+      );
+      return [0x12, length, ...parts];
+    };
+    const read = objectFromProtobuf(
+      envelope(
+        ...entry(0x0a, 1, 'k', 0x12, 1, 'v'),
+        ...entry(0x12, 1, 'w'),
+        ...entry(0x0a, 1, 'n', 0x18, 1),
+      ),
+    );
+    expect(read).to.deep.equal({ ...typed, data: { k: 'v', '': 'w', n: null } });
+  });
+
   it('does not throw for arbitrary bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 100 });
     const property = fc.property(bytes, fc.nat(recorded.length), (some, from) => {
