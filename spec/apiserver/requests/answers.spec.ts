@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { Api, configMap, configMaps, merge } from '../api.js';
+import { objectToProtobuf } from '../../../lib/apiserver/protobuf/objects.js';
+import { Api, configMap, configMaps, deployment, deployments, merge } from '../api.js';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const shops = '/apis/example.com/v1/namespaces/default/shops';
@@ -12,7 +13,12 @@ async function withShop(): Promise<Api> {
     metadata: { name: 'shops.example.com' },
     spec: {
       ...{ group: 'example.com', scope: 'Namespaced', names: { plural: 'shops', kind: 'Shop' } },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+      versions: [
+        {
+          ...{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } },
+          subresources: { scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } },
+        },
+      ],
     },
   });
   const metadata = { name: 'a', finalizers: ['a/b'] };
@@ -96,6 +102,75 @@ describe('answers about custom resources', () => {
     }
     expect(other.code).to.equal(415);
     expect((await api.call('PUT', configMaps, {})).code).to.equal(405);
+  });
+});
+
+describe('bodies of requests', () => {
+  it('have texts and names of UTF-8, like in Go', async () => {
+    const api = await withShop();
+    const text =
+      '{"metadata":{"name":"b"},"kind":"Shop","apiVersion":"example.com/v1","spec":SPEC}';
+    const spec =
+      '{"a\\ud800":"\\udc00","l":["\\ud83d\\ude00",1,null],"plain":{"\\ud83d\\ude00":true}}';
+    const { code, body } = await api.call('POST', shops, text.replace('SPEC', spec));
+    expect([code, body['spec']]).to.deep.equal([
+      201,
+      { 'a\ufffd': '\ufffd', l: ['😀', 1, null], plain: { '😀': true } },
+    ]);
+  });
+
+  it('of a Scale are described by a type that custom resources cannot name', async () => {
+    const api = await withShop();
+    await api.create(deployments, deployment('d'));
+    const put = async (path: string, body: string) => {
+      const answer = await api.call('PUT', `${path}/scale`, body);
+      return [answer.code, answer.body.message];
+    };
+    expect(await put(`${shops}/a`, '[]')).to.deep.equal([
+      400,
+      'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"',
+    ]);
+    const [code, message] = await put(`${deployments}/d`, '[]');
+    expect(code).to.equal(400);
+    expect(message).to.match(/^the object provided is unrecognized \(must be of type Scale\): /);
+    const large = JSON.stringify({ metadata: { name: 'x'.repeat(4 * 1024 * 1024) } });
+    expect((await put(`${shops}/a`, large))[0]).to.equal(413);
+  });
+
+  it('are read as YAML or protobuf by their type, and refused with another', async () => {
+    const api = new Api();
+    const send = async (type: string, body: string | Uint8Array) => {
+      const headers = { 'content-type': type };
+      return (await api.raw({ method: 'POST', path: configMaps, headers, body })).status;
+    };
+    const text = JSON.stringify(configMap('a'));
+    const protobuf = 'application/vnd.kubernetes.protobuf';
+    expect(await send('application/yaml', 'metadata: {name: yaml}')).to.equal(201);
+    expect(await send('', text)).to.equal(201);
+    const bytes = objectToProtobuf(configMap('p') as never);
+    expect(await send(protobuf, bytes)).to.equal(201);
+    for (const [type, body] of [
+      [protobuf, text],
+      [protobuf, new TextEncoder().encode(text)],
+      ['application/other', bytes],
+      ['application/other', text],
+    ] as const) {
+      expect(await send(type, body), type).to.equal(415);
+    }
+  });
+
+  it('are quoted up to 30 bytes if they are no objects, as text or in hexadecimal', async () => {
+    const api = new Api();
+    const quoted = async (body: string): Promise<string | undefined> => {
+      const { message } = (await api.call('POST', configMaps, body)).body;
+      return /\(([^()]*)\)$/.exec(message)?.[1];
+    };
+    const thirty = `{"${'x'.repeat(28)}`;
+    expect(await quoted(thirty)).to.equal(thirty);
+    expect(await quoted(`${thirty}y`)).to.equal(`${thirty} ...`);
+    expect(await quoted(' \t\r\n{')).to.equal(' \t\r\n{');
+    expect(await quoted('xyz')).to.equal('78797a');
+    expect(await quoted('')).to.equal('<empty>');
   });
 });
 

@@ -96,6 +96,37 @@ describe('yamlText', () => {
     ]);
   });
 
+  it('folds a line that has more than 80 characters before a space, not one that has 80', () => {
+    const [fits, long] = ['x'.repeat(77), 'x'.repeat(78)];
+    expect(yamlText({ a: `${fits} y` })).to.equal(`a: ${fits} y\n`);
+    expect(yamlText({ a: `${long} y` })).to.equal(`a: ${long}\n  y\n`);
+    const values = { a: 1, b: `${fits} y`, c: `${long} y` };
+    expect(yamlText(values)).to.equal(`a: 1\nb: ${fits} y\nc: ${long}\n  y\n`);
+    const [escaped, cut] = ['x'.repeat(74), 'x'.repeat(75)].map((text) => `\t${text} y`);
+    expect(yamlText({ a: escaped })).to.equal(`a: "\\t${'x'.repeat(74)} y"\n`);
+    expect(yamlText({ a: cut })).to.equal(`a: "\\t${'x'.repeat(75)}\n  y"\n`);
+    const folded = `${'x'.repeat(79)} ${'y'.repeat(78)} ${'z'.repeat(79)} 1`;
+    expect(yamlText({ a: folded }).split('\n')).to.deep.equal([
+      `a: ${'x'.repeat(79)}`,
+      `  ${'y'.repeat(78)} ${'z'.repeat(79)}`,
+      '  1',
+      '',
+    ]);
+  });
+
+  it('sorts keys by numbers, and letters after other characters', () => {
+    const sorted = ['', '-', '1', '01', '2', '10', 'A', 'a', 'a-', 'a0', 'a00', 'a1b', 'a01b'];
+    sorted.push('a10', 'a100', 'aB', 'ab', 'ab1', 'ac', 'b');
+    for (const given of [sorted, sorted.toReversed()]) {
+      const text = yamlText(Object.fromEntries(given.map((name) => [`k${name}`, name])));
+      const names = text
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/^k(.*): .*$/, '$1'));
+      expect(names).to.deep.equal(sorted);
+    }
+  });
+
   it('writes maps and lists in blocks', () => {
     const value = { l: [1, { a: 1, b: [2] }, [3, [4]], []], m: { k: { o: 'p' } } };
     expect(yamlText(value)).to.equal(
