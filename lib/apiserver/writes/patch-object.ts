@@ -43,9 +43,10 @@ export function patchObject(
   if (patch.type === 'strategic') {
     return { value: { ...patched, ...own }, duplicates: patch.duplicates, sortsUnknown: true };
   }
-  const { apiVersion = kind.custom && own.apiVersion, kind: name = own.kind } = patched;
-  if (apiVersion === undefined) throw unnamed(live);
-  return { value: { ...patched, apiVersion, kind: name }, duplicates: patch.duplicates };
+  const { duplicates } = patch;
+  if (kind.custom !== undefined) return { value: patched, duplicates };
+  if ((patched['apiVersion'] ?? null) === null) throw unnamed(live);
+  return { value: { ...patched, kind: patched['kind'] ?? own.kind }, duplicates };
 }
 
 /** Without a version, the real server decodes nothing of an object, not even its name. */

@@ -10,18 +10,20 @@ import {
 } from '../../object/index.js';
 import type { ObjectMeta, TypeMeta, UnstructuredObject } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
-import { DecodeError, Decoding } from '../go-json/decoding.js';
+import { DecodeError, Decoding, jsonTypeName } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import { definitionName, goTypeName, rawDefinition } from '../kinds/documents.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import {
   badRequest,
   failure,
+  internalError,
   internalFailure,
   invalid,
   isStatusError,
   otherNamespace,
 } from '../status-error.js';
+import type { StatusError } from '../status-error.js';
 
 /** The target and options of a write, for all verbs. */
 export interface WriteRequest {
@@ -159,6 +161,8 @@ export function decodePatched(
     ...raw,
     value: JSON.parse(value) as RawObject['value'],
   });
+  const untyped = untypedProblem(request.kind, raw.value, text);
+  if (untyped !== undefined) throw invalidPatch(text(), untyped);
   const warnings: string[] = [];
   const collecting = { ...request, warn: (warning: string) => warnings.push(warning) };
   try {
@@ -173,16 +177,40 @@ export function decodePatched(
     const isOfAnotherType = isStatusError(error) && request.kind.custom === undefined;
     if (!(error instanceof DecodeError) && !isOfAnotherType) throw error;
     const patched = text();
-    const { value, converted } = patched;
+    const { converted } = patched;
     const first =
       isOfAnotherType || converted
         ? error
         : (decodeAgain(collecting, sorted(patched), warnings) ?? error);
-    const why = problemOfPatched(first, converted, raw.value, request.kind);
-    const message = `Invalid value: ${quoted(value)}: ${why}`;
-    const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
-    throw failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
+    throw invalidPatch(patched, problemOfPatched(first, converted, raw.value, request.kind));
   }
+}
+
+function invalidPatch({ value }: PatchedText, why: string): StatusError {
+  const message = `Invalid value: ${quoted(value)}: ${why}`;
+  const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
+  return failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
+}
+
+/**
+ * Returns why Go cannot tell the type of a patched object.
+ * @throws StatusError 500: a custom resource has no version.
+ */
+function untypedProblem(
+  { custom }: ServedKind,
+  value: RawObject['value'],
+  text: () => PatchedText,
+): string | undefined {
+  for (const name of ['apiVersion', 'kind']) {
+    const { [name]: given = null } = value;
+    if (given === null || typeof given === 'string') continue;
+    const into = `Go struct field .${name} of type string`;
+    return `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(given)} into ${into}`;
+  }
+  if (custom === undefined) return undefined;
+  if (!value['kind']) return `Object 'Kind' is missing in '${text().value}'`;
+  if (value['apiVersion']) return undefined;
+  throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
 }
 
 /**
@@ -212,10 +240,7 @@ function problemOfPatched(
   { type }: ServedKind,
 ): string {
   if (error instanceof DecodeError) return converted ? error.conversion : error.message;
-  if (converted || !isStatusError(error)) return error.message;
-  const { kind, apiVersion } = value;
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string') return error.message;
-  return decodingProblem(type, { ...value, kind, apiVersion });
+  return decodingProblem(type, { ...value, ...typeOfBody(value) });
 }
 
 const repeatedOwners = '.metadata.ownerReferences contains duplicate entries';
@@ -397,10 +422,7 @@ export function checkKind(
   value: Readonly<Record<string, unknown>>,
 ): void {
   const expected = apiVersionOf(type);
-  const { apiVersion = '', kind = '' } = value;
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
-    throw badRequest('apiVersion and kind of the object must be strings');
-  }
+  const { apiVersion, kind } = typeOfBody(value);
   if (custom !== undefined && kind === '') {
     const json = JSON.stringify(value);
     throw badRequest(
@@ -424,6 +446,12 @@ export function checkKind(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
+}
+
+/** Returns the type of a body; null is an empty text in Go, and readers refuse other values. */
+function typeOfBody({ apiVersion, kind }: RawObject['value']): TypeMeta {
+  const textOf = (given: unknown): string => (typeof given === 'string' ? given : '');
+  return { apiVersion: textOf(apiVersion), kind: textOf(kind) };
 }
 
 function isRegistered({ kind, apiVersion }: TypeMeta): boolean {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { objectToProtobuf } from '../../../lib/apiserver/protobuf/objects.js';
-import { Api, configMap, configMaps, deployment, deployments, merge } from '../api.js';
+import { Api, configMap, configMaps, deployment, deployments, jsonPatch, merge } from '../api.js';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const shops = '/apis/example.com/v1/namespaces/default/shops';
@@ -103,6 +103,82 @@ describe('answers about custom resources', () => {
     expect(other.code).to.equal(415);
     expect((await api.call('PUT', configMaps, {})).code).to.equal(405);
   });
+});
+
+describe('patches of the type of an object', () => {
+  const untyped = (given: string, name: string) =>
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${given} into Go struct field .${name} of type string`;
+  const unnamed =
+    'the name of the object (a based on URL) was undeterminable: name must be provided';
+  const missingVersion =
+    "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'";
+  const missing = "Object 'Kind' is missing in 'OBJECT'";
+  const unregistered = (kind: string, version: string) =>
+    `no kind "${kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`;
+  // The change, then the code and message for a ConfigMap, and for a custom resource.
+  const cases: readonly (readonly [
+    change: object,
+    builtIn: readonly [code: number, message: string | undefined],
+    custom: readonly [code: number, message: string | undefined],
+  ])[] = [
+    [{ kind: 5 }, [422, untyped('number', 'kind')], [422, untyped('number', 'kind')]],
+    [{ kind: ['x'] }, [422, untyped('array', 'kind')], [422, untyped('array', 'kind')]],
+    [
+      { apiVersion: true },
+      ...([
+        [422, untyped('bool', 'apiVersion')],
+        [422, untyped('bool', 'apiVersion')],
+      ] as const),
+    ],
+    [
+      { kind: 5, apiVersion: {} },
+      [422, untyped('object', 'apiVersion')],
+      [422, untyped('object', 'apiVersion')],
+    ],
+    [{ kind: null }, [200, undefined], [422, missing]],
+    [{ kind: '' }, [200, undefined], [422, missing]],
+    [{ apiVersion: null }, [400, unnamed], [500, missingVersion]],
+    [
+      { kind: 'Secret' },
+      [422, 'converting (v1.Secret) to (core.ConfigMap): unknown conversion'],
+      [422, 'Secret.example.com "a" is invalid: kind: Invalid value: "Secret": must be Shop'],
+    ],
+    [
+      { kind: 'Nothing' },
+      [422, unregistered('Nothing', 'v1')],
+      [422, 'Nothing.example.com "a" is invalid: kind: Invalid value: "Nothing": must be Shop'],
+    ],
+    [
+      { apiVersion: 'x/v1' },
+      [422, unregistered('ConfigMap', 'x/v1')],
+      [
+        400,
+        'the API version in the data (x/v1) does not match the expected API version (example.com/v1)',
+      ],
+    ],
+  ];
+  for (const [change, builtIn, custom] of cases) {
+    it(`are answered like on a real server: ${JSON.stringify(change)}`, async () => {
+      const api = await withShop();
+      await api.create(configMaps, configMap('a'));
+      const operations = Object.entries(change).map(([name, value]: [string, unknown]) => {
+        return { op: 'add', path: `/${name}`, value };
+      });
+      for (const [path, expected] of [
+        [configMaps, builtIn],
+        [shops, custom],
+      ] as const) {
+        const merged = await api.call('PATCH', `${path}/a`, change, merge);
+        const patched = await api.call('PATCH', `${path}/a`, operations, jsonPatch);
+        for (const { code, body } of [merged, patched]) {
+          const said = body.message
+            ?.replace(/^ "" is invalid: patch: Invalid value: "(?:[^"\\]|\\.)*": /, '')
+            .replace(/ '\{.*\}'$/, " 'OBJECT'");
+          expect([code, said]).to.deep.equal(expected);
+        }
+      }
+    });
+  }
 });
 
 describe('bodies of requests', () => {
