@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { configMaps } from '../api.js';
+import { Api, configMaps } from '../api.js';
 import { AccessApi } from './access-api.js';
 
 const reading = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }];
@@ -111,6 +111,136 @@ describe('RBAC', () => {
     expect((await server.as('alice-token', { ...ask, headers: groups })).code).to.equal(403);
   });
 
+  const review = {
+    ...{ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', object: {} },
+  } as const;
+  const account = 'system:serviceaccount:default:robot';
+  const impersonations: readonly (readonly [headers: Record<string, string>, user: object])[] = [
+    [{ 'impersonate-user': 'bob' }, { username: 'bob', groups: ['system:authenticated'] }],
+    [
+      {
+        'Impersonate-User': 'b\u00c3\u00b6b',
+        'impersonate-group': 'devs, ops',
+        'impersonate-uid': '7',
+      },
+      { username: 'böb', uid: '7', groups: ['devs', 'ops', 'system:authenticated'] },
+    ],
+    [
+      { 'impersonate-user': 'bob', 'impersonate-group': 'system:unauthenticated' },
+      { username: 'bob', groups: ['system:unauthenticated'] },
+    ],
+    [
+      { 'impersonate-user': 'system:anonymous', 'impersonate-group': 'devs' },
+      { username: 'system:anonymous', groups: ['devs', 'system:unauthenticated'] },
+    ],
+    [
+      { 'impersonate-user': 'system:anonymous', 'impersonate-group': 'system:unauthenticated' },
+      { username: 'system:anonymous', groups: ['system:unauthenticated'] },
+    ],
+    [
+      { 'impersonate-user': account },
+      {
+        username: account,
+        groups: [
+          ...['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
+        ],
+      },
+    ],
+    [
+      { 'impersonate-user': account, 'impersonate-group': 'devs' },
+      { username: account, groups: ['devs', 'system:authenticated'] },
+    ],
+    [
+      {
+        ...{ 'impersonate-user': 'bob', 'Impersonate-Extra-Acme.com%2FTeam': 'a, b' },
+        'impersonate-extra-100%': 'c',
+      },
+      {
+        ...{ username: 'bob', groups: ['system:authenticated'] },
+        extra: { 'acme.com/team': ['a', 'b'], '100%': ['c'] },
+      },
+    ],
+  ];
+  for (const [headers, user] of impersonations) {
+    it(`impersonates the user of ${JSON.stringify(headers)}`, async () => {
+      // Without RBAC, so that unauthenticated users may create the review.
+      const api = new Api({ users: { token: 'root' } });
+      const own = { authorization: 'Bearer token', 'content-type': 'application/json' };
+      const answer = await api.raw({ ...review, headers: { ...own, ...headers }, body: '{}' });
+      let text = '';
+      for await (const chunk of answer.body) text += new TextDecoder().decode(chunk);
+      const { status } = JSON.parse(text) as { readonly status: object };
+      expect(status).to.deep.equal({ userInfo: user });
+    });
+  }
+
+  const nobody = 'without impersonating a user name';
+  const info = (uid: string, groups: string, extra: string) =>
+    `requested &user.DefaultInfo{Name:"", UID:"${uid}", Groups:${groups}, Extra:map[string][]string${extra}} ${nobody}`;
+  for (const [headers, message] of [
+    [{ 'impersonate-uid': '7' }, info('7', '[]string(nil)', '(nil)')],
+    [{ 'impersonate-group': 'a, b' }, info('', '[]string{"a", "b"}', '(nil)')],
+    [
+      { 'impersonate-extra-k': 'a, b', 'impersonate-extra-l': 'c' },
+      info('', '[]string(nil)', '{"k":[]string{"a", "b"}, "l":[]string{"c"}}'),
+    ],
+  ] as const) {
+    it(`refuses ${JSON.stringify(headers)} ${nobody}`, async () => {
+      const { code, body } = await new AccessApi().as('admin-token', { ...review, headers });
+      expect([code, body.message]).to.deep.equal([400, message]);
+    });
+  }
+
+  it('authorizes each part of an impersonation, and an account by its namespace', async () => {
+    const server = new AccessApi();
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const rules = [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }];
+    await server.make(`${rbac}/clusterroles`, { metadata: { name: 'imp' }, rules });
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'imp' };
+    const binding = { metadata: { name: 'imp' }, roleRef, subjects: [alice] };
+    await server.make(`${rbac}/clusterrolebindings`, binding);
+    const refusal = async (headers: Record<string, string>): Promise<string> => {
+      const user = { 'impersonate-user': 'bob', ...headers };
+      const { code, body } = await server.as('alice-token', { ...review, headers: user });
+      expect(code).to.equal(403);
+      return body.message;
+    };
+    const cannot = (what: string, resource: string, group = '', where = 'at the cluster scope') => {
+      const prefix = group === '' ? '' : `.${group}`;
+      const plural = `${resource.split('/')[0]}${prefix}`;
+      return `${plural} "${what}" is forbidden: User "alice" cannot impersonate resource "${resource}" in API group "${group}" ${where}`;
+    };
+    const authentication = 'authentication.k8s.io';
+    expect(await refusal({ 'impersonate-group': 'devs' })).to.equal(cannot('devs', 'groups'));
+    expect(await refusal({ 'impersonate-uid': '7' })).to.equal(cannot('7', 'uids', authentication));
+    expect(await refusal({ 'impersonate-extra-k': 'a' })).to.equal(
+      cannot('a', 'userextras/k', authentication),
+    );
+    expect(await refusal({ 'impersonate-user': account })).to.equal(
+      cannot('robot', 'serviceaccounts', '', 'in the namespace "default"'),
+    );
+  });
+
+  it('allows a list or a watch that selects the only object that a rule names', async () => {
+    const server = new AccessApi();
+    const verbs = ['list', 'deletecollection'];
+    const named = { apiGroups: [''], resources: ['configmaps'], resourceNames: ['a'], verbs };
+    await server.grant('named', [named], alice);
+    const codes: Record<string, number> = {};
+    for (const query of ['', '=a', '=b', '!=a', '=a,metadata.namespace=default']) {
+      const selector =
+        query === '' ? '' : `?fieldSelector=metadata.name${encodeURIComponent(query)}`;
+      codes[query] = (await server.as('alice-token', { path: configMaps + selector })).code;
+    }
+    expect(codes).to.deep.equal({
+      ...{ '': 403, '=a': 200, '=b': 403, '!=a': 403, '=a,metadata.namespace=default': 200 },
+    });
+    const all = `${configMaps}?fieldSelector=metadata.name%3Da`;
+    expect((await server.as('alice-token', { method: 'DELETE', path: all })).code).to.equal(403);
+    const malformed = await server.as('alice-token', { path: `${configMaps}?fieldSelector=a` });
+    expect(malformed.code).to.equal(403);
+  });
+
   it('answers a SelfSubjectRulesReview of an administrator with all resources and all paths', async () => {
     const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
     const object = { spec: { namespace: 'default' } };
@@ -130,7 +260,6 @@ describe('RBAC', () => {
   });
 
   it('is off by default, so that all requests are allowed', async () => {
-    const { Api } = await import('../api.js');
     const api = new Api({ users: { token: 'jane' } });
     const answer = await api.get(configMaps, { authorization: 'Bearer token' });
     expect(answer.code).to.equal(200);

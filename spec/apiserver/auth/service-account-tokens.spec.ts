@@ -74,4 +74,25 @@ describe('tokens of ServiceAccounts', () => {
     expect(status.user.username).to.equal('system:serviceaccount:default:robot');
     expect(status).to.deep.include({ authenticated: true, audiences: ['vault'] });
   });
+
+  it('are refused by a TokenReview with the reason', async () => {
+    const server = await withRobot();
+    const reasonFor = async (token: string, audiences?: readonly string[]): Promise<unknown> => {
+      const path = '/apis/authentication.k8s.io/v1/tokenreviews';
+      const object = { spec: { token, ...(audiences && { audiences }) } };
+      const { body } = await server.as('admin-token', { method: 'POST', path, object });
+      return body['status'];
+    };
+    const token = await tokenOf(server, { expirationSeconds: 600, audiences: ['vault', 'db'] });
+    expect(await reasonFor(token, ['db', 'other', 'vault'])).to.deep.include({
+      ...{ authenticated: true, audiences: ['db', 'vault'] },
+    });
+    const shown = (await reasonFor(token)) as { readonly error: string };
+    expect(shown.error).to.include(
+      'token audiences ["vault" "db"] is invalid for the target audiences ["https://kubernetes.default.svc"]',
+    );
+    await server.api.clock.advance(600_000);
+    const expired = (await reasonFor(token, ['db'])) as { readonly error: string };
+    expect(expired.error).to.include('service account token has expired');
+  });
 });

@@ -171,6 +171,42 @@ describe('the control API', () => {
     expect((await call('GET', '/requests')).body).to.deep.include({ total: 0 });
   });
 
+  it('returns the requests for a subresource, and roles for all namespaces', async () => {
+    const client = cluster.client({ user: 'operator' });
+    const map = await client.create(configMap('a'));
+    await client.patch(map, { namespace: 'default', name: 'a' }, { type: 'merge', body: {} });
+    await client.create(pod('p'));
+    const patch = { type: 'merge', body: { status: {} } } as const;
+    await client.patch(pod('p'), { namespace: 'default', name: 'p' }, patch, {
+      subresource: 'status',
+    });
+    const counts: Record<string, unknown> = {};
+    for (const query of [
+      'subresource=status',
+      'name=a',
+      'verb=patch',
+      'resource=pods',
+      'group=x',
+    ]) {
+      counts[query] = (await call('GET', `/requests?user=operator&${query}`)).body['total'];
+    }
+    expect(counts).to.deep.equal({
+      ...{
+        'subresource=status': 1,
+        'name=a': 1,
+        'verb=patch': 2,
+        'resource=pods': 2,
+        'group=x': 0,
+      },
+    });
+    const rulesOf = async (query: string) => {
+      const { body } = await call('GET', `/roles?user=operator${query}`);
+      return (body['items'] as readonly { kind: string }[]).map(({ kind }) => kind);
+    };
+    expect(await rulesOf('')).to.deep.equal(['Role']);
+    expect(await rulesOf('&clusterWide=true')).to.deep.equal(['ClusterRole']);
+  });
+
   it('returns a kubeconfig for the address that its client uses', async () => {
     const { port } = new URL(cluster.url);
     const text = await new Promise<string>((resolve, reject) => {
@@ -191,7 +227,12 @@ describe('the control API', () => {
   });
 
   for (const [method, path, body, [status, message]] of [
-    ['GET', '/nothing', undefined, [404, 'unknown path, got /_control/v1/nothing; there are']],
+    [
+      'GET',
+      '/nothing',
+      undefined,
+      [404, 'unknown path, got /_control/v1/nothing; there are kubeconfig, faults, '],
+    ],
     ['PUT', '/faults', undefined, [405, 'faults: unsupported method, got PUT; use GET, POST']],
     ['POST', '/faults', '{', [400, 'want a body of a JSON object: unexpected end of JSON input']],
     ['POST', '/faults', '[]', [400, 'want a body of a JSON object: got a list']],

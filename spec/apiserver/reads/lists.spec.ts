@@ -42,6 +42,20 @@ describe('lists', () => {
     expect(second.body.metadata).not.to.have.property('continue');
   });
 
+  it('continue a snapshot after objects that were deleted since, and without those created since', async () => {
+    const api = new Api();
+    await filled(api, 'b', 'c', 'd', 'e');
+    const first = await api.get(`${configMaps}?limit=1`);
+    expect(names(first)).to.deep.equal(['b']);
+    for (const name of ['b', 'c', 'e']) await api.call('DELETE', `${configMaps}/${name}`);
+    await filled(api, 'a', 'cc', 'f');
+    await api.call('PATCH', `${configMaps}/d`, { data: { changed: 'x' } }, merge);
+    const rest = await api.get(`${configMaps}?limit=9&continue=${first.body.metadata['continue']}`);
+    expect(names(rest)).to.deep.equal(['c', 'd', 'e']);
+    expect(rest.body.items[1]).not.to.have.property('data');
+    expect(names(await api.get(configMaps))).to.deep.equal(['a', 'cc', 'd', 'f']);
+  });
+
   it('answer 410 when the log no longer covers the snapshot', async () => {
     const api = new Api();
     await filled(api, 'a', 'b');
