@@ -149,12 +149,13 @@ function intType(name: string, basic: string): GoType {
   const bits = Number(/\d+$/.exec(basic)?.[0] ?? 64);
   const limit = 2 ** (basic.startsWith('u') ? bits : bits - 1);
   const least = basic.startsWith('u') ? 0 : -limit;
+  // JSON.parse rounds the largest int64 to 2 ** 63.
+  const most = bits === 64 ? limit : limit - 1;
   return {
     ...plainType(name, basic, 0),
     decode: (value, at) => {
       const fits = typeof value === 'number' && Number.isInteger(value);
-      // `<= limit`, because JSON.parse rounds the largest int64 to 2 ** 63.
-      if (!fits || value < least || value > limit) throw at.mismatch(value, name, basic);
+      if (!fits || value < least || value > most) throw at.mismatch(value, name, basic);
       return value;
     },
   };

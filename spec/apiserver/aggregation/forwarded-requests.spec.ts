@@ -31,7 +31,12 @@ describe('a request that the server forwards to an extension server', () => {
     const groups = ['system:masters'];
     const users = {
       unicode: { name: 'Łukasz', groups: [...groups, 'zespół'] },
-      known: { name: 'jane', groups, uid: 'u-1', extra: { 'Example.com/Scopes': ['a', 'b'] } },
+      known: {
+        name: 'jane',
+        groups,
+        uid: 'u-1',
+        extra: { 'Example.com/Scopes': ['a', 'b'], '(x)': ['c'] },
+      },
     };
     api = new Api({ users, services: { 'default/flunders': `http://127.0.0.1:${port}` } });
     await api.create(apiServices, {
@@ -126,6 +131,7 @@ describe('a request that the server forwards to an extension server', () => {
     expect(arrived[0]?.headersDistinct).to.deep.include({
       ...{ 'x-remote-user': ['jane'], 'x-remote-uid': ['u-1'] },
       'x-remote-extra-example.com%2fscopes': ['a', 'b'],
+      'x-remote-extra-%28x%29': ['c'],
     });
   });
 

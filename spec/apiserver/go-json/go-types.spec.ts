@@ -43,6 +43,34 @@ describe('goType', () => {
     });
   });
 
+  it('reads bytes from base64 with line breaks, from lists of numbers and from null', () => {
+    const data = { text: 'AQ\r\nID', list: [1, 2, null, 255], none: null, empty: '' };
+    expect(decode('core/v1.Secret', { data })).to.deep.include({
+      data: { empty: '', list: 'AQIA/w==', none: '', text: 'AQID' },
+    });
+    for (const [given, problem] of [
+      ['AQI', 'illegal base64 data at input byte 0'],
+      ['AQIDAA', 'illegal base64 data at input byte 4'],
+      ['AQ!D', 'illegal base64 data at input byte 2'],
+      [5, 'json: cannot unmarshal number into Go struct field Secret.data of type []uint8'],
+      [[256], 'json: cannot unmarshal number 256 into Go struct field Secret.data of type uint8'],
+      [[-1], 'json: cannot unmarshal number -1 into Go struct field Secret.data of type uint8'],
+    ] as const) {
+      expect(() => decode('core/v1.Secret', { data: { a: given } })).to.throw(DecodeError, problem);
+    }
+  });
+
+  it('reads whole numbers within their bits', () => {
+    const replicas = (value: unknown) => () =>
+      decode('apps/v1.DeploymentSpec', { replicas: value });
+    for (const value of [2 ** 31 - 1, -(2 ** 31), 0]) {
+      expect(replicas(value)()).to.include({ replicas: value });
+    }
+    for (const value of [2 ** 31, -(2 ** 31) - 1, 1.5, true, '1']) {
+      expect(replicas(value), String(value)).to.throw(DecodeError, /of type int32$/);
+    }
+  });
+
   it('keeps the field order of structs, and sorts the keys of maps', () => {
     const decoded = decode('core/v1.ConfigMap', {
       data: { b: '1', a: '2' },
