@@ -391,6 +391,9 @@ function zeroStruct(plan: StructPlan): Record<string, unknown> {
 
 // The union types in a CRD's schema: Go picks the branch by the first character.
 
+/** Members with a union are pointers in Go: missing ones are nil, and no other is empty. */
+const union = { zero: () => null, isEmpty: () => false };
+
 /**
  * Returns the state for a decoder that runs within another one: its unknown fields are not reported to the outer
  * one.
@@ -408,8 +411,7 @@ function schemaOrBoolType(schema: GoType): GoType {
       if (!isJsonObject(value)) throw new DecodeError('boolean or JSON schema expected');
       return schema.decode(value, ownDecoding(at));
     },
-    zero: () => false,
-    isEmpty: () => false,
+    ...union,
     inOrder: schema.inOrder,
   };
 }
@@ -424,8 +426,7 @@ function schemaOrArrayType(schema: GoType): GoType {
       // An empty list, or a value of another type, counts as a missing member.
       return isJsonObject(value) ? schema.decode(value, ownDecoding(at)) : undefined;
     },
-    zero: () => null,
-    isEmpty: () => false,
+    ...union,
     inOrder: (value) =>
       Array.isArray(value) ? orderedItems(value, schema) : schema.inOrder?.(value),
   };
@@ -439,8 +440,7 @@ function schemaOrStringsType(schema: GoType): GoType {
       if (Array.isArray(value)) return value as unknown[];
       return isJsonObject(value) ? schema.decode(value, ownDecoding(at)) : null;
     },
-    zero: () => null,
-    isEmpty: () => false,
+    ...union,
     inOrder: schema.inOrder,
   };
 }

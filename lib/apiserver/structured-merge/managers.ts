@@ -181,7 +181,6 @@ const maxUpdaters = 10;
  * entry, `ancient-changes`.
  */
 export function capUpdaters(owners: Owners): Owners {
-  if (owners.size <= maxUpdaters) return owners;
   const updaters = [...owners].filter(([, owner]) => owner.operation === 'Update');
   let count = updaters.length;
   if (count <= maxUpdaters) return owners;

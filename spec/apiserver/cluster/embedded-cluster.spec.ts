@@ -206,6 +206,18 @@ describe('EmbeddedCluster', () => {
     expect(isInvalid(failure)).to.equal(true);
   });
 
+  it('does not start with two custom resource definitions that want the same names', async () => {
+    const { metadata, ...rest } = shopDefinition();
+    const names = { ...rest.spec.names, plural: 'others' };
+    const other = { ...rest, metadata: { ...metadata, name: 'others.example.com' } };
+    const crds = [shopDefinition(), { ...other, spec: { ...rest.spec, names } }];
+    const failure = await EmbeddedCluster.start({ crds }).catch((error: unknown) => error);
+    expect(failure).to.include({
+      code: 'InvalidObject',
+      message: 'CustomResourceDefinition others.example.com: "ShopList" is already in use',
+    });
+  });
+
   it('rejects an option that is out of range', async () => {
     let failure: unknown;
     await EmbeddedCluster.start({ nodes: -1 }).catch((error: unknown) => (failure = error));

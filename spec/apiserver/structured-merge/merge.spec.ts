@@ -32,6 +32,14 @@ describe('merge', () => {
     });
   }
 
+  it('keeps the members of an object whose applied members have no value', () => {
+    const live = { entries: entries('a'), atomic: { a: 'x' } };
+    expect(merge(live, { entries: undefined, atomic: { a: 'x' } }, atom)).to.equal(live);
+    expect(merge(live, { entries: entries('b'), atomic: undefined }, atom)).to.deep.equal({
+      ...{ entries: entries('a', 'b'), atomic: { a: 'x' } },
+    });
+  });
+
   it('merges entries, and replaces atomic lists and maps', () => {
     const live = {
       entries: [{ name: 'a', value: 'x', sub: { a: 'x' } }],
