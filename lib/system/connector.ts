@@ -151,16 +151,13 @@ function throughConnect(url: URL, target: TunnelTarget, signal: AbortSignal): Pr
   });
   return new Promise((resolve, reject) => {
     request.once('error', reject);
+    // Node.js reports every response to CONNECT by this event.
     request.once('connect', ({ statusCode }, socket: Socket) => {
       if (statusCode === 200) resolve(socket);
       else {
         socket.destroy();
         reject(new Error(`refused with status ${statusCode ?? 0}`));
       }
-    });
-    request.once('response', ({ statusCode }) => {
-      request.destroy();
-      reject(new Error(`refused with status ${statusCode ?? 0}`));
     });
     request.end();
   });

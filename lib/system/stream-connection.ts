@@ -12,13 +12,13 @@ export type OneRequest = Pick<Dispatcher, 'dispatch'> & { destroy(): Promise<voi
  * undici, which copies it into the memory of its parser. A watch event is usually a chunk.
  */
 export class StreamConnection implements OneRequest, Dispatcher.DispatchController {
+  reason: Error | null = null;
   readonly #server: URL;
   readonly #connect: buildConnector.connector;
   #handler: Dispatcher.DispatchHandler | undefined;
   #socket: Socket | undefined;
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
-  #reason: Error | undefined;
 
   /** @param connect - opens the connection to `server` */
   constructor(server: URL, connect: buildConnector.connector) {
@@ -27,15 +27,11 @@ export class StreamConnection implements OneRequest, Dispatcher.DispatchControll
   }
 
   get aborted(): boolean {
-    return this.#reason !== undefined;
+    return this.reason !== null;
   }
 
   get paused(): boolean {
     return this.#response?.isPaused() === true;
-  }
-
-  get reason(): Error | null {
-    return this.#reason ?? null;
   }
 
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
@@ -57,7 +53,7 @@ export class StreamConnection implements OneRequest, Dispatcher.DispatchControll
   }
 
   abort(reason: Error): void {
-    this.#reason ??= reason;
+    this.reason ??= reason;
     this.#fail(reason);
     this.#request?.destroy();
     this.#socket?.destroy();

@@ -3,7 +3,6 @@ import { OperatorError } from './operator-error.js';
 
 interface PendingTimer {
   readonly dueMs: number;
-  readonly order: number;
   readonly callback: () => void;
 }
 
@@ -13,7 +12,6 @@ interface PendingTimer {
  */
 export class VirtualClock implements Clock {
   #nowMs: number;
-  #order = 0;
   readonly #startMs: number;
   readonly #pending = new Set<PendingTimer>();
 
@@ -34,7 +32,7 @@ export class VirtualClock implements Clock {
   setTimer(callback: () => void, delayMs: number): Timer {
     // NaN counts as 0: no time of the clock would reach it.
     const dueMs = this.#nowMs + (delayMs > 0 ? delayMs : 0);
-    const timer = { dueMs, order: this.#order++, callback };
+    const timer = { dueMs, callback };
     this.#pending.add(timer);
     return { cancel: () => this.#pending.delete(timer) };
   }
@@ -77,8 +75,7 @@ export class VirtualClock implements Clock {
   #next(): PendingTimer | undefined {
     let next: PendingTimer | undefined;
     for (const timer of this.#pending) {
-      const sooner = next === undefined || timer.dueMs < next.dueMs;
-      if (sooner || (timer.dueMs === next?.dueMs && timer.order < next.order)) next = timer;
+      if (next === undefined || timer.dueMs < next.dueMs) next = timer;
     }
     return next;
   }

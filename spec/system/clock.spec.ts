@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { sleep, systemClock } from '../../lib/system/clock.js';
+import {
+  endsWithin,
+  nextTurn,
+  sleep,
+  systemClock,
+  turnIfDue,
+  untilAborted,
+} from '../../lib/system/clock.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('systemClock', () => {
@@ -34,6 +41,85 @@ describe('systemClock', () => {
     await sleep(systemClock, 3);
     timer.cancel();
     expect(fired).to.equal(false);
+  });
+
+  it("waits for a delay beyond Node's limit in several steps", () => {
+    const own = Object.getOwnPropertyDescriptor(globalThis, 'setTimeout')!;
+    const steps: { readonly delayMs: number; readonly fire: () => void }[] = [];
+    globalThis.setTimeout = ((fire: () => void, delayMs: number): void => {
+      steps.push({ delayMs, fire });
+    }) as unknown as typeof setTimeout;
+    let fired = 0;
+    try {
+      systemClock.setTimer(() => fired++, 2 ** 31 + 99);
+      steps[0]?.fire();
+      expect(fired).to.equal(0);
+      steps[1]?.fire();
+      expect(fired).to.equal(1);
+      systemClock.setTimer(() => fired++, -1);
+    } finally {
+      Object.defineProperty(globalThis, 'setTimeout', own);
+    }
+    expect(steps.map(({ delayMs }) => delayMs)).to.deep.equal([2 ** 31 - 1, 100, 0]);
+  });
+});
+
+describe('nextTurn', () => {
+  it('resolves after pending I/O was served', async () => {
+    let served = false;
+    setImmediate(() => (served = true));
+    await nextTurn();
+    expect(served).to.equal(true);
+  });
+});
+
+describe('turnIfDue', () => {
+  it('asks for a turn only after 10 ms without one', async () => {
+    await nextTurn();
+    const now = performance.now.bind(performance);
+    let passedMs = 0;
+    const startMs = now();
+    performance.now = () => startMs + passedMs;
+    try {
+      expect(turnIfDue()).to.equal(undefined);
+      passedMs = 10;
+      expect(turnIfDue()).to.equal(undefined);
+      passedMs = 11;
+      expect(turnIfDue()).to.be.instanceOf(Promise);
+      await nextTurn();
+      expect(turnIfDue()).to.equal(undefined);
+      passedMs = 21;
+      expect(turnIfDue()).to.equal(undefined);
+    } finally {
+      performance.now = now;
+    }
+    await nextTurn();
+  });
+});
+
+describe('endsWithin', () => {
+  it('tells whether the work ended in time, and leaves no timer', async () => {
+    const clock = new VirtualClock();
+    expect(await endsWithin(Promise.resolve(), 5, clock)).to.equal(true);
+    expect(clock.pendingTimers).to.equal(0);
+    const late = endsWithin(new Promise(() => undefined), 5, clock);
+    await clock.advance(5);
+    expect(await late).to.equal(false);
+  });
+});
+
+describe('untilAborted', () => {
+  it("throws the signal's reason, before and during the work, and else returns the result", async () => {
+    const reason = new Error('enough');
+    const never = new Promise<never>(() => undefined);
+    const controller = new AbortController();
+    const outcome = untilAborted(never, controller.signal).catch((error: unknown) => error);
+    controller.abort(reason);
+    expect(await outcome).to.equal(reason);
+    expect(await untilAborted(never, controller.signal).catch((error: unknown) => error)).to.equal(
+      reason,
+    );
+    expect(await untilAborted(Promise.resolve(3), new AbortController().signal)).to.equal(3);
   });
 });
 

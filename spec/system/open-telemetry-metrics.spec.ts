@@ -43,6 +43,8 @@ describe('registeredMetrics', () => {
   it('sends counters, gauges and histograms to the SDK', async () => {
     api.setGlobalMeterProvider(provider);
     const metrics = await registeredMetrics();
+    expect(await registeredMetrics()).to.equal(metrics);
+    expect(metrics.gauge(name('c'))).to.equal(metrics.gauge(name('c')));
     metrics.counter(name('a_total')).add(2, { kind: 'Pod' });
     metrics.counter(name('a_total')).add(1, { kind: 'Pod' });
     metrics.histogram({ ...name('b_seconds'), buckets: [1, 5] }).observe(3, { kind: 'Pod' });
@@ -66,22 +68,79 @@ describe('registeredMetrics', () => {
     expect((await collected()).get('c{"kind":"Secret"}')).to.equal(0);
   });
 
+  it('knows the series of a gauge by its labels in any order, from 0 on', async () => {
+    api.setGlobalMeterProvider(provider);
+    const gauge = (await registeredMetrics()).gauge({ ...name('e'), labelNames: ['a', 'b', 'c'] });
+    gauge.add(1, { a: '1', b: '2', c: '3' });
+    gauge.add(1, { c: '3', a: '1', b: '2' });
+    gauge.add(1, { b: '2', c: '3', a: '1' });
+    gauge.add(5, { a: '2', b: '1', c: '3' });
+    await gauge.remove?.({ a: '2', b: '2' });
+    gauge.add(4);
+    expect([...(await collected())].filter(([key]) => key.startsWith('e'))).to.deep.equal([
+      ['e{"a":"1","b":"2","c":"3"}', 3],
+      ['e{"a":"2","b":"1","c":"3"}', 5],
+      ['e{}', 4],
+    ]);
+  });
+
+  it('describes metrics to the SDK by their help', async () => {
+    api.setGlobalMeterProvider(provider);
+    const metrics = await registeredMetrics();
+    metrics.counter({ ...name('f_total'), help: 'Counts.' }).add();
+    metrics.gauge({ ...name('f'), help: 'Shows.' }).set(1);
+    metrics.histogram({ ...name('f_seconds'), help: 'Measures.', buckets: [1] }).observe(1);
+    await reader.forceFlush();
+    const { scopeMetrics } = exporter.getMetrics().at(-1) ?? expect.fail('nothing was exported');
+    expect(scopeMetrics.map(({ scope }) => scope.name)).to.deep.equal(['operator-builder']);
+    const described = scopeMetrics.flatMap(({ metrics: each }) =>
+      each.map(({ descriptor, dataPoints }) => [
+        ...[descriptor.name, descriptor.description],
+        dataPoints.map(({ value }) => (typeof value === 'number' ? value : 'a histogram')),
+      ]),
+    );
+    expect(described.filter(([metric]) => String(metric).startsWith('f'))).to.deep.equal([
+      ['f_total', 'Counts.', [1]],
+      ['f', 'Shows.', [1]],
+      ['f_seconds', 'Measures.', ['a histogram']],
+    ]);
+  });
+
+  it('is combined with noMetrics without a cost', () => {
+    const metrics = promMetrics(new Registry());
+    expect(bothMetrics(noMetrics, metrics)).to.equal(metrics);
+    expect(bothMetrics(metrics, noMetrics)).to.equal(metrics);
+  });
+
   it('works together with Prometheus metrics', async () => {
     api.setGlobalMeterProvider(provider);
     const registry = new Registry();
     const metrics = bothMetrics(promMetrics(registry), await registeredMetrics());
-    metrics.counter(name('d_total')).add(1, { kind: 'Pod' });
-    metrics.histogram({ ...name('d_seconds'), buckets: [1] }).observe(0.5, { kind: 'Pod' });
+    const counter = metrics.counter(name('d_total'));
+    counter.add(1, { kind: 'Pod' });
+    const histogram = metrics.histogram({ ...name('d_seconds'), buckets: [1] });
+    histogram.observe(0.5, { kind: 'Pod' });
     const gauge = metrics.gauge(name('d'));
-    gauge.onCollect?.(() => gauge.set(2, { kind: 'Pod' }));
+    gauge.set(3, { kind: 'Pod' });
+    gauge.add(2, { kind: 'Pod' });
+    let asked = 2;
+    const end = gauge.onCollect?.(() => gauge.set(asked, { kind: 'Node' }));
     const text = await registry.metrics();
-    expect(text).to.include('d_total{kind="Pod"} 1').and.include('d{kind="Pod"} 2');
+    expect(text).to.include('d_total{kind="Pod"} 1').and.include('d{kind="Pod"} 5');
+    expect(text).to.include('d{kind="Node"} 2');
     expect(text).to.include('d_seconds_count{kind="Pod"} 1');
     const samples = await collected();
     expect(samples.get('d_total{"kind":"Pod"}')).to.equal(1);
-    expect(samples.get('d{"kind":"Pod"}')).to.equal(2);
+    expect(samples.get('d_seconds{"kind":"Pod"}')).to.deep.include({ count: 1, sum: 0.5 });
+    expect(samples.get('d{"kind":"Pod"}')).to.equal(5);
+    expect(samples.get('d{"kind":"Node"}')).to.equal(2);
+    end?.();
+    asked = 9;
+    expect(await registry.metrics()).to.include('d{kind="Node"} 2');
+    expect((await collected()).get('d{"kind":"Node"}')).to.equal(2);
     await gauge.remove?.({ kind: 'Pod' });
-    await metrics.counter(name('d_total')).remove?.({ kind: 'Pod' });
-    expect(await registry.metrics()).to.not.include('d_total{kind="Pod"}');
+    await counter.remove?.({ kind: 'Pod' });
+    await histogram.remove?.({ kind: 'Pod' });
+    expect(await registry.metrics()).to.not.include('kind="Pod"');
   });
 });

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { TLSSocket } from 'node:tls';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import { startConnectProxy } from './connect-proxy.js';
 import { answerJson, startStubServer } from './stub-server.js';
@@ -84,24 +86,118 @@ describe('a transport through a proxy', () => {
     await proxy.close();
   });
 
-  it('connects by SOCKS 5, by host name', async () => {
-    const host = Buffer.from('api.test').toString('hex');
-    // Greeting and request; a reply with an IPv4 address.
+  const socksReplies = {
+    'an IPv4 address': '05000001000000000000',
+    'an IPv6 address': `05000004${'ff'.repeat(16)}0000`,
+    'a host name': '0500000304ffffffff0000',
+  };
+  for (const scheme of ['socks5', 'socks5h']) {
+    for (const [kind, reply] of Object.entries(socksReplies)) {
+      it(`connects by ${scheme}, by host name, when the proxy tells ${kind}`, async () => {
+        const host = Buffer.from('api.test').toString('hex');
+        const {
+          port,
+          heard,
+          server: socks,
+        } = await startScripted([
+          [3, '0500'],
+          [15, reply],
+          [4, ''],
+        ]);
+        const proxy = `${scheme}://127.0.0.1:${port}`;
+        const transport = new UndiciTransport({ server: 'http://api.test:80', proxy });
+        expect(await outcomeOf(transport)).to.equal('{"ok":1}');
+        const get = Buffer.from('GET ').toString('hex');
+        expect(heard).to.deep.equal(['050100', `0501000308${host}0050`, get]);
+        socks.close();
+      });
+    }
+  }
+
+  it('asks for the port of the server, also when it has two bytes', async () => {
     const {
       port,
       heard,
       server: socks,
     } = await startScripted([
       [3, '0500'],
-      [15, '05000001000000000000'],
-      [4, ''],
+      [15, '05050001000000000000'],
     ]);
     const proxy = `socks5://127.0.0.1:${port}`;
-    expect(await outcomeOf(new UndiciTransport({ server: 'http://api.test:80', proxy }))).to.equal(
-      '{"ok":1}',
-    );
-    expect(heard.slice(0, 2)).to.deep.equal(['050100', `0501000308${host}0050`]);
+    const message = await outcomeOf(new UndiciTransport({ server: 'http://api.test:6443', proxy }));
+    expect(message).to.equal(`GET api.test:6443: proxy 127.0.0.1:${port}: refused with code 5`);
+    expect(heard[1]?.slice(-4)).to.equal((6443).toString(16));
     socks.close();
+  });
+
+  it('asks for port 443 by default when the server speaks TLS', async () => {
+    const proxy = await startConnectProxy(407);
+    const outcome = outcomeOf(
+      new UndiciTransport({ server: 'https://api.test', proxy: proxy.url }),
+    );
+    expect(await outcome).to.contain('refused with status 407');
+    const secure = new UndiciTransport({ server: 'https://[::1]:6443', proxy: proxy.url });
+    expect(await outcomeOf(secure)).to.contain('refused with status 407');
+    expect(proxy.targets).to.deep.equal(['api.test:443', '[::1]:6443']);
+    expect(proxy.authorizations).to.deep.equal([undefined, undefined]);
+    await proxy.close();
+  });
+
+  it('speaks TLS with the server through the tunnel', async () => {
+    const pem = (name: string): string =>
+      readFileSync(new URL(`certificates/${name}`, import.meta.url), 'utf8');
+    const tls = { cert: pem('server.pem'), key: pem('server.key') };
+    const secure = await startStubServer((_, response) => answerJson(response, {}), tls);
+    const proxy = await startConnectProxy();
+    const options = { server: secure.url, proxy: proxy.url, tls: { ca: pem('ca.pem') } };
+    expect(await outcomeOf(new UndiciTransport(options))).to.equal('{}');
+    expect(secure.requests[0]?.socket).to.be.instanceOf(TLSSocket);
+    expect(proxy.targets).to.deep.equal([`127.0.0.1:${secure.port}`]);
+    await proxy.close();
+    await secure.close();
+  });
+
+  const socksProblems: readonly (readonly [
+    string,
+    string,
+    readonly (readonly [number, string])[],
+  ])[] = [
+    ['', 'login method not supported', [[3, '05ff']]],
+    ['me:pw@', 'login method not supported', [[3, '0500']]],
+    [
+      'me:pw@',
+      'user name or password refused',
+      [
+        [3, '0502'],
+        [7, '0101'],
+      ],
+    ],
+    [`${'u'.repeat(256)}:pw@`, 'user name, password or host of more than 255 bytes', [[3, '0502']]],
+  ];
+  for (const [user, problem, script] of socksProblems) {
+    it(`reports of a SOCKS 5 proxy, ${user === '' ? 'without' : 'with'} a user: ${problem}`, async () => {
+      const { port, server: socks } = await startScripted([...script, [99, '']]);
+      const proxy = `socks5://${user}127.0.0.1:${port}`;
+      const transport = new UndiciTransport({ server: 'http://api.test:80', proxy });
+      const error: unknown = await transport.request(request).catch((thrown: unknown) => thrown);
+      expect(error).to.include({
+        ...{ code: 'ConnectionFailed', requestSent: false },
+        message: `GET api.test: proxy 127.0.0.1:${port}: ${problem}`,
+      });
+      await transport.close();
+      socks.close();
+    });
+  }
+
+  it('reports a SOCKS 5 proxy that closes the connection', async () => {
+    const closing = createServer((socket) => socket.end(Uint8Array.of(5)));
+    await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
+    const { port } = closing.address() as AddressInfo;
+    const proxy = `socks5://127.0.0.1:${port}`;
+    expect(await outcomeOf(new UndiciTransport({ server: server.url, proxy }))).to.contain(
+      'connection closed',
+    );
+    closing.close();
   });
 
   it('authenticates by SOCKS 5, and reports a refusal', async () => {
@@ -134,8 +230,12 @@ describe('a transport through a proxy', () => {
     silent.close();
   });
 
-  it('rejects an invalid proxy URL', () => {
-    const construct = (): unknown => new UndiciTransport({ server: server.url, proxy: 'ftp://a' });
-    expect(construct).to.throw('proxy').with.property('code', 'InvalidOption');
-  });
+  for (const proxy of ['ftp://a', 'no URL']) {
+    it(`rejects ${proxy} as a proxy`, () => {
+      const construct = (): unknown => new UndiciTransport({ server: server.url, proxy });
+      expect(construct)
+        .to.throw('proxy: want an http, https or socks5 URL')
+        .with.property('code', 'InvalidOption');
+    });
+  }
 });

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { TransportRequest, TransportResponse } from '../../lib/system/transport.js';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import type { UndiciTransportOptions } from '../../lib/system/undici-transport.js';
+import { deferred } from '../controller/deferred.js';
 import { startStubServer } from './stub-server.js';
 import type { StubHandler, StubServer } from './stub-server.js';
 
@@ -102,6 +103,37 @@ describe('UndiciTransport', () => {
         expect(await failureOf(textOf(response))).to.include({
           ...{ code: 'ConnectionFailed', requestSent: true },
         });
+      });
+
+      it('fails as ConnectionFailed, not sent, when no server listens; names the host only', async () => {
+        await start((_, response) => response.end());
+        await server.close();
+        const host = `127.0.0.1:${server.port}`;
+        const refused = connect({ server: `http://user:secret@${host}/path` });
+        expect(await failureOf(refused.request(get('/', { streaming })))).to.include({
+          ...{ code: 'ConnectionFailed', requestSent: false },
+          message: `GET ${host}: connect ECONNREFUSED ${host} (is the API server running?)`,
+        });
+      });
+
+      it('throws Aborted at once while the connection is opened, and sends nothing over it', async () => {
+        const opening = deferred();
+        const settings = deferred<object>();
+        const tls = (): Promise<object> => {
+          opening.resolve();
+          return settings.promise;
+        };
+        const transport = await start((_, response) => response.end(), { tls });
+        const controller = new AbortController();
+        const { signal } = controller;
+        const failure = failureOf(transport.request(get('/', { streaming, signal })));
+        await opening.promise;
+        controller.abort();
+        expect(await failure).to.have.property('code', 'Aborted');
+        settings.resolve({});
+        await textOf(await transport.request(get('/next')));
+        expect(server.requests.map(({ url }) => url)).to.deep.equal(['/next']);
+        await server.until(() => server.sockets.size === 1);
       });
 
       it('closes the connection of a request that is aborted before it is sent', async () => {
@@ -209,20 +241,6 @@ describe('UndiciTransport', () => {
     await server.until(() => server.sockets.size === 0);
   });
 
-  it('fails as ConnectionFailed, not sent, when no server listens; names the host only', async () => {
-    await start((_, response) => response.end());
-    await server.close();
-    const address = `user:secret@127.0.0.1:${server.port}`;
-    const refused = connect({ server: `http://${address}/path` });
-    const error = await failureOf(refused.request(get('/')));
-    expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
-    const { message } = error as Error;
-    expect(message)
-      .to.contain(`127.0.0.1:${server.port}`)
-      .and.to.contain('is the API server running');
-    expect(message).not.to.contain('secret');
-  });
-
   it('fails as ConnectionFailed, sent, when the connection breaks before the response', async () => {
     const transport = await start(({ socket }) => socket.resetAndDestroy());
     const error = await failureOf(transport.request(get('/')));
@@ -306,6 +324,17 @@ describe('UndiciTransport', () => {
     expect(server.requests.map(({ url }) => url)).to.deep.equal(['/busy']);
   });
 
+  it('throws Aborted for a body that arrived whole before the abort', async () => {
+    const transport = await start((_, response) => response.end('small'));
+    const controller = new AbortController();
+    const { body } = await transport.request(get('/', { signal: controller.signal }));
+    const reason = new Error('enough');
+    controller.abort(reason);
+    const chunks = body[Symbol.asyncIterator]();
+    expect(await failureOf(chunks.next())).to.include({ code: 'Aborted', cause: reason });
+    expect(await chunks.next()).to.deep.equal({ done: true, value: undefined });
+  });
+
   it('sends nothing when the signal is already aborted', async () => {
     const transport = await start((_, response) => response.end());
     const error = await failureOf(transport.request(get('/', { signal: AbortSignal.abort() })));
@@ -370,21 +399,25 @@ describe('UndiciTransport', () => {
     });
   }
 
-  it('enables TCP keep-alive after 30 s of silence', async () => {
+  it('enables TCP keep-alive after 30 s of silence, and waits on close until all sockets are closed', async () => {
     const delays: unknown[] = [];
+    const sockets = new Set<Socket>();
     const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'setKeepAlive')!;
     const original = own.value as (enable?: boolean, delayMs?: number) => Socket;
     Socket.prototype.setKeepAlive = function (this: Socket, enable?: boolean, delayMs?: number) {
       delays.push([enable, delayMs]);
+      sockets.add(this);
       return original.call(this, enable, delayMs);
     };
     try {
-      const transport = await start((_, response) => response.end('ok'));
-      await textOf(await transport.request(get('/', { streaming: true })));
+      const transport = await start((_, response) => response.write('begun'));
+      await transport.request(get('/', { streaming: true }));
+      await transport.close();
     } finally {
       Object.defineProperty(Socket.prototype, 'setKeepAlive', own);
     }
     expect(delays).to.deep.include([true, 30_000]);
+    expect([...sockets].map(({ closed }) => closed)).to.deep.equal([true]);
   });
 
   it('rejects 0 connections', () => {

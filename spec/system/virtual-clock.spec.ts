@@ -56,6 +56,14 @@ describe('VirtualClock', () => {
     expect(fired).to.deep.equal([10, 20, 30]);
   });
 
+  it('fires a timer that a pending promise sets before time advances', async () => {
+    const clock = new VirtualClock();
+    const fired: number[] = [];
+    void nextTurn().then(() => clock.setTimer(() => fired.push(clock.monotonicMs()), 5));
+    await clock.advance(5);
+    expect(fired).to.deep.equal([5]);
+  });
+
   it('settles promises between two timers', async () => {
     const clock = new VirtualClock();
     const order: string[] = [];

@@ -31,6 +31,7 @@ describe("An operator's own metrics", () => {
           'metric "x-total": name: want letters',
         );
         refused((m) => m.gauge({ name: '1x', help }), 'metric "1x": name: want letters');
+        refused((m) => m.gauge({ name: ['x'], help } as never), 'metric ["x"]: name: want letters');
         refused((m) => m.counter({ help } as never), 'metric "": name: want letters');
         refused((m) => m.counter(undefined as never), 'metric "": name: want letters');
         refused((m) => m.gauge({ name: 'x' } as never), 'metric x: no help; give a text');
