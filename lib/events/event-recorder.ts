@@ -10,6 +10,7 @@ import {
   OperatorError,
   SpamFilter,
   systemRandom,
+  untilAborted,
 } from '../system/index.js';
 import type { Clock, Timer, Logger, Metrics, Random, Resolved } from '../system/index.js';
 import {
@@ -175,7 +176,8 @@ export class EventRecorder implements Recorder {
     this.#enqueueBelow(counts);
     this.#writer.retryNow();
     while (this.#writer.draining !== undefined) {
-      await unlessAborted(this.#writer.draining, signal);
+      const { draining } = this.#writer;
+      await (signal === undefined ? draining : untilAborted(draining, signal));
       this.#closeBatches(Infinity);
       this.#sumUp(Infinity);
       // The queue may have had no place for all counts.
@@ -355,18 +357,6 @@ interface Observed {
 /** Returns the key of an Event about several objects: such Events form a series only if their notes are equal too. */
 function notedKey(event: Event): string {
   return [seriesKey(event), event.note].join(separator);
-}
-
-/** Waits for `work` until `signal` is aborted. */
-function unlessAborted(work: Promise<void>, signal?: AbortSignal): Promise<void> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    const listening = work.finally(() => signal.removeEventListener('abort', onAbort));
-    listening.then(resolve, reject);
-  });
 }
 
 /** @throws OperatorError `InvalidOption`: an option is out of its range. */
