@@ -101,14 +101,12 @@ export class Possession {
     return { record: uid, epoch: carriedOut };
   }
 
-  /** Starts the membership under `name`, with a fresh lease. */
-  join(name: string): PossessionChange {
+  /** Starts the membership under `name`; no slot is owned until {@link Possession.reopen}. */
+  join(name: string): void {
     this.#member = name;
-    this.#isOpen = true;
-    return this.#changed([]);
   }
 
-  /** Handles a lease that is fresh again: slots that are still granted are owned again. */
+  /** Handles a lease that is fresh, for the first time or again: slots that are granted are owned. */
   reopen(): PossessionChange {
     this.#isOpen = true;
     return this.#changed([]);

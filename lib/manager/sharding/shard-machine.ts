@@ -214,7 +214,7 @@ export class ShardMachine {
     this.#own = lease;
     this.#ownSinceMs = knownMs;
     if (this.#phase === 'joining') this.#phase = 'member';
-    this.#change(this.#possession.join(lease.name), false);
+    this.#possession.join(lease.name);
   }
 
   #wroteOwn(event: ShardEvent & { type: 'wroteOwn' }, nowMs: number): void {

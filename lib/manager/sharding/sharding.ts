@@ -144,7 +144,6 @@ export class Sharding implements KeyOwnership, Runnable {
     this.#step(signal.aborted ? { type: 'stop' } : { type: 'tick' });
     await over;
     signal.removeEventListener('abort', onAbort);
-    this.#timer?.cancel();
     this.#ended.abort(new OperatorError('Stopped', 'sharding has ended'));
     this.#metrics.forget();
   }

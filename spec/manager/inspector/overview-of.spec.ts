@@ -8,7 +8,7 @@ const at = '2026-01-01T00:00:00.000Z';
 const startMs = Date.parse(at);
 const list = (...items: readonly unknown[]) => ({ items, more: 0 });
 
-/** A controller of which nothing is to be told. */
+/** A controller without keys. */
 const idle = {
   ...{ name: 'one', kind: 'Pod', phase: 'leader', isActive: true, depth: 0, delayed: 0 },
   ...{ longestWaiting: [], nextDelayed: [], active: [], held: [], clusters: [], hotLoops: [] },
@@ -277,7 +277,7 @@ describe('The reconciles that an inspector remembers', () => {
     const told: unknown[] = [];
     const onEvent = (event: unknown): void => void told.push(event);
     const { onEvent: note } = recent.noting({ inspector: {}, onEvent });
-    note?.({ type: 'started' } as never);
+    note({ type: "started" } as never);
     for (let n = 0; n < 52; n++) {
       await clock.advance(1);
       note?.({ type: 'reconciled', key: `${n}` } as never);
@@ -287,7 +287,7 @@ describe('The reconciles that an inspector remembers', () => {
     expect(kept).to.deep.equal(Array.from({ length: 50 }, (_, n) => [`${51 - n}`, 52 - n]));
   });
 
-  it('are none without an inspector', () => {
+  it('is empty without an inspector', () => {
     const options = { inspector: undefined, onEvent: undefined };
     expect(new RecentReconciles(new VirtualClock()).noting(options)).to.equal(options);
   });

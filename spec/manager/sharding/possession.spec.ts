@@ -15,6 +15,7 @@ function record(epoch: number, slots: string, uid = 'r'): StoredAssignment {
 function memberA(slots: string): Possession {
   const possession = new Possession(slots.length);
   possession.join('a');
+  possession.reopen();
   possession.see(record(1, slots));
   return possession;
 }
@@ -82,6 +83,7 @@ describe('Possession', () => {
     possession.expelled();
     expect([possession.holds(0), possession.holds(1)]).to.deep.equal([false, false]);
     possession.join('b');
+    possession.reopen();
     possession.see(record(3, 'bb'));
     expect([possession.holds(0), possession.holds(1)]).to.deep.equal([false, false]);
   });
