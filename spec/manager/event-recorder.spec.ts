@@ -42,6 +42,13 @@ describe('Manager.eventRecorder', () => {
     await setup.end();
   });
 
+  it('reports under the name of the manager by default', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ name: 'shop-operator' });
+    expect(manager.recorder).to.equal(manager.eventRecorder('shop-operator'));
+    await setup.cluster.stop();
+  });
+
   it('declares the permissions that it needs', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { untilSignal } from '../../lib/manager/manager-run.js';
-import { aborted, rememberingLogger } from './manager-setup.js';
+import { ManagerSetup, aborted, rememberingLogger } from './manager-setup.js';
 import type { LogLine } from './manager-setup.js';
 
 const listeners = (): number => process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
@@ -21,6 +21,23 @@ describe('untilSignal', () => {
       expect(lines.map(({ message }) => message)).to.deep.equal([`${name}: stops`]);
     });
   }
+
+  it('stops a manager, which rejects if it was not able to start', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
+    const before = process.listeners('SIGTERM');
+    const running = manager.runUntilSignal();
+    await manager.whenStarted();
+    for (const listener of process.listeners('SIGTERM')) {
+      if (!before.includes(listener)) listener('SIGTERM');
+    }
+    await running;
+    expect(manager.status().phase).to.equal('stopped');
+    expect(setup.logged('info')).to.include('SIGTERM: stops');
+    const again = await manager.runUntilSignal().catch((error: unknown) => error);
+    expect(again).to.have.property('code');
+    await setup.cluster.stop();
+  });
 
   it('ends the process at the second signal', async () => {
     const exit = process.exit.bind(process);

@@ -80,7 +80,7 @@ function rightsOf(rules: readonly PolicyRule[]): Iterable<Right> {
 
 function sortedVerbs(verbs: ReadonlySet<string>): string[] {
   if (verbs.has('*')) return ['*'];
-  const rank = (verb: string): number => verbOrder.indexOf(verb) + 1 || verbOrder.length + 1;
+  const rank = (verb: string): number => verbOrder.indexOf(verb) + 1 || Infinity;
   return [...verbs].toSorted((one, other) => rank(one) - rank(other) || byCharacters(one, other));
 }
 

@@ -165,6 +165,43 @@ describe('OperatorRole', () => {
     );
   });
 
+  it('limits the entry for a right to grant a role to that role', async () => {
+    await role.declare([]);
+    const group = 'rbac.authorization.k8s.io';
+    const binding = { group, resource: 'roles', namespace: 'a', name: 'viewer', verb: 'bind' };
+    const refusals: Parameters<typeof asked>[0][] = [
+      binding,
+      { ...binding, verb: 'escalate', resource: 'clusterroles' },
+      // Without a name it is the right to grant every role.
+      { ...binding, name: '' },
+      { ...binding, verb: 'get' },
+      { path: '/bind', verb: 'bind', name: 'viewer' },
+    ];
+    for (const more of refusals) role.onRefused(user, asked(more));
+    const rule = (rest: string): string =>
+      `  rule: { apiGroups: ['${group}'], resources: ${rest} }`;
+    const orGrant =
+      '  or require the rights that the role gives: an account may grant the rights that it has';
+    expect(missing.map(({ message }) => message.split('\n').slice(1))).to.deep.equal([
+      [
+        "  requires: { type: Role, names: ['viewer'], namespace: 'a', verbs: ['bind'] }",
+        rule("[roles], resourceNames: ['viewer'], verbs: [bind]"),
+        orGrant,
+      ],
+      [
+        "  requires: { type: ClusterRole, names: ['viewer'], verbs: ['escalate'] }",
+        rule("[clusterroles], resourceNames: ['viewer'], verbs: [escalate]"),
+        orGrant,
+      ],
+      ["  requires: { type: Role, verbs: ['bind'] }", rule('[roles], verbs: [bind]')],
+      ["  requires: { type: Role, verbs: ['get'] }", rule('[roles], verbs: [get]')],
+      [
+        "  requires: { nonResourceURLs: ['/bind'], verbs: ['bind'] }",
+        "  rule: { nonResourceURLs: ['/bind'], verbs: [bind] }",
+      ],
+    ]);
+  });
+
   it('names a custom resource by its constant if the operator declares it', async () => {
     await role.declare([{ type: Shop, verbs: ['get'] }]);
     const shops = { group: 'shops.example', resource: 'shops' };

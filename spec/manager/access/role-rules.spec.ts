@@ -52,6 +52,16 @@ describe('The rules of a role', () => {
     ]);
   });
 
+  it('order the usual verbs as people do, then others by name', () => {
+    const verbs = 'zap approve deletecollection delete patch update create watch list get'.split(
+      ' ',
+    );
+    const [rule] = normalRules([{ apiGroups: [''], resources: ['pods'], verbs }]);
+    expect(rule?.verbs.join(' ')).to.equal(
+      'get list watch create update patch delete approve deletecollection zap',
+    );
+  });
+
   it('have no verbs besides *, and are dropped without verbs', () => {
     const core = { apiGroups: [''], resources: ['pods'] };
     const rules = [

@@ -5,7 +5,7 @@ import { Agent, request } from 'undici';
 import { HttpEndpoint } from '../../../lib/manager/http-endpoint.js';
 import type { HttpAnswer, HttpQuestion } from '../../../lib/manager/http-endpoint.js';
 import type { CertificateSource } from '../../../lib/manager/webhooks/index.js';
-import { systemClock } from '../../../lib/system/clock.js';
+import { nextTurn, systemClock } from '../../../lib/system/clock.js';
 import { eventually } from '../../../lib/testing/index.js';
 import { rememberingLogger } from '../manager-setup.js';
 import type { LogLine } from '../manager-setup.js';
@@ -71,6 +71,109 @@ describe('HttpEndpoint', () => {
     socket.destroy();
     expect(await statusOf(endpoint.url)).to.equal(200);
     await endpoint.stop();
+  });
+
+  /** Returns the whole response to `head`, of which the server closes the connection, without its date. */
+  async function answerTo(url: string, head: string): Promise<string> {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+    socket.on('error', () => undefined);
+    socket.write(`${head}\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    const received: Buffer[] = [];
+    socket.on('data', (piece: Buffer) => received.push(piece));
+    await once(socket, 'close');
+    return Buffer.concat(received)
+      .toString()
+      .replace(/Date: .*\r\n/, '')
+      .replaceAll('\r', '');
+  }
+
+  const head = (length: number): string =>
+    `content-type: text/plain; charset=utf-8\nx-content-type-options: nosniff\ncontent-length: ${length}\n`;
+  const close = 'Connection: close\n\n';
+  for (const [asked, answered] of [
+    ['GET /', `HTTP/1.1 200 OK\n${head(4)}${close}fine`],
+    ['HEAD /', `HTTP/1.1 200 OK\n${head(4)}${close}`],
+    [
+      'DELETE /',
+      `HTTP/1.1 405 Method Not Allowed\n${head(19)}allow: GET, HEAD\n${close}Method Not Allowed\n`,
+    ],
+    [
+      'GET /texts',
+      `HTTP/1.1 405 Method Not Allowed\n${head(19)}allow: POST\n${close}Method Not Allowed\n`,
+    ],
+    [
+      'GET /error',
+      `HTTP/1.1 500 Internal Server Error\n${head(22)}${close}Internal Server Error\n`,
+    ],
+    [
+      'GET /own',
+      'HTTP/1.1 201 Created\ncontent-type: text/x\nx-content-type-options: nosniff\ncontent-length: 4\nx-own: 1\n' +
+        `${close}grü`,
+    ],
+    [
+      'GET /stream',
+      'HTTP/1.1 200 OK\nx-content-type-options: nosniff\nx-own: 1\nConnection: close\n' +
+        'Transfer-Encoding: chunked\n\n3\none\n3\ntwo\n0\n\n',
+    ],
+    [
+      'HEAD /stream',
+      'HTTP/1.1 200 OK\nx-content-type-options: nosniff\nx-own: 1\nConnection: close\n\n',
+    ],
+  ] as const) {
+    it(`answers ${asked} with every byte of its response`, async () => {
+      const lines: LogLine[] = [];
+      const answer = async ({ url }: HttpQuestion): Promise<HttpAnswer> => {
+        const own = { 'content-type': 'text/x', 'x-own': '1' };
+        switch (url.pathname) {
+          case '/error':
+            throw new Error('no beans');
+          case '/own':
+            return { status: 201, headers: own, body: 'grü' };
+          case '/stream':
+            return {
+              ...{ status: 200, headers: { 'x-own': '1' } },
+              body: async (stream) => {
+                stream.write('one');
+                stream.write('two');
+                // An answer that ends with unsent bytes is broken off.
+                while (stream.pendingBytes > 0) await nextTurn();
+              },
+            };
+          default:
+            return fine();
+        }
+      };
+      const endpoint = await running({ answer, lines });
+      expect(await answerTo(endpoint.url, `${asked} HTTP/1.1`)).to.equal(answered);
+      await endpoint.stop();
+      const errors = lines.filter(({ level }) => level === 'error');
+      expect(errors.map(({ message }) => message)).to.deep.equal(
+        asked === 'GET /error' ? ['spec: GET /error failed'] : [],
+      );
+    });
+  }
+
+  it('breaks off an answer whose stream fails, with an error in the log', async () => {
+    const lines: LogLine[] = [];
+    const body = async ({ write }: { write(piece: string): void }): Promise<void> => {
+      write('begun');
+      throw new Error('no beans');
+    };
+    const answer = async (): Promise<HttpAnswer> => ({ status: 200, body });
+    const endpoint = await running({ answer, lines });
+    await answerTo(endpoint.url, 'GET / HTTP/1.1');
+    await endpoint.stop();
+    const errors = lines.filter(({ level }) => level === 'error');
+    expect(errors.map(({ message }) => message)).to.deep.equal(['spec: an answer broke off']);
+  });
+
+  it('ends at once when it is started after it was stopped', async () => {
+    const endpoint = new HttpEndpoint({
+      ...{ name: 'spec', host: '127.0.0.1', port: 0, clock: systemClock, answer: fine },
+    });
+    const logger = rememberingLogger([]);
+    await endpoint.run({ signal: AbortSignal.abort(), logger, ready: () => undefined });
+    expect(endpoint.url).to.equal(undefined);
   });
 
   async function measured({ body }: HttpQuestion): Promise<HttpAnswer> {
