@@ -138,6 +138,42 @@ describe('HotLoopDetector', () => {
     expect(detector.all()).to.deep.equal([]);
   });
 
+  it('halves the delay only when more than a window has passed since it last changed', async () => {
+    const { clock, detector } = newDetector();
+    for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
+    expect(detector.delayMs('ns/owner')).to.equal(20);
+    await clock.advance(1_000);
+    // The oldest of the last four writes is still in the window, so this one is one too many.
+    detector.wrote(sample({ n: '5' }));
+    expect(detector.delayMs('ns/owner')).to.equal(40);
+    await clock.advance(1_000);
+    detector.wrote(sample({ n: '6' }));
+    expect(detector.delayMs('ns/owner')).to.equal(40);
+    await clock.advance(1);
+    detector.wrote(sample({ n: '7' }));
+    expect(detector.delayMs('ns/owner')).to.equal(20);
+  });
+
+  it('delays a key as long as one of its objects does', async () => {
+    const { clock, detector } = newDetector();
+    const write = (name: string, count: number): void => {
+      for (let n = 0; n < count; n++) detector.wrote(sample({ n: `${n}` }, { target: { name } }));
+    };
+    write('one', 4);
+    await clock.advance(2_000);
+    write('other', 5);
+    expect(detector.delayMs('ns/owner')).to.equal(20);
+    expect(detector.all().map(({ object, delayMs }) => [object.name, delayMs])).to.deep.equal([
+      ['one', 10],
+      ['other', 20],
+    ]);
+    await clock.advance(3_000);
+    expect(detector.all().map(({ object }) => object.name)).to.deep.equal(['other']);
+    expect(detector.delayMs('ns/owner')).to.equal(20);
+    await clock.advance(2_000);
+    expect([detector.all(), detector.delayMs('ns/owner')]).to.deep.equal([[], 0]);
+  });
+
   it('ignores writes that leave the object unchanged', () => {
     const { detector } = newDetector(3, 3);
     const state = (resourceVersion: string, uid = 'u') => {

@@ -51,7 +51,7 @@ const reads: readonly ((client: Client) => unknown)[] = [
   (client) => client.watch(ConfigMap),
 ];
 
-function setup() {
+function setup({ isOver = false } = {}) {
   const inner = newClient();
   const over = new AbortController();
   const cut = new AbortController();
@@ -59,7 +59,7 @@ function setup() {
   const observe = () => (write: ObservedWrite) => void observed.push(write);
   const track = <T>(write: Promise<T>): Promise<T> => write;
   const signals = { signal: over.signal, writeSignal: cut.signal };
-  const guard = { owns: [], fences: [], ...signals, isOver: false, observe, track };
+  const guard = { owns: [], fences: [], ...signals, isOver, observe, track };
   const client = reconcileClient(inner.client, guard);
   return { ...inner, inner: inner.client, client, observed, over, cut };
 }
@@ -125,17 +125,49 @@ describe('reconcileClient', () => {
     expect(errors.map((error) => (error as Error).message)).to.deep.equal(verbs.map(() => 'no'));
   });
 
-  it('refuses writes after the reconcile is over, with the reason', async () => {
-    const { calls, client, over } = setup();
-    over.abort(new OperatorError('Stopped', 'enough'));
-    const all = [...writes, (own: Client) => own.deleteCollection(ConfigMap)];
-    for (const write of [...all, (own: Client) => writes[0]!((own as typeof client).live)]) {
-      const error = await write(client).then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
-      expect(error).to.have.property('code', 'Stopped');
-    }
+  const everyWrite = [
+    ...writes,
+    (client: Client) => client.deleteCollection(ConfigMap),
+    (client: Client) => client.deleteCollection(ConfigMap, { namespace: 'ns' }),
+  ];
+  const reasons: readonly (readonly [unknown, string, string])[] = [
+    [new OperatorError('Stopped', 'enough'), 'Stopped', ', enough'],
+    [new OperatorError('Fenced', 'not the leader'), 'Fenced', ''],
+    [new Error('away'), 'Aborted', ''],
+    ['away', 'Aborted', ''],
+  ];
+  for (const [reason, code, why] of reasons) {
+    it(`refuses writes after the reconcile is over because of ${String(reason)}`, async () => {
+      const { calls, client, over } = setup();
+      over.abort(reason);
+      const errors: unknown[] = [];
+      for (const own of [client, client.live]) {
+        for (const write of everyWrite)
+          await write(own).catch((error: unknown) => errors.push(error));
+      }
+      const verbs = ['create', 'update', 'patch', 'apply', 'delete'];
+      const messages = [
+        ...verbs.map((verb) => `${verb} ConfigMap ns/a`),
+        ...Array.from({ length: 2 }, () => 'deleteCollection ConfigMap'),
+      ].map((what) => `${what}: refused, the reconcile is over${why}`);
+      expect(errors.map((error) => (error as Error).message)).to.deep.equal([
+        ...messages,
+        ...messages,
+      ]);
+      for (const error of errors) expect(error).to.include({ code, cause: reason });
+      expect(calls).to.deep.equal([]);
+    });
+  }
+
+  it('refuses writes after the handler has returned, with the remedy', async () => {
+    const { calls, client } = setup({ isOver: true });
+    const error = await client.apply(map).catch((thrown: unknown) => thrown);
+    expect(error).to.include({
+      code: 'Stopped',
+      message:
+        'apply ConfigMap ns/a: refused, the reconcile is over, ' +
+        'its handler has returned: await the call, and what calls it, in the handler',
+    });
     expect(calls).to.deep.equal([]);
   });
 });
