@@ -45,6 +45,17 @@ describe('LeaderElector', () => {
       });
     });
 
+    it('recognizes its own creation whose response was lost, and need not wait for its end', async () => {
+      const match = { user: 'a', verb: 'create', resource: 'leases' } as const;
+      election.cluster.faults.add({ match, effect: { type: 'reset', when: 'after' } });
+      const a = election.candidate('a');
+      await election.clock.advance(0);
+      expect(a.elector.isLeader).to.equal(false);
+      await election.clock.advance(4_400);
+      expect(a.elector.isLeader).to.equal(true);
+      expect((await election.lease()).spec).to.include({ leaseTransitions: 0 });
+    });
+
     it('elects one of three candidates', async () => {
       const all = ['a', 'b', 'c'].map((name) => election.candidate(name));
       await election.clock.advance(60_000);

@@ -173,6 +173,12 @@ export class ScriptedLeadership implements Leadership {
     this.#callbacks?.onStartedLeading();
   }
 
+  /** Fails without a call of `onStoppedLeading`. */
+  fail(): void {
+    this.isLeader = false;
+    this.#lost?.(new OperatorError('LeadershipLost', 'the election is broken'));
+  }
+
   lose(): void {
     this.isLeader = false;
     this.#callbacks?.onStoppedLeading();

@@ -199,6 +199,22 @@ describe('Manager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
+  it('ends what needs leadership when the election fails before it calls onStoppedLeading', async () => {
+    const setup = await ManagerSetup.start();
+    const leadership = new ScriptedLeadership();
+    const whenLeadershipIsLost = 'standby';
+    const manager = setup.manager({ leaderElection: leadership, whenLeadershipIsLost });
+    const log: string[] = [];
+    manager.add(recorder('leader', 'leader', log));
+    await setup.run(manager);
+    leadership.lead();
+    await setup.clock.advance(0);
+    leadership.fail();
+    await setup.clock.advance(0);
+    expect(log).to.deep.equal(['leader starts', 'leader ends']);
+    expect(await setup.end()).to.equal(undefined);
+  });
+
   it('competes for the Lease again only when its reconciles have ended', async () => {
     const setup = await ManagerSetup.start();
     const leadership = new ScriptedLeadership();

@@ -63,6 +63,37 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
+  it('compresses responses of 1 KB or more for clients that accept gzip', async () => {
+    const setup = await ManagerSetup.start();
+    const registry = new Registry();
+    const manager = setup.manager({ metrics: { ...onLoopback, registry, processMetrics: false } });
+    await setup.run(manager);
+    await manager.whenStarted();
+    for (const [length, accepted, isCompressed] of [
+      [1_023, 'gzip', false],
+      [1_024, 'gzip', true],
+      [1_024, '*', true],
+      [1_024, 'br, gzip;q=0.5', true],
+      [1_024, 'gzip;q=1.0', true],
+      [1_024, 'gzip; q=0', false],
+      [1_024, 'gzip;q=0.000, br', false],
+      [1_024, 'deflate', false],
+      [1_024, 'identity', false],
+    ] as const) {
+      const text = 'x'.repeat(length);
+      registry.metrics = () => Promise.resolve(text);
+      const answer = await served(manager, '/metrics', { 'accept-encoding': accepted });
+      expect(answer).to.include({ status: 200, text });
+      const { headers } = answer;
+      expect([headers.get('content-encoding'), headers.get('vary')], accepted).to.deep.equal([
+        isCompressed ? 'gzip' : null,
+        'accept-encoding',
+      ]);
+      expect(headers.get('content-type')).to.equal(registry.contentType);
+    }
+    await setup.end();
+  });
+
   it('serves OpenMetrics if its registry does', async () => {
     const registry = new Registry();
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);

@@ -147,6 +147,37 @@ describe('Operator.migratesStorage', function () {
     await cluster.client().update({ ...rest, spec: { ...spec, versions } });
   });
 
+  it('retries after 1 s, then after twice the time of the last try, up to five minutes', async () => {
+    const cluster = await clusterWith(1);
+    const { clock } = cluster;
+    const own = cluster.client();
+    const wanted = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => seconds * 1_000);
+    const triesMs: number[] = [];
+    const get: Client['get'] = (type, key, options) => {
+      const isDefinition = type.kind === 'CustomResourceDefinition';
+      if (isDefinition && options?.signal !== undefined) triesMs.push(clock.monotonicMs());
+      return isDefinition ? Promise.reject(new Error('away')) : own.get(type, key, options);
+    };
+    const lines: LogLine[] = [];
+    const stop = new AbortController();
+    const running = migrating().run({
+      ...{ ...quiet, client: { ...forwarding(own), get }, clock, signal: stop.signal },
+      logger: rememberingLogger(lines),
+    });
+    const failures = () => lines.filter(({ message }) => message === 'storage migration failed');
+    while (failures().length === 0) await clock.advance(10);
+    for (const delayMs of wanted) await clock.advance(delayMs);
+    stop.abort();
+    await running;
+    expect(
+      failures()
+        .slice(0, 10)
+        .map(({ fields }) => fields['delayMs']),
+    ).to.deep.equal(wanted);
+    const [first = 0] = triesMs;
+    expect(triesMs.slice(1).map((ms, n) => ms - (triesMs[n] ?? first))).to.deep.equal(wanted);
+  });
+
   it(`continues after crashes, and writes each of ${many} objects once`, async () => {
     const cluster = await clusterWith(many);
     let [crashes, writes] = [0, 0];

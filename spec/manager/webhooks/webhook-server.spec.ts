@@ -158,13 +158,28 @@ describe('WebhookServer', () => {
       string,
       string
     >;
+    const facts = {
+      ...{ apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure' },
+      message: 'the object nests deeper than 500 levels',
+      ...{ reason: 'Invalid', code: 422 },
+    };
     for (const at of [path, mutatePath]) {
-      const { status, body } = await server.post(at, review(deep));
-      expect(status).to.equal(200);
-      expect(body).to.have.nested.property('response.uid', 'u-1');
-      expect(body).to.have.nested.property('response.allowed', false);
-      expect(body).to.have.nested.property('response.status.code', 422);
+      for (const [sent, details] of [
+        [review(deep), { name: 'a', kind: 'ConfigMap', causes: [] }],
+        [
+          review(deep, { kind: { group: 'a.b', kind: 'C' }, name: '' }),
+          { group: 'a.b', kind: 'C', causes: [] },
+        ],
+        [review(deep, { kind: 'C', name: undefined }), { causes: [] }],
+      ] as const) {
+        const response = { uid: 'u-1', allowed: false, status: { ...facts, details } };
+        expect(await server.post(at, sent)).to.deep.equal({
+          status: 200,
+          body: { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response },
+        });
+      }
     }
+    expect((await server.post(path, review(deep, { uid: 1 }))).status).to.equal(400);
     const repair = review({}, { operation: 'UPDATE', oldObject: { metadata: {}, spec: deep } });
     expect((await server.post(path, repair)).body).to.have.nested.property(
       'response.allowed',
