@@ -40,12 +40,34 @@ describe('faultOn', () => {
       const client = faulty(cluster().client(), { rules: [faultOn({}, fault)] });
       return client.list(ConfigMap).catch((failure: unknown) => failure);
     };
+    expect(await of(faults.conflict())).to.include({ status: 409, reason: 'Conflict' });
     expect(await of(faults.gone())).to.include({ status: 410, reason: 'Expired' });
-    expect(await of(faults.tooManyRequests(5))).to.deep.include({ status: 429 });
-    expect(await of(faults.serverError())).to.include({ status: 500 });
-    expect(await of(faults.forbidden())).to.include({ status: 403 });
-    expect(await of(faults.notFound())).to.include({ status: 404 });
+    for (const [fault, retryAfterMs] of [
+      [faults.tooManyRequests(), 1_000],
+      [faults.tooManyRequests(5), 5],
+    ] as const) {
+      const error = await of(fault);
+      expect(error).to.include({ status: 429, reason: 'TooManyRequests' });
+      expect(error).to.have.nested.property('context.retryAfterMs', retryAfterMs);
+    }
+    expect(await of(faults.serverError())).to.include({
+      ...{ status: 500, reason: 'InternalError' },
+    });
+    expect(await of(faults.forbidden())).to.include({ status: 403, reason: 'Forbidden' });
+    expect(await of(faults.notFound())).to.include({ status: 404, reason: 'NotFound' });
     expect(await of(faults.timeout())).to.include({ code: 'Timeout' });
+    expect(await of(faults.reset())).to.include({ code: 'ConnectionFailed' });
+    expect(faults.delay(7)).to.deep.equal({ type: 'delay', ms: 7 });
+  });
+
+  it('becomes a rule with all that it selects, and nothing else', () => {
+    const fault = faults.gone();
+    expect(faultOn({}, fault)).to.deep.equal({ fault });
+    const target = { nth: 2, when: 'after', optional: true, verb: 'get', kind: 'Pod', name: 'a' };
+    expect(faultOn(target as never, fault)).to.deep.equal({
+      ...{ fault, verbs: ['get'], kinds: ['Pod'], names: ['a'], calls: 2, when: 'after' },
+      optional: true,
+    });
   });
 
   it("spares the manager's own bookkeeping, unless a rule names it", async () => {

@@ -91,6 +91,133 @@ describe('operatorAssertions', () => {
     expect(cluster()).to.have.requests({ resource: '/openapi/v3/apis/OTHER' }, 0);
   });
 
+  it('describe in full what they wanted and what they got', async () => {
+    const client = cluster().client({ user: 'shop' });
+    await client.create(named('a'));
+    const conditions = [
+      ...(object.status as { conditions: object[] }).conditions,
+      { type: 'Idle' },
+    ];
+    const bare: UnstructuredObject = { apiVersion: 'v1', kind: 'Shop', metadata: { name: 'b' } };
+    const other = { kind: 'Other', name: 'x', apiVersion: 'v1', uid: '7' };
+    const owned = {
+      ...bare,
+      metadata: { name: 'b', ownerReferences: [other, { ...other, name: 'y', controller: true }] },
+    };
+    const many = { ...object, metadata: { ...object.metadata, finalizers: ['a/b', 'c/d'] } };
+    const failures: readonly (readonly [() => unknown, string])[] = [
+      [
+        () => expect(cluster()).to.have.reads(1, { user: 'x', verb: 'get', name: undefined }),
+        'expected 1 reads { user: x, verb: get }, got 0',
+      ],
+      [
+        () => expect(cluster()).not.to.have.writes(1, { user: 'shop' }),
+        'expected not to find 1 writes { user: shop }',
+      ],
+      [
+        () => expect(cluster()).to.have.requests({ user: 'shop' }, 0),
+        'expected 0 requests { user: shop }, got 1:\n  create configmaps default by shop → 201',
+      ],
+      [
+        () =>
+          expect({ ...object, status: { conditions } }).to.have.condition('Ready', 'True', 'Up'),
+        'expected Shop default/a to have condition Ready True Up, got only Available, Idle',
+      ],
+      [
+        () => expect(object).not.to.have.condition('Available', 'False'),
+        'expected Shop default/a not to have condition Available False',
+      ],
+      [
+        () => expect(object).to.have.condition('Available', 'False', 'Other'),
+        'expected Shop default/a to have condition Available False Other, got Available False Waiting: for a pod',
+      ],
+      [
+        () => expect(bare).to.have.condition('Ready'),
+        'expected Shop b to have condition Ready, got only none',
+      ],
+      [
+        () => expect(bare).to.be.controlledBy(object),
+        'expected Shop b to be controlled by Shop default/a, got nobody, UID none where none is wanted',
+      ],
+      [
+        () => expect(owned).to.be.controlledBy(object),
+        'expected Shop b to be controlled by Shop default/a, got Other y, UID 7 where none is wanted',
+      ],
+      [
+        () => expect(many).to.have.finalizer('e/f'),
+        'expected Shop default/a to have finalizer e/f, got a/b, c/d',
+      ],
+      [
+        () => expect(bare).to.have.finalizer('e/f'),
+        'expected Shop b to have finalizer e/f, got none',
+      ],
+      [
+        () => expect(many).not.to.have.finalizer('a/b'),
+        'expected Shop default/a not to have finalizer a/b',
+      ],
+      [
+        () => expect(bare).to.have.label('app'),
+        'expected Shop b to have app among its labels, got none',
+      ],
+      [
+        () => expect(object).not.to.have.label('app', 'web'),
+        'expected Shop default/a not to have app=web among its labels',
+      ],
+      [
+        () => expect(object).to.have.annotation('note', 'x'),
+        'expected Shop default/a to have note=x among its annotations, got ',
+      ],
+      [
+        () => expect(7).to.have.reads(0),
+        '.reads() wants a request log, a cluster or a list of its entries',
+      ],
+      [
+        () => expect(null).to.have.requests({}, 0),
+        '.requests() wants a request log, a cluster or a list of its entries',
+      ],
+      [() => expect(null).to.have.label('a'), 'this assertion wants a Kubernetes object'],
+      [
+        () => expect([]).to.have.writes(-1),
+        '.writes(): count: want a whole number, at least 0, got -1',
+      ],
+      [
+        () => expect([]).to.have.writes(0, { verb: 'apply' as never }),
+        '.writes(): verb: want get, list, watch, create, update, patch, delete, deletecollection (an apply is a patch), got "apply"',
+      ],
+      [
+        () => expect([]).to.have.writes(0, { resource: 'pods/status' }),
+        '.writes(): resource: want the plural, such as configmaps, without its subresource, got "pods/status"',
+      ],
+    ];
+    for (const [assert, message] of failures) {
+      expect(assert).to.throw().with.property('message', message);
+    }
+  });
+
+  it('select requests by each field of a filter', () => {
+    const entry = (more: object) => ({
+      ...{ verb: 'get', resource: 'pods', subresource: undefined, namespace: 'n', name: 'a' },
+      ...{ user: 'u', code: 200, ...more },
+    });
+    const others = [
+      { verb: 'patch' },
+      { resource: 'nodes' },
+      { subresource: 'status' },
+      { namespace: 'm' },
+      { name: 'b' },
+      { user: 'v' },
+    ] as const;
+    const log = [entry({}), ...others.map(entry)];
+    expect(log).to.have.requests({}, 7);
+    for (const other of others) {
+      expect(log).to.have.requests(other, 1);
+      const [field = ''] = Object.keys(other);
+      const usual = { ...entry({}), subresource: '' }[field as 'verb'];
+      expect(log).to.have.requests({ [field]: usual }, 6);
+    }
+    expect(log).to.have.reads(6).and.to.have.writes(1);
+  });
+
   it('check conditions by type, status and reason', () => {
     expect(object).to.have.condition('Available');
     expect(object).to.have.condition('Available', 'False', 'Waiting');
