@@ -24,12 +24,13 @@ describe('The trigger of a change', () => {
       { event: 'updated', isInInitialList: false, changedFields: ['spec.size'] },
     ],
     [
-      { type: 'deleted', object } as CacheEvent,
+      { type: 'deleted', object, finalStateUnknown: false },
       { event: 'deleted', isInInitialList: false, changedFields: [] },
     ],
   ];
   for (const [event, facts] of cases) {
-    it(`tells what was ${event.type}, in which cluster, and what changed`, () => {
+    const when = 'isInInitialList' in event && event.isInInitialList ? ' at the start' : '';
+    it(`shows what was ${event.type}${when}, in which cluster, and what changed`, () => {
       const wanted = { type: 'event', object: reference, ...facts };
       expect({ ...eventTrigger(event, 'c1') }).to.deep.equal({ ...wanted, cluster: 'c1' });
       expect({ ...eventTrigger(event) }).to.deep.equal({ ...wanted, cluster: '' });

@@ -7,7 +7,7 @@ import { promMetrics } from '../../lib/prometheus/index.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup } from './controller-setup.js';
 
-const apiError = (status: number, reason: string, causes: readonly object[] = []): ApiError =>
+const apiError = (status: number, reason: string, causes: object[] = []): ApiError =>
   new ApiError({ reason, details: { causes } }, { verb: 'update', kind: 'Thing', status });
 const failing = (error: unknown) => async (): Promise<Result> => {
   throw error;

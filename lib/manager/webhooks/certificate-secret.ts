@@ -184,7 +184,7 @@ export function rotationStep(
   moment: RotationMoment,
 ): RotationStep {
   if (state === undefined) return { type: 'renewAll', why: 'no certificate yet' };
-  const { nowMs, trustedForMs = -1 } = moment;
+  const { nowMs, trustedForMs = -Infinity } = moment;
   const bundle = splitBundle(state.authorities);
   const shown = readCertificate(state.certificate);
   const isUsable = shown !== undefined && isServed(shown, state, nowMs);
