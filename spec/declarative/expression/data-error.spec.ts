@@ -13,7 +13,30 @@ describe('DataError', () => {
 
   it('truncates the value in the message', () => {
     const error = dataErrorOf({ '@int': '$.a' }, { a: 'x'.repeat(1_000) });
-    expect(error.message).to.have.lengthOf.below(200).and.match(/x…$/);
+    expect(error.message).to.equal(
+      `@int: want a whole number up to ${Number.MAX_SAFE_INTEGER}, got "${'x'.repeat(79)}…`,
+    );
+    const message = (length: number): string =>
+      new DataError('@int', 'bad', 'x'.repeat(length)).message;
+    expect(message(78)).to.equal(`@int: bad, got "${'x'.repeat(78)}"`);
+    expect(message(79)).to.equal(`@int: bad, got "${'x'.repeat(79)}…`);
+  });
+
+  it('tells the type of a value in its place', () => {
+    for (const [value, type] of [
+      [null, 'null'],
+      [[1], 'a list'],
+      [{ a: 1 }, 'a map'],
+      ['text', 'a string'],
+      [1, 'a number'],
+      [false, 'a boolean'],
+    ] as const) {
+      const error = new DataError('@add', 'want a number', value).withoutValue();
+      expect(error.message).to.equal(`@add: want a number, got ${type}`);
+      expect(error).to.deep.include({ code: 'InvalidData', operation: '@add', value: undefined });
+      expect(error.withoutValue()).to.equal(error);
+    }
+    expect(new DataError('@add', 'bad', undefined).message).to.equal('@add: bad');
   });
 
   it('contains no value in text or cause with showValues: false', () => {

@@ -94,6 +94,13 @@ describe('Getters', () => {
     ]);
   });
 
+  it('read the escapes of quoted names', () => {
+    const text = '\b\f\n\r\t/\\\'"é';
+    const escaped = String.raw`\b\f\n\r\t\/\\\'\"\u00E9`;
+    expect(evaluate(`$['${escaped}']`, { [text]: 1 })).to.equal(1);
+    expect(evaluate(`$["${escaped}"]`, { [text]: 1 })).to.equal(1);
+  });
+
   it('find any member by its quoted name', () => {
     const property = fc.property(fc.string({ unit: 'grapheme' }), fc.jsonValue(), (name, value) => {
       const quoted = JSON.stringify(name);
@@ -101,6 +108,50 @@ describe('Getters', () => {
       expect(evaluate(`$[${quoted}]`, document)).to.deep.equal(value);
     });
     fc.assert(property, { numRuns: tries(200) });
+  });
+});
+
+describe('Slices', () => {
+  for (const [slice, first, selected] of [
+    ['1:3', 1, [1, 2]],
+    [':', 0, [0, 1, 2, 3, 4]],
+    ['::', 0, [0, 1, 2, 3, 4]],
+    ['-2:', 3, [3, 4]],
+    [':-3', 0, [0, 1]],
+    ['-9:2', 0, [0, 1]],
+    ['3:9', 3, [3, 4]],
+    ['5:', null, []],
+    ['3:3', null, []],
+    ['3:1', null, []],
+    ['::2', 0, [0, 2, 4]],
+    ['1:4:2', 1, [1, 3]],
+    [' 1 : 4 : 2 ', 1, [1, 3]],
+    ['::-2', 4, [0, 2, 4]],
+    ['3:0:-1', 3, [1, 2, 3]],
+    ['1::-1', 1, [0, 1]],
+    [':2:-1', 4, [3, 4]],
+    ['9:3:-1', 4, [4]],
+    ['-1:-3:-1', 4, [3, 4]],
+    ['2:-9:-1', 2, [0, 1, 2]],
+    ['-9::-1', null, []],
+    ['1:3:-1', null, []],
+    ['::0', null, []],
+  ] as const) {
+    it(`[${slice}] selects ${selected.join(', ') || 'nothing'} of five`, () => {
+      const list = [0, 1, 2, 3, 4];
+      expect(evaluate(`$.list[${slice}]`, { list })).to.equal(first);
+      const source = { list: '$.list', [`$.list[${slice}]`]: 'new' };
+      expect(evaluate(source, { list })).to.deep.equal({
+        list: list.map((item) => (selected.some((index) => index === item) ? 'new' : item)),
+      });
+    });
+  }
+
+  it('select nothing of other values, and leave them as they are', () => {
+    for (const list of [{ 0: 'a', length: 1 }, 'text', 7]) {
+      expect(evaluate('$.list[0:1]', { list })).to.equal(null);
+      expect(evaluate({ list: '$.list', '$.list[0:1]': 1 }, { list })).to.deep.equal({ list });
+    }
   });
 });
 
@@ -160,6 +211,42 @@ describe('Filters', () => {
     });
   }
 
+  const values = [null, false, true, 0, 1, '', 'ab', 'b', '💾', [], [1], {}, { a: 1 }];
+  for (const [filter, matches] of [
+    ['@ == null', [null]],
+    ['@ == true', [true]],
+    ['@ == false', [false]],
+    ['@ in [true, null, 1.0, "b"]', [null, true, 1, 'b']],
+    ['@ < 1', [0]],
+    ['@ <= 1', [0, 1]],
+    ["@ < 'b'", ['', 'ab']],
+    ["@ >= 'b'", ['b', '💾']],
+    ['@ <= true', [true]],
+    ['@ < true', []],
+    ['@ == $.one', [[1]]],
+    ['@ >= $.one', [[1]]],
+    ['length(@) == 1', ['b', '💾', [1], { a: 1 }]],
+    ['length(@) == $.missing', [null, false, true, 0, 1]],
+    ['count(@[*]) == 1', [[1], { a: 1 }]],
+    ['count(@.missing) == 0', values],
+    ["match(@, 'a|b')", ['b']],
+    ["search(@, 'a|b')", ['ab', 'b']],
+    ['match(@, $.pattern)', ['', 'b']],
+    ['match(@, $.one)', []],
+    ['!(@ == 1) && (@ == 1 || @ == 0 || @ == true)', [true, 0]],
+  ] as const) {
+    it(`match ${JSON.stringify(matches)} by ${filter}`, () => {
+      const source = { '$.': '$', [`$.values[?${filter}]`]: 'match' };
+      const marked = evaluate(source, { values, one: [1], pattern: 'b?' });
+      const { values: left } = marked as { values: unknown[] };
+      const found = values.filter((_, index) => left[index] === 'match');
+      expect(found).to.deep.equal(matches);
+      expect(left.filter((value) => value !== 'match')).to.have.length(
+        values.length - found.length,
+      );
+    });
+  }
+
   it('test the members of maps', () => {
     expect(evaluate('$.store[?@.port].port', document)).to.equal(1);
   });
@@ -195,11 +282,29 @@ describe('An invalid JSONPath', () => {
     ],
     ['$.a[?1]', 'character 7: want a comparison'],
     ['$a', 'character 2: want . or [, got "a"'],
+    ['$[-0]', 'character 5: invalid index -0'],
+    ['$[1.5]', "character 3: want 'a name', an index, *, a slice or ?filter"],
+    ['$[1:2:3:4]', 'character 8: want ]'],
+    ['$.a[?count(1) == 1]', 'character 12: want @ or $'],
+    [
+      '$.a[?length(@.*) == 1]',
+      'character 16: only a path to one place, of names and indexes, can be compared',
+    ],
+    ["$.a[?match(@.b 'x')]", 'character 16: want ,'],
+    ["$.a[?match(@.b, 'x']", 'character 20: want )'],
+    ["$.a[?@.b in 'x']", 'character 13: want ['],
+    ['$.a[?@.b in [@.c]]', "character 14: want @…, $…, 'a string', a number, true, false or null"],
+    ['$.a[?@.b == nullx]', "character 13: want @…, $…, 'a string', a number, true, false or null"],
+    ['$.a[?@.b && ]', "character 13: want @…, $…, 'a string', a number, true, false or null"],
+    ["$['\\u12']", 'character 5: invalid escape \\u'],
+    ["$['a'", 'character 6: want ]'],
+    ['$...a', "character 4: want a name, or * (a name with other characters stands in ['…'])"],
   ] as const) {
     it(`is refused with the position: ${path}`, () => {
-      const [found, ...others] = problemsOf({ x: [path] });
-      expect(others).to.deep.equal([]);
-      expect(found).to.contain(`x[0]: invalid JSONPath ${JSON.stringify(path)}: ${problem}`);
+      const literal = problem.startsWith('character 2:') ? ` ({"@literal": "${path}"})` : '';
+      expect(problemsOf({ x: [path] })).to.deep.equal([
+        `x[0]: invalid JSONPath ${JSON.stringify(path)}: ${problem}${literal}`,
+      ]);
     });
   }
 

@@ -9,7 +9,7 @@ const integer = /-?(?:0|[1-9][0-9]*)(?![0-9.eE])/y;
  */
 export function parsePath(text: string): Path {
   const scanner = new PathScanner(text);
-  if (!scanner.take('$')) scanner.fail('want $ or $$');
+  scanner.expect('$');
   const root = scanner.take('$') ? '$$' : '$';
   if (text === `${root}.`) return { root, segments: [] };
   const segments = parseSegments(scanner);
