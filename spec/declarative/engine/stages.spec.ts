@@ -105,6 +105,16 @@ for (const stage of ['@unwind', '@demux']) {
       });
     }
 
+    it('leaves documents without a name unnamed', () => {
+      for (const metadata of [undefined, null, 'text', {}, { name: 1 }]) {
+        const results = resultOf([{ [stage]: '$.list' }], { metadata, list: ['a', null] });
+        expect(results).to.have.deep.members([
+          { metadata, list: 'a' },
+          { metadata, list: null },
+        ]);
+      }
+    });
+
     it('drops a document whose value is not a list, with a failure', () => {
       const pipeline = pipelineOf([{ [stage]: '$.spec.list' }]);
       pipeline.push('Pod', added(object('default/name', { spec: { list: 'text' } })));
@@ -184,6 +194,43 @@ for (const stage of ['@gather', '@mux']) {
       expect(listed(pipeline.snapshot())).to.deep.equal([object('ns/n3', { k: 'x', v: [7] })]);
       pipeline.push('Pod', updated(complete, missing));
       expect(listed(pipeline.snapshot())).to.deep.equal([]);
+    });
+
+    it('gathers into an item of a list', () => {
+      const gather = [{ [stage]: ['x', '$.list[1]'] }];
+      const documents = ['b', 'a'].map((v) => object(`ns/${v}`, { list: [0, v, 2] }));
+      expect(resultOf(gather, ...documents)).to.deep.equal([
+        object('ns/a', { list: [0, ['a', 'b'], 2] }),
+      ]);
+    });
+
+    it('follows maps with nulls in long lists', () => {
+      const pipeline = pipelineOf([{ [stage]: ['x', '$.v'] }]);
+      const numbers = Array.from({ length: 70 }, (_, v) => object(`ns/n${v + 100}`, { v }));
+      const odd = (value: unknown): Document => object('ns/odd', { v: { a: null, value } });
+      const values = () => listed(pipeline.snapshot()).map(({ v }) => (v as unknown[]).slice(69));
+      pipeline.push('Pod', added(...numbers));
+      expect(values()).to.deep.equal([[69]]);
+      pipeline.push('Pod', added(odd(1)));
+      expect(values()).to.deep.equal([[69, { a: null, value: 1 }]]);
+      pipeline.push('Pod', updated(odd(1), odd(2)));
+      expect(values()).to.deep.equal([[69, { a: null, value: 2 }]]);
+      pipeline.push('Pod', removed(odd(2)));
+      expect(values()).to.deep.equal([[69]]);
+      pipeline.push('Pod', updated(numbers[69]!, object('ns/n169', { v: 99 })));
+      expect(values()).to.deep.equal([[99]]);
+    });
+
+    it('uses a document without a name or metadata before those with a name', () => {
+      const gather = [{ [stage]: ['x', '$.v'] }];
+      const unnamed = { metadata: { namespace: 'ns' }, v: 2 };
+      expect(resultOf(gather, object('ns/a', { v: 1 }), unnamed)).to.deep.equal([
+        { metadata: { namespace: 'ns' }, v: [1, 2] },
+      ]);
+      const bare = { v: 3 };
+      expect(resultOf(gather, unnamed, bare, object('ns/a', { v: 1 }))).to.deep.equal([
+        { v: [1, 2, 3] },
+      ]);
     });
 
     it('updates and deletes a group as its members change', () => {
