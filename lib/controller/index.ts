@@ -23,7 +23,6 @@ export {
   kindSource,
   and,
   annotationChanged,
-  answerOf,
   generationChanged,
   labelChanged,
   labelSelector,

@@ -381,7 +381,7 @@ export function labelSelector(selector: string | LabelSelector): Predicate {
  * @throws the error of `predicate`
  * @throws OperatorError `InvalidValue`: it returned a promise, which would count as true.
  */
-export function answerOf<T extends KubernetesObject>(
+function answerOf<T extends KubernetesObject>(
   predicate: Predicate<T>,
   event: CacheEvent<T>,
 ): boolean {

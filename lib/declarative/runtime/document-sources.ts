@@ -2,7 +2,6 @@ import { compareResourceVersions, describeMissing, isNotServed } from '../../cac
 import type { Client } from '../../client/index.js';
 import type { CacheEvent, Informer } from '../../cache/index.js';
 import {
-  answerOf,
   and,
   annotationChanged,
   generationChanged,
@@ -57,7 +56,7 @@ interface Following extends WatchedKind {
 function follow({ type, spec, writes, context, listener }: Following): StartedDocuments {
   const selects = selection(spec);
   const documentOf = isSecret({ group: groupOfType(type), kind: type.kind }) ? decoded : shared;
-  const matters = updateFilter(spec, context);
+  const matters = updateFilter(spec);
   const informer = context.cache.informer(type);
   informer.addHandler((event) => {
     const isHeard = matters(event) || (event.type === 'updated' && crosses(event, selects));
@@ -153,21 +152,10 @@ function crosses(
   return selects(old) !== selects(object);
 }
 
-function updateFilter(
-  { predicate: spec }: SourceSpec,
-  context: SourceContext,
-): (event: CacheEvent) => boolean {
+function updateFilter({ predicate: spec }: SourceSpec): (event: CacheEvent) => boolean {
   if (spec === undefined) return () => true;
-  const predicate: Predicate = sourcePredicate(spec);
-  return (event) => {
-    if (event.type !== 'updated') return true;
-    try {
-      return answerOf(predicate, event);
-    } catch (error) {
-      context.failed('predicate', error, event.object);
-      return true;
-    }
-  };
+  const predicate = sourcePredicate(spec);
+  return (event) => event.type !== 'updated' || predicate(event);
 }
 
 /**

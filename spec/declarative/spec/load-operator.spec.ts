@@ -71,20 +71,36 @@ describe('loadOperators', () => {
     const [operator, ...others] = loadOperators(whole, 'operator.yaml');
     expect(others).to.have.length(0);
     expect(operator?.name).to.equal('svc-health');
-    const [pods] = operator?.spec.controllers ?? [];
-    expect(pods?.target).to.deep.include({ apiGroup: '', kind: 'Service', type: 'Patcher' });
-    const [pod, health, tick, once] = pods?.sources ?? [];
-    expect(pod).to.deep.include({ apiGroup: '', kind: 'Pod', type: 'Watcher', namespace: 'shop' });
-    expect(pod?.predicate).to.deep.equal({
-      type: 'and',
-      predicates: [
-        { type: 'basic', name: 'ResourceVersionChanged' },
-        { type: 'not', predicate: { type: 'basic', name: 'LabelChanged' } },
+    const absent = {
+      ...{ apiGroup: undefined, version: undefined, as: undefined, namespace: undefined },
+      ...{ labelSelector: undefined, predicate: undefined, periodMs: 0 },
+    };
+    const pod = {
+      ...{ ...absent, apiGroup: '', kind: 'Pod', type: 'Watcher', namespace: 'shop' },
+      labelSelector: { matchLabels: { app: 'web' } },
+      predicate: {
+        type: 'and',
+        predicates: [
+          { type: 'basic', name: 'ResourceVersionChanged' },
+          { type: 'not', predicate: { type: 'basic', name: 'LabelChanged' } },
+        ],
+      },
+    };
+    expect(operator?.spec).to.deep.equal({
+      controllers: [
+        {
+          name: 'pods',
+          sources: [
+            pod,
+            { ...absent, kind: 'HealthView', as: 'health', type: 'Watcher' },
+            { ...absent, kind: 'Tick', type: 'Periodic', periodMs: 90_000 },
+            { ...absent, apiGroup: 'source.dcontroller.io', kind: 'OneShot', type: 'OneShot' },
+          ],
+          pipeline: { '@join': true },
+          target: { apiGroup: '', version: undefined, kind: 'Service', type: 'Patcher' },
+        },
       ],
     });
-    expect(health).to.deep.include({ apiGroup: undefined, as: 'health' });
-    expect(tick).to.deep.include({ type: 'Periodic', periodMs: 90_000 });
-    expect(once).to.deep.include({ type: 'OneShot', periodMs: 0 });
   });
 
   it('accepts empty parts of a selector', () => {
@@ -170,121 +186,152 @@ controllers:
   });
 
   for (const [what, text, want] of [
-    ['invalid YAML', 'a: [', 'Flow sequence'],
-    ['a text without an operator', 'kind: Pod', 'there is no operator'],
-    ['no controllers', 'controllers: []', 'want a list with at least one entry'],
-    ['a controller that is a string', 'controllers: [a]', 'want a map with name'],
-    ['a controller without a name', controller({ name: '' }), 'name is missing'],
-    ['no sources', controller({ sources: [] }), 'sources: want a list'],
-    ['no target', controller({ target: undefined }), 'want a map with apiGroup'],
-    ['a source without a kind', controller({ sources: [{ apiGroup: '' }] }), 'kind is missing'],
-    ['a kind that is a number', controller({ target: { kind: 1 } }), 'kind is missing'],
+    [
+      'a text without an operator',
+      'kind: Pod',
+      'there is no operator: want kind: Operator, or controllers',
+    ],
+    [
+      'no controllers',
+      'controllers: []',
+      'controllers: controllers: want a list with at least one entry',
+    ],
+    [
+      'a controller that is a string',
+      'controllers: [a]',
+      'controllers[0]: want a map with name, sources, pipeline, target',
+    ],
+    [
+      'a controller without a name',
+      controller({ name: '' }),
+      'controllers[0].name: name is missing: want a string',
+    ],
+    [
+      'no sources',
+      controller({ sources: [] }),
+      'controllers[0].sources: sources: want a list with at least one entry',
+    ],
+    [
+      'no target',
+      controller({ target: undefined }),
+      'controllers[0].target: want a map with apiGroup, version, kind, type',
+    ],
+    [
+      'a source without a kind',
+      controller({ sources: [{ apiGroup: '' }] }),
+      'controllers[0].sources[0].kind: kind is missing: want a string',
+    ],
+    [
+      'a kind that is a number',
+      controller({ target: { kind: 1 } }),
+      'controllers[0].target.kind: kind is missing: want a string',
+    ],
     [
       'an invalid period',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '5 min' } }] }),
-      'period "5 min": want a duration',
+      'controllers[0].sources[0].parameters.period: period "5 min": want a duration of 10ms at least, for example 30s or 5m',
     ],
     [
       'an unknown parameter of a Periodic source',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { perid: '5m' } }] }),
-      'did you mean period?',
+      'controllers[0].sources[0].parameters.perid: unknown field perid; want period; did you mean period?',
     ],
     [
       'parameters that are not a map',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: '5m' }] }),
-      'want a map with period',
+      'controllers[0].sources[0].parameters: want a map with period',
     ],
     [
       'a negative period',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '-1s' } }] }),
-      'period "-1s": want a duration of 10ms at least',
+      'controllers[0].sources[0].parameters.period: period "-1s": want a duration of 10ms at least, for example 30s or 5m',
     ],
     [
       'a too short period',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '1ns' } }] }),
-      'period "1ns": want a duration of 10ms at least',
+      'controllers[0].sources[0].parameters.period: period "1ns": want a duration of 10ms at least, for example 30s or 5m',
     ],
     [
       'an unknown predicate',
       controller({ sources: [{ kind: 'T', predicate: 'GenerationChange' }] }),
-      'did you mean GenerationChanged?',
+      'controllers[0].sources[0].predicate: unknown predicate GenerationChange; want GenerationChanged, ResourceVersionChanged, LabelChanged, AnnotationChanged; did you mean GenerationChanged?',
     ],
     [
       'a predicate with the name of a property of every object',
       controller({ sources: [{ kind: 'T', predicate: { constructor: [] } }] }),
-      'unknown combination of predicates constructor',
+      'controllers[0].sources[0].predicate.constructor: unknown combination of predicates constructor; want and, or, not',
     ],
     [
       'a negation of two predicates',
       controller({
         sources: [{ kind: 'T', predicate: { not: ['LabelChanged', 'GenerationChanged'] } }],
       }),
-      'want one predicate, got 2',
+      'controllers[0].sources[0].predicate.not: want one predicate, got 2',
     ],
     [
       'an empty combination of predicates',
       controller({ sources: [{ kind: 'T', predicate: { and: [] } }] }),
-      'want a list of predicates',
+      'controllers[0].sources[0].predicate.and: want a list of predicates',
     ],
     [
       'two combinations in one predicate',
       controller({ sources: [{ kind: 'T', predicate: { and: ['LabelChanged'], or: [] } }] }),
-      'want a predicate, or one of and, or, not',
+      'controllers[0].sources[0].predicate: want a predicate, or one of and, or, not with predicates',
     ],
     [
       'a namespace that is a number',
       controller({ sources: [{ kind: 'T', namespace: 1 }] }),
-      'namespace: want a string',
+      'controllers[0].sources[0].namespace: namespace: want a string',
     ],
     [
       'an empty namespace, which no object has',
       controller({ sources: [{ kind: 'T', namespace: '' }] }),
-      'namespace is empty: leave it out',
+      'controllers[0].sources[0].namespace: namespace is empty: leave it out, or give a string',
     ],
     [
       'an empty version',
       controller({ sources: [{ apiGroup: 'apps', version: '', kind: 'T' }] }),
-      'version is empty: leave it out',
+      'controllers[0].sources[0].version: version is empty: leave it out, or give a string',
     ],
     [
       'a selector that is a string',
       controller({ sources: [{ kind: 'T', labelSelector: 'a=b' }] }),
-      'want a map with matchLabels, matchExpressions',
+      'controllers[0].sources[0].labelSelector: want a map with matchLabels, matchExpressions',
     ],
     [
       'a label that is not a string',
       controller({ sources: [{ kind: 'T', labelSelector: { matchLabels: { on: true } } }] }),
-      'labelSelector.matchLabels.on: true: labels are strings; did you mean "true"?',
+      'controllers[0].sources[0].labelSelector.matchLabels.on: true: labels are strings; did you mean "true"?',
     ],
     [
       'labels that are not a map',
       controller({ sources: [{ kind: 'T', labelSelector: { matchLabels: ['a'] } }] }),
-      'labelSelector.matchLabels: want a map of strings',
+      'controllers[0].sources[0].labelSelector.matchLabels: want a map of strings',
     ],
     [
       'a value of a selector that is not a string',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({ values: ['a', 1] }) }] }),
-      'labelSelector.matchExpressions[0].values[1]: 1: labels are strings; did you mean "1"?',
+      'controllers[0].sources[0].labelSelector.matchExpressions[0].values[1]: 1: labels are strings; did you mean "1"?',
     ],
     [
       'values that are not a list',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({ values: 'a' }) }] }),
-      'labelSelector.matchExpressions[0].values: want a list of strings',
+      'controllers[0].sources[0].labelSelector.matchExpressions[0].values: want a list of strings',
     ],
     [
       'a selector without a key',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({ key: null }) }] }),
-      'key is missing: want a string',
+      'controllers[0].sources[0].labelSelector.matchExpressions[0].key: key is missing: want a string',
     ],
     [
       'a selector without values',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({}) }] }),
-      "for 'in', 'notin' operators, values set can't be empty",
+      `controllers[0].sources[0].labelSelector: label selector {"matchExpressions":[{"key":"a","operator":"In","values":[]}]}: values: Invalid value: for 'in', 'notin' operators, values set can't be empty`,
     ],
     [
       'expressions that are not a list',
       controller({ sources: [{ kind: 'T', labelSelector: { matchExpressions: { key: 'a' } } }] }),
-      'labelSelector.matchExpressions: want a list of maps with key, operator, values',
+      'controllers[0].sources[0].labelSelector.matchExpressions: want a list of maps with key, operator, values',
     ],
     [
       'a selector with an unknown operator',
@@ -293,16 +340,131 @@ controllers:
           { kind: 'T', labelSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
         ],
       }),
-      'labelSelector',
+      'controllers[0].sources[0].labelSelector: label selector {"matchExpressions":[{"key":"a","operator":"Is","values":[]}]}: operator Is of a: want In, NotIn, Exists or DoesNotExist',
+    ],
+    [
+      'a source that is a string',
+      controller({ sources: ['Pod'] }),
+      'controllers[0].sources[0]: want a map with apiGroup, version, kind, type, as, namespace, labelSelector, predicate, parameters',
+    ],
+    [
+      'a source that is null',
+      controller({ sources: [null] }),
+      'controllers[0].sources[0]: want a map with apiGroup, version, kind, type, as, namespace, labelSelector, predicate, parameters',
+    ],
+    [
+      'a target with a field too many',
+      controller({ target: { kind: 'V', as: 'v' } }),
+      'controllers[0].target.as: unknown field as; want apiGroup, version, kind, type',
+    ],
+    [
+      'a group that is not a string',
+      controller({ target: { kind: 'V', apiGroup: 1 } }),
+      'controllers[0].target.apiGroup: apiGroup: want a string',
+    ],
+    [
+      'an alias that is not a name',
+      controller({ sources: [{ apiGroup: '', kind: 'Pod', as: 'a/b' }] }),
+      `controllers[0].sources[0].as: as a/b: "a/b" must be lower case letters, digits and '-', beginning with a letter, ending with no '-'`,
+    ],
+    [
+      'a type that no source has',
+      controller({ sources: [{ kind: 'T', type: 'Periodc' }] }),
+      'controllers[0].sources[0].type: type Periodc: want Watcher, OneShot, Periodic; did you mean Periodic?',
+    ],
+    [
+      'a predicate that is a number',
+      controller({ sources: [{ kind: 'T', predicate: 1 }] }),
+      'controllers[0].sources[0].predicate: want a predicate, or one of and, or, not with predicates',
+    ],
+    [
+      'an empty predicate',
+      controller({ sources: [{ kind: 'T', predicate: {} }] }),
+      'controllers[0].sources[0].predicate: want a predicate, or one of and, or, not with predicates',
+    ],
+    [
+      'a misspelled combination of predicates',
+      controller({ sources: [{ kind: 'T', predicate: { nott: 'LabelChanged' } }] }),
+      'controllers[0].sources[0].predicate.nott: unknown combination of predicates nott; want and, or, not; did you mean not?',
+    ],
+    [
+      'a combination that is not a list',
+      controller({ sources: [{ kind: 'T', predicate: { Or: 'LabelChanged' } }] }),
+      'controllers[0].sources[0].predicate.Or: want a list of predicates',
+    ],
+    [
+      'an unknown predicate in a combination',
+      controller({ sources: [{ kind: 'T', predicate: { or: ['LabelChanged', 'Never'] } }] }),
+      'controllers[0].sources[0].predicate.or[1]: unknown predicate Never; want GenerationChanged, ResourceVersionChanged, LabelChanged, AnnotationChanged',
+    ],
+    [
+      'an unknown predicate in a negation',
+      controller({ sources: [{ kind: 'T', predicate: { not: ['Never'] } }] }),
+      'controllers[0].sources[0].predicate.not[0]: unknown predicate Never; want GenerationChanged, ResourceVersionChanged, LabelChanged, AnnotationChanged',
+    ],
+    [
+      'an expression that is a string',
+      controller({ sources: [{ kind: 'T', labelSelector: { matchExpressions: ['a'] } }] }),
+      'controllers[0].sources[0].labelSelector.matchExpressions[0]: want a map with key, operator, values',
+    ],
+    [
+      'an expression without an operator',
+      controller({ sources: [{ kind: 'T', labelSelector: selecting({ operator: undefined }) }] }),
+      'controllers[0].sources[0].labelSelector.matchExpressions[0].operator: operator is missing: want a string',
+    ],
+    [
+      'a period that is a number',
+      controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: 5 } }] }),
+      'controllers[0].sources[0].parameters.period: period 5: want a duration of 10ms at least, for example 30s or 5m',
+    ],
+    [
+      'a period just below 10 ms',
+      controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '9.9ms' } }] }),
+      'controllers[0].sources[0].parameters.period: period "9.9ms": want a duration of 10ms at least, for example 30s or 5m',
     ],
     [
       'an unknown virtual source',
       controller({ sources: [{ apiGroup: 'source.dcontroller.io', kind: 'Twice' }] }),
-      'unknown virtual source Twice',
+      'controllers[0].sources[0].kind: unknown virtual source Twice; want OneShot, Periodic',
     ],
   ] as const) {
     it(`refuses ${what}`, () => {
-      expect(problemsOf(text).join('\n')).to.include(want);
+      const problems = problemsOf(text).map((line) =>
+        line.replace(/^operator.yaml(:1:\d+)?: /, ''),
+      );
+      expect(problems).to.deep.equal([want]);
+    });
+  }
+
+  it('refuses invalid YAML', () => {
+    expect(problemsOf('a: [').join()).to.include('Flow sequence');
+  });
+
+  for (const [written, predicate] of [
+    ['GENERATIONCHANGED', { type: 'basic', name: 'GenerationChanged' }],
+    ['annotationsChanged', { type: 'basic', name: 'AnnotationChanged' }],
+    ['labelsChanged', { type: 'basic', name: 'LabelChanged' }],
+    ['labelchanged', { type: 'basic', name: 'LabelChanged' }],
+    [{ BasicPredicate: 'annotationChanged' }, { type: 'basic', name: 'AnnotationChanged' }],
+    [
+      { BoolPredicate: { Not: { basicPredicate: 'LabelChanged' } } },
+      { type: 'not', predicate: { type: 'basic', name: 'LabelChanged' } },
+    ],
+    [
+      { OR: ['LabelChanged', { and: ['GenerationChanged'] }] },
+      {
+        type: 'or',
+        predicates: [
+          { type: 'basic', name: 'LabelChanged' },
+          { type: 'and', predicates: [{ type: 'basic', name: 'GenerationChanged' }] },
+        ],
+      },
+    ],
+  ] as const) {
+    it(`reads the predicate ${JSON.stringify(written)}`, () => {
+      const text = controller({ sources: [{ kind: 'T', predicate: written }] });
+      const [operator] = loadOperators(text, 'one.json');
+      expect(operator?.spec.controllers[0]?.sources[0]?.predicate).to.deep.equal(predicate);
     });
   }
 
