@@ -1,6 +1,15 @@
 import { expect } from 'chai';
 import type { OperatorStatus } from '../../../lib/declarative/crd/index.js';
-import { continued } from '../../../lib/declarative/crd/status-record.js';
+import {
+  continued,
+  formerControllers,
+  isStarting,
+  StatusPace,
+  unrecorded,
+  withRecords,
+  writtenTarget,
+} from '../../../lib/declarative/crd/status-record.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 type Status = 'True' | 'False' | 'Unknown';
 
@@ -56,5 +65,95 @@ describe('continued', () => {
       expect(continued(next, live)).to.deep.equal(next);
     }
     expect(continued(live, undefined)).to.equal(live);
+  });
+});
+
+describe('The targets in the status of an Operator object', () => {
+  const price = { kind: 'Price', type: 'Updater' } as const;
+  const config = { apiGroup: '', version: 'v1', kind: 'ConfigMap', type: 'Patcher' } as const;
+  const conditions = [];
+  const recorded: OperatorStatus = {
+    controllers: [
+      { name: 'prices', conditions, target: price },
+      { name: 'unable', conditions },
+      { name: 'configs', conditions, target: config },
+      { name: 'strange', conditions, target: { ...price, type: 'Other' } },
+      { name: 'typeless', conditions, target: { kind: 'Price' } },
+    ],
+  };
+
+  it('name the controllers to clean up after', () => {
+    expect(formerControllers(undefined)).to.deep.equal([]);
+    expect(formerControllers(recorded)).to.deep.equal([
+      { name: 'prices', target: price },
+      { name: 'configs', target: config },
+      { name: 'strange', target: price },
+      { name: 'typeless', target: price },
+    ]);
+  });
+
+  it('are written without absent members', () => {
+    const absent = { apiGroup: undefined, version: undefined };
+    expect(writtenTarget({ ...absent, ...price })).to.deep.equal(price);
+    expect(writtenTarget(config)).to.deep.equal(config);
+  });
+
+  it('lack a controller with another name, kind, group or type', () => {
+    const needed = [
+      { name: 'prices', target: price },
+      { name: 'configs', target: { ...config, version: 'v2' } },
+      { name: 'more', target: price },
+      { name: 'prices', target: { ...price, kind: 'Cost' } },
+      { name: 'configs', target: { ...config, apiGroup: 'apps' } },
+      { name: 'configs', target: { ...config, type: 'Updater' } as const },
+    ];
+    expect(unrecorded(recorded, needed)).to.deep.equal(needed.slice(2));
+    expect(unrecorded(undefined, needed)).to.deep.equal(needed);
+  });
+
+  it('stay for controllers that cannot run, and for former ones if asked for', () => {
+    const next = [
+      { name: 'prices', conditions },
+      { name: 'configs', conditions, target: price },
+      { name: 'new', conditions },
+    ];
+    const entries = [{ name: 'prices', conditions, target: price }, next[1], next[2]];
+    const before: OperatorStatus = { controllers: recorded.controllers.slice(0, 3) };
+    expect(withRecords(next, { before, keepsFormer: false })).to.deep.equal(entries);
+    expect(withRecords(next, { before, keepsFormer: true })).to.deep.equal([
+      ...entries,
+      { name: 'configs', target: config },
+    ]);
+    expect(withRecords(next, { before: undefined, keepsFormer: true })).to.deep.equal(next);
+  });
+});
+
+describe('A status', () => {
+  it('only starts while its Ready condition says so', () => {
+    expect(isStarting(statusOf(['Unknown', 'Starting', 1]))).to.equal(true);
+    expect(isStarting(statusOf(['Unknown', 'Waiting', 1]))).to.equal(false);
+    expect(isStarting({ controllers: [] })).to.equal(false);
+  });
+
+  it('follows the one before by a second, and waits a second while it may soon be obsolete', async () => {
+    const clock = new VirtualClock();
+    const pace = new StatusPace(clock);
+    const waits = (): number[] => [pace.waitMs('a'), pace.calmMs('a'), pace.waitMs('b')];
+    expect(waits()).to.deep.equal([0, 1_000, 0]);
+    await clock.advance(400);
+    expect(waits()).to.deep.equal([0, 600, 0]);
+    await clock.advance(700);
+    expect(waits()).to.deep.equal([0, 0, 0]);
+    pace.written('a');
+    expect(waits()).to.deep.equal([1_000, 1_000, 0]);
+    await clock.advance(999);
+    expect(waits()).to.deep.equal([1, 1, 0]);
+    pace.written('a');
+    await clock.advance(500);
+    expect(waits()).to.deep.equal([500, 1_000, 0]);
+    await clock.advance(100);
+    expect(waits()).to.deep.equal([400, 900, 0]);
+    pace.forget('a');
+    expect(waits()).to.deep.equal([0, 1_000, 0]);
   });
 });
