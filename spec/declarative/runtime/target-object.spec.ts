@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+import type { Document } from '../../../lib/declarative/document.js';
+import {
+  scopeProblem,
+  targetObject,
+  viewOf,
+} from '../../../lib/declarative/runtime/target-object.js';
+import type { TargetKey } from '../../../lib/declarative/runtime/target-object.js';
+
+const type = { group: 'apps', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
+const views = { ...type, group: 'op.view.dcontroller.io', version: 'v1alpha1' };
+const namespaced: TargetKey = { type, key: { namespace: 'ns', name: 'a' } };
+const clustered: TargetKey = { type: { ...type, namespaced: false }, key: { name: 'a' } };
+const view: TargetKey = { type: views, key: { namespace: 'ns', name: 'a' } };
+
+/** The object of `namespaced` with these members. */
+function thing(metadata: object = {}, more: object = {}): object {
+  const identity = { name: 'a', namespace: 'ns' };
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Thing', metadata: { ...identity, ...metadata } },
+    ...more,
+  };
+}
+
+const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u', controller: null };
+
+describe('The desired object of a document', () => {
+  for (const [what, document, desired] of [
+    ['nothing but its key', {}, { object: thing() }],
+    [
+      'labels, annotations, finalizers and owners',
+      {
+        metadata: {
+          ...{ name: 'b', namespace: 'other', generation: 7, resourceVersion: '9' },
+          ...{ labels: { a: 'x', b: null }, annotations: { c: '' } },
+          ...{ finalizers: ['example.com/f'], ownerReferences: [owner] },
+        },
+      },
+      {
+        object: thing({
+          ...{ labels: { a: 'x' }, annotations: { c: '' }, finalizers: ['example.com/f'] },
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' }],
+        }),
+        nulls: { metadata: { labels: { b: null } } },
+      },
+    ],
+    [
+      'labels only of the copied metadata of another object',
+      {
+        metadata: {
+          ...{ uid: 'u', labels: { a: 'x' }, annotations: {} },
+          ...{ finalizers: ['example.com/f'], ownerReferences: [owner] },
+        },
+      },
+      { object: thing({ labels: { a: 'x' } }) },
+    ],
+    [
+      'no metadata of null members, or of a text',
+      { metadata: { labels: null, annotations: null, finalizers: null, ownerReferences: null } },
+      {
+        object: thing(),
+        nulls: {
+          metadata: { labels: null, annotations: null, finalizers: null, ownerReferences: null },
+        },
+      },
+    ],
+    ['no metadata of a text', { metadata: 'text' }, { object: thing() }],
+    [
+      'its own apiVersion and kind, and all other members without nulls',
+      {
+        ...{ apiVersion: 'v9', kind: 'Other', spec: { a: null, b: [{ c: null, d: 1 }] } },
+        ...{ data: null, list: [null], text: 'x', absent: undefined },
+      },
+      {
+        object: thing({}, { spec: { b: [{ d: 1 }] }, list: [null], text: 'x' }),
+        nulls: { spec: { a: null }, data: null },
+      },
+    ],
+    [
+      'its status beside the object',
+      { spec: {}, status: { ready: true, gone: null } },
+      {
+        object: thing({}, { spec: {} }),
+        nulls: { status: { gone: null } },
+        status: { ready: true },
+      },
+    ],
+    ['a status that is a list', { status: [] }, { object: thing(), status: [] }],
+    ['no empty status', { status: {} }, { object: thing() }],
+    ['no status null', { status: null }, { object: thing(), nulls: { status: null } }],
+  ] as const) {
+    it(`has ${what}`, () => {
+      expect(targetObject(namespaced, document)).to.deep.equal({ nulls: undefined, ...desired });
+    });
+  }
+
+  it('has the data of a Secret in base64', () => {
+    const secrets = { ...type, group: '', kind: 'Secret' };
+    const { object } = targetObject({ ...namespaced, type: secrets }, { data: { a: 'x' } });
+    expect(object['data']).to.deep.equal({ a: 'eA==' });
+    const other = targetObject(namespaced, { data: { a: 'x' } });
+    expect(other.object['data']).to.deep.equal({ a: 'x' });
+  });
+
+  it('has no namespace in a cluster-scoped kind', () => {
+    const { object } = targetObject(clustered, {});
+    expect(object).to.deep.equal({ ...thing(), metadata: { name: 'a' } });
+  });
+
+  for (const [document, problem] of [
+    [{ metadata: { labels: ['a'] } }, 'metadata.labels: want a map of strings'],
+    [{ metadata: { annotations: 'a' } }, 'metadata.annotations: want a map of strings'],
+    [
+      { metadata: { labels: { a: 'x', 'b.c/d': 1 } } },
+      'metadata.labels["b.c/d"]: want a string (@string makes one)',
+    ],
+  ] as const) {
+    it(`is refused: ${problem}`, () => {
+      const made = (): unknown => targetObject(namespaced, document);
+      expect(made).to.throw(`Thing ns/a: ${problem}`).with.property('code', 'InvalidObject');
+      expect(() => viewOf(view, document)).to.throw(`Thing ns/a: ${problem}`);
+    });
+  }
+
+  it('is refused with a wrong scope', () => {
+    const unplaced = { type, key: { name: 'a' } };
+    const placed = { type: clustered.type, key: { namespace: 'ns', name: 'a' } };
+    const problems = [
+      'Thing a: Thing is namespaced, and the document has no namespace: set metadata.namespace',
+      'Thing ns/a: Thing is cluster-scoped, and the document has the namespace ns: leave metadata.namespace out',
+    ];
+    expect([unplaced, placed].map(scopeProblem)).to.deep.equal(problems);
+    for (const target of [unplaced, placed]) {
+      expect(() => targetObject(target, {})).to.throw(scopeProblem(target) ?? 'none');
+    }
+    const free = [namespaced, clustered, view, { type: views, key: { name: 'a' } }];
+    expect(free.map(scopeProblem)).to.deep.equal([undefined, undefined, undefined, undefined]);
+  });
+
+  it('has at most 1.5 MiB in a view, and any size elsewhere', () => {
+    // `{"text":""}` has 11 bytes.
+    const most = { text: 'x'.repeat(1_572_864 - 11) };
+    expect(targetObject(view, most).object['text']).to.equal(most.text);
+    const more = { text: `${most.text}x` };
+    expect(() => targetObject(view, more)).to.throw(
+      'Thing ns/a: a view has at most 1.5 MiB, got 1572865 bytes; split it into several',
+    );
+    expect(targetObject(namespaced, more).object['text']).to.equal(more.text);
+  });
+});
+
+describe('A view that is stored without a copy', () => {
+  const stored = (document: Document) => viewOf(view, document)?.object;
+  const viewThing = (metadata: object, more: object = {}): object => ({
+    ...thing(metadata, more),
+    apiVersion: 'op.view.dcontroller.io/v1alpha1',
+  });
+
+  it('has labels, annotations and all members of the document', () => {
+    const list = [{ a: 1 }];
+    const document = {
+      ...{ apiVersion: 'v9', kind: 'Other', list, status: { ready: true } },
+      metadata: { name: 'b', labels: { a: 'x' }, annotations: { b: 'y' }, generation: 3 },
+    };
+    expect(stored(document)).to.deep.equal(
+      viewThing({ labels: { a: 'x' }, annotations: { b: 'y' } }, { list, status: { ready: true } }),
+    );
+    expect(stored(document)?.['list']).to.equal(list);
+    expect(stored({ status: {}, text: 'x' })).to.deep.equal(viewThing({}, { text: 'x' }));
+  });
+
+  it('has content, labels or annotations', () => {
+    expect(stored({ metadata: { name: 'a' }, status: {} })).to.equal(undefined);
+    for (const metadata of [{ labels: { a: 'x' } }, { annotations: { a: 'x' } }]) {
+      expect(stored({ metadata })).to.deep.equal(viewThing(metadata));
+    }
+    expect(stored({ status: { a: 1 } })).to.deep.equal(viewThing({}, { status: { a: 1 } }));
+  });
+
+  it('has neither finalizers, owners, nulls, deep members nor more than 1.5 MiB', () => {
+    const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
+    const text = 'x';
+    for (const document of [
+      { text, metadata: { finalizers: ['example.com/f'] } },
+      { text, metadata: { ownerReferences: [owner] } },
+      { text, spec: { a: null } },
+      { text, date: Number.NaN },
+      { text, deep: deep(101) },
+      { text: 'x'.repeat(1.5 * 1024 ** 2) },
+    ]) {
+      expect(stored(document)).to.equal(undefined);
+    }
+    const copied = { uid: 'u', finalizers: ['example.com/f'], ownerReferences: [owner] };
+    expect(stored({ text, metadata: copied, deep: deep(90) })).to.deep.equal(
+      viewThing({}, { text, deep: deep(90) }),
+    );
+  });
+
+  it('tells its size, with an estimate of the metadata of the server', () => {
+    const bytes = (document: Document): number => viewOf(view, document)?.bytes ?? 0;
+    const one = bytes({ text: 'x' });
+    expect(one).to.be.within(500, 700);
+    expect(bytes({ text: 'x'.repeat(1_001) })).to.equal(one + 1_000);
+  });
+});
