@@ -21,6 +21,12 @@ import { ScriptedLeadership } from '../../manager/manager-setup.js';
 import { configMapOf, viewOf } from '../operator/group-scene.js';
 import { operatorCrdSuite } from './operator-crd-suite.js';
 
+/** A part of an OpenAPI schema. */
+interface Schema {
+  readonly properties?: Record<string, Schema>;
+  readonly items?: Schema;
+}
+
 describe('Operator objects', () => {
   operatorCrdSuite(embeddedTarget);
 });
@@ -353,6 +359,55 @@ describe('The controller of Operator objects', () => {
       await eventually(isReady, { clock });
       fault.remove();
     });
+  });
+
+  const statusWrites = () =>
+    cluster.requests.entries.filter((one) => one.user === user && one.subresource === 'status');
+
+  it('writes changed errors to the status at most once a second', async () => {
+    await start();
+    await create('shop', [viewOf('Price', namespace, { number: { '@int': '$.data.value' } })]);
+    const put = (value: string): Promise<unknown> =>
+      admin.patch(
+        ConfigMap,
+        { name: 'a', namespace },
+        { type: 'merge', body: { data: { value } } },
+      );
+    const lastErrors = async (): Promise<string> => {
+      const { status } = await admin.get(OperatorResource, { name: 'shop' });
+      return status?.controllers[0]?.lastErrors?.join() ?? '';
+    };
+    await put('before');
+    await eventually(async () => expect(await lastErrors()).to.include('got "before"'), { clock });
+    const before = statusWrites().length;
+    for (let n = 0; n < 20; n++) {
+      await put(`v${n}`);
+      await clock.advance(100);
+    }
+    await eventually(async () => expect(await lastErrors()).to.include('got "v19"'), { clock });
+    expect(statusWrites().length - before).to.be.within(2, 4);
+  });
+
+  it('writes the status once with a definition that lacks its newer fields', async () => {
+    await cluster.stop();
+    const lesser = structuredClone(OperatorResource.crd) as unknown as {
+      spec: { versions: { schema: { openAPIV3Schema: { properties: Record<string, Schema> } } }[] };
+    };
+    const status = lesser.spec.versions[0]?.schema.openAPIV3Schema.properties['status'];
+    const ofController = status?.properties?.['controllers']?.items?.properties ?? {};
+    delete ofController['target'];
+    delete ofController['conditions']?.items?.properties?.['observedGeneration'];
+    cluster = await EmbeddedCluster.start({ clock, crds: [lesser as never] });
+    admin = cluster.client();
+    await start();
+    await create('shop', [viewOf('Price', namespace)]);
+    await eventually(async () => expect(await ready('shop')).to.match(/^True Ready/), { clock });
+    await clock.advance(60_000);
+    expect(statusWrites().filter(({ code }) => code === 200)).to.have.length(1);
+    const { status: written } = await admin.get(OperatorResource, { name: 'shop' });
+    const [controller] = written?.controllers ?? [];
+    expect(controller).to.have.all.keys('name', 'conditions', 'lastErrors');
+    expect(controller?.conditions?.[0]).to.not.have.property('observedGeneration');
   });
 
   it('writes nothing for the old specification if it changed while another process led', async () => {
