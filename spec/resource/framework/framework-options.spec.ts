@@ -22,36 +22,86 @@ const good: FrameworkOptions<Gadget> = {
 
 /** Mistakes that only plain JavaScript allows. */
 const bad: readonly (readonly [string, object])[] = [
-  ['its name is missing', { name: undefined }],
-  ['name: ', { name: 'Shop' }],
-  ['name: ', { name: '' }],
-  ['type: want a ResourceType', { type: undefined }],
+  ['Framework: its name is missing', { name: undefined }],
+  [
+    `Framework Shop: name: "Shop" must be lower case letters, digits and '-', with a letter or digit at both ends`,
+    { name: 'Shop' },
+  ],
+  ['Framework : name: must not be empty', { name: '' }],
+  ['type: want a ResourceType, or { apiVersion, kind }', { type: undefined }],
   ['resourceRouter: want a ResourceRouter', { resourceRouter: undefined }],
   ['resourceRouter: want a ResourceRouter', { resourceRouter: [set] }],
   ['client: want a Client', { client: undefined }],
-  ['crd: it defines frameworks.example.com/v1 Plain, but type is', { crd: crdOf('Plain') }],
-  ['crd: it defines other.example.com/v1 Gadget', { crd: crdOf('Gadget', 'other.example.com') }],
+  [
+    'crd: it defines frameworks.example.com/v1 Plain, but type is frameworks.example.com/v1 Gadget',
+    { crd: crdOf('Plain') },
+  ],
+  [
+    'crd: it defines other.example.com/v1 Gadget, but type is frameworks.example.com/v1 Gadget',
+    { crd: crdOf('Gadget', 'other.example.com') },
+  ],
   ['informer: want a Source', { informer: {} }],
   ['recorder: want a Recorder', { recorder: {} }],
   ['configure: want a function', { configure: {} }],
   ['backOffFactory: want a function', { backOffFactory: {} }],
-  ['finalizerPrefix: ', { finalizerPrefix: 'Not a domain' }],
-  ['finalizerPrefix: ', { finalizerPrefix: '' }],
-  ['pauseAnnotations a b: ', { pauseAnnotations: { 'a b': 'true' } }],
+  [
+    `finalizerPrefix: "Not a domain" must be lower case letters, digits, '-' and '.', with a letter or digit at the ends of each part`,
+    { finalizerPrefix: 'Not a domain' },
+  ],
+  ['finalizerPrefix: must not be empty', { finalizerPrefix: '' }],
+  [
+    `pauseAnnotations a b: "a b" must be letters, digits, '-', '_' and '.', with a letter or digit at both ends`,
+    { pauseAnnotations: { 'a b': 'true' } },
+  ],
   ['pauseAnnotations a: want a string', { pauseAnnotations: { a: true } }],
   [
-    'pauseAnnotations operator-builder.io/paused: the value that pauses is true',
+    'pauseAnnotations operator-builder.io/paused: the value that pauses is true and cannot be changed',
     { pauseAnnotations: { 'operator-builder.io/paused': 'yes' } },
   ],
-  ['resyncPeriodMs 0', { resyncPeriodMs: 0 }],
-  ['resyncPeriodMs NaN', { resyncPeriodMs: NaN }],
-  ['keptFinalizerRetryMs 0', { keptFinalizerRetryMs: 0 }],
-  ['keptFinalizerRetryMs Infinity', { keptFinalizerRetryMs: Infinity }],
-  ['maxConcurrentReconciles 0', { controller: { maxConcurrentReconciles: 0 } }],
-  ['reconcileTimeoutMs -1', { controller: { reconcileTimeoutMs: -1 } }],
-  ['prometheusNamespace my-ns: want letters', { prometheusNamespace: 'my-ns' }],
-  ['prometheusSubsystem : want letters', { prometheusSubsystem: '' }],
+  ['resyncPeriodMs 0: want more than 0', { resyncPeriodMs: 0 }],
+  ['resyncPeriodMs NaN: want more than 0', { resyncPeriodMs: NaN }],
+  ['keptFinalizerRetryMs 0: want a finite number above 0', { keptFinalizerRetryMs: 0 }],
+  [
+    'keptFinalizerRetryMs Infinity: want a finite number above 0',
+    { keptFinalizerRetryMs: Infinity },
+  ],
+  [
+    'controller shop: maxConcurrentReconciles 0: want 1, 2, …',
+    { controller: { maxConcurrentReconciles: 0 } },
+  ],
+  [
+    'controller shop: reconcileTimeoutMs -1: want more than 0',
+    { controller: { reconcileTimeoutMs: -1 } },
+  ],
+  ["prometheusNamespace my-ns: want letters, digits and '_'", { prometheusNamespace: 'my-ns' }],
+  ["prometheusSubsystem : want letters, digits and '_'", { prometheusSubsystem: '' }],
+  ["prometheusNamespace 1a: want letters, digits and '_'", { prometheusNamespace: '1a' }],
+  ['readyCondition true: want a string, or false', { readyCondition: true }],
+  [
+    `readyCondition a b: "a b" must be letters, digits, '-', '_' and '.', with a letter or digit at both ends`,
+    { readyCondition: 'a b' },
+  ],
+  [
+    'readyCondition Paused: the framework writes this condition for another purpose; choose another type',
+    { readyCondition: 'Paused' },
+  ],
+  [
+    'readyCondition ResourceSetsOverlap: the framework writes this condition for another purpose; choose another type',
+    { readyCondition: 'ResourceSetsOverlap' },
+  ],
+  ['informer: want a Source', { informer: null }],
+  ['recorder: want a Recorder', { recorder: 'text' }],
 ];
+
+function refusalOf(wrong: object): string {
+  try {
+    new Framework({ ...good, ...wrong });
+  } catch (error) {
+    if (isInvalidConfig(error)) return (error as Error).message;
+    throw error;
+  }
+  return expect.fail('it is accepted');
+}
 
 describe('FrameworkOptions', () => {
   it('require a name, a type, a router and a client', () => {
@@ -75,10 +125,15 @@ describe('FrameworkOptions', () => {
 
   for (const [message, wrong] of bad) {
     it(`are rejected: ${message}`, () => {
-      const construct = () => new Framework({ ...good, ...wrong });
-      expect(construct).to.throw(message).that.satisfies(isInvalidConfig);
+      expect(refusalOf(wrong).replace(/^Framework shop: /, '')).to.equal(message);
     });
   }
+
+  it('accept a ready condition of any name, or none', () => {
+    for (const readyCondition of ['Ready', 'example.com/Up', false] as const) {
+      expect(new Framework({ ...good, readyCondition }).name).to.equal('shop');
+    }
+  });
 });
 
 describe('Framework.requires', () => {
