@@ -263,23 +263,27 @@ interface Planning {
 function orderFrom(start: number, planning: Planning): JoinStep[] {
   const bound = [start];
   const steps: JoinStep[] = [];
-  while (bound.length < planning.indexes.length) {
+  for (;;) {
     const step = nextStep(bound, planning);
+    if (step === undefined) return steps;
     bound.push(step.source);
     steps.push(step);
   }
-  return steps;
 }
 
-function nextStep(bound: readonly number[], { equalities, indexes }: Planning): JoinStep {
+/** Returns the step to one more source; undefined: all are bound. */
+function nextStep(
+  bound: readonly number[],
+  { equalities, indexes }: Planning,
+): JoinStep | undefined {
   let best: { readonly source: number; readonly ties: readonly Equality[] } | undefined;
   for (const source of indexes.keys()) {
     if (bound.includes(source)) continue;
     const ties = tiesTo(source, bound, equalities);
     if (best === undefined || ties.length > best.ties.length) best = { source, ties };
   }
-  // At least one source is left: the caller checks.
-  const { source, ties } = best ?? { source: 0, ties: [] };
+  if (best === undefined) return undefined;
+  const { source, ties } = best;
   const probes = ties.map(([, other]) => other);
   const readyAfter = Math.max(0, ...probes.map((probe) => bound.indexOf(probe.source)));
   const sides = ties.map(([own]) => own.side);

@@ -107,17 +107,35 @@ describe('generateKeys', () => {
 
   for (const name of ['https://views.example', 'views.example:8443', 'a b', '']) {
     it(`refuses the host name ${JSON.stringify(name)}`, async () => {
-      const error = await failure(generateKeys({ directory: folder, hostNames: [name] }));
+      const hostNames = ['views.example', '::1', '*.example', name];
+      const error = await failure(generateKeys({ directory: folder, hostNames }));
       expect(error).to.have.property('code', 'InvalidOption');
+      expect(error).to.have.property(
+        'message',
+        `keys: want a host name or an address, got ${JSON.stringify(name)}`,
+      );
     });
   }
 
-  for (const validForDays of [0, NaN, 36_501]) {
+  for (const validForDays of [0, 0.9, NaN, 36_501]) {
     it(`refuses a certificate for ${validForDays} days`, async () => {
       const error = await failure(generateKeys({ directory: folder, validForDays }));
       expect(error).to.have.property('code', 'InvalidOption');
+      expect(error).to.have.property(
+        'message',
+        `keys: want validForDays from 1 to 36500, got ${validForDays}`,
+      );
     });
   }
+
+  it('accepts certificates for one day to 36,500 days', async () => {
+    // The file is refused after the options, and without keys that take long to make.
+    await writeFile(join(folder, 'token.pub'), 'mine');
+    for (const validForDays of [1, 36_500]) {
+      const error = await failure(generateKeys({ directory: folder, validForDays }));
+      expect(String(error)).to.contain('token.pub exists already');
+    }
+  });
 });
 
 describe('rotateTokenKey', () => {

@@ -27,6 +27,12 @@ describe('documentKey', () => {
     expect(documentKey(large)).not.to.equal(documentKey({ list: large.list.slice(1) }));
   });
 
+  it('is the JSON itself up to 96 characters', () => {
+    const most = { a: 'x'.repeat(96 - '{"a":""}'.length) };
+    expect(documentKey(most)).to.equal(JSON.stringify(most));
+    expect(documentKey({ a: `${most.a}x` })).to.match(/^#[\w+/]{43}=$/);
+  });
+
   it('is computed from canonical JSON', () => {
     const property = fc.property(json, (value) => {
       expect(JSON.parse(canonicalText(value))).to.deep.equal(plain(value));

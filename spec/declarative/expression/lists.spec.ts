@@ -125,6 +125,14 @@ describe('Lists and maps', () => {
       { '@keys': [1, 2] },
       { '@range': -1 },
       { '@min': [1, { a: '$.b' }] },
+      { '@set': '$.a' },
+      { '@set': ['$.a', '$.b'] },
+      { '@set': ['$.a', 7, 1] },
+      { '@set': ['$.a', 'b', 1] },
+      { '@set': ['$.a', '$$.b', 1] },
+      { '@set': ['$.a', '$..b', 1] },
+      { '@set': ['$.a', '$.b[', 1] },
+      { '@set': [{ '@len': 3 }, '$.b', { '@eq': [1] }] },
     ].flatMap(problemsOf);
     expect(problems).to.deep.equal([
       '["@map"][1]: @map: want a list, got 3',
@@ -133,6 +141,15 @@ describe('Lists and maps', () => {
       '["@keys"]: @keys: want 1 operand, got 2',
       '["@range"]: @range: want a whole number from 0 to 65536, got -1',
       '["@min"][1]: @min: want a number or a string, got a map',
+      '["@set"]: @set: want 3 operands, got 1',
+      '["@set"]: @set: want 3 operands, got 2',
+      '["@set"][1]: @set: want a JSONPath within the value, for example "$.port"',
+      '["@set"][1]: @set: want a JSONPath within the value, for example "$.port"',
+      '["@set"][1]: invalid setter "$$.b": within the value it begins with $',
+      '["@set"][1]: invalid setter "$..b": .. cannot be used to set a value',
+      `["@set"][1]: invalid JSONPath "$.b[": character 5: want 'a name', an index, *, a slice or ?filter`,
+      '["@set"][0]["@len"]: @len: want a list, got 3',
+      '["@set"][2]["@eq"]: @eq: want 2 operands, got 1',
     ]);
   });
 

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { nextTurn } from '../../../lib/system/clock.js';
-import { ViewWriters, anyKindOf } from '../../../lib/declarative/views/view-writers.js';
+import {
+  TargetWrites,
+  ViewWriters,
+  anyKindOf,
+  targetText,
+} from '../../../lib/declarative/views/view-writers.js';
 import type { ViewWriter } from '../../../lib/declarative/views/view-writers.js';
 
 type Changeable = { -readonly [Member in keyof ViewWriter]: ViewWriter[Member] };
@@ -122,5 +127,94 @@ describe('ViewWriters', () => {
     const wait = writers.whenWritten(writer(['V'], 'W'), ended.signal);
     ended.abort(new Error('enough'));
     expect(await wait.catch(String)).to.equal('Error: enough');
+  });
+});
+
+describe('TargetWrites', () => {
+  const lineage = (controller: string): ReadonlyMap<string, number> => new Map([[controller, 1]]);
+  const settled = (controller: string, version: string | undefined) => ({
+    ...{ controller, version, lineage: lineage(controller), atMs: 7 },
+  });
+
+  it('tells which write led to a version of an object', () => {
+    const writes = new TargetWrites();
+    expect([writes.lineageOf('a', '1'), writes.lastOf('a')]).to.deep.equal([undefined, undefined]);
+    writes.begin('a', 'one', lineage('one'));
+    // The event of a write may arrive before its response.
+    expect(writes.lineageOf('a', '5')).to.deep.equal(lineage('one'));
+    writes.end('a', 'one', settled('one', '5'));
+    expect(writes.lastOf('a')).to.deep.equal(settled('one', '5'));
+    const known = (['4', '5', '6', undefined] as const).map((at) => writes.lineageOf('a', at));
+    expect(known).to.deep.equal([lineage('one'), lineage('one'), undefined, undefined]);
+    const by = (['4', '5', '6'] as const).map((at) => writes.isBy('one', 'a', at));
+    expect(by).to.deep.equal([true, true, false]);
+    expect(writes.isBy('other', 'a', '5')).to.equal(false);
+    writes.begin('a', 'other', lineage('other'));
+    const now = (['5', '6'] as const).map((at) => writes.lineageOf('a', at));
+    expect(now).to.deep.equal([lineage('one'), lineage('other')]);
+    writes.end('a', 'other', undefined);
+    expect(writes.lineageOf('a', '6')).to.equal(undefined);
+    writes.end('a', 'other', settled('other', undefined));
+    expect(writes.lineageOf('a', '9')).to.deep.equal(lineage('other'));
+    expect(writes.isBy('other', 'a', '9')).to.equal(false);
+    writes.end('b', 'one', settled('one', '5'));
+    expect(writes.lastOf('b')).to.equal(undefined);
+  });
+
+  it('remembers 10,000 written objects, and none that a write left unchanged', () => {
+    const writes = new TargetWrites();
+    const one = settled('one', '5');
+    const write = (object: string): void => {
+      writes.begin(object, 'one', lineage('one'));
+      writes.end(object, 'one', one);
+    };
+    for (const object of ['first', 'second']) write(object);
+    for (let n = 0; n < 10_000; n++) {
+      writes.begin(`u${n}`, 'one', lineage('one'));
+      writes.end(`u${n}`, 'one', undefined);
+    }
+    for (let n = 0; n < 9_998; n++) write(`n${n}`);
+    write('first');
+    expect(writes.lastOf('second')).to.deep.equal(one);
+    write('one more');
+    expect(writes.lastOf('second')).to.equal(undefined);
+    expect(writes.lastOf('first')).to.deep.equal(one);
+  });
+
+  it('lets the first claimant own an object until it releases it', () => {
+    const writes = new TargetWrites();
+    const acquired: string[] = [];
+    const claimantOf = (controller: string) => ({
+      controller,
+      acquired: ({ name }: { readonly name: string }) =>
+        void acquired.push(`${controller} ${name}`),
+    });
+    const [one, two, three] = [claimantOf('one'), claimantOf('two'), claimantOf('three')];
+    const claim = (claimant: typeof one, name = 'a') =>
+      writes.claim(name, { claimant, key: { name } });
+    expect([claim(one), claim(two), claim(one), claim(three), claim(two)]).to.deep.equal([
+      ...[undefined, 'one', undefined, 'one', 'one'],
+    ]);
+    expect(claim(two, 'b')).to.equal(undefined);
+    writes.release('a', two);
+    expect([writes.ownerOf('a'), acquired]).to.deep.equal([one, []]);
+    claim(two);
+    writes.release('a', one);
+    expect([writes.ownerOf('a'), acquired]).to.deep.equal([three, ['three a']]);
+    writes.release('c', one);
+    writes.releaseAll(three);
+    expect(acquired).to.deep.equal(['three a', 'two a']);
+    writes.releaseAll(two);
+    expect([writes.ownerOf('a'), writes.ownerOf('b')]).to.deep.equal([undefined, undefined]);
+    expect(acquired).to.have.length(2);
+    expect(claim(one)).to.equal(undefined);
+  });
+
+  it('identifies objects by group, kind, namespace and name', () => {
+    const key = { namespace: 'ns', name: 'a' };
+    expect(targetText({ apiVersion: 'apps/v1', kind: 'Deployment' }, key)).to.equal(
+      'apps/Deployment ns/a',
+    );
+    expect(targetText({ apiVersion: 'v1', kind: 'Node' }, { name: 'n' })).to.equal('/Node n');
   });
 });
