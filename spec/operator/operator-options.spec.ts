@@ -494,6 +494,10 @@ describe('Operator', () => {
     for (const [describe, problem] of [
       [() => tenants().withBuilder({}).withBuilder({}), 'withBuilder: called twice'],
       [() => tenants().finalizes(end).finalizes(end), 'finalizes: called twice'],
+      [
+        () => tenants().finalizes({} as never),
+        'for(Tenant): finalizes: want a function, got object',
+      ],
       [() => tenants().withBuilder({ owner: {} } as never), 'withBuilder: the operator sets owner'],
       [() => tenants().withBuilder({ scpe: 'a' } as never), 'did you mean "scope"?'],
       [

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { operatorAccess } from '../../../lib/declarative/internal.js';
+import { mayWriteStatus } from '../../../lib/declarative/operator/operator-access.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 
 const kinds = {
@@ -39,4 +40,35 @@ describe('the access of a declarative operator to its target', () => {
   it('is empty for a target that is a view', async () => {
     expect(await accessOf('Updater', 'Shown')).to.deep.equal([]);
   });
+});
+
+describe('the status of the documents of a pipeline', () => {
+  const project = { '@project': { metadata: '$.metadata' } };
+  for (const [pipeline, may] of [
+    [undefined, true],
+    [[], true],
+    [{ '@select': true }, true],
+    [project, false],
+    [[project, { '@select': true }, { '@unwind': '$.a' }], false],
+    [{ '@project': { metadata: '$.metadata', status: '$.b' } }, true],
+    [[{ '@project': { status: '$.b' } }, project], false],
+    [[project, { '@project': { status: '$.b' } }], true],
+    [{ '@project': [{ a: 1 }, { b: 2 }] }, false],
+    [{ '@project': [{ a: 1 }, { status: 2 }] }, true],
+    [{ '@project': '$.a' }, true],
+    [{ '@project': { '@merge': [{ a: 1 }] } }, true],
+    [{ '@project': { a: 1, '$.status.ready': true } }, true],
+    [{ '@project': { a: 1, '$.spec.status': true } }, false],
+    [{ '@project': { '$.': '$' } }, true],
+    [[project, { '@gather': ['$.a', '$.spec.a'] }], false],
+    [[project, { '@gather': ['$.a', '$.status.a'] }], true],
+    [[project, { '@mux': ['$.status', '$.a'] }], false],
+    [[project, { '@mux': ['$.a', '$.status'] }], true],
+    [[project, { '@gather': '$.status' }], false],
+    [[{ '@gather': ['$.a', '$.status'] }, project], false],
+  ] as const) {
+    it(`is ${may ? 'possible' : 'impossible'} after ${JSON.stringify(pipeline) ?? 'none'}`, () => {
+      expect(mayWriteStatus({ pipeline })).to.equal(may);
+    });
+  }
 });
