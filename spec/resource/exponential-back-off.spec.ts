@@ -57,13 +57,28 @@ describe('exponentialBackOff', () => {
 
   for (const options of [
     ...[{ initialIntervalMs: 0 }, { initialIntervalMs: NaN }, { multiplier: 0.9 }],
-    ...[{ randomizationFactor: 1.1 }, { maxIntervalMs: 499 }, { maxRetries: -1 }],
+    ...[{ randomizationFactor: 1.1 }, { randomizationFactor: -0.1 }, { maxIntervalMs: 499 }],
+    ...[{ maxRetries: -1 }, { maxRetries: NaN }],
   ]) {
     it(`rejects ${Object.entries(options).join()}`, () => {
       const [name] = Object.keys(options);
       expect(() => exponentialBackOff(options))
         .to.throw(`exponentialBackOff: ${name}: want`)
         .that.satisfies(isInvalidConfig);
+    });
+  }
+});
+
+describe('the limits of exponentialBackOff', () => {
+  for (const [options, waits] of [
+    [{ multiplier: 1 }, [500, 500]],
+    [{ randomizationFactor: 0, multiplier: 2 }, [500, 1_000]],
+    [{ randomizationFactor: 1 }, [500, 750]],
+    [{ initialIntervalMs: 60_000 }, [60_000, 60_000]],
+    [{ maxIntervalMs: 500 }, [500, 500]],
+  ] as const) {
+    it(`include ${JSON.stringify(options)}`, () => {
+      expect(waitsOf(exponentialBackOff({ ...options, random: middle }), 2)).to.deep.equal(waits);
     });
   }
 });

@@ -279,6 +279,16 @@ describe('withRetry', () => {
     expect(lines.map(({ fields }) => fields['waitMs'])).to.deep.equal([9_000, 9_000, 9_000]);
   });
 
+  it('waits for a Retry-After of a minute', async () => {
+    const closed = new ApiError(
+      { status: 'Failure', reason: 'ServiceUnavailable', message: 'closed', code: 503 },
+      { verb: 'update', kind: 'ConfigMap', name: 'a', status: 503, retryAfterMs: 60_000 },
+    );
+    const resource = notes.plain('r', { ensureCreated: () => Promise.reject(closed) });
+    await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+    expect(lines.map(({ fields }) => fields['waitMs'])).to.deep.equal([60_000, 60_000, 60_000]);
+  });
+
   it('requeues instead of a Retry-After longer than a minute', async () => {
     const closed = new ApiError(
       { status: 'Failure', reason: 'ServiceUnavailable', message: 'closed', code: 503 },

@@ -101,6 +101,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 
   async #reconcile(pass: FrameworkPass): Promise<Result> {
+    const { logger } = pass;
     const object = await this.#read(pass);
     if (object === undefined) return done();
     // The UID, not the name: reports about an earlier object of the same name must be repeated.
@@ -109,7 +110,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
       return await this.#pass({ pass, object, id });
     } catch (error) {
       if (isNotFound(error)) {
-        pass.logger.debug('the object is gone, or another one has its name', { error });
+        logger.debug('the object is gone, or another one has its name', { error });
         return done();
       }
       this.#report({ pass, object, id }, error);

@@ -213,6 +213,11 @@ export function badListsSuite(open: OpenScene): void {
         () => made({ name: 'a', getDesiredState, types: [ConfigMap, undefined] }),
         'types[1]: want a ResourceType',
       ],
+      [
+        'a first kind without a name',
+        () => made({ name: 'a', getDesiredState, types: [{ apiVersion: 'v1' }, ConfigMap] }),
+        'types[0]: want a ResourceType',
+      ],
       ['no desired state', () => made({ name: 'a', types: [ConfigMap] }), 'getDesiredState: want'],
       [
         'allowed labels that are not a list',
