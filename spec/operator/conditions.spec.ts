@@ -3,7 +3,11 @@ import { ReconcileFailedError } from '../../lib/apply/index.js';
 import type { ObjectResult, RolloutState } from '../../lib/apply/index.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import type { Status } from '../../lib/object/api-error.js';
+import { TerminalError } from '../../lib/controller/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
+import { deletingConditions, terminalReasonOf } from '../../lib/operator/conditions.js';
 import { conditionsOf } from '../../lib/operator/index.js';
+import { statusSettings } from '../../lib/operator/status-schema.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 
 const context = { verb: 'apply', kind: 'ConfigMap', namespace: 'shop', name: 'env' };
@@ -125,5 +129,183 @@ describe('conditionsOf', () => {
 
   it('uses the reason of the server if there is one', () => {
     expect(readyAfter(403, { reason: 'Quota' })?.reason).to.equal('Quota');
+  });
+});
+
+describe('The conditions of a reconcile', () => {
+  const told = (end: Parameters<typeof conditionsOf>[0]): string[] =>
+    conditionsOf(end).map(({ type, status, reason, message }) =>
+      `${type} ${status} ${reason}: ${message}`.trim(),
+    );
+  const result = (name: string, more: Partial<ObjectResult>): ObjectResult => ({
+    ...{ operation: 'unchanged', changes: [], ...more },
+    ref: { apiVersion: 'v1', kind: 'Secret', namespace: 'a', name, uid: '1' },
+  });
+  const pending = (name: string, reason?: string): ObjectResult =>
+    result(name, { operation: 'pending', ...(reason !== undefined && { reason }) });
+  const rolling = (message: string): ObjectResult =>
+    result('r', { rollout: { state: 'progressing', message } });
+  const stuck = (name: string, message?: string): ObjectResult =>
+    result(name, {
+      rollout: { state: 'stuck', ...(message !== undefined && { message }) } as never,
+    });
+  const failed = (name: string): ObjectResult =>
+    result(name, { run: { state: 'failed', message: 'too often' } });
+
+  for (const [what, end, reason, message] of [
+    ['what the handler waits for', { waitsFor: 'the bucket' }, 'Waiting', 'the bucket'],
+    [
+      'three pending objects',
+      { results: [pending('x', 'waits for y'), pending('y'), pending('z', 'no')] },
+      ...(['Waiting', 'Secret a/x waits for y; Secret a/y pending; Secret a/z no'] as const),
+    ],
+    [
+      'four pending objects',
+      { results: ['w', 'x', 'y', 'z'].map((name) => pending(name)), waitsFor: 'it' },
+      ...(['Waiting', 'it; Secret a/w pending; Secret a/x pending; 2 more'] as const),
+    ],
+    [
+      'rollouts before the rest',
+      { results: [pending('x'), rolling('1 of 3'), rolling('2 of 3')], waitsFor: 'it' },
+      ...(['RollingOut', '1 of 3; 2 of 3; it; 1 more'] as const),
+    ],
+  ] as const) {
+    it(`name ${what}`, () => {
+      expect(told(end)).to.deep.equal([
+        `Ready False ${reason}: ${message}`,
+        `Progressing True ${reason}: ${message}`,
+        'Degraded False Healthy:',
+      ]);
+    });
+  }
+
+  it('name stuck rollouts before failed Jobs, and nothing else', () => {
+    const results = [failed('j'), pending('p'), stuck('s', 'no pod is ready'), stuck('t')];
+    const message = 'no pod is ready; Secret a/t; Secret a/j: too often';
+    expect(told({ results, waitsFor: 'it' })).to.deep.equal([
+      `Ready False RolloutStuck: ${message}`,
+      `Progressing False RolloutStuck: ${message}`,
+      `Degraded True RolloutStuck: ${message}`,
+    ]);
+  });
+
+  it('are fine without objects, for the generation of the object', () => {
+    expect(told({})).to.deep.equal([
+      'Ready True Reconciled: all objects are as desired',
+      'Progressing False Reconciled:',
+      'Degraded False Healthy:',
+    ]);
+    expect(conditionsOf({}).some((each) => 'observedGeneration' in each)).to.equal(false);
+    const generations = conditionsOf({ observedGeneration: 7 }).map(
+      (each) => each.observedGeneration,
+    );
+    expect(generations).to.deep.equal([7, 7, 7]);
+  });
+
+  const quota = new OperatorError('InvalidValue', 'no quota');
+  for (const [what, error, reason, message, isRetried] of [
+    ['any error', new Error('no'), 'ReconcileFailed', 'no', true],
+    ['an error with a code', quota, 'InvalidValue', 'no quota', false],
+    ['a terminal error', new TerminalError('no'), 'ReconcileFailed', 'no', false],
+    [
+      'a terminal error with a reason',
+      new TerminalError('no', { reason: 'NoQuota' }),
+      ...(['NoQuota', 'no', false] as const),
+    ],
+    [
+      'a terminal error with a cause',
+      new TerminalError('give up', { cause: quota }),
+      ...(['InvalidValue', 'give up', false] as const),
+    ],
+  ] as const) {
+    it(`tell of ${what}`, () => {
+      const [ready, progressing, degraded] = told({ error });
+      expect(ready).to.equal(`Ready False ${reason}: ${message}`);
+      expect(progressing).to.equal(
+        isRetried
+          ? `Progressing True Retrying: ${message}`
+          : `Progressing False ${reason}: ${message}`,
+      );
+      expect(degraded).to.equal(`Degraded True ${reason}: ${message}`);
+    });
+  }
+
+  it('tell of a clean-up that continues', () => {
+    const deleting = deletingConditions('the bucket is being emptied');
+    expect(deleting).to.deep.equal([
+      {
+        ...{ type: 'Ready', status: 'False', reason: 'Deleting' },
+        message: 'the bucket is being emptied',
+      },
+      {
+        ...{ type: 'Progressing', status: 'True', reason: 'Deleting' },
+        message: 'the bucket is being emptied',
+      },
+      { type: 'Degraded', status: 'False', reason: 'Deleting', message: '' },
+    ]);
+  });
+
+  it('have the reason of a terminal error only', () => {
+    expect(terminalReasonOf(new TerminalError('no', { reason: 'NoQuota' }))).to.equal('NoQuota');
+    const others = [new TerminalError('no'), quota, new Error('no'), { reason: 'a' }, undefined];
+    expect(others.map(terminalReasonOf)).to.deep.equal(others.map(() => undefined));
+  });
+});
+
+describe('The status that an operator writes', () => {
+  const refuse = (problem: string): never => {
+    throw new Error(problem);
+  };
+  const typeWith = (status?: Parameters<typeof s.object>[0]) =>
+    defineResource({
+      ...{ group: 'front.example', kind: 'Box' },
+      versions: [
+        {
+          ...{ name: 'v1', schema: s.object({ spec: s.object({}) }) },
+          ...(status !== undefined && { status: s.object(status) }),
+        },
+      ],
+    });
+  const atomic = s.array(s.object({ type: s.string() }));
+  const generation = { observedGeneration: s.optional(s.integer()) };
+  const unknown = { apiVersion: 'v1', kind: 'Box' };
+
+  for (const [what, type, wanted, settings] of [
+    ['an unknown schema', unknown, undefined, undefined],
+    ['an unknown schema', unknown, false, undefined],
+    ['an unknown schema', unknown, true, { atomicConditions: undefined, generation: true }],
+    [
+      'conditions',
+      typeWith({ conditions: s.conditions() }),
+      undefined,
+      { atomicConditions: false, generation: false },
+    ],
+    ['conditions', typeWith({ conditions: s.conditions() }), false, undefined],
+    [
+      'conditions and a generation',
+      typeWith({ conditions: s.conditions(), ...generation }),
+      true,
+      { atomicConditions: false, generation: true },
+    ],
+    [
+      'an atomic list of conditions',
+      typeWith({ conditions: atomic, ...generation }),
+      undefined,
+      { atomicConditions: true, generation: true },
+    ],
+    ['no conditions', typeWith(generation), undefined, undefined],
+    ['no status', typeWith(), undefined, undefined],
+  ] as const) {
+    it(`is ${JSON.stringify(settings) ?? 'none'} for ${what}, if ${String(wanted)} is wanted`, () => {
+      expect(statusSettings(type, wanted, refuse)).to.deep.equal(settings);
+    });
+  }
+
+  it('needs conditions', () => {
+    for (const type of [typeWith(generation), typeWith()]) {
+      expect(() => statusSettings(type, true, refuse)).to.throw(
+        'the schema of the status has no conditions; give the version the status s.status(), or leave the option status out',
+      );
+    }
   });
 });

@@ -72,6 +72,25 @@ describe('Operator', () => {
       ]);
     });
 
+    it('requests the access that its handlers need besides', () => {
+      const operator = new Operator('tenants');
+      const one = { type: Secret, verbs: ['get'] } as const;
+      const two = { type: ConfigMap, verbs: ['list', 'deletecollection'] } as const;
+      operator
+        .for(Tenant)
+        .requires(one, two)
+        .requires({ nonResourceURLs: ['/metrics'], verbs: ['get'] })
+        .reconciles(() => done());
+      const rules = managed(operator)
+        .requiredAccess()
+        .map(({ type, nonResourceURLs = [], verbs }) =>
+          [type?.kind ?? nonResourceURLs.join(), ...verbs].join(' '),
+        );
+      expect(rules).to.include.members([
+        ...['Secret get', 'ConfigMap list deletecollection', '/metrics get'],
+      ]);
+    });
+
     it('requests permission to remove the finalizer of an earlier release', () => {
       const operator = new Operator('tenants');
       operator.for(Tenant).reconciles(() => done());
@@ -518,7 +537,26 @@ describe('Operator', () => {
         () => new Operator('a', { installCrds: 'false' as never }),
         'Operator: installCrds: want true or false, got "false"',
       ],
-      [() => tenants().withOptions({ name: 'a' } as never), "withOptions: name can't be set here"],
+      [
+        () => tenants().withOptions({ name: 'a' } as never),
+        "for(Tenant): withOptions: name can't be set here; give it to for(Tenant, { name })",
+      ],
+      [
+        () => tenants().withOptions({ reportingController: 'a' } as never),
+        "for(Tenant): withOptions: reportingController can't be set here; it is the name of the operator",
+      ],
+      ...(
+        [
+          ...['client', 'owner', 'controllerName', 'owns', 'onlyOwned', 'recorder', 'emitter'],
+          ...['logger', 'signal', 'clock'],
+        ] as const
+      ).map(
+        (name) =>
+          [
+            () => tenants().withBuilder({ [name]: undefined } as never),
+            `for(Tenant): withBuilder: the operator sets ${name}; leave it out`,
+          ] as const,
+      ),
       [() => tenants().withOptions({ workers: 2 } as never), 'unknown option "workers"'],
       [() => tenants().withOptions('fast' as never), 'withOptions: options: want an object, got'],
       [() => of('x' as never), 'for(Tenant): options: want an object, got string'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readCommandLine, outputOf } from '../../lib/operator/command-line.js';
+import { readCommandLine, outputOf, usageOf } from '../../lib/operator/command-line.js';
 import type { RunPlace } from '../../lib/operator/command-line.js';
 import { errorMessage } from '../../lib/system/as-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
@@ -50,6 +50,64 @@ describe('Operator.run', () => {
     const refused = outputOf(options, readCommandLine([]), place(80));
     const message = await refused.then(() => 'no error', errorMessage);
     expect(message).to.equal('Operator.run: logFormat beside a logger; leave one of them out');
+  });
+
+  const unset = {
+    ...{ help: false, kubeconfig: undefined, namespace: undefined, leaderElect: undefined },
+    ...{ healthPort: undefined, metrics: true, metricsPort: undefined, metricsAuth: undefined },
+    ...{ metricsCertDir: undefined, plan: false, webhooks: true, webhookPort: undefined },
+    ...{ webhookCertDir: undefined, logLevel: undefined, logFormat: undefined },
+  };
+  for (const [args, read] of [
+    [[], {}],
+    [['--help'], { help: true }],
+    [
+      ['--kubeconfig', 'a', '--namespace=b', '--leader-elect', '--health-port=0'],
+      { kubeconfig: 'a', namespace: 'b', leaderElect: true, healthPort: 0 },
+    ],
+    [
+      ['--no-leader-elect', '--no-metrics', '--metrics-port=65535', '--metrics-auth'],
+      { leaderElect: false, metrics: false, metricsPort: 65_535, metricsAuth: true },
+    ],
+    [
+      ['--no-metrics-auth', '--metrics-cert-dir=c', '--plan', '--no-webhooks'],
+      { metricsAuth: false, metricsCertDir: 'c', plan: true, webhooks: false },
+    ],
+    [
+      ['--webhook-port=9443', '--webhook-cert-dir=d', '--log-level=warn'],
+      { webhookPort: 9443, webhookCertDir: 'd', logLevel: 'warn' },
+    ],
+    ...['debug', 'info', 'error'].map((level) => [[`--log-level=${level}`], { logLevel: level }]),
+  ] as [string[], object][]) {
+    it(`reads ${args.join(' ') || 'no options'}`, () => {
+      expect(readCommandLine(args)).to.deep.equal({ ...unset, ...read });
+    });
+  }
+
+  for (const [arg, problem] of [
+    ['--log-level=loud', '--log-level: want debug, info, warn, error, got loud'],
+    ['--health-port=65536', '--health-port: want 0 to 65535, got 65536'],
+    ['--metrics-port=-1', '--metrics-port: want 0 to 65535, got -1'],
+    ['--webhook-port=http', '--webhook-port: want 0 to 65535, got http'],
+    ['--webhook-port=', '--webhook-port: want 0 to 65535, got '],
+  ] as const) {
+    it(`rejects ${arg}`, () => {
+      expect(() => readCommandLine([arg]))
+        .to.throw(problem)
+        .with.property('code', 'InvalidOption');
+    });
+  }
+
+  it('explains each option of the command line', () => {
+    const usage = usageOf('shop');
+    expect(usage).to.match(/^Usage: shop \[options\]\n/);
+    const shown = [...usage.matchAll(/^ {2}--([\w-]+)/gm)].map(([, option]) => option);
+    expect(shown).to.deep.equal([
+      ...['kubeconfig', 'namespace', 'leader-elect', 'no-leader-elect', 'health-port'],
+      ...['metrics-port', 'metrics-auth', 'no-metrics-auth', 'metrics-cert-dir', 'no-metrics'],
+      ...['plan', 'webhook-port', 'webhook-cert-dir', 'no-webhooks', 'log-level', 'log-format'],
+      'help',
+    ]);
   });
 
   it('rejects an unknown log format', () => {

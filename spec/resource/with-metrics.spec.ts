@@ -52,6 +52,33 @@ describe('withMetrics', () => {
     ]);
   });
 
+  it('describes its metrics', () => {
+    const described: object[] = [];
+    const describing = (type: string) => (options: object) => {
+      described.push({ type, ...options });
+      return { add: () => undefined, observe: () => undefined };
+    };
+    const metrics = { counter: describing('counter'), histogram: describing('histogram') };
+    withMetrics(new Notes().plain('r'), { metrics: metrics as never, service: 'shop' });
+    const labelNames = ['service', 'resource', 'operation'];
+    const name = 'operatorkit_framework_operation';
+    expect(described).to.deep.equal([
+      {
+        ...{ type: 'counter', name: `${name}_total`, labelNames },
+        help: 'Number of steps of resources that were run.',
+      },
+      {
+        ...{ type: 'counter', name: `${name}_error_total`, labelNames },
+        help: 'Number of steps of resources that failed.',
+      },
+      {
+        ...{ type: 'histogram', name, labelNames },
+        help: 'Duration of the steps of resources, in seconds.',
+        buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      },
+    ]);
+  });
+
   it('names operations after the steps, deletion included', async () => {
     const kept = new ObservedMetrics();
     const options = { metrics: kept, service: 'shop', prometheusNamespace: 'a' };

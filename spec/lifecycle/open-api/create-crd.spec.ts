@@ -1,25 +1,116 @@
 import { expect } from 'chai';
-import { createCrd } from '../../../lib/lifecycle/index.js';
+import { s } from '../../../lib/crd/index.js';
+import { createCrd, openApi } from '../../../lib/lifecycle/index.js';
 
 describe('createCrd', () => {
-  it('defines a cluster-scoped kind with a status subresource, and prints the phase', () => {
-    const { metadata, spec } = createCrd({ group: 'example.com', kind: 'SampleConfig' });
-    expect(metadata.name).to.equal('sampleconfigs.example.com');
-    expect(spec).to.include({ scope: 'Cluster' });
-    const [version] = spec.versions;
-    expect(version?.name).to.equal('v1alpha1');
-    expect(version?.subresources).to.have.property('status');
-    expect(version?.additionalPrinterColumns?.map(({ name }) => name)).to.deep.equal([
-      'Age',
-      'Phase',
-    ]);
+  const status = {
+    type: 'object',
+    properties: {
+      phase: {
+        ...{ type: 'string', description: 'Phase of the lifecycle.' },
+        enum: ['', 'Deploying', 'Deployed', 'Upgrading', 'Error', 'Deleting', 'Deleted'],
+      },
+      conditions: {
+        ...{ type: 'array', 'x-kubernetes-list-type': 'map' },
+        'x-kubernetes-list-map-keys': ['type'],
+        items: {
+          ...{ type: 'object', description: 'A condition of the system.' },
+          required: ['type', 'status'],
+          properties: {
+            type: {
+              ...{ type: 'string', description: 'Type of the condition, for example Available.' },
+            },
+            status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+            reason: { type: 'string', description: 'Machine-readable reason of the status.' },
+            message: { type: 'string', description: 'Human-readable explanation of the status.' },
+            lastHeartbeatTime: { type: 'string', format: 'date-time' },
+            lastTransitionTime: { type: 'string', format: 'date-time' },
+          },
+        },
+      },
+      operatorVersion: {
+        type: 'string',
+        description: 'Version of the operator that last reconciled this resource.',
+      },
+      targetVersion: {
+        type: 'string',
+        description: 'Version that is being deployed or was deployed last.',
+      },
+      observedVersion: { type: 'string', description: 'Version that is deployed.' },
+    },
+  };
+  const version = {
+    ...{ name: 'v1alpha1', served: true, storage: true, subresources: { status: {} } },
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        properties: {
+          spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          status,
+        },
+      },
+    },
+    additionalPrinterColumns: [
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    ],
+  };
+  const whole = {
+    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+    metadata: { name: 'sampleconfigs.example.com' },
+    spec: {
+      ...{ group: 'example.com', scope: 'Cluster', versions: [version] },
+      names: {
+        ...{ kind: 'SampleConfig', listKind: 'SampleConfigList' },
+        ...{ plural: 'sampleconfigs', singular: 'sampleconfig' },
+      },
+    },
+  };
+
+  it('defines a cluster-scoped kind with the status of a lifecycle, and prints the phase', () => {
+    expect(createCrd({ group: 'example.com', kind: 'SampleConfig' })).to.deep.equal(whole);
   });
 
-  it('accepts version, plural and scope', () => {
-    const options = { version: 'v2', plural: 'samples', scope: 'Namespaced' } as const;
-    const { spec } = createCrd({ group: 'example.com', kind: 'SampleConfig' }, options);
-    expect(spec).to.deep.include({ scope: 'Namespaced' });
-    expect([spec.names.plural, spec.versions[0]?.name]).to.deep.equal(['samples', 'v2']);
+  it('describes the status for definitions that are written by hand', () => {
+    const described = openApi.lifecycleStatus('Shop');
+    expect(JSON.parse(JSON.stringify(described))).to.deep.equal({
+      ...status,
+      description: 'The state of the Shop.',
+    });
+  });
+
+  it('accepts version, plural, scope, the schema of the spec and a pattern for names', () => {
+    const spec = s.object({ size: s.integer() });
+    const options = { version: 'v2', plural: 'samples', scope: 'Namespaced', spec } as const;
+    const kind = { group: 'example.com', kind: 'SampleConfig' };
+    const { names } = whole.spec;
+    const properties = {
+      spec: { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] },
+      status,
+    };
+    const crdWith = (more: object): object => ({
+      ...whole,
+      metadata: { name: 'samples.example.com' },
+      spec: {
+        ...{ ...whole.spec, scope: 'Namespaced', names: { ...names, plural: 'samples' } },
+        versions: [
+          {
+            ...{ ...version, name: 'v2' },
+            schema: {
+              openAPIV3Schema: { type: 'object', properties: { ...properties, ...more } },
+            },
+          },
+        ],
+      },
+    });
+    expect(createCrd(kind, options)).to.deep.equal(crdWith({}));
+    const metadata = {
+      type: 'object',
+      properties: { name: { type: 'string', pattern: '^shop$' } },
+    };
+    expect(createCrd(kind, { ...options, nameRegex: '^shop$' })).to.deep.equal(
+      crdWith({ metadata }),
+    );
   });
 
   it('rejects unknown options by name', () => {
