@@ -78,4 +78,45 @@ describe('rolloutStateOf', () => {
     };
     expect(rolloutStateOf(deployment, judgement)).to.have.property('state', 'stuck');
   });
+
+  for (const [what, time, state] of [
+    ['at the deadline', '2025-12-31T23:50:00Z', 'stuck'],
+    ['a second before the deadline', '2025-12-31T23:50:01Z', 'progressing'],
+    ['at an unreadable time', 'soon', 'stuck'],
+  ] as const) {
+    it(`is ${state} ${what}`, () => {
+      const set = statefulSet({}, { 'shop-operator': time });
+      expect(rolloutStateOf(set, judgement)).to.have.property('state', state);
+    });
+  }
+
+  it('counts the deadline from the creation if nothing else is known', () => {
+    const created = statefulSet({});
+    const metadata = { ...created.metadata, creationTimestamp: '2025-12-31T23:59:30Z' };
+    expect(rolloutStateOf({ ...created, metadata }, judgement)).to.deep.include({
+      ...{ state: 'progressing', deadlineInMs: 570_000 },
+    });
+  });
+
+  it('tells what the state means', () => {
+    const ready = { observedGeneration: 2, readyReplicas: 1, updatedReplicas: 1, replicas: 1 };
+    const complete = { ...statefulSet({}), status: { ...ready, availableReplicas: 1 } };
+    expect(rolloutStateOf(complete, judgement)).to.deep.equal({
+      ...{ state: 'complete', message: 'rolled out' },
+    });
+    const onDelete = statefulSet({ updateStrategy: { type: 'OnDelete' } });
+    expect(rolloutStateOf(onDelete, judgement)).to.deep.equal({
+      ...{ state: 'unwatched', message: 'its pods are replaced when they are deleted' },
+    });
+    const deployment = (spec: object): Parameters<typeof rolloutStateOf>[0] => ({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a', generation: 1 } },
+      ...{ spec: { replicas: 1, ...spec }, status: { observedGeneration: 1 } },
+    });
+    expect(rolloutStateOf(deployment({ paused: true }), judgement)).to.deep.equal({
+      ...{ state: 'unwatched', message: 'it is paused: its pods stay until it is resumed' },
+    });
+    const progressing = rolloutStateOf(deployment({}), judgement);
+    expect(progressing).to.have.property('state', 'progressing');
+    expect(progressing).to.have.all.keys('state', 'message');
+  });
 });
