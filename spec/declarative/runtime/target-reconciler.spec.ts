@@ -6,8 +6,11 @@ import { Redaction } from '../../../lib/declarative/runtime/reported-errors.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
 import type { TargetReconcilerParts } from '../../../lib/declarative/runtime/target-reconciler.js';
 import { TargetWrites } from '../../../lib/declarative/views/view-writers.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import { ApiError } from '../../../lib/object/api-error.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { systemClock, nextTurn } from '../../../lib/system/clock.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 const signal = new AbortController().signal;
 const contextOf = (name: string): ReconcileContext =>
@@ -78,5 +81,314 @@ describe('TargetReconciler', () => {
     const successor = reconcilerOf({ writes, desired: () => desired, failed });
     for (const name of names) await successor.reconcile(contextOf(name)).catch(() => undefined);
     expect(failures).to.deep.equal([]);
+  });
+});
+
+/** A reconciler with notes of what it does; its desired objects have these names. */
+class Notes {
+  readonly clock = new VirtualClock();
+  readonly writes = new TargetWrites();
+  readonly desired = new Map<string, { key: { name: string }; document: object }>();
+  readonly enqueued: string[] = [];
+  readonly wrote: string[] = [];
+  readonly failures: string[] = [];
+  written: readonly string[] = [];
+  watched: KubernetesObject | undefined;
+  unreadable: string | undefined;
+  /** The answer of the server to each write. */
+  answer: (name: string) => Promise<{ resourceVersion: string } | undefined> = () =>
+    Promise.resolve({ resourceVersion: '5' });
+  readonly reconciler: TargetReconciler;
+
+  constructor(names: readonly string[], given: Partial<TargetReconcilerParts> = {}) {
+    for (const name of names) this.desired.set(name, { key: { name }, document: { metadata: {} } });
+    this.reconciler = reconcilerOf({
+      writer: {
+        write: async ({ name }, document, { note }) => {
+          this.wrote.push(`${document === undefined ? 'delete' : 'write'} ${name}`);
+          const metadata = await this.answer(name);
+          note?.(undefined, metadata && { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+          return 'updated' as never;
+        },
+        isCurrent: () => true,
+        written: () => Promise.resolve(this.written.map((name) => ({ name }))),
+        release: async ({ name }) => void this.wrote.push(`release ${name}`),
+      },
+      ...{ clock: this.clock, writes: this.writes, desired: () => this.desired },
+      enqueue: ({ name }, { priority, trigger } = {} as never) => {
+        const why = trigger.type === 'source' ? trigger.source : trigger.type;
+        return (
+          this.enqueued.push(`${name} by ${why}${priority === undefined ? '' : ` ${priority}`}`) > 0
+        );
+      },
+      watched: () => this.watched,
+      unreadable: () => this.unreadable,
+      failed: (error, subject) => void this.failures.push(`${subject ?? 'all'}: ${error.message}`),
+      ...given,
+    });
+  }
+
+  /** Runs the first full pass. */
+  async pass(): Promise<this> {
+    await this.reconciler.reconcile(contextOf(fullPassKey.name));
+    return this;
+  }
+
+  reconcile(name: string, triggers: readonly object[] = [], isAborted = false): Promise<unknown> {
+    const context = { ...contextOf(name), triggers, trigger: { type: 'event' } };
+    const signal = isAborted ? AbortSignal.abort() : context.signal;
+    return this.reconciler
+      .reconcile({ ...context, signal } as unknown as ReconcileContext)
+      .catch((error: unknown) => (error as Error).message);
+  }
+
+  get state(): object {
+    const { isTried, isSynced, failing, firstTrouble } = this.reconciler;
+    return { isTried, isSynced, failing, firstTrouble };
+  }
+}
+
+const source = { trigger: { type: 'source', source: 'ConfigMap' } } as const;
+
+function apiError(code: number, reason: string, details: object = {}): ApiError {
+  const context = { verb: 'patch', kind: 'ConfigMap', name: 'a', status: code } as const;
+  return new ApiError({ code, reason, message: `no: ${reason}`, details }, context);
+}
+
+describe('The writes of a target', () => {
+  const eventOf = (type: string, resourceVersion: string) =>
+    ({ type, object: { metadata: { resourceVersion } } }) as never;
+  const watch = { type: 'event' } as never;
+
+  it('begin with all desired and all written objects, and are complete when each is written', async () => {
+    const notes = new Notes(['a', 'b']);
+    notes.written = ['b', 'c'];
+    expect(notes.state).to.deep.equal({
+      ...{ isTried: false, isSynced: false, failing: 0, firstTrouble: undefined },
+    });
+    await notes.pass();
+    expect(notes.enqueued).to.deep.equal(
+      ['b', 'c', 'a'].map((name) => `${name} by full pass -100`),
+    );
+    const states: boolean[][] = [];
+    for (const name of ['a', 'b', 'c']) {
+      await notes.reconcile(name);
+      states.push([notes.reconciler.isTried, notes.reconciler.isSynced]);
+    }
+    expect(notes.wrote).to.deep.equal(['write a', 'write b', 'delete c']);
+    // Only written objects are tried: a failed one is tried, too.
+    expect(states).to.deep.equal([
+      [false, false],
+      [false, false],
+      [true, true],
+    ]);
+  });
+
+  it('count as tried, not as written, when they fail, and recover', async () => {
+    const notes = await new Notes(['a', 'b']).pass();
+    notes.answer = (name) => Promise.reject(new Error(`no ${name}`));
+    expect([await notes.reconcile('a'), await notes.reconcile('b')]).to.deep.equal([
+      'no a',
+      'no b',
+    ]);
+    expect(notes.state).to.deep.equal({
+      ...{ isTried: true, isSynced: false, failing: 2, firstTrouble: 'target of a: no a' },
+    });
+    expect(notes.failures).to.deep.equal(['a: no a', 'b: no b']);
+    notes.answer = () => Promise.resolve(undefined);
+    await notes.reconcile('a');
+    expect(notes.state).to.deep.include({ failing: 1, firstTrouble: 'target of b: no b' });
+    await notes.reconcile('b');
+    expect(notes.state).to.deep.equal({
+      ...{ isTried: true, isSynced: true, failing: 0, firstTrouble: undefined },
+    });
+  });
+
+  it('fail as a whole if the written objects cannot be listed', async () => {
+    const notes = new Notes(['a']);
+    Object.defineProperty(notes, 'written', {
+      get: () => {
+        throw new Error('no list');
+      },
+    });
+    expect(await notes.reconcile(fullPassKey.name)).to.equal('no list');
+    expect(notes.failures).to.deep.equal(['all: no list']);
+    expect(notes.state).to.deep.include({ failing: 1, firstTrouble: 'target: no list' });
+    Object.defineProperty(notes, 'written', { value: [] });
+    await notes.pass();
+    expect(notes.state).to.deep.include({ failing: 0, firstTrouble: undefined });
+  });
+
+  it('report no conflict that is retried, up to ten in a row', async () => {
+    const notes = await new Notes(['a']).pass();
+    notes.answer = () => Promise.reject(apiError(409, 'Conflict'));
+    await notes.reconcile('a');
+    await notes.reconcile('a', [{ type: 'event' }, { type: 'retry', failures: 9 }]);
+    expect([notes.failures.length, notes.reconciler.failing]).to.deep.equal([0, 0]);
+    await notes.reconcile('a', [{ type: 'retry', failures: 10 }]);
+    expect([notes.failures.length, notes.reconciler.failing]).to.deep.equal([1, 1]);
+  });
+
+  it('report nothing when they are cancelled', async () => {
+    const notes = await new Notes(['a']).pass();
+    notes.answer = () => Promise.reject(new Error('no'));
+    expect(await notes.reconcile('a', [], true)).to.equal('no');
+    expect([notes.failures, notes.reconciler.failing]).to.deep.equal([[], 0]);
+  });
+
+  it('need a known desired state', async () => {
+    const notes = new Notes([], { desired: () => undefined });
+    expect(await notes.reconcile('a')).to.equal(
+      'desired state is unknown: the controller is restarting',
+    );
+  });
+
+  it('look again once a minute after an object whose namespace was deleted', async () => {
+    const notes = await new Notes(['a', 'b']).pass();
+    const gone = apiError(404, 'NotFound', { kind: 'namespaces', name: 'ns' });
+    const terminating = apiError(403, 'Forbidden', {
+      causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }],
+    });
+    for (const error of [gone, terminating]) {
+      notes.answer = () => Promise.reject(error);
+      // An object that was never written misses its namespace: that is a failure.
+      expect(await notes.reconcile('b')).to.include('no: ');
+      notes.answer = () => Promise.resolve({ resourceVersion: '5' });
+      await notes.reconcile('a');
+      notes.answer = () => Promise.reject(error);
+      expect(await notes.reconcile('a')).to.deep.include({ afterMs: 60_000 });
+    }
+    notes.answer = () => Promise.reject(apiError(404, 'NotFound', { kind: 'configmaps' }));
+    expect(await notes.reconcile('a')).to.include('no: NotFound');
+    expect(notes.failures.filter((each) => each.startsWith('a'))).to.have.length(1);
+  });
+
+  it('remove nothing that an unreadable source may want, unless this process wrote it', async () => {
+    const notes = new Notes(['a']);
+    notes.written = ['a', 'b'];
+    await notes.pass();
+    await notes.reconcile('a');
+    notes.unreadable = 'ConfigMap ns/odd';
+    notes.desired.clear();
+    expect(await notes.reconcile('b')).to.equal(
+      'ConfigMap b: not removed, it may be wanted by ConfigMap ns/odd, which is quarantined; change or delete ConfigMap ns/odd',
+    );
+    await notes.reconcile('a');
+    expect(notes.wrote).to.deep.equal(['write a', 'delete a']);
+    notes.unreadable = undefined;
+    await notes.reconcile('b');
+    expect(notes.wrote.slice(2)).to.deep.equal(['delete b']);
+  });
+
+  it('leave an object to the controller that owns it, until that releases it', async () => {
+    const notes = await new Notes(['a']).pass();
+    const owner = { controller: 'op/other', acquired: () => undefined };
+    const object = '/ConfigMap a';
+    notes.writes.claim(object, { claimant: owner, key: { name: 'a' } });
+    expect(await notes.reconcile('a')).to.equal(
+      'ConfigMap a: two controllers write it, got op/copies beside op/other; only op/other writes it; give the objects of one of them another name',
+    );
+    expect(notes.wrote).to.deep.equal(['release a']);
+    notes.enqueued.splice(0);
+    notes.writes.releaseAll(owner);
+    expect(notes.enqueued).to.deep.equal(['a by released']);
+    await notes.reconcile('a');
+    expect(notes.wrote).to.deep.equal(['release a', 'write a']);
+    const patcher = await new Notes(['a'], { isOwner: false, writes: notes.writes }).pass();
+    await patcher.reconcile('a');
+    expect(patcher.wrote).to.deep.equal(['write a']);
+  });
+
+  it('follow the drift of desired objects, but not their own writes', async () => {
+    const notes = new Notes(['a', 'b']);
+    notes.reconciler.drifted({ name: 'a' }, eventOf('updated', '4'), watch);
+    expect(notes.enqueued).to.deep.equal([]);
+    await notes.pass();
+    await notes.reconcile('a');
+    notes.enqueued.splice(0);
+    const drifted = (name: string, type: string, version: string): number => {
+      notes.reconciler.drifted({ name }, eventOf(type, version), watch);
+      return notes.enqueued.splice(0).length;
+    };
+    expect(drifted('a', 'updated', '5')).to.equal(0);
+    expect(drifted('a', 'updated', '4')).to.equal(0);
+    expect(drifted('a', 'updated', '6')).to.equal(1);
+    expect(drifted('a', 'deleted', '5')).to.equal(1);
+    expect(drifted('c', 'updated', '6')).to.equal(0);
+    notes.writes.claim('/ConfigMap b', {
+      ...{ claimant: { controller: 'op/other', acquired: () => undefined }, key: { name: 'b' } },
+    });
+    expect(drifted('b', 'updated', '6')).to.equal(0);
+  });
+
+  it('skip an object without drift, unless the desired state has changed', async () => {
+    const notes = await new Notes(['a']).pass();
+    await notes.reconcile('a');
+    notes.watched = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+    notes.reconciler.drifted({ name: 'a' }, eventOf('updated', '6'), watch);
+    await notes.reconcile('a');
+    expect(notes.wrote).to.have.length(1);
+    notes.watched = undefined;
+    notes.reconciler.drifted({ name: 'a' }, eventOf('updated', '6'), watch);
+    await notes.reconcile('a');
+    expect(notes.wrote).to.have.length(2);
+    notes.watched = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+    notes.reconciler.drifted({ name: 'a' }, eventOf('updated', '6'), watch);
+    notes.reconciler.want({ name: 'a' }, source);
+    await notes.reconcile('a');
+    expect(notes.wrote).to.have.length(3);
+  });
+
+  it('record how often the controller itself led to a write', async () => {
+    const notes = await new Notes(['a']).pass();
+    const lineage = () => [...(notes.writes.lastOf('/ConfigMap a')?.lineage ?? [])];
+    const feedback = {
+      ...source,
+      lineage: new Map([
+        ['op/copies', 3],
+        ['op/other', 1],
+      ]),
+    };
+    await notes.reconcile('a');
+    expect(lineage()).to.deep.equal([['op/copies', 1]]);
+    notes.reconciler.want({ name: 'a' }, feedback);
+    await notes.reconcile('a');
+    expect(lineage()).to.deep.equal([
+      ['op/copies', 4],
+      ['op/other', 1],
+    ]);
+    // A foreign cause counts more than feedback.
+    notes.reconciler.want({ name: 'a' }, source);
+    notes.reconciler.want({ name: 'a' }, feedback);
+    await notes.reconcile('a');
+    expect(lineage()).to.deep.equal([['op/copies', 1]]);
+    // A change soon after a write may be its consequence.
+    for (const [waitMs, depth] of [
+      [59_999, 2],
+      [60_000, 1],
+    ] as const) {
+      await notes.clock.advance(waitMs);
+      notes.reconciler.drifted({ name: 'a' }, eventOf('updated', '6'), watch);
+      await notes.reconcile('a');
+      expect(lineage()).to.deep.equal([['op/copies', depth]]);
+    }
+    expect(notes.writes.lastOf('/ConfigMap a')).to.deep.include({
+      ...{ controller: 'op/copies', version: '5', atMs: notes.clock.monotonicMs() },
+    });
+  });
+
+  it('stop at the limit of objects that the controller makes of its own', async () => {
+    const growth = { objects: 1, bytes: 2 * 1024 ** 2 };
+    const notes = await new Notes(['a', 'b'], { growth }).pass();
+    const lineage = new Map([['op/copies', 20]]);
+    for (const name of ['a', 'b']) {
+      await notes.reconcile(name);
+      notes.reconciler.want({ name }, { ...source, lineage });
+    }
+    await notes.reconcile('a');
+    expect(notes.failures).to.deep.equal([]);
+    expect(await notes.reconcile('b')).to.equal(
+      '/ConfigMap b: growth limit reached: the controller keeps creating objects from its own results; it stops at 1 objects or 2 MiB; break the cycle of controllers',
+    );
   });
 });
