@@ -300,7 +300,7 @@ describe('The pods of a workload', () => {
       undefined,
     );
     const scaling = { ...ready, readyReplicas: 1, availableReplicas: 1 };
-    const recent = { manager: 'op', operation: 'Apply', time: ago(10) };
+    const recent = { manager: 'op', operation: 'Apply', time: ago(10) } as const;
     const young = (set: UnstructuredObject): UnstructuredObject => ({
       ...set,
       metadata: { ...set.metadata, managedFields: [recent] },

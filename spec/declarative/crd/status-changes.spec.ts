@@ -71,7 +71,7 @@ describe('continued', () => {
 describe('The targets in the status of an Operator object', () => {
   const price = { kind: 'Price', type: 'Updater' } as const;
   const config = { apiGroup: '', version: 'v1', kind: 'ConfigMap', type: 'Patcher' } as const;
-  const conditions = [];
+  const conditions: NonNullable<OperatorStatus['conditions']> = [];
   const recorded: OperatorStatus = {
     controllers: [
       { name: 'prices', conditions, target: price },

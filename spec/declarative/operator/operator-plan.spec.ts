@@ -135,13 +135,12 @@ describe('A file with operators', () => {
   });
 
   it('may have a list of operators, and objects of other kinds', () => {
+    const operator = {
+      ...{ apiVersion: 'dcontroller.io/v1alpha1', kind: 'Operator', metadata: { name: 'a' } },
+      spec: { controllers: [one] },
+    };
     const items = [
-      {
-        apiVersion: 'dcontroller.io/v1alpha1',
-        kind: 'Operator',
-        metadata: { name: 'a' },
-        spec: { controllers: [one] },
-      },
+      operator,
       { apiVersion: 'v1', kind: 'Pod', spec: { controllers: [one] } },
       { apiVersion: 'other.io/v1', kind: 'Operator', spec: {} },
       { kind: 'Operator', spec: {} },
@@ -165,7 +164,7 @@ describe('A file with operators', () => {
     expect(() => loadOperators(JSON.stringify({ kind: 'PodList', items }), 'f.yaml')).to.throw(
       'f.yaml: there is no operator: want kind: Operator, or controllers',
     );
-    const wrong = JSON.stringify({ kind: 'List', items: [{ ...items[0], spec: {} }] });
+    const wrong = JSON.stringify({ kind: 'List', items: [{ ...operator, spec: {} }] });
     expect(() => loadOperators(wrong, 'f.yaml')).to.throw(
       /^f\.yaml:1:\d+: items\[0\]\.spec\.controllers: controllers: want a list with at least one entry$/,
     );
@@ -229,7 +228,10 @@ describe('The status of an operator', () => {
 
   function statusOf(
     reported: readonly Reported[],
-    { problems = plan.problems, generation }: { problems?: never; generation?: number } = {},
+    {
+      problems = plan.problems,
+      generation,
+    }: { problems?: OperatorPlan['problems']; generation?: number } = {},
   ) {
     const controllers = reported.map(({ conditions = [], problems: own = [] }, index) => ({
       ...{ name: `c${index}`, problems: own, spec: plan.controllers[0]?.spec },
@@ -300,7 +302,7 @@ describe('The status of an operator', () => {
   });
 
   it('has the problems of the operator as a whole, cut in the middle', () => {
-    const problems = [{ path: [], message: 'x'.repeat(5_000) }] as never;
+    const problems = [{ path: [], message: 'x'.repeat(5_000) }];
     const [condition] = statusOf([{ conditions: [ready('False', 'NotReady')] }], {
       problems,
     }).conditions;

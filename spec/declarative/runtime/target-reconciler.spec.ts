@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ReconcileContext } from '../../../lib/controller/reconcile.js';
+import type { Document } from '../../../lib/declarative/document.js';
 import { defaultGrowthLimit } from '../../../lib/declarative/runtime/feedback-brake.js';
 import { fullPassKey } from '../../../lib/declarative/runtime/pipeline-run.js';
 import { Redaction } from '../../../lib/declarative/runtime/reported-errors.js';
@@ -88,7 +89,7 @@ describe('TargetReconciler', () => {
 class Notes {
   readonly clock = new VirtualClock();
   readonly writes = new TargetWrites();
-  readonly desired = new Map<string, { key: { name: string }; document: object }>();
+  readonly desired = new Map<string, { key: { name: string }; document: Document }>();
   readonly enqueued: string[] = [];
   readonly wrote: string[] = [];
   readonly failures: string[] = [];
