@@ -85,7 +85,17 @@ describe('renderPlan', () => {
     expect(renderPlan(plan, { color: false, unchanged: true })).to.include(
       '  Role shop/same unchanged',
     );
-    expect(renderPlan(plan, { color: true })).to.include('\u001b[');
+    const codes = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2 };
+    const painted = (color: keyof typeof codes, text: string): string =>
+      `\u001b[${codes[color]}m${text}\u001b[${color === 'dim' ? 22 : 39}m`;
+    expect(renderPlan(plan, { color: true, unchanged: true }).split('\n')).to.include.members([
+      `${painted('green', '+ ConfigMap shop/env')} create`,
+      `${painted('yellow', '~ Deployment shop/web')} configure`,
+      `${painted('red', '- Service shop/old')} prune`,
+      `${painted('red', '! StatefulSet shop/store')} refused${painted('dim', " (spec.serviceName can't change)")}`,
+      `${painted('cyan', '… Secret shop/token')} waits${painted('dim', ' (is being deleted)')}`,
+      `${painted('dim', '  Role shop/same')} unchanged`,
+    ]);
   });
 
   it('counts an object that the server refuses as "in trouble"', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ObjectResult } from '../../../lib/apply/index.js';
 import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
 import { forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
@@ -112,6 +113,26 @@ function withMembersLeft(scene: Scene, left: Readonly<Record<string, undefined>>
 
 /** Creating, leaving unchanged and changing objects. */
 export function applyingSuite(open: OpenScene): void {
+  it('passes each result to onResult once, except those of failed objects', async () => {
+    const scene = await open();
+    const told: ObjectResult[] = [];
+    const chain = (name: string, data: object = {}): Builder =>
+      scene
+        .builder({ onResult: (result) => void told.push(result) })
+        .configMap({ name, data: { ...data } })
+        .secret({ name: 'token', stringData: { a: 'b' } });
+    const first = await chain('old').reconcile();
+    expect(told.splice(0)).to.have.deep.members([...first]);
+    const second = await chain('new').reconcile();
+    expect(summary(second)).to.include('deleted ConfigMap/old');
+    expect(told.splice(0)).to.have.deep.members([...second]);
+    const failure: unknown = await chain('new', { a: 1 })
+      .reconcile()
+      .catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Error);
+    expect(summary(told)).to.deep.equal(['unchanged Secret/token']);
+  });
+
   it('treats undefined members as absent, in hashes and in requests', async () => {
     const scene = await open();
     const made = await withMembersLeft(scene, { type: undefined, name2: undefined }).reconcile();

@@ -81,6 +81,36 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
+  it('prunes what the changed workload no longer refers to, and keeps what it does', async () => {
+    const scene = await open();
+    const web = (
+      image: string,
+      ...envs: readonly string[]
+    ): Builder['deployment'] extends (options: infer Options) => unknown ? Options : never => {
+      const envFrom = envs.map((name) => ({ configMapRef: { name } }));
+      return {
+        name: 'web',
+        replicas: 0,
+        podSpec: { containers: [{ name: 'web', image, envFrom }] },
+      };
+    };
+    const [first, second] = ['registry.example/web:1', 'registry.example/web:2'] as const;
+    await scene.reconcileUntilDone(() =>
+      scene
+        .builder()
+        .configMap({ name: 'env' })
+        .configMap({ name: 'other' })
+        .deployment(web(first, 'env', 'other')),
+    );
+    const { objects } = await scene.builder().deployment(web(second, 'other')).plan();
+    const { namespace } = scene;
+    expect(objects.map(({ action, ref, reason }) => [action, ref.name, reason])).to.deep.equal([
+      ['configure', 'web', undefined],
+      ['prune', 'env', undefined],
+      ['wait', 'other', `is not pruned yet: Deployment ${namespace}/web still refers to it`],
+    ]);
+  });
+
   it('shows that an object that is being deleted, and its dependents, have to wait', async () => {
     const scene = await open();
     const chain = (): Builder =>

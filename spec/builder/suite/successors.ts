@@ -49,21 +49,22 @@ export function successorsSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'old-env')).to.equal(undefined);
   });
 
-  it('keeps ready pods behind a Service while its workload changes its kind', async () => {
-    const scene = await open();
-    const service = (client: Client): Builder =>
-      scene.builder({ client }).service({ name: 'web', spec: { ports } });
-    const before = (): Builder =>
-      service(scene.operator.client).deployment({ name: 'web', podSpec, podLabels: { a: 'b' } });
-    await scene.reconcileUntilDone(before);
-    await hasReadyPods(scene, 'web', Deployment, 'web');
-    const watched = watching(scene, 'web');
-    const after = (): Builder =>
-      service(watched).statefulSet({ name: 'web', serviceName: 'web', podSpec });
-    await scene.reconcileUntilDone(after);
-    expect(await servedBy(scene, 'web')).to.deep.equal(['StatefulSet/web']);
-    expect(await scene.find(Deployment, 'web')).to.equal(undefined);
-  });
+  for (const onlyOwned of [false, true])
+    it(`keeps ready pods behind a Service while its workload changes its kind${onlyOwned ? ', with onlyOwned' : ''}`, async () => {
+      const scene = await open();
+      const service = (client: Client): Builder =>
+        scene.builder({ client, onlyOwned }).service({ name: 'web', spec: { ports } });
+      const before = (): Builder =>
+        service(scene.operator.client).deployment({ name: 'web', podSpec, podLabels: { a: 'b' } });
+      await scene.reconcileUntilDone(before);
+      await hasReadyPods(scene, 'web', Deployment, 'web');
+      const watched = watching(scene, 'web');
+      const after = (): Builder =>
+        service(watched).statefulSet({ name: 'web', serviceName: 'web', podSpec });
+      await scene.reconcileUntilDone(after);
+      expect(await servedBy(scene, 'web')).to.deep.equal(['StatefulSet/web']);
+      expect(await scene.find(Deployment, 'web')).to.equal(undefined);
+    });
 
   it('moves a Service with publishNotReadyAddresses at once', async () => {
     const scene = await open();
