@@ -83,31 +83,20 @@ export function plannedDecisionsSuite(open: OpenScene): void {
 
   it('prunes what the changed workload no longer refers to, and keeps what it does', async () => {
     const scene = await open();
-    const web = (
-      image: string,
-      ...envs: readonly string[]
-    ): Builder['deployment'] extends (options: infer Options) => unknown ? Options : never => {
+    const web = (builder: Builder, image: string, ...envs: readonly string[]): Builder => {
       const envFrom = envs.map((name) => ({ configMapRef: { name } }));
-      return {
-        name: 'web',
-        replicas: 0,
-        podSpec: { containers: [{ name: 'web', image, envFrom }] },
-      };
+      const containers = [{ name: 'web', image, envFrom }];
+      return builder.deployment({ name: 'web', replicas: 0, podSpec: { containers } });
     };
-    const [first, second] = ['registry.example/web:1', 'registry.example/web:2'] as const;
-    await scene.reconcileUntilDone(() =>
-      scene
-        .builder()
-        .configMap({ name: 'env' })
-        .configMap({ name: 'other' })
-        .deployment(web(first, 'env', 'other')),
-    );
-    const { objects } = await scene.builder().deployment(web(second, 'other')).plan();
+    const before = (): Builder =>
+      scene.builder().configMap({ name: 'env' }).configMap({ name: 'other' });
     const { namespace } = scene;
+    await scene.reconcileUntilDone(() => web(before(), 'example/web:1', 'env', 'other'));
+    const { objects } = await web(scene.builder(), 'example/web:2', 'other').plan();
     expect(objects.map(({ action, ref, reason }) => [action, ref.name, reason])).to.deep.equal([
       ['configure', 'web', undefined],
       ['prune', 'env', undefined],
-      ['wait', 'other', `is not pruned yet: Deployment ${namespace}/web still refers to it`],
+      ['wait', 'other', `Deployment ${namespace}/web still refers to it`],
     ]);
   });
 
