@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { documentsInTurn, PipelineRun } from '../../../lib/declarative/runtime/pipeline-run.js';
 import type { PipelineRunParts } from '../../../lib/declarative/runtime/pipeline-run.js';
-import type { DocumentListener } from '../../../lib/declarative/runtime/document-sources.js';
+import type {
+  DocumentListener,
+  StartedDocuments,
+} from '../../../lib/declarative/runtime/document-sources.js';
 import { watchedDocuments } from '../../../lib/declarative/runtime/document-sources.js';
 import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
 import { TargetWrites } from '../../../lib/declarative/views/view-writers.js';
@@ -272,5 +275,127 @@ describe('PipelineRun', () => {
     await context.cache.stop();
     await setup.end();
     expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  describe('with sources that have problems', () => {
+    interface Fake {
+      problem: Error | undefined;
+      parked: boolean;
+      unreadable: string | undefined;
+      listener: DocumentListener | undefined;
+      isStopped: boolean;
+    }
+    const newFake = (): Fake => ({
+      ...{ problem: undefined, parked: false, unreadable: undefined },
+      ...{ listener: undefined, isStopped: false },
+    });
+    const sourceOf = (name: string, fake: Fake) => ({
+      name,
+      start: (_: SourceContext, listener: DocumentListener) => {
+        fake.listener = listener;
+        const documents = {
+          ...{ get: () => undefined, keys: () => [] },
+          whenSynced: () => Promise.resolve(),
+          stop: () => void (fake.isStopped = true),
+        };
+        const members = {
+          problem: { get: () => fake.problem },
+          parked: { get: () => fake.parked },
+          unreadable: { get: () => fake.unreadable },
+        };
+        return Object.defineProperties(documents, members) as unknown as StartedDocuments;
+      },
+    });
+
+    it('stops those that have started when another one cannot start', async () => {
+      const setup = await ManagerSetup.start();
+      const context = new Context(setup);
+      const fake = newFake();
+      const refused = {
+        name: 'Node',
+        start: () => {
+          throw new Error('no such kind');
+        },
+      };
+      const parts = partsOf([sourceOf('Pod', fake), refused], context);
+      expect(() => new PipelineRun({ ...parts, periodsMs: [1_000] }, context.source)).to.throw(
+        'no such kind',
+      );
+      expect(fake.isStopped).to.equal(true);
+      await setup.end();
+      expect(setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('tells each new problem once, and the state of all', async () => {
+      const setup = await ManagerSetup.start();
+      const context = new Context(setup);
+      const [pods, nodes] = [newFake(), newFake()];
+      const told: string[] = [];
+      const parts = partsOf([sourceOf('Pod', pods), sourceOf('Node', nodes)], context);
+      const listener = {
+        failed: () => undefined,
+        troubled: (name: string, { message }: Error) => void told.push(`${name}: ${message}`),
+        unserved: () => void told.push('unserved'),
+        changed: () => undefined,
+      };
+      const run = new PipelineRun({ ...parts, listener }, context.source);
+      expect(run.status()).to.deep.equal({ synced: false, parked: false, problem: undefined });
+      nodes.problem = new Error('forbidden');
+      nodes.listener?.troubled();
+      nodes.problem = new Error('forbidden');
+      nodes.listener?.troubled();
+      pods.problem = new Error('unknown');
+      pods.parked = true;
+      pods.listener?.troubled();
+      nodes.problem = undefined;
+      nodes.listener?.troubled();
+      nodes.problem = new Error('forbidden');
+      nodes.listener?.troubled();
+      expect(told).to.deep.equal([
+        ...['Node: forbidden', 'Pod: unknown', 'unserved', 'Node: forbidden'],
+      ]);
+      expect(run.problems()).to.deep.equal(['source Pod: unknown', 'source Node: forbidden']);
+      expect(run.status()).to.deep.equal({
+        ...{ synced: false, parked: true, problem: 'source Pod: unknown' },
+      });
+      expect([run.isListed, run.isSynced, run.failing, [...run.failures()]]).to.deep.equal([
+        ...[false, false, 0, []],
+      ]);
+      expect(run.unreadable).to.equal(undefined);
+      nodes.unreadable = 'Node odd';
+      expect(run.unreadable).to.equal('Node odd');
+      await run.whenSynced(new AbortController().signal);
+      expect([run.isListed, run.isSynced, run.status().synced]).to.deep.equal([true, true, true]);
+      await run.stop();
+      expect([pods.isStopped, nodes.isStopped]).to.deep.equal([true, true]);
+      await setup.end();
+    });
+
+    it('passes fully in each period, until it is stopped', async () => {
+      const setup = await ManagerSetup.start();
+      const { clock } = setup;
+      const context = new Context(setup);
+      const parts = partsOf([sourceOf('Pod', newFake())], context);
+      const run = new PipelineRun({ ...parts, periodsMs: [1_000] }, context.source);
+      // Before the first full pass, none is added.
+      await clock.advance(1_000);
+      await run.whenSynced(new AbortController().signal);
+      const passes = (): number => context.enqueued.splice(0).length;
+      await setup.until(() => context.enqueued.length > 0);
+      expect(passes()).to.equal(1);
+      for (let round = 0; round < 3; round++) {
+        await clock.advance(999);
+        expect(passes()).to.equal(0);
+        await clock.advance(1);
+        await setup.until(() => context.enqueued.length > 0);
+        expect(passes()).to.equal(1);
+      }
+      await run.stop();
+      run.replay();
+      await clock.advance(5_000);
+      expect(passes()).to.equal(0);
+      await setup.end();
+      expect(clock.pendingTimers).to.equal(0);
+    });
   });
 });
