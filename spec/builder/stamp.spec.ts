@@ -148,7 +148,7 @@ describe('The hashes for a workload', () => {
       { chained: both },
       { 'ConfigMap env': 'desired', 'Secret token': 'desired' },
     ],
-    ['are none for a Job', workload(env, {}, 'Job'), { chained: both }, {}],
+    ['are left out for a Job', workload(env, {}, 'Job'), { chained: both }, {}],
   ] as const) {
     it(what, async () => {
       expect(await told(given, sources)).to.deep.equal(expected);

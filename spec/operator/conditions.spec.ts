@@ -296,7 +296,7 @@ describe('The status that an operator writes', () => {
     ['no conditions', typeWith(generation), undefined, undefined],
     ['no status', typeWith(), undefined, undefined],
   ] as const) {
-    it(`is ${JSON.stringify(settings) ?? 'none'} for ${what}, if ${String(wanted)} is wanted`, () => {
+    it(`is ${JSON.stringify(settings)} for ${what}, if ${String(wanted)} is wanted`, () => {
       expect(statusSettings(type, wanted, refuse)).to.deep.equal(settings);
     });
   }

@@ -553,7 +553,7 @@ describe('Operator', () => {
       ).map(
         (name) =>
           [
-            () => tenants().withBuilder({ [name]: undefined } as never),
+            () => tenants().withBuilder({ [name]: undefined }),
             `for(Tenant): withBuilder: the operator sets ${name}; leave it out`,
           ] as const,
       ),

@@ -24,7 +24,7 @@ const ofTheOperator = [
 const health = '--health-port=0';
 const metrics = '--metrics-port=0';
 
-/** What a started operator serves, and what it needs. */
+/** The servers of a started operator, its election and its warnings. */
 interface Served {
   /** The answers to requests without a token. */
   readonly health: number | undefined;
@@ -46,7 +46,7 @@ describe('The servers and the election of a started operator', () => {
   });
   afterEach(() => {
     for (const name of ['KUBECONFIG', 'POD_NAMESPACE']) {
-      delete process.env[name];
+      Reflect.deleteProperty(process.env, name);
       if (env[name] !== undefined) process.env[name] = env[name];
     }
   });
@@ -147,7 +147,7 @@ describe('The servers and the election of a started operator', () => {
 
   describe('outside of a cluster', () => {
     for (const [what, args, expected] of [
-      ['are none by default', [], nothing],
+      ['do not exist by default', [], nothing],
       ['are the probes with --health-port', [health], { ...nothing, health: 200 }],
       ['are the metrics with --metrics-port', [metrics], { ...nothing, metrics: 'http 200' }],
       [
@@ -161,7 +161,7 @@ describe('The servers and the election of a started operator', () => {
         { ...nothing, isElected: true },
       ],
       [
-        'are no plans without authenticated metrics',
+        'lack plans without authenticated metrics',
         ['--plan'],
         {
           ...nothing,

@@ -67,7 +67,7 @@ describe('the status of the documents of a pipeline', () => {
     [[project, { '@gather': '$.status' }], false],
     [[{ '@gather': ['$.a', '$.status'] }, project], false],
   ] as const) {
-    it(`is ${may ? 'possible' : 'impossible'} after ${JSON.stringify(pipeline) ?? 'none'}`, () => {
+    it(`is ${may ? 'possible' : 'impossible'} after ${JSON.stringify(pipeline)}`, () => {
       expect(mayWriteStatus({ pipeline })).to.equal(may);
     });
   }

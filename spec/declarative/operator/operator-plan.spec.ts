@@ -41,7 +41,7 @@ describe('The plan of an operator', () => {
       problems: [],
     };
     const spec = { controllers: [one, two] };
-    expect(told(planOperator('op', spec as never))).to.deep.equal(plan);
+    expect(told(planOperator('op', spec))).to.deep.equal(plan);
     const object = { apiVersion: 'dcontroller.io/v1alpha1', kind: 'Operator', spec };
     expect(told(planOperator('op', object as never))).to.deep.equal(plan);
     const [loaded] = loadOperators(JSON.stringify(spec), 'file.yaml');
@@ -64,13 +64,13 @@ describe('The plan of an operator', () => {
       ],
       problems: lines(at).slice(0, 1),
     });
-    expect(told(planOperator('op', spec as never))).to.deep.equal(planned(''));
+    expect(told(planOperator('op', spec))).to.deep.equal(planned(''));
     expect(told(planOperator('op', { kind: 'Operator', spec } as never))).to.deep.equal(
       planned('spec.'),
     );
   });
 
-  it('has the problem of a value that is no specification', () => {
+  it('reports a value that is not a map', () => {
     for (const value of [7, null, ['a']]) {
       expect(told(planOperator('op', { kind: 'Operator', spec: value } as never))).to.deep.equal({
         controllers: [],
@@ -80,7 +80,7 @@ describe('The plan of an operator', () => {
   });
 
   it('takes one more controller, at the next place', () => {
-    const plan = planOperator('op', { controllers: [one] } as never);
+    const plan = planOperator('op', { controllers: [one] });
     const added = withController(plan, two);
     expect(told(added)).to.deep.equal({
       controllers: [
@@ -218,7 +218,7 @@ describe('The status of an operator', () => {
   const ready = (status: Condition['status'], reason: string, message = ''): Condition => ({
     ...{ type: 'Ready', status, reason, message, lastTransitionTime },
   });
-  const plan = planOperator('op', { controllers: [one] } as never);
+  const plan = planOperator('op', { controllers: [one] });
   const target = { kind: 'View', type: 'Updater' };
 
   interface Reported {
@@ -245,7 +245,7 @@ describe('The status of an operator', () => {
 
   for (const [what, reported, expected] of [
     ['all are ready', [ready('True', 'Ready', 'fine')], ready('True', 'Ready')],
-    ['there are none', [], ready('True', 'Ready')],
+    ['it has no controllers', [], ready('True', 'Ready')],
     [
       'one cannot run',
       [

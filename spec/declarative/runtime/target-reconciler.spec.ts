@@ -116,7 +116,7 @@ class Notes {
         release: async ({ name }) => void this.wrote.push(`release ${name}`),
       },
       ...{ clock: this.clock, writes: this.writes, desired: () => this.desired },
-      enqueue: ({ name }, { priority, trigger } = {} as never) => {
+      enqueue: ({ name }, { priority, trigger }) => {
         const why = trigger.type === 'source' ? trigger.source : trigger.type;
         return (
           this.enqueued.push(`${name} by ${why}${priority === undefined ? '' : ` ${priority}`}`) > 0
