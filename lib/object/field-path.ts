@@ -51,6 +51,13 @@ export function fieldPath(...names: readonly string[]): FieldPath {
 /** Parses an element. @throws OperatorError `InvalidValue`: the text is not an element. */
 export function parsePathElement(element: PathElement): ParsedElement {
   if (element.startsWith('f:')) return { type: 'field', name: element.slice(2) };
+  return parseEntry(element);
+}
+
+/** An element of a list. */
+type ParsedEntry = Exclude<ParsedElement, { type: 'field' }>;
+
+function parseEntry(element: PathElement): ParsedEntry {
   const known = parsedElements.get(element);
   if (known !== undefined) return known;
   const parsed = parseElement(element);
@@ -60,10 +67,10 @@ export function parsePathElement(element: PathElement): ParsedElement {
 }
 
 // The keys of containers and ports are the same in most objects.
-const parsedElements = new Map<PathElement, ParsedElement>();
+const parsedElements = new Map<PathElement, ParsedEntry>();
 const mostParsedElements = 1_000;
 
-function parseElement(element: PathElement): ParsedElement {
+function parseElement(element: PathElement): ParsedEntry {
   if (element.length < 2) throw invalid(element, 'key must be 2 characters long:');
   if (element[1] !== ':') throw invalid(element, `missing colon: ${element}`);
   const rest = element.slice(2);
@@ -88,10 +95,8 @@ function parseElement(element: PathElement): ParsedElement {
 export function canonicalElement(text: string): PathElement | undefined {
   if (isPlainElement(text)) return text;
   if (text.length >= 2 && text[1] === ':' && !'kvi'.includes(text.charAt(0))) return undefined;
-  const parsed = parsePathElement(text);
+  const parsed = parseEntry(text);
   switch (parsed.type) {
-    case 'field':
-      return text;
     case 'key':
       return keyText(parsed.keys);
     case 'value':
@@ -179,10 +184,7 @@ function stepText(element: ParsedElement, at: number): string {
   return at === 0 ? element.name : `.${element.name}`;
 }
 
-function entryText(
-  element: Exclude<ParsedElement, { type: 'field' }>,
-  show: (value: unknown) => string,
-): string {
+function entryText(element: ParsedEntry, show: (value: unknown) => string): string {
   switch (element.type) {
     case 'key':
       return `[${element.keys.map(([name, value]) => `${name}=${show(value)}`).join(',')}]`;

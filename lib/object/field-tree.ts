@@ -34,8 +34,7 @@ export function isMember(node: FieldNode): boolean {
 }
 
 /** Returns `node` with its own field in the set. */
-export function asMember(node: FieldNode | undefined): FieldNode {
-  if (node === undefined) return leaf;
+export function asMember(node: FieldNode): FieldNode {
   return isMember(node) ? node : { [self]: leaf, ...node };
 }
 

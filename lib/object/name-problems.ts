@@ -58,6 +58,10 @@ export function wildcardProblems(name: string): readonly string[] {
 
 export function pathSegmentProblems(name: string): readonly string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return pathPrefixProblems(name);
+}
+
+function pathPrefixProblems(name: string): readonly string[] {
   return ['/', '%']
     .filter((part) => name.includes(part))
     .map((part) => `may not contain '${part}'`);
@@ -76,9 +80,10 @@ export function nameProblems(name: string, format: NameFormat): readonly string[
   return problemsByFormat[format](name);
 }
 
-/** Returns the problems of `prefix` as a `generateName`, where a trailing dash is valid. */
+/** Returns the problems of `prefix` as a `generateName`, where a dash after other characters is valid. */
 export function generateNameProblems(prefix: string, format: NameFormat): readonly string[] {
-  return nameProblems(format === 'path' ? prefix : prefix.replace(/-$/, 'a'), format);
+  if (format === 'path') return pathPrefixProblems(prefix);
+  return nameProblems(prefix.replace(/(?<=.)-$/, 'a'), format);
 }
 
 const qualifiedForm = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';

@@ -59,8 +59,7 @@ function merge(
   if (mergeKey === '') throw misfit('cannot merge lists without merge key for struct');
   const special = withoutSpecial(original, patch, mergeKey);
   const items = mergedItems(special, strategy);
-  const { patch: order } = special;
-  const merged = arranged(items, { patch: order, order, original: special.original }, mergeKey);
+  const merged = arranged(items, { order: special.patch, original: special.original }, mergeKey);
   const added = items.slice(special.original.length);
   return { merged, before: overwritten(original, special.original, added) };
 }
@@ -83,7 +82,7 @@ function mergedScalars(
 ): readonly unknown[] {
   if (deletes) return original.filter((item) => !patch.includes(item));
   const scalars = deduplicated([...original, ...patch]);
-  return arranged(scalars, { patch, order: patch, original }, '');
+  return arranged(scalars, { order: patch, original }, '');
 }
 
 /** Like {@link mergeLists}, with a `$setElementOrder`; `undefined` if neither side has the list. */
@@ -100,7 +99,7 @@ export function orderedLists(
   const [unsorted] = [...order, ...(original ?? [])];
   const isMaps = holdsMaps(original ?? [], patch ?? []);
   if (isMaps && mergeKey === '' && unsorted !== undefined) throw noMergeKey(unsorted, mergeKey);
-  return arranged(merged, { patch: order, order, original: before }, mergeKey);
+  return arranged(merged, { order, original: before }, mergeKey);
 }
 
 function mergedForOrder(

@@ -11,30 +11,29 @@ export function keyOf(item: unknown, mergeKey: string): unknown {
 
 /** The lists that {@link arranged} sorts by. */
 export interface Arrangement {
-  readonly patch: readonly unknown[];
+  /** The entries that the patch names, in its order. */
   readonly order: readonly unknown[];
   /** The live list. */
   readonly original: readonly unknown[];
 }
 
 /**
- * Sorts the entries of `patch` by `order`. The others keep their order, each before the first patched entry
+ * Sorts the entries that `order` names by it. The others keep their order, each before the first named entry
  * that it preceded in `original`.
  */
 export function arranged(
   merged: readonly unknown[],
-  { original, patch, order }: Arrangement,
+  { original, order }: Arrangement,
   mergeKey: string,
 ): unknown[] {
   const key = (item: unknown) => (mergeKey === '' ? item : keyOf(item, mergeKey));
-  const named = new Set(patch.map(key));
   const [wanted, before] = [placesOf(order.map(key)), placesOf(original.map(looseKey(mergeKey)))];
   const right = sorted(
-    merged.filter((item) => named.has(key(item))),
+    merged.filter((item) => wanted.has(key(item))),
     (item) => placeIn(wanted, key(item)),
   );
   const left = sorted(
-    merged.filter((item) => !named.has(key(item))),
+    merged.filter((item) => !wanted.has(key(item))),
     (item) => placeIn(before, key(item)),
   );
   return interleaved(left, right, (item) => placeIn(before, key(item)));

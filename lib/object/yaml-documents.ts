@@ -69,7 +69,6 @@ function withoutTraces<T>(work: () => T): T {
 const based: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
-  identify: () => false,
   test: /^(?:[-+]_*)?0_*(?:[xX]_*[0-9a-fA-F][0-9a-fA-F_]*|[bB]_*[01][01_]*|[oO]?_*[0-7][0-7_]*)$/,
   resolve: (text) => {
     const digits = text.replaceAll(/[-+_]/g, '');
@@ -85,7 +84,6 @@ const based: ScalarTag = {
 const decimal: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
-  identify: () => false,
   test: /^(?:[-+]_*\._*[0-9][0-9_]*|\.[0-9]+|(?:[-+]_*)?[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE]_*[-+]?_*[0-9][0-9_]*)?$/,
   resolve: (text) => {
     const value = Number(text.replaceAll('_', ''));
@@ -97,7 +95,6 @@ const decimal: ScalarTag = {
 const infinite: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
-  identify: () => false,
   test: /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/,
   resolve: (text, onError) => {
     onError(`JSON has no number ${text}`);
@@ -108,7 +105,6 @@ const infinite: ScalarTag = {
 /** Reads the decoded bytes as text. */
 const binary: ScalarTag = {
   tag: 'tag:yaml.org,2002:binary',
-  identify: () => false,
   resolve: (text) => Buffer.from(text, 'base64').toString(),
 };
 
@@ -116,7 +112,6 @@ const binary: ScalarTag = {
 const wordBoolean: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
   default: true,
-  identify: () => false,
   test: /^(?:[yY]|[yY]es|YES|[oO]n|ON|[nN]|[nN]o|NO|[oO]ff|OFF)$/,
   resolve: (text) => /^(?:y|on)/i.test(text),
 };

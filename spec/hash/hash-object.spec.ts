@@ -29,6 +29,10 @@ describe('hashObject', () => {
     );
   });
 
+  it('treats undefined items as null, as JSON does', () => {
+    expect(hashObject([undefined, 1])).to.equal(hashObject([null, 1]));
+  });
+
   it('distinguishes the order of items, null from absent, and types', () => {
     const values = [[1, 2], [2, 1], { a: null }, {}, { a: 1 }, { a: '1' }, [], '', null, false, 0];
     expect(new Set(values.map(hashObject)).size).to.equal(values.length);

@@ -104,6 +104,7 @@ describe('path elements', () => {
       'i:10',
     ];
     expect(ordered.toReversed().sort(comparePathElements)).to.deep.equal(ordered);
+    expect(ordered.filter((one) => comparePathElements(one, one) !== 0)).to.deep.equal([]);
   });
 
   it('have a total order', () => {

@@ -140,6 +140,17 @@ describe('applyStrategicMergePatch', () => {
       "The order in patch list:\n[c b]\n doesn't match $setElementOrder list:\n[b c]\n",
     ],
     [{}, { '$setElementOrder/names': ['b'] }, {}],
+    // The sort of the real server reverses entries that neither the order nor the live list names.
+    [
+      { names: [] },
+      { '$setElementOrder/names': [], names: ['a', 'b', 'c'] },
+      { names: ['c', 'b', 'a'] },
+    ],
+    [
+      { names: ['x', 'y'] },
+      { '$setElementOrder/names': [], names: ['a', 'b'] },
+      { names: ['x', 'y', 'b', 'a'] },
+    ],
     [
       { plain: [{ x: 1 }] },
       { '$setElementOrder/plain': [], plain: [] },

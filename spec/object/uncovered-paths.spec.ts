@@ -71,6 +71,7 @@ describe('uncoveredPaths', () => {
       { name: 'new', image: 'n' },
     ];
     expect(uncovered(entry, { c })).to.deep.equal(['c[name=web].image', 'c[name=new]']);
+    expect(uncovered(entry, { c: ['web', null] })).to.deep.equal(['c[=web]', 'c[=null]']);
   });
 
   it('treats an omitted key field as its default', () => {
@@ -88,6 +89,7 @@ describe('uncoveredPaths', () => {
     const entry = { 'f:tags': { 'v:"a"': {}, 'v:1': {} } };
     expect(uncovered(entry, { tags: ['a', 1] })).to.deep.equal([]);
     expect(uncovered(entry, { tags: ['b', 1] })).to.deep.equal(['tags[=b]']);
+    expect(uncovered(entry, { tags: ['a', { b: 1 }] })).to.deep.equal(['tags[1]']);
   });
 
   it('treats a field without members in the entry as atomic', () => {

@@ -1,6 +1,7 @@
 import {
   addQuantities,
   compareQuantities,
+  generateNameProblems,
   label1035Problems,
   labelProblems,
   labelValueProblems,
@@ -9,7 +10,7 @@ import {
   subdomainProblems,
   subtractQuantities,
 } from '../../../object/index.js';
-import type { Quantity } from '../../../object/index.js';
+import type { NameFormat, Quantity } from '../../../object/index.js';
 import { hasFormat } from '../../validation/schema-formats.js';
 import { parseRequestUrl } from '../go-url.js';
 import type { GoUrl } from '../go-url.js';
@@ -45,7 +46,7 @@ function integerOf({ unscaled, scale }: Quantity): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-const wholeQuantity = (unscaled: bigint): Quantity => ({ unscaled, scale: 0, format: 'DecimalSI' });
+const wholeQuantity = (value: bigint): Quantity => parseQuantity(String(value));
 const compare = ({ value: one }: QuantityValue, { value: other }: QuantityValue): number =>
   compareQuantities(one, other);
 
@@ -124,11 +125,10 @@ const urlFunctions: readonly Declaration[] = [
 
 type FormatCheck = (text: string) => readonly string[];
 
-/** The prefix of a generated name may end with a dash. */
 const prefix =
-  (check: FormatCheck): FormatCheck =>
+  (format: NameFormat): FormatCheck =>
   (text) =>
-    check(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -1)}a` : text);
+    generateNameProblems(text, format);
 
 const byFormat =
   (format: string, message: string): FormatCheck =>
@@ -140,9 +140,9 @@ const formats: Readonly<Record<string, FormatCheck>> = {
   dns1123Subdomain: subdomainProblems,
   dns1035Label: label1035Problems,
   qualifiedName: qualifiedNameProblems,
-  dns1123LabelPrefix: prefix(labelProblems),
-  dns1123SubdomainPrefix: prefix(subdomainProblems),
-  dns1035LabelPrefix: prefix(label1035Problems),
+  dns1123LabelPrefix: prefix('label'),
+  dns1123SubdomainPrefix: prefix('subdomain'),
+  dns1035LabelPrefix: prefix('label1035'),
   labelValue: labelValueProblems,
   uri: (text) => {
     const url = parseRequestUrl(text);
